@@ -22,8 +22,7 @@ int main(int argc, char** argv) {
     using namespace archsim;
     BatchRequest request;
     std::vector<std::string> batches{"1,2,4,...,64"};
-    cli::WorkloadOptions workload;
-    cli::GenerationOptions text;
+    cli::QuestionOptions question;
     cli::DecisionOptions decisions;
     cli::ModelOption model;
     cli::OutputOptions output;
@@ -34,8 +33,7 @@ int main(int argc, char** argv) {
             .required();
         flags.add_option("--batch-sizes,--batch-size", batches,
                          "rising batch sizes, e.g. 1,8,32 or 1,2,4,...,256 (default: 1,2,4,...,64)");
-        workload.add_to(flags, cli::BatchFlag::absent);
-        text.add_to(flags, cli::DeviceCounts::several);
+        question.add_to(flags, {.without = {"batch_size"}, .several = {"devices"}});
         decisions.add_to(flags);
         output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
@@ -44,26 +42,29 @@ int main(int argc, char** argv) {
     const auto body = [&] {
         request.model = model.taken("analyze_batch");
         request.batches = cli::parse_batches(fmt::format("{}", fmt::join(batches, ",")), "--batch-sizes");
-        text.ask(workload, request.workload, request.conditions);
-        request.device_counts = text.counts();
+        Question asked = question.question();
+        request.workload = std::move(asked.workload);
+        request.conditions = std::move(asked.conditions);
+        const std::vector<std::int64_t> counts = question.numbers("devices");
+        request.device_counts.assign(counts.begin(), counts.end());
         request.limits = decisions.request(metric::throughput);
         const Session session =
-            workload.open(request.hardware.size() == 1 ? request.hardware.front() : std::string());
+            question.open(request.hardware.size() == 1 ? request.hardware.front() : std::string());
         const BatchAnalysis sweep = [&] {
             cli::Progress progress("estimating", output.quiet);
             request.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
             return analyze_batches(session, request);
         }();
-        std::vector<AskedResult> asked;
+        std::vector<AskedResult> saved;
         std::vector<Result> results;
         bool within_limits = false;
         for (const BatchSeries& series : sweep.series)
             for (std::size_t i = 0; i < series.points.size(); ++i) {
-                asked.push_back({&series.points[i].result, series.points[i].batch});
+                saved.push_back({&series.points[i].result, series.points[i].batch});
                 results.push_back(series.points[i].result);
                 within_limits = within_limits || series.decision.qualifies[i];
             }
-        save.save(asked);
+        save.save(saved);
         output.emit_answer(sweep);
         const int code = cli::exit_code_of(results);
         return code == 0 && !within_limits ? static_cast<int>(cli::Exit::nothing) : code;

@@ -22,8 +22,7 @@ int main(int argc, char** argv) {
     BatchRequest request;
     std::string hardware, batches;
     int top = -1; ///< not given
-    cli::WorkloadOptions workload;
-    cli::GenerationOptions text;
+    cli::QuestionOptions question;
     cli::DecisionOptions decisions;
     cli::ModelOption model;
     cli::OutputOptions output;
@@ -33,8 +32,7 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         model.add_to(flags);
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file").required();
-        workload.add_to(flags);
-        text.add_to(flags);
+        question.add_to(flags);
         flags.add_option("--batch-sizes", batches, "also at these batch sizes, e.g. 1,8,32 or 1,2,4,...,64");
         flags
             .add_option("--top", top,
@@ -54,15 +52,17 @@ int main(int argc, char** argv) {
         request.hardware = {hardware};
         if (!batches.empty())
             request.batches = cli::parse_batches(batches, "--batch-sizes");
-        text.ask(workload, request.workload, request.conditions);
+        Question asked = question.question();
+        request.workload = std::move(asked.workload);
+        request.conditions = std::move(asked.conditions);
         request.limits = decisions.request(metric::latency);
-        const Session session = workload.open(hardware);
+        const Session session = question.open(hardware);
         const ComprehensiveAnalysis analysis = [&] {
             cli::Progress progress("estimating", output.quiet);
             request.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
             return analyze_comprehensive(session, request);
         }();
-        save.save({&analysis.result, 1}, workload.batch_size);
+        save.save({&analysis.result, 1}, request.workload.batch);
         output.emit(output.drawn(analysis, view) + check.text({&analysis.result}, output));
         return cli::exit_code_of(std::span(&analysis.result, 1), request.limits);
     };

@@ -31,8 +31,7 @@ std::string onnx_file(const archsim::Model& model, const std::string& name) {
 int main(int argc, char** argv) {
     using namespace archsim;
     std::string name, hardware, dot, mermaid, trace, explorer, annotated;
-    cli::WorkloadOptions workload;
-    cli::GenerationOptions text;
+    cli::QuestionOptions question;
     cli::ModelOption model;
     cli::OutputOptions output;
     GraphMappingView view;
@@ -41,8 +40,7 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         model.add_to(flags);
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file").required();
-        workload.add_to(flags);
-        text.add_to(flags);
+        question.add_to(flags);
         flags.add_option("--top", view.top, "longest groups of equal subgraphs described one by one; 0: all")
             .within(0, 1 << 20)
             .show_default();
@@ -69,10 +67,8 @@ int main(int argc, char** argv) {
     };
     const auto body = [&] {
         name = model.taken("analyze_graph_mapping");
-        const Session session = workload.open();
-        Workload asked;
-        Conditions conditions;
-        text.ask(workload, asked, conditions);
+        const Session session = question.open();
+        auto [asked, conditions] = question.question();
         asked.model = session.load(name);
         if (!asked.prompt)
             graph_of(asked.model); // a mapping shows one graph; of an answer one of its passes

@@ -18,8 +18,7 @@ constexpr const char* kExamples =
 int main(int argc, char** argv) {
     using namespace archsim;
     BudgetRequest request;
-    cli::WorkloadOptions workload;
-    cli::GenerationOptions text;
+    cli::QuestionOptions question;
     cli::ModelsOption models;
     cli::OutputOptions output;
     BudgetView view;
@@ -35,8 +34,7 @@ int main(int argc, char** argv) {
         flags.add_option("--baseline", baseline, "estimates of an earlier day, from --save-baseline");
         flags.add_option("--save-baseline", saved, "also write today's estimates, to compare with later");
         flags.add_option("--junit", junit, "also write the outcomes as JUnit XML");
-        workload.add_to(flags);
-        text.add_to(flags);
+        question.add_to(flags);
         flags.add_option("--top", view.top, "rows of the tables of blocks; 0: all")
             .within(0, 1 << 20)
             .show_default();
@@ -47,8 +45,10 @@ int main(int argc, char** argv) {
             request.rules.push_back(parse_budget_rule(rule, "--fail-on"));
         request.baseline = baseline;
         request.models = models.taken("check_budget");
-        text.ask(workload, request.workload, request.conditions);
-        const Session session = workload.open();
+        Question asked = question.question();
+        request.workload = std::move(asked.workload);
+        request.conditions = std::move(asked.conditions);
+        const Session session = question.open();
         request.hardware = cli::with_modes(session, request.hardware);
         const BudgetAnswer answer = check_budget(session, request);
         output.emit_answer(answer, view);

@@ -17,8 +17,7 @@ constexpr std::size_t kAdvice = 5;
 int main(int argc, char** argv) {
     using namespace archsim;
     PortabilityRequest request;
-    cli::WorkloadOptions workload;
-    cli::GenerationOptions text;
+    cli::QuestionOptions question;
     cli::ModelOption model;
     cli::OutputOptions output;
     bool plain = false, advise = false;
@@ -31,19 +30,19 @@ int main(int argc, char** argv) {
             .add_flag("--advise", advise,
                       "also the five changes of the model that save most time, on any device")
             .in_group("Advice");
-        workload.add_to(flags);
-        text.add_formats_to(flags);
+        question.add_to(flags, {.without = {"prompt_tokens", "generate_tokens", "context", "sampling",
+                                            "parallel", "devices"}});
         output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
         request.rewrites = !plain;
         request.advice = advise ? kAdvice : 0;
-        request.workload = workload.workload();
-        request.conditions = workload.conditions();
-        text.apply(request.conditions);
+        Question asked = question.question();
+        request.workload = std::move(asked.workload);
+        request.conditions = std::move(asked.conditions);
         request.model = model.taken("check_model");
-        const Session session = workload.open();
+        const Session session = question.open();
         request.hardware = cli::with_modes(session, request.hardware);
         const PortabilityAnswer answer = check_model(session, request);
         output.emit_answer(answer);

@@ -25,8 +25,7 @@ constexpr const char* kExamples = R"(  compare_architectures resnet18
 int main(int argc, char** argv) {
     using namespace archsim;
     CompareArchitecturesRequest request;
-    cli::WorkloadOptions workload;
-    cli::GenerationOptions text;
+    cli::QuestionOptions question;
     cli::ModelOption model;
     cli::OutputOptions output;
     cli::SaveOptions save;
@@ -48,9 +47,11 @@ int main(int argc, char** argv) {
             .expects(2);
         flags.add_option("--metric", metric, "what decides: " + MetricTable::standard().keys())
             .show_default();
-        flags.add_option(
-            "--baseline", request.baseline,
-            "architecture that others are compared with (default: the fastest; in detail the first GPU)");
+        flags
+            .add_option(
+                "--baseline", request.baseline,
+                "architecture that others are compared with (default: the fastest; in detail the first GPU)")
+            .value_named("NAME");
         flags
             .add_option(
                 "--what-if", request.what_if,
@@ -69,22 +70,22 @@ int main(int argc, char** argv) {
             flags.exclude("--by-class", other);
         decisions.add_to(flags);
         explain.add_to(flags);
-        workload.add_to(flags);
-        text.add_to(flags);
+        question.add_to(flags);
         output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
         save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
         if (by_class) {
-            ModelClassRequest asked{request.architectures, request.baseline, workload.conditions(),
-                                    workload.batch_size};
-            const Session session = workload.open();
+            const Question of_all = question.question();
+            ModelClassRequest asked{request.architectures, request.baseline, of_all.conditions,
+                                    of_all.workload.batch};
+            const Session session = question.open();
             const ModelClassComparison comparison = compare_model_classes(session, std::move(asked));
             std::vector<Result> results;
             for (const ModelClassRow& row : comparison.rows)
                 results.insert(results.end(), row.results.begin(), row.results.end());
-            save.save(results, workload.batch_size);
+            save.save(results, of_all.workload.batch);
             output.emit_answer(comparison);
             return cli::exit_code_of(results);
         }
@@ -93,16 +94,19 @@ int main(int argc, char** argv) {
             level = request.architecture.empty() ? "summary" : "detailed";
         request.level = *parse_comparison_level(level);
         request.metric = &request.metrics->at(metric, "--metric");
-        text.ask(workload, request.workload, request.conditions);
+        Question asked = question.question();
+        request.workload = std::move(asked.workload);
+        request.conditions = std::move(asked.conditions);
         const Explanations explanations = explain.chosen(request.level == ComparisonLevel::detailed);
+        explain.expect_costs(output, decisions.about_costs() || metric == metric::cost.key);
         request.decision = decisions.request(*request.metric);
         request.decision.cost = explanations.conditions;
         if (!sweep.empty())
             request.batch_sweep = cli::parse_batches(sweep, "--batch-sweep");
-        const Session session = workload.open();
+        const Session session = question.open();
         request.architectures = cli::with_modes(session, request.architectures);
         const ArchitectureComparison comparison = compare_architectures(session, request);
-        save.save(comparison.results, workload.batch_size, request.metric_view());
+        save.save(comparison.results, request.workload.batch, request.metric_view());
         output.emit_answer(comparison, explanations);
         return cli::exit_code_of(comparison.results, request.decision);
     };

@@ -1,5 +1,6 @@
 // compare_models: one or more models on several devices, ranked and explained.
 
+#include "archsim/ask/study_file.hpp"
 #include "archsim/report/compare_models_report.hpp"
 #include "archsim/report/study_report.hpp"
 #include "common/check_options.hpp"
@@ -24,55 +25,19 @@ constexpr const char* kExamples = R"(  compare_models resnet50 --deployment edge
   compare_models resnet50 --hardware A100 T4 --precision int8 --explain-energy --cost --years 3
   compare_models --study docs/examples/quick_test.json --output results.csv)";
 
-/// Flags that a study file decides instead.
-constexpr std::array kDecidedByStudy = {"MODEL",
-                                        "--model",
-                                        "--deployment",
-                                        "--hardware",
-                                        "--precision",
-                                        "--batch-size",
-                                        "--runtime",
-                                        "--dim",
-                                        "--input",
-                                        "--scenario",
-                                        "--scope",
-                                        "--prompt-tokens",
-                                        "--weights",
-                                        "--activations",
-                                        "--kv-cache",
-                                        "--devices",
-                                        "--generate-tokens",
-                                        "--context",
-                                        "--sampling",
-                                        "--parallel",
-                                        "--strict-fp32",
-                                        "--verbose",
-                                        "--cold-start",
-                                        "--percentiles",
-                                        "--rate",
-                                        "--pareto",
-                                        "--explain-energy",
-                                        "--show-memory",
-                                        "--cost",
-                                        "--power-at",
-                                        "--kwh-price",
-                                        "--years",
-                                        "--utilization",
-                                        "--pue",
-                                        "--grid-intensity",
-                                        "--sort",
-                                        "--top",
-                                        "--subgraphs"};
+/// Flags that a study has no use for, beside those of the fields of its questions, which its file decides.
+constexpr std::array kNotOfStudies = {
+    "MODEL",         "--model", "--deployment",     "--hardware",       "--verbose",     "--cold-start",
+    "--percentiles", "--rate",  "--pareto",         "--explain-energy", "--show-memory", "--cost",
+    "--rent",        "--buy",   "--price",          "--power-at",       "--kwh-price",   "--years",
+    "--utilization", "--pue",   "--grid-intensity", "--sort",           "--top",         "--subgraphs",
+    "--check-me"};
 
 /// One answer after the other.
 void append(archsim::Report next, archsim::Report& all) {
     if (all.title.empty())
         all.title = next.title;
     std::move(next.blocks.begin(), next.blocks.end(), std::back_inserter(all.blocks));
-}
-
-bool is_format(const std::string& name) {
-    return name == "usual" || archsim::PrecisionConfig::parse(name);
 }
 
 std::vector<const archsim::Result*> pointers_to(const std::vector<archsim::Result>& results) {
@@ -87,8 +52,7 @@ std::vector<const archsim::Result*> pointers_to(const std::vector<archsim::Resul
 int main(int argc, char** argv) {
     using namespace archsim;
     CompareModelsRequest request;
-    cli::WorkloadOptions workload;
-    cli::GenerationOptions text;
+    cli::QuestionOptions question;
     cli::DecisionOptions decisions;
     cli::ExplainOptions explain;
     cli::CheckOptions check;
@@ -105,8 +69,13 @@ int main(int argc, char** argv) {
                          "deployment scenario: datacenter, edge, embedded (default: datacenter)");
         flags.add_option("--hardware", request.hardware,
                          "devices: NAME, NAME@MODE, NAME@all for every power mode, or a device file");
-        workload.add_to(flags, cli::BatchFlag::several);
-        text.add_to(flags, cli::DeviceCounts::several);
+        flags.exclude("--deployment", "--hardware");
+        flags.add_rule([&] {
+            if (models.flag.empty())
+                for (const char* key : {"precision", "batch_size", "devices"})
+                    question.pass_on(key, models.positional);
+        });
+        question.add_to(flags, {.several = {"precision", "batch_size", "runtime", "devices"}});
         decisions.add_to(flags);
         explain.add_to(flags);
         check.add_to(flags);
@@ -122,8 +91,11 @@ int main(int argc, char** argv) {
         flags.add_flag("-v,--verbose", view.verbose, "details of every device, with its subgraphs");
         flags.add_option("--study", study_file,
                          "run every combination that a study file names (docs/studies.md)");
-        for (const char* flag : kDecidedByStudy)
+        for (const char* flag : kNotOfStudies)
             flags.exclude("--study", flag);
+        for (const QuestionField* field : question_fields())
+            if (!field->flag.empty() && field->key != "allow_unknown")
+                flags.exclude("--study", field->flag);
         for (const Metric* m : MetricTable::standard().rows())
             flags.exclude("--study", cli::limit_flag(*m));
         output.add_to(flags, "text, markdown, json, csv, html");
@@ -132,9 +104,10 @@ int main(int argc, char** argv) {
     const auto body = [&] {
         if (!study_file.empty()) {
             const Session session =
-                workload.open(request.hardware.size() == 1 ? request.hardware.front() : std::string());
+                question.open(request.hardware.size() == 1 ? request.hardware.front() : std::string());
             StudyRequest asked = read_study(session, study_file);
-            asked.conditions.allow_unknown = workload.allow_unknown;
+            asked.conditions.allow_unknown =
+                asked.conditions.allow_unknown || question.question().conditions.allow_unknown;
             const Study study = run_study(session, std::move(asked));
             std::vector<AskedResult> results;
             for (const StudyGroup& group : study.groups)
@@ -146,28 +119,19 @@ int main(int argc, char** argv) {
                                     : study.cells(Status::ok) == 0      ? cli::Exit::nothing
                                                                         : cli::Exit::ok);
         }
-        const std::vector<std::int64_t> batches = workload.batch_sizes();
-        if (workload.precisions.size() > 1 && models.positional.empty() && models.flag.empty() &&
-            !is_format(workload.precisions.back())) { // "--precision fp16 resnet50"
-            models.positional.push_back(workload.precisions.back());
-            workload.precisions.pop_back();
-        }
-        if (workload.precisions.size() == 1)
-            workload.precision = workload.precisions.front();
-        else
-            request.precisions = workload.precisions;
-        if (request.precisions.size() > 1 && !text.activations.empty())
+        const std::vector<std::int64_t> batches = question.numbers("batch_size");
+        const std::vector<std::string>& formats = question.given("precision");
+        if (formats.size() > 1)
+            request.precisions = formats;
+        if (formats.size() > 1 && !question.given("activations").empty())
             throw UsageError("--activations: give it with one --precision");
-        for (const std::string& format : request.precisions) {
-            Conditions named;
-            ask_precision(named, format, "--precision"); // unknown ones stop here
-        }
         request.models = models.taken("compare_models");
-        request.stacks = workload.runtimes;
-        request.workload = workload.workload();
-        request.conditions = workload.conditions_of_every_stack();
-        text.give(request.workload, request.conditions);
-        request.device_counts = text.counts();
+        request.stacks = question.given("runtime");
+        Question asked = question.question();
+        request.workload = std::move(asked.workload);
+        request.conditions = std::move(asked.conditions);
+        const std::vector<std::int64_t> counts = question.numbers("devices");
+        request.device_counts.assign(counts.begin(), counts.end());
         if (!(load.rate_per_s >= 0))
             throw UsageError("--rate: items per second that arrive, from 0");
         if (percentiles || load.rate_per_s > 0)
@@ -177,13 +141,14 @@ int main(int argc, char** argv) {
         request.decision = decisions.request(
             view.sort_by != nullptr ? *view.sort_by : ranked_by(request.conditions.scenario));
         view.explanations = explain.chosen(view.verbose);
+        explain.expect_costs(output, decisions.about_costs() || sort == metric::cost.key);
         request.decision.cost = view.explanations.conditions;
         // Each subgraph of an estimate takes a kilobyte: of thousands of estimates the totals are kept.
         constexpr std::size_t kDetailed = 4096;
         request.conditions.keep_subgraphs = request.models.size() * request.hardware.size() <= kDetailed ||
                                             view.verbose || !subgraphs.empty() || view.explanations.subgraphs;
         const Session session =
-            workload.open(request.hardware.size() == 1 ? request.hardware.front() : std::string());
+            question.open(request.hardware.size() == 1 ? request.hardware.front() : std::string());
         if (view.percentiles)
             view.percentiles->rows = session.spread_rows();
         const Format format = output.chosen();

@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
         request.before = pair.side(0);
         request.after = pair.side(1);
         try {
-            const DifferenceAnswer answer = explain_difference(pair.open(), std::move(request));
+            const DifferenceAnswer answer = explain_difference(pair.question.open(), std::move(request));
             output.emit_answer(answer, view);
             return cli::exit_code_of(answer.results);
         } catch (const NoEstimateError& problem) {

@@ -15,15 +15,13 @@ constexpr const char* kExamples = R"(  profile_graph resnet50
   profile_graph --list-operators)";
 
 struct SizeOptions {
-    archsim::cli::WorkloadOptions workload; ///< of which only the sizes are asked for
+    archsim::cli::QuestionOptions question; ///< of which only the sizes are asked for
+    bool allow_unknown = false;
 
     void add_to(archsim::cli::Flags& flags) {
-        flags.add_option("--batch-size", workload.batch_size, "items per inference")
-            .within(1, 1 << 20)
-            .show_default();
-        archsim::cli::add_size_flags(flags, workload.dims, workload.inputs, workload.input_shapes);
-        flags.add_flag("--allow-unknown", workload.allow_unknown,
-                       "print totals although they miss a part, marked");
+        question.add_fields_to(flags,
+                               {.only = {"batch_size", "dims", "inputs", "input_shapes"}, .grouped = false});
+        flags.add_flag("--allow-unknown", allow_unknown, "print totals although they miss a part, marked");
     }
 };
 
@@ -55,7 +53,7 @@ int main(int argc, char** argv) {
         for (const ProfileOrder known : kProfileOrders)
             if (name_of(known) == order)
                 view.order = known;
-        view.allow_unknown = sizes.workload.allow_unknown;
+        view.allow_unknown = sizes.allow_unknown;
         if (list_operators) {
             output.emit_answer(OperatorRegistry::standard());
             return 0;
@@ -64,8 +62,8 @@ int main(int argc, char** argv) {
         SessionOptions options{.estimates = false};
         options.budget = cli::allowed_budget();
         const Session session(options);
-        const auto bound =
-            session.bind(session.load(name), sizes.workload.batch_size, sizes.workload.bindings());
+        const Workload asked = sizes.question.question().workload;
+        const auto bound = session.bind(session.load(name), asked.batch, asked.sizes);
         const GraphProfile profile = profile_graph(bound->facts()->name, bound->facts()->graph);
         output.emit_answer(profile, view);
         return static_cast<int>(profile.complete ? cli::Exit::ok : cli::Exit::incomplete);

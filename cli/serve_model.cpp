@@ -2,9 +2,9 @@
 // overflows.
 
 #include "archsim/core/finding.hpp"
+#include "archsim/core/parse_number.hpp"
 #include "archsim/report/serving_report.hpp"
 #include "archsim/run/serve.hpp"
-#include "archsim/run/usual_precision.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
 
@@ -28,14 +28,11 @@ constexpr const char* kExamples = R"(  serve_model llama-3-8b --hardware H100 --
 double parse_time(const std::string& text, const std::string& flag) {
     if (text.empty())
         return 0;
-    double value = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-    std::string unit(end, text.data() + text.size());
-    std::erase(unit, ' ');
-    const double scale = unit == "ms" ? 1e-3 : unit == "s" ? 1.0 : unit == "us" ? 1e-6 : 0.0;
-    if (problem != std::errc() || scale <= 0 || value <= 0)
-        throw UsageError(fmt::format("{}: expected a time with a unit (500ms, 0.5s), got \"{}\"", flag, text));
-    return value * scale;
+    const auto seconds = parse_seconds(text);
+    if (!seconds || *seconds <= 0)
+        throw UsageError(
+            fmt::format("{}: expected a time with a unit (500ms, 0.5s), got \"{}\"", flag, text));
+    return *seconds;
 }
 
 LengthShape parse_shape(const std::string& text) {
@@ -51,7 +48,7 @@ struct ServeOptions {
     std::vector<std::string> devices;
     std::int64_t context = 0;
     cli::ModelOption model;
-    cli::GenerationOptions text; ///< of which only the formats are asked for
+    cli::QuestionOptions question;
     ServingRequest request;
 
     void add_to(cli::Flags& flags) {
@@ -59,6 +56,8 @@ struct ServeOptions {
         flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file").required();
         add_load(flags);
         add_engine(flags);
+        question.add_to(flags, {.without = {"batch_size", "prompt_tokens", "generate_tokens", "context",
+                                            "sampling", "parallel", "devices"}});
         const char* sharing = "Language models and several devices";
         flags
             .add_option("--parallel", parallel,
@@ -70,7 +69,7 @@ struct ServeOptions {
                         "the same as --parallel tp=N, for each count; auto: the fewest that hold it")
             .in_group(sharing);
         flags.add_option("--ttft-p99", ttft,
-                         "find the highest rate with P99 time to first token below TIME, e.g. 500ms");
+                         "limit: the highest rate whose P99 time to first token stays below, 500ms");
         flags.add_option("--tpot-p99", tpot, "limit on the P99 time per output token, 40ms");
         flags.add_flag("--frontier", frontier,
                        "requests in flight from 1 on, on every device and every --parallel (default: 1, 2, 4 "
@@ -99,14 +98,35 @@ struct ServeOptions {
         if (!(request.load.rate_per_s >= 0) || !(request.load.prompt_tokens >= 1) ||
             !(request.load.output_tokens >= 1) || request.plan.engine.draft_cost < 0)
             throw UsageError("--rate and --draft-cost must not be negative, lengths not below one token");
-        if (frontier && (level().any() || request.load.rate_per_s > 0 || request.plan.concurrency > 0))
-            throw UsageError("--frontier makes its own loads: no --rate, --concurrency or limits beside it");
-        if (!frontier && !level().any() && request.load.rate_per_s <= 0 && request.plan.concurrency <= 0)
-            throw UsageError(
-                "give a load: --rate, --concurrency, --frontier, or limits such as --ttft-p99 500ms");
+        check_load();
     }
 
   private:
+    /// One load: what another of them would leave aside is refused.
+    void check_load() const {
+        std::vector<std::string> loads;
+        if (request.load.rate_per_s > 0)
+            loads.emplace_back("--rate");
+        if (request.plan.concurrency > 0)
+            loads.emplace_back("--concurrency");
+        if (frontier)
+            loads.emplace_back("--frontier");
+        if (level().any())
+            loads.emplace_back("limits on P99 (the highest rate that meets them)");
+        if (loads.empty())
+            throw UsageError(
+                "give a load: --rate, --concurrency, --frontier, or limits such as --ttft-p99 500ms");
+        if (loads.size() > 1)
+            throw UsageError(fmt::format("give one load: {} and {} exclude each other", loads[0], loads[1]));
+        const EngineLimits& engine = request.plan.engine;
+        if (engine.drafted == 0 && (engine.accepted > 0 || engine.draft_cost > 0))
+            throw UsageError("--accepted and --draft-cost: only with --drafted");
+        if ((engine.wait_tokens > 0) != (engine.wait_steps > 0))
+            throw UsageError("--wait-tokens and --wait-steps: give both or neither");
+        if (!lengths.empty() && (shape != "constant" || !length_range.empty()))
+            throw UsageError("--lengths: the file has the lengths; no --shape or --length-range beside it");
+    }
+
     /// One block for every sequence, as engines without a paged cache keep it.
     void reserve_context() {
         RequestPlan& load = request.load;
@@ -165,7 +185,6 @@ struct ServeOptions {
 
     void add_engine(cli::Flags& flags) {
         EngineLimits& engine = request.plan.engine;
-        text.add_formats_to(flags);
         flags
             .add_option("--context", context,
                         "positions reserved for every sequence, as engines without a paged cache do "
@@ -234,12 +253,10 @@ struct ServeOptions {
 
 int main(int argc, char** argv) {
     ServeOptions serve;
-    cli::WorkloadOptions workload;
     cli::OutputOptions output;
     cli::SaveOptions save;
     const auto setup = [&](cli::Flags& flags) {
         serve.add_to(flags);
-        workload.add_to(flags, cli::BatchFlag::absent);
         output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
         save.add_to(flags, argc, argv);
@@ -247,13 +264,12 @@ int main(int argc, char** argv) {
     const auto body = [&] {
         serve.finish();
         const ServiceLevel level = serve.level();
-        const Session session = workload.open();
+        const Session session = serve.question.open();
         const Model model = session.load(serve.model.taken("serve_model"));
         serve.hardware = cli::with_modes(session, serve.hardware);
-        Conditions conditions = workload.conditions();
-        serve.text.apply(conditions);
-        conditions = settled(std::move(conditions), {.prompt = Prompt{}});
-        serve.request.sizes = workload.workload().sizes;
+        const Question asked = serve.question.question();
+        const Conditions& conditions = asked.conditions;
+        serve.request.sizes = asked.workload.sizes;
         std::vector<std::optional<Parallelism>> ways;
         for (const std::string& text : serve.parallel)
             ways.emplace_back(parse_parallelism(text));
@@ -278,7 +294,7 @@ int main(int argc, char** argv) {
             }
         std::vector<SavedResult> rows;
         for (const ServingResult& result : results)
-            rows.push_back(saved_row(result, serve.request));
+            rows.push_back(saved_row(result, serve.request, conditions, level));
         save.save_rows(rows);
         const Format format = output.chosen();
         if (format == Format::json) {

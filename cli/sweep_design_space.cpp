@@ -2,6 +2,7 @@
 // sensitivities.
 
 #include "archsim/compare/generation_metrics.hpp"
+#include "archsim/core/parse_number.hpp"
 #include "archsim/report/sweep_file.hpp"
 #include "common/progress.hpp"
 #include "common/save_options.hpp"
@@ -38,11 +39,10 @@ constexpr const char* kExamples =
 std::vector<std::int64_t> parse_batches(const std::vector<std::string>& texts) {
     std::vector<std::int64_t> batches;
     for (const std::string& text : texts) {
-        std::int64_t value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc{} || end != text.data() + text.size())
+        const auto value = parse_whole(text);
+        if (!value)
             throw UsageError(fmt::format("--batch-sizes: \"{}\" is not a whole number", text));
-        batches.push_back(value);
+        batches.push_back(*value);
     }
     return batches;
 }
@@ -63,13 +63,12 @@ void parse_shard(const std::string& text, SweepRequest& request) {
 
 struct Options {
     cli::ModelsOption models;
-    std::vector<std::string> hardware, precisions, batches{"1"}, vary, merge, pareto;
-    std::string sensitivity, sort, shard = "0/1", runtime;
+    std::vector<std::string> hardware, batches{"1"}, vary, merge, pareto;
+    std::string sensitivity, sort, shard = "0/1";
     std::size_t top = SweepSummary::kListed;
     unsigned threads = 0;
     bool resume = false, yes = false;
-    cli::WorkloadOptions workload; ///< but for its format, batch and stack
-    cli::GenerationOptions text;
+    cli::QuestionOptions question;
     cli::OutputOptions output;
     cli::SaveOptions save;
 
@@ -82,13 +81,7 @@ struct Options {
             "a part of the device and factors on it: bandwidth=0.5x,1x,2x or bandwidth=0.5x..4x:log8 "
             "or clock=0.8x..1.2x:5 (repeatable)");
         flags.add_option("--batch-sizes,--batch-size", batches, "batch sizes, separated by commas");
-        flags.add_option(
-            "--precision", precisions,
-            "number formats, separated by commas (default: a file's own, fp32 of catalogue models, "
-            "bf16 of answers to prompts)");
-        flags.add_option("--runtime", runtime, "software stack instead of each device's default");
-        workload.add_sizes_to(flags);
-        text.add_to(flags);
+        question.add_to(flags, {.without = {"batch_size"}, .several = {"precision"}});
         flags.add_option("--sort", sort,
                          "metric that ranks the points: " + MetricTable::standard().keys() +
                              "; of answers to prompts: " + generation_metrics().keys());
@@ -128,17 +121,20 @@ struct Options {
         q.batches = parse_batches(batches);
         for (const std::string& axis : vary)
             q.axes.push_back(parse_sweep_axis(axis));
-        q.conditions = workload.conditions();
-        q.conditions.stack = runtime;
-        Workload asked;
-        text.give(asked, q.conditions);
-        q.sizes = workload.bindings();
-        q.prompt = asked.prompt;
-        if (!text.weights.empty())
-            q.weights = q.conditions.precision.weights;
-        q.precisions = !text.activations.empty() ? std::vector{text.activations} : precisions;
+        Question asked = question.question();
+        q.conditions = std::move(asked.conditions);
+        q.sizes = std::move(asked.workload.sizes);
+        q.prompt = asked.workload.prompt;
+        q.weights = q.conditions.weights;
+        q.precisions = question.given("precision");
+        if (const auto& activations = question.given("activations"); !activations.empty()) {
+            if (!q.precisions.empty())
+                throw UsageError("--activations: in a sweep --precision names the formats; add --weights "
+                                 "where storage differs");
+            q.precisions = activations;
+        }
         parse_shard(shard, q);
-        q.overlays.assign(workload.overlays.begin(), workload.overlays.end());
+        q.overlays.assign(question.overlays.begin(), question.overlays.end());
         return q;
     }
 };
@@ -245,7 +241,7 @@ int sweep(const Options& options) {
     keep_freed_memory();
     const std::optional<RowFormat> format = options.rows();
     SweepRequest request = options.request();
-    const Session session = options.workload.open();
+    const Session session = options.question.open();
     request.hardware = cli::with_modes(session, request.hardware);
     const Sweep sweep(session, std::move(request));
     const unsigned threads =

@@ -52,7 +52,7 @@ set_target_properties(${archsim_objects} PROPERTIES UNITY_BUILD ON UNITY_BUILD_M
 set(archsim_grouped ${archsim_sources})
 list(FILTER archsim_grouped EXCLUDE REGEX "/family/[a-z]+\\.cpp$") # whose unnamed namespaces use the same names
 archsim_group(${PROJECT_SOURCE_DIR}/src
-    capi:1 check:1 core:1 checkpoint:1 compare:2 estimate:1 family:1 graph:1 hardware:2 import:1 machine:1 map:2 ops:2 partition:1
+    ask:1 capi:1 check:1 core:1 checkpoint:1 compare:2 estimate:1 family:1 graph:1 hardware:2 import:1 machine:1 map:2 ops:2 partition:1
     report:4 run:3 serving:1 store:1
     SOURCES ${archsim_grouped})
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

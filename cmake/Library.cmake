@@ -6,7 +6,7 @@ list(FILTER archsim_sources EXCLUDE REGEX "/src/(python|web)/") # an extension m
 if(EMSCRIPTEN)
     # What the page does not ask for: measurements, checks, fits, sweeps. The linker would miss a file that it did need.
     list(FILTER archsim_sources EXCLUDE REGEX
-        "/src/(capi|check|store|run/fit|run/sweep)/|/src/compare/(left_out|power_validation|rank_agreement|sweep|validation)|/src/hardware/(json_edit|write_fitted)|/src/core/shared_object|/src/run/compare/(study_reader|yaml_text)")
+        "/src/(capi|check|store|run/fit|run/sweep)/|/src/compare/(left_out|power_validation|rank_agreement|sweep|validation)|/src/hardware/(json_edit|write_fitted)|/src/core/shared_object|/src/run/compare/yaml_text|/src/ask/study_reader")
     list(FILTER archsim_sources EXCLUDE REGEX "/src/report/.*(calibration|first_run|left_out|power_report|price_report|short_number|sweep|validation)[a-z_]*.cpp$")
 endif()
 
@@ -51,7 +51,7 @@ endif()
 # Most of the code works for microseconds, so that its compilation, which is what a first build waits for, is cut by a
 # quarter by optimising it less: what reads files and asks questions, and, least of all, what writes and describes.
 set(archsim_read_pattern "/src/(hardware|import|run)/")
-set(archsim_text_pattern "/src/(report|checkpoint|check|capi|machine|store)/")
+set(archsim_text_pattern "/src/(ask|report|checkpoint|check|capi|machine|store)/")
 set(archsim_read_options -O1)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     set(archsim_text_options -Og -Wno-maybe-uninitialized) # <regex> (PR105562), at this level too

@@ -1,8 +1,10 @@
 #include "archsim/core/finding.hpp"
+#include "archsim/core/parse_number.hpp"
 #include "common/tool.hpp"
 
-#include <charconv>
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace archsim::cli {
 
@@ -23,11 +25,10 @@ std::vector<std::string> pieces_of(const std::string& text) {
 }
 
 std::int64_t parse_batch(const std::string& text, const std::string& flag) {
-    std::int64_t batch = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), batch);
-    if (error != std::errc{} || end != text.data() + text.size() || batch < 1 || batch > kLargestBatch)
+    const auto batch = parse_whole(text);
+    if (!batch || *batch < 1 || *batch > kLargestBatch)
         throw UsageError(fmt::format("{}: \"{}\" is not a batch of 1 to {}", flag, text, kLargestBatch));
-    return batch;
+    return *batch;
 }
 
 /// Appends what "..." stands for between the last two numbers and `last`: geometric where these double (or
@@ -62,6 +63,15 @@ void DecisionOptions::add_to(Flags& flags) {
             .in_group(kGroup);
     flags.add_option("--pareto", pareto, "mark the Pareto front of these metrics, e.g. energy latency")
         .in_group(kGroup);
+}
+
+bool DecisionOptions::about_costs() const {
+    const auto is_cost = [](const std::string& key) {
+        return key == metric::cost.key || key == metric::carbon.key;
+    };
+    return std::any_of(limits.begin(), limits.end(),
+                       [&](const auto& limit) { return is_cost(limit.first) && !limit.second.empty(); }) ||
+           std::any_of(pareto.begin(), pareto.end(), is_cost);
 }
 
 DecisionRequest DecisionOptions::request(const Metric& preference) const {

@@ -19,6 +19,7 @@ void ExplainOptions::add_to(Flags& flags) {
     flags.add_flag("--rent", rent, "costs of rented devices alone").in_group(group);
     flags.add_flag("--buy", buy, "costs of bought devices alone").in_group(group);
     flags.exclude("--rent", "--buy");
+    flags_ = &flags;
     flags
         .add_option("--price", prices,
                     "your own price: DEVICE=USD to buy, DEVICE=USD/h to rent, like H100=2.5/h")
@@ -40,6 +41,17 @@ void ExplainOptions::add_to(Flags& flags) {
                     "g CO2e per kWh, or a country (FRA, Germany, USA, World); adds a line on carbon "
                     "(with --cost: 480)")
         .in_group(group);
+}
+
+void ExplainOptions::expect_costs(const OutputOptions& output, bool decided_by_costs) const {
+    const Format format = output.chosen();
+    if (explanations.cost || !grid_intensity.empty() || decided_by_costs ||
+        (format != Format::text && format != Format::markdown))
+        return;
+    for (const char* flag :
+         {"--rent", "--buy", "--price", "--kwh-price", "--years", "--utilization", "--pue"})
+        if (flags_->has(flag))
+            throw UsageError(std::string(flag) + ": nothing shown here depends on it; add --cost");
 }
 
 Explanations ExplainOptions::chosen(bool verbose) const {

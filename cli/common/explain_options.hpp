@@ -3,7 +3,7 @@
 
 #include "archsim/report/explanations.hpp"
 
-#include "common/flags.hpp"
+#include "common/tool.hpp"
 
 #include <string>
 #include <vector>
@@ -20,6 +20,12 @@ struct ExplainOptions {
     void add_to(Flags& flags);
     /// Throws UsageError for conditions outside of their range.
     Explanations chosen(bool verbose) const;
+    /// Throws UsageError for a flag about money where no cost is shown, as tables of every format but text
+    /// have them, nor decides anything.
+    void expect_costs(const OutputOptions& output, bool decided_by_costs) const;
+
+  private:
+    const Flags* flags_ = nullptr;
 };
 
 } // namespace archsim::cli

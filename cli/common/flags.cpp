@@ -1,6 +1,7 @@
 #include "common/flags.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "archsim/core/parse_number.hpp"
 #include "archsim/hardware/database.hpp"
 #include "common/config_file.hpp"
 #include "common/help.hpp"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <utility>
 
 namespace archsim::cli {
@@ -34,31 +36,138 @@ constexpr std::array kValues = {
 };
 
 /// Options whose values one word may hold, separated by commas.
-constexpr std::array<std::string_view, 13> kLists = {
-    "hardware",        "precision", "runtime",  "batch-sizes", "batch-size",    "devices", "prompt-tokens",
-    "generate-tokens", "weights",   "kv-cache", "metric",      "architectures", "pareto"};
+constexpr std::array<std::string_view, 18> kLists = {
+    "hardware",      "precision",       "runtime",  "batch-sizes", "batch-size", "devices",
+    "prompt-tokens", "generate-tokens", "weights",  "kv-cache",    "metric",     "architectures",
+    "pareto",        "activations",     "sampling", "context",     "scope",      "scenario"};
 
 /// Options that name files or folders.
-constexpr std::array<std::string_view, 19> kFiles = {
-    "subgraphs", "output",        "dot",          "mermaid", "scatter", "hardware-db", "folder",
-    "check",     "from",          "measurements", "model",   "MODEL",   "hardware",    "profile",
-    "snapshot",  "save-snapshot", "save",         "file",    "study"};
+constexpr std::array<std::string_view, 34> kFiles = {
+    "subgraphs", "output",        "dot",           "mermaid",
+    "scatter",   "hardware-db",   "folder",        "check",
+    "from",      "measurements",  "model",         "MODEL",
+    "hardware",  "profile",       "snapshot",      "save-snapshot",
+    "save",      "file",          "study",         "config",
+    "junit",     "baseline",      "save-baseline", "trace",
+    "annotate",  "merge",         "lengths",       "model-explorer",
+    "left-out",  "save-left-out", "first-run",     "first-run-measurements",
+    "schema",    "uncertainty"};
+
+struct Placeholder {
+    std::string_view option, word;
+};
+
+/// What stands for the value of options whose name does not say it.
+constexpr std::array kPlaceholders = {Placeholder{"MODEL", "MODEL"},
+                                      Placeholder{"model", "MODEL"},
+                                      Placeholder{"hardware", "DEVICE"},
+                                      Placeholder{"show", "DEVICE"},
+                                      Placeholder{"runtime", "STACK"},
+                                      Placeholder{"show-runtime", "STACK"},
+                                      Placeholder{"stack", "STACK"},
+                                      Placeholder{"deployment", "DEPLOYMENT"},
+                                      Placeholder{"family", "FAMILY"},
+                                      Placeholder{"category", "FAMILY"},
+                                      Placeholder{"task", "TASK"},
+                                      Placeholder{"metric", "METRIC"},
+                                      Placeholder{"pareto", "METRIC"},
+                                      Placeholder{"sensitivity", "METRIC"},
+                                      Placeholder{"sort", "COLUMN"},
+                                      Placeholder{"precision", "FORMAT"},
+                                      Placeholder{"architecture", "NAME"},
+                                      Placeholder{"architectures", "NAME"},
+                                      Placeholder{"explain-difference", "NAME"},
+                                      Placeholder{"parameters", "NAME"},
+                                      Placeholder{"hardware-db", "FOLDER"},
+                                      Placeholder{"folder", "FOLDER"},
+                                      Placeholder{"batch-sizes", "SIZES"},
+                                      Placeholder{"batch-size", "N"},
+                                      Placeholder{"batch-sweep", "SIZES"},
+                                      Placeholder{"length-range", "LOW,HIGH"},
+                                      Placeholder{"shard", "INDEX/COUNT"},
+                                      Placeholder{"vary", "PART=FACTORS"},
+                                      Placeholder{"what-if", "CHANGE"},
+                                      Placeholder{"price", "DEVICE=USD"},
+                                      Placeholder{"grid-intensity", "GRAMS"},
+                                      Placeholder{"measured", "MEASUREMENT"},
+                                      Placeholder{"fail-on", "RULE"},
+                                      Placeholder{"threshold", "SHARE"},
+                                      Placeholder{"compare", "RUN"},
+                                      Placeholder{"parallel", "WAYS"},
+                                      Placeholder{"devices", "N"},
+                                      Placeholder{"ttft-p99", "TIME"},
+                                      Placeholder{"tpot-p99", "TIME"},
+                                      Placeholder{"e2e-p99", "TIME"},
+                                      Placeholder{"request-time", "TIME"},
+                                      Placeholder{"accepted", "SHARE"},
+                                      Placeholder{"prefix-hit", "SHARE"},
+                                      Placeholder{"draft-cost", "SHARE"},
+                                      Placeholder{"wait-tokens", "SHARE"},
+                                      Placeholder{"utilization", "SHARE"},
+                                      Placeholder{"pue", "RATIO"},
+                                      Placeholder{"kwh-price", "USD"},
+                                      Placeholder{"rate", "RATE"}};
+
+/// What stands for the value of an option: its own word, or what is known of its name, its type, and that it
+/// names files.
+std::string placeholder_of(const CLI::Option& option, const std::string& name) {
+    const std::string type = option.get_type_name().substr(0, option.get_type_name().find(':'));
+    constexpr std::array kTypes = {"TEXT", "INT", "UINT", "FLOAT", "BOOLEAN", ""};
+    if (std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end())
+        return type;
+    for (const Placeholder& known : kPlaceholders)
+        if (known.option == name)
+            return std::string(known.word);
+    if (name.starts_with("max-") || name.starts_with("min-"))
+        return "LIMIT";
+    if (type == "INT" || type == "UINT")
+        return "N";
+    if (type == "FLOAT")
+        return "NUMBER";
+    return std::find(kFiles.begin(), kFiles.end(), name) != kFiles.end() ? "FILE" : "VALUE";
+}
+
+/// Numbers with letters, "8k", as the digits that the parser reads; other texts are left to its own message.
+template <class T>
+std::string plain_number(const std::string& text) {
+    if constexpr (std::is_integral_v<T>) {
+        const auto number = parse_whole(text);
+        return number ? std::to_string(*number) : text;
+    } else {
+        const auto number = parse_real(text);
+        return number ? fmt::format("{}", *number) : text;
+    }
+}
+
+template <class T>
+struct NumberOf {
+    using type = T;
+};
+template <class T>
+struct NumberOf<std::vector<T>> {
+    using type = T;
+};
+template <class T>
+struct NumberOf<std::optional<T>> {
+    using type = T;
+};
+
+std::vector<std::string> words_of(std::string_view text, char separator) {
+    std::vector<std::string> words;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(separator, begin), text.size());
+        words.emplace_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return words;
+}
 
 /// "a", "b" from a type name such as "TEXT:{a,b}".
 std::vector<std::string> choices_in(const std::string& type) {
     const auto open = type.find('{'), close = type.find('}');
-    std::vector<std::string> choices;
     if (open == std::string::npos || close == std::string::npos || close < open)
-        return choices;
-    std::string word;
-    for (const char c : type.substr(open + 1, close - open - 1) + ",")
-        if (c == ',') {
-            choices.push_back(word);
-            word.clear();
-        } else {
-            word += c;
-        }
-    return choices;
+        return {};
+    return words_of(std::string_view(type).substr(open + 1, close - open - 1), ',');
 }
 
 CLI::Option& of(void* option) {
@@ -105,6 +214,11 @@ Option& Option::within(std::int64_t low, std::int64_t high) {
     return *this;
 }
 
+Option& Option::value_named(const std::string& word) {
+    of(option_).type_name(word);
+    return *this;
+}
+
 Option& Option::in_group(const std::string& group) {
     of(option_).group(group);
     return *this;
@@ -136,6 +250,13 @@ Option Flags::add_option(const std::string& name, T& variable, const std::string
     if (option->get_items_expected_max() > 1 && !option->get_lnames().empty() &&
         std::find(kLists.begin(), kLists.end(), option->get_lnames().front()) != kLists.end())
         option->delimiter(',');
+    if constexpr (std::is_arithmetic_v<typename NumberOf<T>::type>)
+        option->transform(CLI::Validator(
+            [](std::string& text) {
+                text = plain_number<typename NumberOf<T>::type>(text);
+                return std::string();
+            },
+            ""));
     return Option(option);
 }
 
@@ -164,6 +285,10 @@ Option Flags::add_flag(const std::string& name, bool& variable, const std::strin
 
 void Flags::exclude(const std::string& flag, const std::string& other) {
     parser_->option(flag)->excludes(parser_->option(other));
+}
+
+bool Flags::has(const std::string& flag) const {
+    return parser_->option(flag)->count() > 0;
 }
 
 void Flags::remove(const std::string& flag) {
@@ -272,8 +397,9 @@ std::vector<OptionFacts> Flags::facts() const {
                 facts.values = known.command;
         for (const std::string_view file : kFiles)
             facts.files = facts.files || file == facts.name;
-        if (facts.name == "format")
-            facts.choices = {"text", "markdown", "json", "csv", "html"};
+        facts.value = placeholder_of(*option, facts.name);
+        if (facts.value.find('|') != std::string::npos)
+            facts.choices = words_of(facts.value, '|');
         all.push_back(std::move(facts));
     }
     return all;

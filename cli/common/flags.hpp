@@ -20,6 +20,7 @@ struct OptionFacts {
     std::string description, fallback, group;
     std::string values;               ///< shell command whose output lists the values; empty: none
     std::vector<std::string> choices; ///< fixed values
+    std::string value;                ///< what stands for its value: "DEVICE"
     bool takes_value = false, many = false, files = false, required = false;
 };
 
@@ -40,6 +41,8 @@ class Option {
     Option& one_of(const std::vector<std::string>& values, Case letters = Case::exact);
     /// Only values from `low` to `high`.
     Option& within(std::int64_t low, std::int64_t high);
+    /// What stands for its value in help: "TIME"; choices with bars between them: "csv|json".
+    Option& value_named(const std::string& word);
     /// Heading under which help lists it.
     Option& in_group(const std::string& group);
     /// Takes `least` to `most` values.
@@ -75,6 +78,8 @@ class Flags {
     void exclude(const std::string& flag, const std::string& other);
     /// Takes an option away again.
     void remove(const std::string& flag);
+    /// Whether an option stood on the command line.
+    bool has(const std::string& flag) const;
     /// What must hold of the values together, asked before the tool does anything: `rule` throws UsageError.
     void add_rule(std::function<void()> rule) { rules_.push_back(std::move(rule)); }
     /// Throws what the first broken rule throws.

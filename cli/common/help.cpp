@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 
 namespace archsim::cli {
 
@@ -78,12 +77,8 @@ std::string value_of_option(const OptionFacts& option) {
         text = option.name;
     else if (option.takes_value && !option.choices.empty())
         text += fmt::format(" {}", fmt::join(option.choices, "|"));
-    else if (option.takes_value) {
-        std::string word = option.name;
-        std::transform(word.begin(), word.end(), word.begin(),
-                       [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-        text += ' ' + word.substr(word.rfind('-') + 1);
-    }
+    else if (option.takes_value)
+        text += ' ' + option.value;
     return option.many ? text + "..." : text;
 }
 

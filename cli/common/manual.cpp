@@ -1,6 +1,7 @@
 #include "common/manual.hpp"
 
 #include "archsim/core/version.hpp"
+#include "common/tool.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,7 +36,7 @@ std::string placeholder(const OptionFacts& option) {
     if (!option.takes_value)
         return "";
     const std::string word =
-        option.choices.empty() ? upper(option.name) : fmt::format("{}", fmt::join(option.choices, "|"));
+        option.choices.empty() ? option.value : fmt::format("{}", fmt::join(option.choices, "|"));
     return option.many ? word + "..." : word;
 }
 
@@ -76,17 +77,31 @@ std::string man_page(const Flags& flags, const std::string& examples) {
             if (option.group == group)
                 out += entry(option);
     }
-    return out +
-           fmt::format(
-               ".SH EXAMPLES\n.nf\n{}\n.fi\n"
-               ".SH EXIT STATUS\n.TP\n0\nok\n.TP\n1\nusage\n.TP\n2\ninput that cannot be used\n.TP\n3\n"
-               "result incomplete\n.TP\n70\na fault of the tool itself; please report it with the command "
-               "line\n"
-               ".SH ENVIRONMENT\n.TP\nARCHSIM_DATA_DIR\nfolder with hardware_db and models, instead of "
-               "the one beside the program\n.TP\nNO_COLOR\nno colours when set\n.TP\nCOLUMNS\n"
-               "width of text where there is no terminal\n",
-               roff(examples));
+    std::string status;
+    for (const ExitMeaning& one : exit_meanings())
+        status += fmt::format(".TP\n{}\n{}\n", one.status, roff(one.meaning));
+    return out + fmt::format(".SH EXAMPLES\n.nf\n{}\n.fi\n"
+                             ".SH EXIT STATUS\n{}.SH ENVIRONMENT\n.TP\nARCHSIM_DATA_DIR\nfolder with "
+                             "hardware_db and models, instead of "
+                             "the one beside the program\n.TP\nNO_COLOR\nno colours when set\n.TP\nCOLUMNS\n"
+                             "width of text where there is no terminal\n",
+                             roff(examples), status);
 }
+
+} // namespace
+
+const std::vector<ExitMeaning>& exit_meanings() {
+    static const std::vector<ExitMeaning> all = {
+        {static_cast<int>(Exit::ok), "ok"},
+        {static_cast<int>(Exit::usage), "usage"},
+        {static_cast<int>(Exit::input), "input cannot be used"},
+        {static_cast<int>(Exit::incomplete), "result incomplete"},
+        {static_cast<int>(Exit::nothing), "answered, but nothing runs or meets the limits"},
+        {static_cast<int>(Exit::fault), "fault of the tool; please report it with the command line"}};
+    return all;
+}
+
+namespace {
 
 // Completions
 // --------------------------------------------------------------------------------------------------

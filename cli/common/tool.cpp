@@ -1,6 +1,7 @@
 #include "common/tool.hpp"
 
 #include "archsim/core/version.hpp"
+#include "archsim/ops/given_values.hpp"
 #include "common/manual.hpp"
 #include "core/new_file.hpp"
 #include "core/printable.hpp"
@@ -47,18 +48,6 @@ std::string& command_line() {
     return line;
 }
 
-/// In a shell's words: bare where nothing is special, else in single quotes.
-std::string shell_word(std::string_view word) {
-    constexpr std::string_view kPlain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=@+:,";
-    if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos)
-        return std::string(word);
-    std::string out = "'";
-    for (const char c : word)
-        out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return out + "'";
-}
-
 int terminal_width() {
     winsize size{};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
@@ -82,7 +71,11 @@ std::string own_fault(const std::string& name, const std::vector<std::string>& a
 } // namespace
 
 void OutputOptions::add_to(Flags& flags, const std::string& formats) {
-    flags.add_option("--format", format, "output format: " + formats).in_group("Output");
+    std::vector<std::string> choices = {"text", "markdown", "json", "csv", "html"};
+    choices.insert(choices.end(), own_formats.begin(), own_formats.end());
+    flags.add_option("--format", format, "output format: " + formats)
+        .value_named(fmt::format("{}", fmt::join(choices, "|")))
+        .in_group("Output");
     flags.add_option("-o,--output", file, "write to FILE; its extension chooses the format")
         .in_group("Output");
     flags.add_option("--color", color, "auto, always or never")
@@ -266,14 +259,19 @@ void handle_signals() {
             std::signal(number, SIG_IGN);
 }
 
+/// "0 ok, 1 usage, ...".
+std::string exit_text() {
+    std::string text;
+    for (const ExitMeaning& one : exit_meanings())
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", one.status, one.meaning);
+    return text;
+}
+
 /// Parses and runs; throws what fails.
 int parse_and_run(int argc, char** argv, const std::string& name, const std::string& description,
                   const std::string& examples, const std::function<void(Flags&)>& setup,
                   const std::function<int()>& body) {
-    Flags flags(name, description,
-                "Examples:\n" + examples +
-                    "\nExit status: 0 ok, 1 usage, 2 input cannot be used, 3 result incomplete, 4 answered, "
-                    "but nothing runs or meets the limits, 70 fault of the tool.",
+    Flags flags(name, description, "Examples:\n" + examples + "\nExit status: " + exit_text() + ".",
                 name + " " + std::string(version()));
     setup(flags);
     if (argc == 3 && std::string_view(argv[1]) == "--help-format") {
@@ -290,7 +288,7 @@ int parse_and_run(int argc, char** argv, const std::string& name, const std::str
         return *done;
     command_line() = name;
     for (int i = 1; i < argc; ++i)
-        command_line() += ' ' + shell_word(argv[i]);
+        command_line() += ' ' + shell_quoted(argv[i]);
     flags.check_rules();
     return body();
 }

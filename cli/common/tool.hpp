@@ -7,6 +7,7 @@
 #include "archsim/run/session.hpp"
 
 #include "common/flags.hpp"
+#include "common/question_options.hpp"
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -67,78 +68,6 @@ struct OutputOptions {
 /// "2026-11-22", or the day of SOURCE_DATE_EPOCH, so that documents can be made again.
 std::string today();
 
-/// The format that the value of `flag` names. Throws UsageError.
-Precision format_named(const std::string& text, const char* flag);
-
-/// Whether a tool has --batch-size; `several`: of that and of --precision more than one.
-enum class BatchFlag : std::uint8_t { present, absent, several };
-
-/// --dim, --input and --input-shape, of every tool that binds a model.
-void add_size_flags(Flags& flags, std::vector<std::string>& dims, std::vector<std::string>& inputs,
-                    std::vector<std::string>& input_shapes);
-
-/// What every question about a run may state beside its model and sizes: --scenario, --scope, --hardware-db
-/// and --allow-unknown.
-void add_run_flags(Flags& flags, std::string& scenario, std::string& scope,
-                   std::vector<std::string>& overlays, bool& allow_unknown);
-
-/// What decides an estimate.
-struct WorkloadOptions {
-    std::string precision;               ///< empty: the usual one of what is asked
-    std::vector<std::string> precisions; ///< of BatchFlag::several, in place of `precision`
-    bool strict_fp32 = false;
-    std::int64_t batch_size = 1;
-    std::vector<std::string> dims, inputs, input_shapes, runtimes, overlays,
-        batches; ///< batches: of BatchFlag::several
-    std::string scenario = "latency", scope = "kernel";
-    bool allow_unknown = false;
-    std::vector<std::string> measured; ///< measurements of the user's own
-
-    void add_to(Flags& flags, BatchFlag batch = BatchFlag::present);
-    /// What is left for tools that take several formats, batches or stacks: --strict-fp32, --dim and
-    /// add_run_flags().
-    void add_sizes_to(Flags& flags);
-    Bindings bindings() const;
-    /// With BatchFlag::several: what --batch-size names. Throws UsageError for what is no batch.
-    std::vector<std::int64_t> batch_sizes() const;
-    /// Batch and sizes; the model is the tool's.
-    Workload workload() const;
-    /// With the one software stack asked for; throws UsageError when several were.
-    Conditions conditions() const;
-    /// The same without a stack, for tools that take several.
-    Conditions conditions_of_every_stack() const;
-    /// With the user's own measurements, of `device` where they name none.
-    Session open(const std::string& device = {}) const;
-};
-
-/// How many numbers --devices takes.
-enum class DeviceCounts : std::uint8_t { one, several };
-
-/// Storage formats apart from the arithmetic, several devices, and prompts of language models.
-struct GenerationOptions {
-    std::int64_t prompt_tokens = 0, generate_tokens = 0, context = 0;
-    std::string weights, activations, kv_cache, parallel, sampling = "greedy";
-    std::vector<std::string> devices{"1"};
-
-    /// `counts`: --devices may name several, each a question of its own.
-    void add_to(Flags& flags, DeviceCounts counts = DeviceCounts::one);
-    /// --weights, --activations and --kv-cache alone.
-    void add_formats_to(Flags& flags);
-    /// What --devices names, 0 for auto. Throws UsageError for what is no count.
-    std::vector<double> counts() const;
-    /// Overrides what the flags name (of several counts the first); throws UsageError for unknown formats
-    /// and counts.
-    void apply(Conditions& conditions) const;
-    /// The prompt and what apply() does; throws UsageError for `--devices auto` without a prompt.
-    void give(Workload& workload, Conditions& conditions) const;
-    /// Workload and conditions of both groups of flags, in the format that is usual for what is asked.
-    void ask(WorkloadOptions& options, Workload& workload, Conditions& conditions) const;
-    /// Whether a prompt or tokens to generate were given.
-    bool asked() const { return prompt_tokens > 0 || generate_tokens > 0; }
-    /// Nothing when neither was.
-    std::optional<Prompt> prompt() const;
-};
-
 /// "--max-latency", "--min-throughput": the flag of a metric's limit.
 std::string limit_flag(const Metric& metric);
 
@@ -149,6 +78,8 @@ struct DecisionOptions {
     std::vector<std::string> pareto;
 
     void add_to(Flags& flags);
+    /// Whether a limit or a front is about what a device costs.
+    bool about_costs() const;
     /// Throws UsageError for values without the right unit and unknown metrics. `preference` decides among
     /// devices that meet the limits.
     DecisionRequest request(const Metric& preference) const;

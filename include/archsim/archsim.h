@@ -69,7 +69,8 @@ typedef struct archsim_workload {
 
 /** How it runs. Zero-initialise it: every zero means the default. */
 typedef struct archsim_conditions {
-    const char* precision; /**< "fp16", "int8", "w4a16"...; NULL: "fp32" */
+    const char* precision; /**< "fp16", "int8", "w4a16"...; NULL: as the tools take it, a file's own format,
+                              "fp32" of catalogue models, "bf16" of answers to prompts */
     const char* stack;     /**< software stack; NULL: the device's default */
     int throughput;        /**< 0: latency of one stream; 1: saturated throughput */
     int end_to_end;        /**< 0: device time; 1: with transfers and host work */
@@ -133,6 +134,48 @@ ARCHSIM_C_API archsim_status archsim_run_json(const archsim_session* session, co
                                               const archsim_workload* workload, const char* device,
                                               const archsim_conditions* conditions, char** json,
                                               char** error);
+
+/** A question of a model, put together field by field: everything that a tool can be asked, which the
+ * structures above do not hold. */
+typedef struct archsim_question archsim_question;
+
+/**
+ * Begins a question of a model, which may be released before the question is.
+ *
+ * @code
+ * archsim_question* question;
+ * archsim_ask(model, &question, NULL);
+ * archsim_set(question, "prompt_tokens", "2k", NULL);
+ * archsim_set(question, "context", "4096", NULL);
+ * archsim_answer(session, question, "H100", &answer, NULL);
+ * archsim_drop(question);
+ * @endcode
+ */
+ARCHSIM_C_API archsim_status archsim_ask(const archsim_model* model, archsim_question** question,
+                                         char** error);
+
+/**
+ * Sets a field by its name, that of its flag or of its key in JSON: "precision", "batch_size",
+ * "prompt_tokens", "generate_tokens", "context", "sampling", "weights", "kv_cache", "runtime", "devices",
+ * "parallel", "scenario", "scope", "strict_fp32" ("true") and so on. A field of names and sizes ("dims",
+ * "inputs", "input_shapes") takes "NAME=VALUE" and is set once for every name. Numbers may have letters:
+ * "8k". The call fails for a field or a value that cannot be and leaves the question as it was; whether the
+ * fields agree is seen when it is answered.
+ */
+ARCHSIM_C_API archsim_status archsim_set(archsim_question* question, const char* field, const char* value,
+                                         char** error);
+
+/** As archsim_run(), for a question. */
+ARCHSIM_C_API archsim_status archsim_answer(const archsim_session* session, const archsim_question* question,
+                                            const char* device, archsim_estimate* estimate, char** error);
+
+/** As archsim_run_json(), for a question. */
+ARCHSIM_C_API archsim_status archsim_answer_json(const archsim_session* session,
+                                                 const archsim_question* question, const char* device,
+                                                 char** json, char** error);
+
+/** Frees a question; NULL is allowed. */
+ARCHSIM_C_API void archsim_drop(archsim_question* question);
 
 /** Frees a text that a function of this interface returned; NULL is allowed. */
 ARCHSIM_C_API void archsim_free_text(char* text);

@@ -2,8 +2,8 @@
 
 #include "archsim/archsim.h"
 
+#include "archsim/ask/question.hpp"
 #include "archsim/core/version.hpp"
-#include "archsim/ops/given_values.hpp"
 #include "archsim/report/result_json.hpp"
 #include "archsim/run/session.hpp"
 
@@ -19,6 +19,11 @@ struct archsim_session {
 
 struct archsim_model {
     archsim::Model model;
+};
+
+struct archsim_question {
+    archsim::Model model;
+    archsim::QuestionTexts texts;
 };
 
 namespace {
@@ -98,40 +103,47 @@ void copy_cut(std::string_view text, char* to, std::size_t room) {
     text.copy(to, length);
 }
 
-Workload workload_of(const Model& model, const archsim_workload* given) {
-    Workload workload{.model = model};
-    if (given == nullptr)
-        return workload;
-    if (given->batch < 0 || given->prompt_tokens < 0 || given->generate_tokens < 0)
-        throw UsageError("workload: a batch and tokens are counted from 1");
-    workload.batch = std::max<int64_t>(1, given->batch);
-    std::string_view sizes = given->sizes != nullptr ? given->sizes : "";
-    while (!sizes.empty()) {
-        const std::string_view item = sizes.substr(0, sizes.find(','));
-        sizes.remove_prefix(std::min(sizes.size(), item.size() + 1));
-        give_dim(workload.sizes, item, "sizes");
+/// Texts of the fields that the two structures hold; what is zero is not given.
+QuestionTexts texts_of(const archsim_workload* workload, const archsim_conditions* conditions) {
+    QuestionTexts texts(Spelling::key);
+    const auto number = [&](const char* field, int64_t value) {
+        if (value != 0)
+            texts.give(field, std::to_string(value));
+    };
+    if (workload != nullptr) {
+        if (workload->batch < 0 || workload->prompt_tokens < 0 || workload->generate_tokens < 0)
+            throw UsageError("workload: a batch and tokens are counted from 1");
+        number("batch", workload->batch);
+        std::string_view sizes = workload->sizes != nullptr ? workload->sizes : "";
+        while (!sizes.empty()) {
+            const std::string_view item = sizes.substr(0, sizes.find(','));
+            sizes.remove_prefix(std::min(sizes.size(), item.size() + 1));
+            texts.give("sizes", item);
+        }
+        number("prompt_tokens", workload->prompt_tokens);
+        // The prompt alone makes the first token.
+        number("generate_tokens", workload->generate_tokens > 0 ? workload->generate_tokens
+                                  : workload->prompt_tokens > 0 ? 1
+                                                                : 0);
     }
-    if (given->prompt_tokens > 0 || given->generate_tokens > 0) {
-        Prompt& prompt = workload.prompt.emplace();
-        if (given->prompt_tokens > 0)
-            prompt.tokens = given->prompt_tokens;
-        prompt.generate = std::max<int64_t>(1, given->generate_tokens); // the prompt alone makes the first
+    if (conditions != nullptr) {
+        if (conditions->precision != nullptr)
+            texts.give("precision", conditions->precision);
+        if (conditions->stack != nullptr && *conditions->stack != '\0')
+            texts.give("stack", conditions->stack);
+        if (conditions->throughput != 0)
+            texts.give("scenario", "throughput");
+        if (conditions->end_to_end != 0)
+            texts.give("scope", "end_to_end");
+        number("devices", conditions->devices);
     }
-    return workload;
+    return texts;
 }
 
-Conditions conditions_of(const archsim_conditions* given) {
-    Conditions conditions;
-    if (given == nullptr)
-        return conditions;
-    if (given->precision != nullptr)
-        conditions.precision = precision_named(given->precision);
-    if (given->stack != nullptr)
-        conditions.stack = given->stack;
-    conditions.scenario = given->throughput != 0 ? Scenario::throughput : Scenario::latency;
-    conditions.scope = given->end_to_end != 0 ? Scope::end_to_end : Scope::kernel;
-    conditions.devices = given->devices > 0 ? given->devices : 1;
-    return conditions;
+Result answer(const archsim_session& session, const Model& model, const char* device,
+              const QuestionTexts& texts) {
+    const Question question = texts.question(model);
+    return session.session.estimate(question.workload, device, question.conditions);
 }
 
 archsim_estimate numbers_of(const Result& result) {
@@ -200,8 +212,7 @@ archsim_status archsim_run(const archsim_session* session, const archsim_model* 
     clear(estimate);
     return guarded(error, [&] {
         require("archsim_run", session, model, device, estimate);
-        *estimate = numbers_of(session->session.estimate(workload_of(model->model, workload), device,
-                                                         conditions_of(conditions)));
+        *estimate = numbers_of(answer(*session, model->model, device, texts_of(workload, conditions)));
         return ARCHSIM_OK;
     });
 }
@@ -212,10 +223,50 @@ archsim_status archsim_run_json(const archsim_session* session, const archsim_mo
     clear(json);
     return guarded(error, [&] {
         require("archsim_run_json", session, model, device, json);
-        *json = copy_text(to_json(session->session.estimate(workload_of(model->model, workload), device,
-                                                            conditions_of(conditions))));
+        *json = copy_text(to_json(answer(*session, model->model, device, texts_of(workload, conditions))));
         return ARCHSIM_OK;
     });
+}
+
+archsim_status archsim_ask(const archsim_model* model, archsim_question** question, char** error) {
+    clear(question);
+    return guarded(error, [&] {
+        require("archsim_ask", model, question);
+        *question = new archsim_question{model->model, QuestionTexts(Spelling::key)};
+        return ARCHSIM_OK;
+    });
+}
+
+archsim_status archsim_set(archsim_question* question, const char* field, const char* value, char** error) {
+    return guarded(error, [&] {
+        require("archsim_set", question, field, value);
+        question->texts.give(field, value);
+        return ARCHSIM_OK;
+    });
+}
+
+archsim_status archsim_answer(const archsim_session* session, const archsim_question* question,
+                              const char* device, archsim_estimate* estimate, char** error) {
+    clear(estimate);
+    return guarded(error, [&] {
+        require("archsim_answer", session, question, device, estimate);
+        *estimate = numbers_of(answer(*session, question->model, device, question->texts));
+        return ARCHSIM_OK;
+    });
+}
+
+archsim_status archsim_answer_json(const archsim_session* session, const archsim_question* question,
+                                   const char* device, char** json, char** error) {
+    clear(json);
+    return guarded(error, [&] {
+        require("archsim_answer_json", session, question, device, json);
+        *json = copy_text(to_json(answer(*session, question->model, device, question->texts)));
+        return ARCHSIM_OK;
+    });
+}
+
+void archsim_drop(archsim_question* question) {
+    delete question;
 }
 
 void archsim_free_text(char* text) {

@@ -30,14 +30,15 @@ PrecisionConfig precision_named(std::string_view name, std::string_view flag) {
 
 void ask_precision(Conditions& conditions, std::string_view name, std::string_view flag) {
     constexpr std::string_view kUsual = "usual";
-    if (name == kUsual) {
-        conditions.usual_precision = conditions.format_of_device = true;
-        return;
-    }
     const bool strict = conditions.precision.strict_fp32;
-    conditions.precision = precision_named(name, flag);
+    if (name == kUsual) {
+        conditions.precision = {};
+        conditions.format_of_device = true;
+    } else {
+        conditions.precision = precision_named(name, flag);
+        conditions.format_of_device = false;
+    }
     conditions.precision.strict_fp32 = strict;
-    conditions.usual_precision = conditions.format_of_device = false;
 }
 
 Scenario scenario_named(std::string_view name, std::string_view flag) {

@@ -2,11 +2,11 @@
 
 #include "archsim/core/assignment.hpp"
 #include "archsim/core/finding.hpp"
+#include "archsim/core/parse_number.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace archsim {
 
@@ -20,14 +20,13 @@ std::pair<std::string, std::string_view> sides(std::string_view text, std::strin
 }
 
 std::int64_t whole_number(std::string_view text, std::string_view flag, std::string_view name) {
-    std::int64_t value = 0;
-    const char* const last = text.data() + text.size();
-    const auto [end, error] = std::from_chars(text.data(), last, value);
-    if (error == std::errc::result_out_of_range)
+    const bool digits = !text.empty() && text.find_first_not_of("-0123456789") == std::string_view::npos;
+    const auto value = parse_whole(text);
+    if (!value && digits)
         throw UsageError(fmt::format("{} {}: {} does not fit 64 bits", flag, name, text));
-    if (error != std::errc{} || end != last)
+    if (!value)
         throw UsageError(fmt::format("{} {}: \"{}\" is not a whole number", flag, name, text));
-    return value;
+    return *value;
 }
 
 } // namespace

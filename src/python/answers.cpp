@@ -2,6 +2,7 @@
 
 #include "python/bindings.hpp"
 
+#include "archsim/ask/study_file.hpp"
 #include "archsim/report/batch_report.hpp"
 #include "archsim/report/compare_architectures_report.hpp"
 #include "archsim/report/comprehensive_report.hpp"
@@ -96,13 +97,11 @@ std::string to_json(const ServingAnswer& answer, PlainView) {
     return serving_json(answer.results);
 }
 
-using ServedDims = std::map<std::string, std::int64_t>;
-
 ArchitectureComparison architectures(const Session& session, const std::string& model,
                                      const std::vector<std::string>& chosen,
                                      const std::vector<std::string>& explain, const std::string& metric,
-                                     const std::string& level, std::int64_t batch, const ServedDims& dims,
-                                     const std::string& precision, const std::string& baseline) {
+                                     const std::string& level, const std::string& baseline,
+                                     const py::kwargs& fields) {
     CompareArchitecturesRequest request;
     request.model = model;
     request.architectures = chosen;
@@ -115,9 +114,9 @@ ArchitectureComparison architectures(const Session& session, const std::string& 
     if (!parsed)
         throw UsageError("level: \"" + level + "\" is not one of summary, detailed, subgraph");
     request.level = *parsed;
-    request.workload.batch = batch;
-    request.workload.sizes.dims = dims;
-    request.conditions = conditions(precision, "", "latency", "kernel", 1);
+    Question asked = question(fields);
+    request.workload = std::move(asked.workload);
+    request.conditions = std::move(asked.conditions);
     request.baseline = baseline;
     const py::gil_scoped_release parallel;
     return compare_architectures(session, std::move(request));
@@ -125,18 +124,20 @@ ArchitectureComparison architectures(const Session& session, const std::string& 
 
 ServingAnswer serve(const Session& session, const std::string& model,
                     const std::vector<std::string>& hardware, double rate_per_s, std::int64_t prompt_tokens,
-                    std::int64_t output_tokens, std::int64_t requests, const std::string& precision) {
-    const Conditions how = conditions(precision, "", "latency", "kernel", 1);
+                    std::int64_t output_tokens, std::int64_t requests, const py::kwargs& fields) {
+    const Question asked =
+        question(fields, {"batch_size", "generate_tokens", "context", "sampling", "devices", "beams"});
     ServingRequest request;
     request.load.rate_per_s = rate_per_s;
     request.load.count = requests;
     request.load.prompt_tokens = static_cast<double>(prompt_tokens);
     request.load.output_tokens = static_cast<double>(output_tokens);
+    request.sizes = asked.workload.sizes;
     const py::gil_scoped_release parallel;
     const Model loaded = session.load(model);
     ServingAnswer answer;
     for (const std::string& device : hardware)
-        answer.results.push_back(run_serving(session, loaded, device, how, request));
+        answer.results.push_back(run_serving(session, loaded, device, asked.conditions, request));
     return answer;
 }
 
@@ -176,35 +177,37 @@ void bind_answers(py::module_& m) {
     m.def("architectures", &architectures, py::arg("session"), py::arg("model"),
           py::arg("architectures") = std::vector<std::string>{}, py::kw_only(),
           py::arg("explain") = std::vector<std::string>{}, py::arg("metric") = "energy",
-          py::arg("level") = "summary", py::arg("batch") = 1, py::arg("dims") = ServedDims{},
-          py::arg("precision") = "fp32", py::arg("baseline") = "");
+          py::arg("level") = "summary", py::arg("baseline") = "");
     m.def(
         "model_classes",
-        [](const Session& session, const std::vector<std::string>& chosen, const std::string& precision,
-           const std::string& baseline) {
-            ModelClassRequest request{chosen, baseline, conditions(precision, "", "latency", "kernel", 1)};
+        [](const Session& session, const std::vector<std::string>& chosen, const std::string& baseline,
+           const py::kwargs& fields) {
+            const Question asked =
+                question(fields, {"dims", "inputs", "input_shapes", "prompt_tokens", "generate_tokens"});
+            ModelClassRequest request{chosen, baseline, asked.conditions};
             const py::gil_scoped_release parallel;
             return compare_model_classes(session, std::move(request));
         },
         py::arg("session"), py::arg("architectures") = std::vector<std::string>{}, py::kw_only(),
-        py::arg("precision") = "fp32", py::arg("baseline") = "");
+        py::arg("baseline") = "");
     m.def(
         "batches",
         [](const Session& session, const std::string& model, const std::vector<std::string>& hardware,
-           const std::vector<std::int64_t>& sizes, const std::string& precision, const std::string& stack) {
+           const std::vector<std::int64_t>& sizes, const py::kwargs& fields) {
             BatchRequest request;
             request.model = model;
             request.hardware = hardware;
             request.batches = sizes;
-            request.conditions = conditions(precision, stack, "latency", "kernel", 1);
+            Question asked = question(fields, {"batch_size"});
+            request.workload = std::move(asked.workload);
+            request.conditions = std::move(asked.conditions);
             const py::gil_scoped_release parallel;
             return analyze_batches(session, request);
         },
-        py::arg("session"), py::arg("model"), py::arg("hardware"), py::arg("batches"), py::kw_only(),
-        py::arg("precision") = "fp32", py::arg("stack") = "");
+        py::arg("session"), py::arg("model"), py::arg("hardware"), py::arg("batches"));
     m.def("serve", &serve, py::arg("session"), py::arg("model"), py::arg("hardware"), py::kw_only(),
           py::arg("rate_per_s"), py::arg("prompt_tokens") = 512, py::arg("output_tokens") = 128,
-          py::arg("requests") = 500, py::arg("precision") = "fp16");
+          py::arg("requests") = 500);
     m.def(
         "save_results",
         [](const std::filesystem::path& file, const std::vector<Result>& results, const std::string& title) {

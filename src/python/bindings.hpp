@@ -1,21 +1,19 @@
 #pragma once
 // What the files of the extension module share.
 
-#include "archsim/run/workload.hpp"
+#include "archsim/ask/question.hpp"
 
 #include <pybind11/pybind11.h>
 
-#include <cstdint>
-#include <optional>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
-/// Conditions from keyword arguments; throws UsageError for names that do not exist.
-archsim::Conditions conditions(const std::string& precision, const std::string& stack,
-                               const std::string& scenario, const std::string& scope, int devices);
-
-/// The prompt that keyword arguments ask for; none where neither is given. Throws UsageError below one token.
-std::optional<archsim::Prompt> prompt(std::optional<std::int64_t> tokens,
-                                      std::optional<std::int64_t> generate);
+/// The question that keyword arguments ask, each the field of its name; None is not given. Throws UsageError,
+/// as the tools do, for names and values that cannot be. `without`: fields that the caller has arguments of
+/// its own for.
+archsim::Question question(const pybind11::kwargs& fields,
+                           std::initializer_list<std::string_view> without = {});
 
 /// Adds the class DesignSpace.
 void bind_design_space(pybind11::module_& m);

@@ -9,8 +9,6 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -30,10 +28,7 @@ RowFormat row_format(const std::string& name) {
 Sweep design_space(const Session& session, const std::vector<std::string>& models,
                    const std::vector<std::string>& hardware, const std::vector<std::string>& vary,
                    const std::vector<std::int64_t>& batches, const std::vector<std::string>& precisions,
-                   const std::map<std::string, std::int64_t>& dims, const std::string& stack,
-                   const std::string& scenario, const std::string& scope,
-                   std::optional<std::int64_t> prompt_tokens, std::optional<std::int64_t> generate_tokens,
-                   std::uint64_t part, std::uint64_t parts) {
+                   std::uint64_t part, std::uint64_t parts, const py::kwargs& fields) {
     SweepRequest request;
     request.models = models;
     request.hardware = hardware;
@@ -41,9 +36,11 @@ Sweep design_space(const Session& session, const std::vector<std::string>& model
     request.batches = batches;
     for (const std::string& axis : vary)
         request.axes.push_back(parse_sweep_axis(axis));
-    request.sizes.dims = dims;
-    request.prompt = prompt(prompt_tokens, generate_tokens);
-    request.conditions = conditions("fp32", stack, scenario, scope, 1); // its precision is each in turn
+    Question asked = question(fields, {"batch_size", "precision", "activations"});
+    request.sizes = std::move(asked.workload.sizes);
+    request.prompt = asked.workload.prompt;
+    request.weights = asked.conditions.weights;
+    request.conditions = std::move(asked.conditions); // its precision is each in turn
     request.shard = part;
     request.shards = parts;
     return {session, std::move(request)};
@@ -73,9 +70,7 @@ void bind_design_space(py::module_& m) {
     py::class_<Sweep>(m, "DesignSpace", "A design space, or one of its equal parts.")
         .def(py::init(&design_space), py::keep_alive<1, 2>(), py::arg("session"), py::kw_only(),
              py::arg("models"), py::arg("hardware"), py::arg("vary"), py::arg("batches"),
-             py::arg("precisions"), py::arg("dims"), py::arg("stack"), py::arg("scenario"), py::arg("scope"),
-             py::arg("prompt_tokens") = py::none(), py::arg("generate_tokens") = py::none(),
-             py::arg("part") = 0, py::arg("parts") = 1)
+             py::arg("precisions"), py::arg("part") = 0, py::arg("parts") = 1)
         .def_property_readonly("size", &Sweep::size, "Points of the whole space.")
         .def_property_readonly("first", &Sweep::first, "First point of the part.")
         .def_property_readonly("last", &Sweep::last, "One past its last point.")

@@ -7,6 +7,7 @@
 #include "archsim/report/compare_models_report.hpp"
 #include "archsim/report/result_json.hpp"
 #include "archsim/run/session.hpp"
+#include "ask/question_json.hpp"
 
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
@@ -27,65 +28,90 @@
 namespace py = pybind11;
 using namespace archsim;
 
-Conditions conditions(const std::string& precision, const std::string& stack, const std::string& scenario,
-                      const std::string& scope, int devices) {
-    Conditions conditions;
-    conditions.usual_precision = precision.empty();
-    if (!precision.empty())
-        conditions.precision = precision_named(precision);
-    conditions.stack = stack;
-    conditions.scenario = scenario_named(scenario);
-    conditions.scope = scope_named(scope);
-    if (devices < 1)
-        throw UsageError("devices: at least one");
-    conditions.devices = devices;
-    return conditions;
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A value of a keyword as the JSON value that it would be in a document.
+Json json_of(const std::string& name, const py::handle& value) {
+    if (value.is_none())
+        return nullptr;
+    if (py::isinstance<py::bool_>(value))
+        return value.cast<bool>();
+    if (py::isinstance<py::str>(value))
+        return value.cast<std::string>();
+    if (py::isinstance<py::dict>(value)) {
+        Json object = Json::object();
+        for (const auto& [key, member] : py::reinterpret_borrow<py::dict>(value))
+            object[py::str(key).cast<std::string>()] = json_of(name, member);
+        return object;
+    }
+    if (py::isinstance<py::int_>(value) || py::hasattr(value, "__index__"))
+        return py::int_(value).cast<std::int64_t>();
+    if (py::isinstance<py::float_>(value))
+        return value.cast<double>();
+    if (py::isinstance<py::sequence>(value)) {
+        Json list = Json::array();
+        for (const auto& item : py::reinterpret_borrow<py::sequence>(value))
+            list.push_back(json_of(name, item));
+        return list;
+    }
+    throw UsageError(name + ": expected a number, a text, a dict or a list");
 }
 
-std::optional<Prompt> prompt(std::optional<std::int64_t> tokens, std::optional<std::int64_t> generate) {
-    if (!tokens && !generate)
-        return std::nullopt;
-    Prompt prompt;
-    prompt.tokens = tokens.value_or(prompt.tokens);
-    prompt.generate = generate.value_or(prompt.generate);
-    if (prompt.tokens < 1 || prompt.generate < 1)
-        throw UsageError("a prompt and its answer have at least one token");
-    return prompt;
+} // namespace
+
+Question question(const py::kwargs& fields, std::initializer_list<std::string_view> without) {
+    QuestionTexts texts(Spelling::key);
+    for (const auto& [key, value] : fields) {
+        const auto name = key.cast<std::string>();
+        const QuestionField& field = question_field(name);
+        if (std::find(without.begin(), without.end(), field.key) != without.end())
+            throw UsageError(name + ": cannot be given here");
+        for (const std::string& text : texts_of_json(field, json_of(name, value), name))
+            if (!text.empty()) // "": the device's own stack, the usual format
+                texts.give(field, text, name);
+    }
+    return texts.question();
 }
 
 namespace {
 
-using Dims = std::map<std::string, std::int64_t>;
+Model model_of(const std::variant<Model, std::string>& model, const Session& session) {
+    const auto* name = std::get_if<std::string>(&model);
+    return name != nullptr ? session.load(*name) : std::get<Model>(model);
+}
 
-Workload workload(const std::variant<Model, std::string>& model, const Session& session, std::int64_t batch,
-                  const Dims& dims, std::optional<std::int64_t> prompt_tokens,
-                  std::optional<std::int64_t> generate_tokens) {
-    Workload workload;
-    if (const auto* name = std::get_if<std::string>(&model))
-        workload.model = session.load(*name);
-    else
-        workload.model = std::get<Model>(model);
-    workload.batch = batch;
-    workload.sizes.dims = dims;
-    workload.prompt = prompt(prompt_tokens, generate_tokens);
-    return workload;
+Result estimate(const Session& session, const std::variant<Model, std::string>& model,
+                const std::string& device, const py::kwargs& fields) {
+    Question asked = question(fields);
+    const py::gil_scoped_release parallel;
+    asked.workload.model = model_of(model, session);
+    return session.estimate(asked.workload, device, asked.conditions);
 }
 
 ModelComparison compare(const Session& session, const std::vector<std::string>& models,
                         const std::vector<std::string>& hardware, const std::string& deployment,
-                        std::int64_t batch, const Dims& dims, std::optional<std::int64_t> prompt_tokens,
-                        std::optional<std::int64_t> generate_tokens, const std::string& precision,
-                        const std::vector<std::string>& stacks, const std::string& scenario,
-                        const std::string& scope, int devices) {
+                        const std::vector<std::string>& stacks, const py::kwargs& fields) {
     CompareModelsRequest request;
     request.models = models;
     request.hardware = hardware;
     request.deployment = deployment;
     request.stacks = stacks;
-    request.workload = workload(Model{}, session, batch, dims, prompt_tokens, generate_tokens);
-    request.conditions = conditions(precision, "", scenario, scope, devices);
+    Question asked = question(fields);
+    request.workload = std::move(asked.workload);
+    request.conditions = std::move(asked.conditions);
     const py::gil_scoped_release parallel;
     return archsim::compare_models(session, std::move(request));
+}
+
+/// "fields of a question": "batch_size (items per inference), ...", for help().
+std::string fields_help() {
+    std::string text = "\n\nKeywords, each a field of the question:\n";
+    for (const QuestionField* field : question_fields())
+        text +=
+            "  " + (field->aliases.empty() ? field->key : field->aliases.front()) + ": " + field->help + "\n";
+    return text;
 }
 
 const MetricTable& table_or_standard(const MetricTable* metrics) {
@@ -104,20 +130,22 @@ std::map<std::string, std::optional<double>> numbers_of(const Result& result, co
 
 /// The numbers of every metric over hardware x batch sizes as arrays of that shape; NaN where a device cannot
 /// run the model.
-std::map<std::string, py::array_t<double>>
-sweep(const Session& session, const std::variant<Model, std::string>& model,
-      const std::vector<std::string>& hardware, const std::vector<std::int64_t>& batches, const Dims& dims,
-      const std::string& precision, const std::string& scenario, const MetricTable* metrics) {
-    Conditions how = conditions(precision, "", scenario, "kernel", 1);
-    how.keep_subgraphs = false;
+std::map<std::string, py::array_t<double>> sweep(const Session& session,
+                                                 const std::variant<Model, std::string>& model,
+                                                 const std::vector<std::string>& hardware,
+                                                 const std::vector<std::int64_t>& batches,
+                                                 const MetricTable* metrics, const py::kwargs& fields) {
+    Question asked = question(fields, {"batch_size"});
+    asked.conditions.keep_subgraphs = false;
     std::map<std::string, std::vector<double>> values;
     {
         const py::gil_scoped_release parallel;
-        Workload at = workload(model, session, 1, dims, {}, {});
+        asked.workload.model = model_of(model, session);
         for (const std::string& device : hardware)
             for (const std::int64_t batch : batches) {
-                at.batch = batch;
-                for (const auto& [key, value] : numbers_of(session.estimate(at, device, how), metrics))
+                asked.workload.batch = batch;
+                for (const auto& [key, value] :
+                     numbers_of(session.estimate(asked.workload, device, asked.conditions), metrics))
                     values[key].push_back(value.value_or(std::numeric_limits<double>::quiet_NaN()));
             }
     }
@@ -323,37 +351,23 @@ PYBIND11_MODULE(_archsim, m) {
             py::arg("model"), "A catalogue name, an alias, or the path of an .onnx file.")
         .def(
             "facts",
-            [](const Session& s, const std::variant<Model, std::string>& model, std::int64_t batch,
-               const Dims& dims) {
-                return std::const_pointer_cast<ModelFacts>(s.facts(workload(model, s, batch, dims, {}, {})));
+            [](const Session& s, const std::variant<Model, std::string>& model, const py::kwargs& fields) {
+                Question asked = question(fields);
+                asked.workload.model = model_of(model, s);
+                return std::const_pointer_cast<ModelFacts>(s.facts(asked.workload));
             },
-            py::arg("model"), py::arg("batch") = 1, py::arg("dims") = Dims{},
-            "Parameters, operations and sizes of a model, of all its parts together.")
-        .def(
-            "estimate",
-            [](const Session& s, const std::variant<Model, std::string>& model, const std::string& device,
-               std::int64_t batch, const Dims& dims, std::optional<std::int64_t> prompt_tokens,
-               std::optional<std::int64_t> generate_tokens, const std::string& precision,
-               const std::string& stack, const std::string& scenario, const std::string& scope, int devices) {
-                const py::gil_scoped_release parallel;
-                return s.estimate(workload(model, s, batch, dims, prompt_tokens, generate_tokens), device,
-                                  conditions(precision, stack, scenario, scope, devices));
-            },
-            py::arg("model"), py::arg("device"), py::kw_only(), py::arg("batch") = 1,
-            py::arg("dims") = Dims{}, py::arg("prompt_tokens") = py::none(),
-            py::arg("generate_tokens") = py::none(), py::arg("precision") = "fp32", py::arg("stack") = "",
-            py::arg("scenario") = "latency", py::arg("scope") = "kernel", py::arg("devices") = 1,
-            "Estimates a model, loaded or by name, on a device. One that cannot carry it is a Result whose "
-            "status and reason say why; names that do not exist raise InputError with the nearest ones.")
+            py::arg("model"), "Parameters, operations and sizes of a model, of all its parts together.")
+        .def("estimate", &estimate, py::arg("model"), py::arg("device"),
+             ("Estimates a model, loaded or by name, on a device. One that cannot carry it is a Result whose "
+              "status and "
+              "reason say why; names that do not exist raise InputError with the nearest ones." +
+              fields_help())
+                 .c_str())
         .def("compare", &compare, py::arg("models"), py::arg("hardware") = std::vector<std::string>{},
-             py::kw_only(), py::arg("deployment") = "", py::arg("batch") = 1, py::arg("dims") = Dims{},
-             py::arg("prompt_tokens") = py::none(), py::arg("generate_tokens") = py::none(),
-             py::arg("precision") = "fp32", py::arg("stacks") = std::vector<std::string>{},
-             py::arg("scenario") = "latency", py::arg("scope") = "kernel", py::arg("devices") = 1,
-             "Estimates every model on every device and stack and ranks them.")
+             py::kw_only(), py::arg("deployment") = "", py::arg("stacks") = std::vector<std::string>{},
+             ("Estimates every model on every device and stack and ranks them." + fields_help()).c_str())
         .def(
             "sweep", &sweep, py::arg("model"), py::arg("hardware"), py::arg("batches"), py::kw_only(),
-            py::arg("dims") = Dims{}, py::arg("precision") = "fp32", py::arg("scenario") = "latency",
             py::arg("metrics") = nullptr,
             "Every metric over hardware x batches as NumPy arrays; NaN where a device cannot run the model.");
 

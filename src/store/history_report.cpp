@@ -32,10 +32,14 @@ std::string saved_hardware(const CellKey& key) {
 std::string other_conditions(const CellKey& key) {
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-    if (key.dims != "{}") {
-        const Json dims = Json::parse(key.dims, nullptr, false);
-        for (const auto& [name, size] : dims.items())
-            add(fmt::format("{} {}", name, size.dump()));
+    for (const std::string& stated : {key.dims, key.question}) {
+        const Json object = Json::parse(stated, nullptr, false);
+        if (object.is_object())
+            for (const auto& [name, value] : object.items())
+                add(value == Json(true)
+                        ? name
+                        : fmt::format("{} {}", name,
+                                      value.is_string() ? value.get<std::string>() : value.dump()));
     }
     if (key.prompt_tokens > 0)
         add(fmt::format("{} + {} tokens", key.prompt_tokens, key.generate_tokens));
@@ -224,6 +228,7 @@ HistoryColumns<HistoryRow> row_columns(const std::vector<HistoryRow>& rows) {
     whole("prompt_tokens", [](const HistoryRow& row) { return row.result->key.prompt_tokens; });
     whole("generate_tokens", [](const HistoryRow& row) { return row.result->key.generate_tokens; });
     whole("devices", [](const HistoryRow& row) { return row.result->key.devices; });
+    text("question", [](const HistoryRow& row) { return row.result->key.question; });
     text("status", [](const HistoryRow& row) { return row.result->status; });
     text("reason", [](const HistoryRow& row) { return row.result->reason; });
     const auto shown = [&](const Metric& metric) {

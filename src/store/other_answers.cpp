@@ -1,8 +1,16 @@
 #include "archsim/store/other_answers.hpp"
 
+#include "archsim/ask/question.hpp"
+#include "core/digest.hpp"
+
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace archsim {
 
@@ -77,15 +85,86 @@ const MetricTable& saved_metrics() {
     return table;
 }
 
-SavedResult saved_row(const ServingResult& result, const ServingRequest& request) {
+namespace {
+
+/// What of a load and an engine is not as usual; lengths and how devices share the model have columns. A
+/// member that is added to these does not compile until somebody decides whether it is part of the question.
+nlohmann::json load_json(const ServingRequest& request) {
+    nlohmann::json object = nlohmann::json::object();
+    const ServingRequest usual_request;
+    const auto add = [&](const char* key, const auto& value, const auto& usual) {
+        if (value != usual)
+            object[key] = value;
+    };
+    const auto& [load, plan, parallelism, prompt_devices, sizes, find_capacity] = request;
+    add("prompt_devices", prompt_devices, usual_request.prompt_devices);
+    const auto& [count, rate, prompt_tokens, output_tokens, distinct, shape, shortest, longest, lengths,
+                 seed] = load;
+    const RequestPlan& l = usual_request.load;
+    add("requests", count, l.count);
+    add("rate_per_s", rate, l.rate_per_s); // as asked: a rate that was searched is an answer
+    add("distinct_prompts", distinct, l.distinct_prompts);
+    add("shape", static_cast<int>(shape), static_cast<int>(l.shape));
+    add("shortest", shortest, l.shortest);
+    add("longest", longest, l.longest);
+    add("seed", seed, l.seed);
+    add("prompt_tokens", prompt_tokens, std::round(prompt_tokens)); // whose column holds whole numbers
+    add("output_tokens", output_tokens, std::round(output_tokens));
+    if (!lengths.empty()) {
+        Digest digest;
+        for (const auto& [prompt, output] : lengths) {
+            digest.number(prompt);
+            digest.number(output);
+        }
+        object["lengths"] = digest.hex();
+    }
+    // What is filled in from the device is none of the request's.
+    const auto& [engine, engines, prompt_engines, transfer, idle_watts, request_s, concurrency] = plan;
+    add("request_s", request_s, usual_request.plan.request_s);
+    add("in_flight", concurrency, usual_request.plan.concurrency);
+    const auto& [cache_bytes, sequences, step_tokens, chunked, scheduled_ahead, whole_graph, wait_tokens,
+                 wait_steps, block_tokens, prefix_hit, prefix_cache, drafted, accepted, draft_cost] = engine;
+    const EngineLimits& e = usual_request.plan.engine;
+    add("max_sequences", sequences, e.sequences);
+    add("step_tokens", step_tokens, e.step_tokens);
+    add("chunked", chunked, e.chunked);
+    add("scheduled_ahead", scheduled_ahead, e.scheduled_ahead);
+    add("whole_graph", whole_graph, e.whole_graph);
+    add("wait_tokens", wait_tokens, e.wait_tokens);
+    add("wait_steps", wait_steps, e.wait_steps);
+    add("block_tokens", block_tokens, e.block_tokens);
+    add("prefix_hit", prefix_hit, e.prefix_hit);
+    add("prefix_cache", prefix_cache, e.prefix_cache);
+    add("drafted", drafted, e.drafted);
+    add("accepted", accepted, e.accepted);
+    add("draft_cost", draft_cost, e.draft_cost);
+    return object;
+}
+
+/// The fields of a question that such a row has columns for.
+constexpr std::array<std::string_view, 9> kColumns = {"runtime",       "batch_size",      "precision",
+                                                      "kv_cache",      "scenario",        "scope",
+                                                      "prompt_tokens", "generate_tokens", "devices"};
+
+} // namespace
+
+SavedResult saved_row(const ServingResult& result, const ServingRequest& request,
+                      const Conditions& conditions, const ServiceLevel& level) {
     SavedResult row;
     row.key.model = result.model;
-    nlohmann::json load = {{"parallel", to_string(result.parallelism)}};
-    if (request.load.rate_per_s > 0) // as asked: a rate that was searched is an answer
-        load["rate_per_s"] = request.load.rate_per_s;
+    nlohmann::json load = load_json(request);
+    load["parallel"] = to_string(result.parallelism);
     if (result.in_flight > 0)
         load["in_flight"] = result.in_flight;
+    for (const auto& [key, limit] :
+         {std::pair("ttft_p99", level.time_to_first_s), std::pair("tpot_p99", level.time_per_token_s),
+          std::pair("e2e_p99", level.end_to_end_s)})
+        if (limit > 0)
+            load[key] = limit;
     row.key.dims = sizes_text(load);
+    row.key.question = question_key({{.sizes = request.sizes, .prompt = Prompt{}}, conditions}, kColumns);
+    if (conditions.kv_cache)
+        row.key.kv_cache = name_of(*conditions.kv_cache);
     name_device(result.hardware, row.key);
     row.key.runtime = result.runtime;
     row.key.precision = row.executed_precision = result.precision;
@@ -134,6 +213,18 @@ SavedResult saved_row(const SweepRow& point, const SweepRequest& request) {
     row.key.scenario = name_of(request.conditions.scenario);
     row.key.scope = name_of(request.conditions.scope);
     row.key.devices = request.conditions.devices;
+    if (request.prompt) {
+        row.key.prompt_tokens = request.prompt->tokens;
+        row.key.generate_tokens = request.prompt->generate;
+    }
+    Question question{{.sizes = request.sizes, .prompt = request.prompt}, request.conditions};
+    question.workload.sizes.dims.clear(); // which are above
+    if (request.conditions.kv_cache)
+        row.key.kv_cache = name_of(*request.conditions.kv_cache);
+    std::vector<std::string_view> columns(kColumns.begin(), kColumns.end());
+    if (request.weights)
+        question.conditions.weights = request.weights;
+    row.key.question = question_key(question, columns);
     row.status = name_of(point.status);
     row.reason = point.reason;
     const auto metrics = point.metrics->rows();

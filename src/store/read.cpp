@@ -25,14 +25,17 @@ std::vector<SavedRun> saved_runs(const std::filesystem::path& file) {
 
 std::vector<SavedResult> saved_results(const std::filesystem::path& file) {
     SqlFile database(file, SqlAccess::read);
-    expect_results_file(database, file.string());
+    const std::int64_t layout = expect_results_file(database, file.string());
     SqlStatement select(
-        database, "SELECT results.id, run_id, models.name, dims, devices.name, power_mode, runtime, "
-                  "precision, kv_cache, scenario, "
-                  "scope, batch_size, prompt_tokens, generate_tokens, conditions.devices, family, "
-                  "executed_precision, status, reason "
-                  "FROM results JOIN models ON models.id = model_id JOIN devices ON devices.id = device_id "
-                  "JOIN conditions ON conditions.id = conditions_id ORDER BY results.id");
+        database,
+        "SELECT results.id, run_id, models.name, dims, devices.name, power_mode, runtime, "
+        "precision, kv_cache, scenario, "
+        "scope, batch_size, prompt_tokens, generate_tokens, conditions.devices, family, "
+        "executed_precision, status, reason, " +
+            question_of_row(layout) +
+            " FROM results JOIN models ON models.id = model_id JOIN devices ON devices.id = device_id "
+            "JOIN runs ON runs.id = run_id JOIN conditions ON conditions.id = conditions_id ORDER BY "
+            "results.id");
     SqlStatement measures(database, "SELECT metric, value, low, high FROM measures WHERE result_id = ?");
     std::vector<SavedResult> results;
     while (select.step()) {
@@ -46,7 +49,8 @@ std::vector<SavedResult> saved_results(const std::filesystem::path& file) {
         for (std::int64_t* number : {&key.batch_size, &key.prompt_tokens, &key.generate_tokens})
             *number = select.number();
         key.devices = select.real();
-        for (std::string* text : {&result.family, &result.executed_precision, &result.status, &result.reason})
+        for (std::string* text :
+             {&result.family, &result.executed_precision, &result.status, &result.reason, &key.question})
             *text = select.text();
         measures.bind(id);
         while (measures.step()) {

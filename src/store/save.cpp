@@ -1,6 +1,7 @@
 #include "archsim/store/other_answers.hpp"
 #include "archsim/store/results_file.hpp"
 
+#include "archsim/ask/question.hpp"
 #include "archsim/core/version.hpp"
 #include "report/blocks/result_text.hpp"
 #include "store/schema.hpp"
@@ -9,6 +10,9 @@
 #include <ctime>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <string_view>
+#include <vector>
 
 namespace archsim {
 
@@ -28,6 +32,22 @@ std::string dims_text(const ModelFacts& model) {
         if (name != "batch")
             dims[name] = size;
     return dims.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// What was asked beyond the columns that a result has: fields without one, formats that their column does
+/// not tell apart, and sizes that the model does not show.
+std::string question_beside_columns(const Result& result) {
+    Question question{result.workload ? *result.workload : Workload{}, result.conditions};
+    std::erase_if(question.workload.sizes.dims, [&](const auto& size) {
+        const auto shown = result.model->dims.find(size.first);
+        return shown != result.model->dims.end() && shown->second == size.second;
+    });
+    std::vector<std::string_view> columns = {"runtime", "batch_size",    "kv_cache",        "scenario",
+                                             "scope",   "prompt_tokens", "generate_tokens", "devices"};
+    if (question_field("precision").print(question) ==
+        std::vector{precision_name(result.conditions.precision)})
+        columns.push_back("precision");
+    return question_key(question, columns);
 }
 
 /// Writes the rows of one run.
@@ -66,7 +86,7 @@ class RunWriter {
         const std::int64_t conditions = row(insert_conditions_, select_conditions_, [&](SqlStatement& s) {
             s.bind(key.runtime).bind(key.batch_size).bind(key.precision).bind(key.kv_cache);
             s.bind(key.scenario).bind(key.scope).bind(key.prompt_tokens).bind(key.generate_tokens);
-            s.bind(key.devices);
+            s.bind(key.devices).bind(key.question);
         });
         const std::int64_t id =
             add({model, device, conditions}, {answer.executed_precision, answer.status, answer.reason});
@@ -130,6 +150,7 @@ class RunWriter {
     std::int64_t conditions_of(const Result& result, std::int64_t batch_size) {
         const Conditions& asked = result.conditions;
         const GenerationEstimate* const text = result.generation.get();
+        const std::string question = question_beside_columns(result);
         return row(insert_conditions_, select_conditions_, [&](SqlStatement& s) {
             s.bind(runtime_label(result))
                 .bind(batch_size)
@@ -139,7 +160,8 @@ class RunWriter {
                 .bind(name_of(asked.scope))
                 .bind(static_cast<std::int64_t>(text != nullptr ? text->prompt_tokens : 0))
                 .bind(static_cast<std::int64_t>(text != nullptr ? text->generate_tokens : 0))
-                .bind(asked.devices);
+                .bind(asked.devices)
+                .bind(question);
         });
     }
 
@@ -156,13 +178,14 @@ class RunWriter {
     SqlStatement select_device_{file_,
                                 "SELECT id FROM devices WHERE name = ? AND title = ? AND power_mode = ?"};
     SqlStatement insert_conditions_{
-        file_,
-        "INSERT INTO conditions (runtime, batch_size, precision, kv_cache, scenario, scope, "
-        "prompt_tokens, generate_tokens, devices) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"};
+        file_, "INSERT INTO conditions (runtime, batch_size, precision, kv_cache, scenario, scope, "
+               "prompt_tokens, generate_tokens, devices, question) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON "
+               "CONFLICT DO NOTHING"};
     SqlStatement select_conditions_{
         file_, "SELECT id FROM conditions WHERE runtime = ? AND batch_size = ? AND precision = ? AND "
                "kv_cache = ? AND "
-               "scenario = ? AND scope = ? AND prompt_tokens = ? AND generate_tokens = ? AND devices = ?"};
+               "scenario = ? AND scope = ? AND prompt_tokens = ? AND generate_tokens = ? AND devices = ? AND "
+               "question = ?"};
     SqlStatement insert_{file_, "INSERT INTO results (run_id, model_id, device_id, conditions_id, "
                                 "executed_precision, status, reason) "
                                 "VALUES (?, ?, ?, ?, ?, ?, ?)"};

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace archsim {
 namespace {
 
 constexpr std::int64_t kApplication = 0x61726373; ///< "arcs": what `file` and PRAGMA application_id say
-constexpr std::int64_t kLayout = 1;
+constexpr std::int64_t kLayout = 2;
 
 // A file is recognised by these statements, letter by letter: another text is another layout. What may be
 // absent is '' or 0, never NULL: SQLite takes two NULLs for different in UNIQUE.
@@ -29,8 +30,8 @@ CREATE TABLE devices (
 CREATE TABLE conditions (
     id INTEGER PRIMARY KEY, runtime TEXT NOT NULL, batch_size INTEGER NOT NULL, precision TEXT NOT NULL,
     kv_cache TEXT NOT NULL, scenario TEXT NOT NULL, scope TEXT NOT NULL, prompt_tokens INTEGER NOT NULL,
-    generate_tokens INTEGER NOT NULL, devices REAL NOT NULL,
-    UNIQUE (runtime, batch_size, precision, kv_cache, scenario, scope, prompt_tokens, generate_tokens, devices));
+    generate_tokens INTEGER NOT NULL, devices REAL NOT NULL, question TEXT NOT NULL,
+    UNIQUE (runtime, batch_size, precision, kv_cache, scenario, scope, prompt_tokens, generate_tokens, devices, question));
 CREATE TABLE results (
     id INTEGER PRIMARY KEY,
     run_id INTEGER NOT NULL REFERENCES runs, model_id INTEGER NOT NULL REFERENCES models,
@@ -44,6 +45,20 @@ CREATE TABLE measures (
     result_id INTEGER NOT NULL REFERENCES results, metric TEXT NOT NULL REFERENCES metrics,
     value REAL, low REAL, high REAL, PRIMARY KEY (result_id, metric)) WITHOUT ROWID;
 )";
+
+/// What the first layout had in place of that table: most fields of a question were not kept.
+constexpr const char* kFirstConditions = R"(CREATE TABLE conditions (
+    id INTEGER PRIMARY KEY, runtime TEXT NOT NULL, batch_size INTEGER NOT NULL, precision TEXT NOT NULL,
+    kv_cache TEXT NOT NULL, scenario TEXT NOT NULL, scope TEXT NOT NULL, prompt_tokens INTEGER NOT NULL,
+    generate_tokens INTEGER NOT NULL, devices REAL NOT NULL,
+    UNIQUE (runtime, batch_size, precision, kv_cache, scenario, scope, prompt_tokens, generate_tokens, devices)))";
+
+/// What is known of such a question.
+constexpr const char* kUnrecorded = R"({"unrecorded":true})";
+
+/// The flags of those fields. A run whose command names one asked another question than its row says.
+constexpr std::array kNotKept = {"context",     "sampling",    "parallel", "weights",
+                                 "activations", "strict-fp32", "input"};
 
 /// A key or column of a metric: whatever else a table of metrics says is not one that this library wrote.
 bool is_key(std::string_view text) {
@@ -73,19 +88,21 @@ std::string rows_view(SqlFile& file) {
            "version, models.name AS model, dims, batch_size, devices.name AS hardware, family, power_mode, "
            "runtime, "
            "precision, executed_precision, kv_cache, scenario, scope, prompt_tokens, generate_tokens, "
-           "conditions.devices AS devices, status, reason" +
+           "conditions.devices AS devices, question, status, reason" +
            columns +
            "\nFROM results JOIN runs ON runs.id = run_id JOIN models ON models.id = model_id "
            "JOIN devices ON devices.id = device_id JOIN conditions ON conditions.id = conditions_id";
 }
 
-/// The statements of kTables, without what lies between them.
-std::vector<std::string> table_statements() {
+/// The statements of a layout's tables, without what lies between them.
+std::vector<std::string> table_statements(std::int64_t layout) {
     std::vector<std::string> statements;
     const std::string_view all = kTables;
     for (std::size_t at = all.find("CREATE"); at != std::string_view::npos; at = all.find("CREATE", at)) {
         const std::size_t end = all.find(';', at);
         statements.emplace_back(all.substr(at, end - at));
+        if (layout == 1 && statements.back().starts_with("CREATE TABLE conditions"))
+            statements.back() = kFirstConditions;
         at = end;
     }
     return statements;
@@ -93,8 +110,8 @@ std::vector<std::string> table_statements() {
 
 /// True when the file has the tables and indices of kTables exactly as they are made, and nothing that acts
 /// by itself. Tables, indices and views that somebody added are not looked at.
-bool has_our_schema(SqlFile& file) {
-    const std::vector<std::string> ours = table_statements();
+bool has_our_schema(SqlFile& file, std::int64_t layout) {
+    const std::vector<std::string> ours = table_statements(layout);
     std::size_t found = 0;
     SqlStatement schema(file, "SELECT type, sql FROM sqlite_master");
     while (schema.step()) {
@@ -106,12 +123,54 @@ bool has_our_schema(SqlFile& file) {
     return found == ours.size();
 }
 
+std::int64_t layout_of(SqlFile& file) {
+    return file.number("PRAGMA user_version");
+}
+
+/// The first layout as the present one. Runs keep their results; those of a command that names a field which
+/// was not kept get conditions of their own.
+void bring_up_to_date(SqlFile& file) {
+    std::string conditions;
+    for (const std::string& statement : table_statements(kLayout))
+        if (statement.starts_with("CREATE TABLE conditions"))
+            conditions = statement;
+    constexpr const char* kKept =
+        "runtime, batch_size, precision, kv_cache, scenario, scope, prompt_tokens, generate_tokens, devices";
+    const std::string of_runs = fmt::format("SELECT id FROM runs WHERE {} <> '{{}}'", question_of_row(1));
+    file.run(fmt::format(
+        "DROP VIEW IF EXISTS rows;\n"
+        "CREATE TEMP TABLE first AS SELECT * FROM conditions;\n"
+        "DROP TABLE conditions;\n{0};\n"
+        "INSERT INTO conditions SELECT *, '{{}}' FROM temp.first;\n"
+        "INSERT INTO conditions ({1}, question) SELECT {1}, '{2}' FROM temp.first WHERE id IN (SELECT "
+        "conditions_id FROM "
+        "results WHERE run_id IN ({3}));\n"
+        "UPDATE results SET conditions_id = (SELECT other.id FROM conditions AS other JOIN temp.first AS own "
+        "USING ({1}) "
+        "WHERE own.id = results.conditions_id AND other.question = '{2}') WHERE run_id IN ({3});\n"
+        "DROP TABLE temp.first;\n"
+        "PRAGMA user_version = {4};\n",
+        conditions, kKept, kUnrecorded, of_runs, kLayout));
+}
+
 } // namespace
+
+std::string question_of_row(std::int64_t layout) {
+    if (layout > 1)
+        return "conditions.question";
+    std::string names_one;
+    for (const char* flag : kNotKept)
+        names_one += fmt::format("{}runs.command LIKE '% --{}%'", names_one.empty() ? "" : " OR ", flag);
+    return fmt::format("CASE WHEN {} THEN '{}' ELSE '{{}}' END", names_one, kUnrecorded);
+}
 
 void prepare_results_file(SqlFile& file, const MetricTable& metrics) {
     if (file.number("SELECT count(*) FROM sqlite_master") == 0)
         file.run(fmt::format("PRAGMA application_id = {};\nPRAGMA user_version = {};\n{}", kApplication,
                              kLayout, kTables));
+    const bool old = layout_of(file) < kLayout;
+    if (old)
+        bring_up_to_date(file);
     const auto known = file.number("SELECT count(*) FROM metrics");
     {
         SqlStatement insert(file, "INSERT INTO metrics VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING");
@@ -123,24 +182,24 @@ void prepare_results_file(SqlFile& file, const MetricTable& metrics) {
                 .bind(metric->better == Better::lower ? "lower" : "higher")
                 .finish();
     }
-    if (file.number("SELECT count(*) FROM metrics") != known)
+    if (old || file.number("SELECT count(*) FROM metrics") != known)
         file.run("DROP VIEW IF EXISTS rows;\n" + rows_view(file));
 }
 
-void expect_results_file(SqlFile& file, const std::string& name) {
-    const auto application = file.number("PRAGMA application_id"),
-               layout = file.number("PRAGMA user_version");
+std::int64_t expect_results_file(SqlFile& file, const std::string& name) {
+    const auto application = file.number("PRAGMA application_id"), layout = layout_of(file);
     if (application != kApplication)
         throw InputError(
             fmt::format("{}: not a results file; create one with compare_models --save", name));
     if (layout > kLayout)
         throw InputError(
             fmt::format("{}: a newer version of archsim made this file; read it with that one", name));
-    if (!has_our_schema(file))
+    if (!has_our_schema(file, layout))
         throw InputError(
             fmt::format("{}: its tables are not those that archsim makes, or it has triggers; save to "
                         "another file",
                         name));
+    return layout;
 }
 
 } // namespace archsim

@@ -1,10 +1,9 @@
 #include "web/question.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/hardware/structure.hpp"
+#include "ask/question_json.hpp"
 
 #include <array>
-#include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -22,18 +21,6 @@ std::string text_of(const std::string& key, const Json& value) {
     if (!value.is_string())
         wrong(key, "a text");
     return value.get<std::string>();
-}
-
-std::int64_t whole_of(const std::string& key, const Json& value) {
-    if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX))
-        wrong(key, "a whole number");
-    return value.get<std::int64_t>();
-}
-
-double positive_of(const std::string& key, const Json& value) {
-    if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() <= 0)
-        wrong(key, "a number above 0");
-    return value.get<double>();
 }
 
 bool truth_of(const std::string& key, const Json& value) {
@@ -63,28 +50,22 @@ const Metric* metric_of(const std::string& key, std::string_view name) {
     return &MetricTable::standard().at(name, key);
 }
 
-void read_prompt(const std::string& key, const Json& value, Question& question) {
-    Prompt& prompt = question.workload.prompt.emplace();
-    each(key, value, [&](const std::string& name, const Json& number) {
-        if (name == "tokens")
-            prompt.tokens = whole_of(name, number);
-        else if (name == "generate")
-            prompt.generate = whole_of(name, number);
-        else
-            throw UsageError(fmt::format("\"prompt\" has no \"{}\"", name));
-    });
+/// A field of what is asked of each device.
+void read_field(const std::string& key, const Json& value, Question& question) {
+    const QuestionField& field = question_field(key);
+    for (const std::string& text : texts_of_json(field, value, fmt::format("\"{}\" of a question", key)))
+        question.texts.give(field, text, fmt::format("\"{}\"", key));
 }
 
-/// Factors on the parts of a device ("clock", "units") and on its rates and limits ("bandwidth").
-void read_changes(const std::string& key, const Json& value, Question& question) {
-    each(key, value, [&](const std::string& name, const Json& number) {
-        const double factor = positive_of(name, number);
-        if (const auto structure = parse_structure(name))
-            question.conditions.structure[*structure] = factor;
-        else if (const auto lever = parse_lever(name))
-            question.conditions.changes[*lever] = factor;
-        else
-            throw UsageError(fmt::format("\"changes\": nothing of a device is called \"{}\"", name));
+/// {"tokens": 512, "generate": 128}, and other fields of a prompt by their keys.
+void read_prompt(const std::string& key, const Json& value, Question& question) {
+    each(key, value, [&](const std::string& name, const Json& member) {
+        const std::string field = name == "tokens"     ? "prompt_tokens"
+                                  : name == "generate" ? "generate_tokens"
+                                                       : name;
+        if (find_question_field(field) == nullptr)
+            throw UsageError(fmt::format("\"prompt\" has no \"{}\"", name));
+        read_field(field, member, question);
     });
 }
 
@@ -105,25 +86,7 @@ constexpr std::array kRows = {
     Row{"model", [](const std::string& k, const Json& v, Question& q) { q.model = text_of(k, v); }},
     Row{"hardware", [](const std::string& k, const Json& v, Question& q) { q.hardware = texts_of(k, v); }},
     Row{"deployment", [](const std::string& k, const Json& v, Question& q) { q.deployment = text_of(k, v); }},
-    Row{"batch", [](const std::string& k, const Json& v, Question& q) { q.workload.batch = whole_of(k, v); }},
-    Row{"sizes",
-        [](const std::string& k, const Json& v, Question& q) {
-            each(k, v, [&](const std::string& name, const Json& size) {
-                q.workload.sizes.dims[name] = whole_of(name, size);
-            });
-        }},
     Row{"prompt", read_prompt},
-    Row{"precision", [](const std::string& k, const Json& v,
-                        Question& q) { q.conditions.precision = precision_named(text_of(k, v), k); }},
-    Row{"scenario", [](const std::string& k, const Json& v,
-                       Question& q) { q.conditions.scenario = scenario_named(text_of(k, v), k); }},
-    Row{"scope", [](const std::string& k, const Json& v,
-                    Question& q) { q.conditions.scope = scope_named(text_of(k, v), k); }},
-    Row{"stack",
-        [](const std::string& k, const Json& v, Question& q) { q.conditions.stack = text_of(k, v); }},
-    Row{"devices", [](const std::string& k, const Json& v,
-                      Question& q) { q.conditions.devices = static_cast<double>(whole_of(k, v)); }},
-    Row{"changes", read_changes},
     Row{"limits", read_limits},
     Row{"metric",
         [](const std::string& k, const Json& v, Question& q) { q.metric = metric_of(k, text_of(k, v)); }},
@@ -145,11 +108,14 @@ Question read_question(std::string_view json) {
         const Row* found = nullptr;
         for (const Row& row : kRows)
             found = row.key == key ? &row : found;
-        if (!found)
-            throw UsageError(fmt::format("a question has no \"{}\"", key));
-        found->read(key, value, question);
+        if (found)
+            found->read(key, value, question);
+        else
+            read_field(key, value, question);
     }
-    question.conditions.usual_precision = !document.contains("precision");
+    archsim::Question asked = question.texts.question();
+    question.workload = std::move(asked.workload);
+    question.conditions = std::move(asked.conditions);
     question.limits.preference = &question.ranked();
     return question;
 }

@@ -2,6 +2,7 @@
 // What the page asks, as JSON: {"ask": "rank", "model": "resnet50", "hardware": ["H100"], "precision":
 // "fp16"}.
 
+#include "archsim/ask/question.hpp"
 #include "archsim/compare/decisions.hpp"
 #include "archsim/run/session.hpp"
 
@@ -13,13 +14,15 @@
 
 namespace archsim::web {
 
-/// What can be asked; every key but "ask" may be left out, and a key of another name is an error.
+/// What can be asked: these, and the fields of a question by their keys (archsim/ask/question.hpp). Every key
+/// but "ask" may be left out, and a key of another name is an error.
 struct Question {
     std::string ask;                   ///< see Desk::answer
     std::string model;                 ///< catalogue name or path
     std::vector<std::string> hardware; ///< empty: the deployment, or every device
     std::string deployment;
-    Workload workload; ///< its model is filled in by who answers
+    QuestionTexts texts{Spelling::key}; ///< of what is asked of each device, which makes:
+    Workload workload;                  ///< its model is filled in by who answers
     Conditions conditions;
     DecisionRequest limits;                  ///< "limits": {"latency": "50ms"}
     const Metric* metric = &metric::latency; ///< of "explain"

@@ -110,7 +110,6 @@ TEST_CASE("what a ranking of devices says first holds in every format and at eve
                 request.models = {model};
                 request.deployment = deployment;
                 if (formats.empty())
-                    request.conditions.usual_precision = true;
                 else if (formats.size() == 1)
                     ask_precision(request.conditions, formats.front());
                 else
@@ -195,7 +194,6 @@ TEST_CASE("a comparison of architectures says formats and names no projection", 
          {ComparisonLevel::summary, ComparisonLevel::detailed, ComparisonLevel::subgraph}) {
         CompareArchitecturesRequest request;
         request.model = "resnet18";
-        request.conditions.usual_precision = true;
         request.level = level;
         const ArchitectureComparison c = compare_architectures(laws::session(), request);
         const Report report = describe(c);
@@ -227,7 +225,6 @@ TEST_CASE("a comparison of architectures says formats and names no projection", 
 
 TEST_CASE("classes of models count what was measured", "[laws][screen]") {
     ModelClassRequest request;
-    request.conditions.usual_precision = true;
     const ModelClassComparison c = compare_model_classes(laws::session(), request);
     const std::string lines = first_lines(describe(c));
     const std::string fastest = lines.substr(0, lines.find('\n'));

@@ -38,6 +38,19 @@ def test_every_kind_of_model_is_one_question(session):
         session.estimate("clip-vit-b32", "H100", prompt_tokens=64)
 
 
+def test_a_question_is_that_of_the_tools(session):
+    asked = {"prompt_tokens": 64, "generate_tokens": 16}
+    usual = session.estimate("qwen3-0.6b", "H100", **asked)
+    assert json.loads(usual.to_json())["precision"] == "bf16"
+    assert usual.latency_s == session.estimate("qwen3-0.6b", "H100", precision="bf16", **asked).latency_s
+    assert usual.latency_s < session.estimate("qwen3-0.6b", "H100", precision="fp32", **asked).latency_s
+    assert session.estimate("resnet18", "H100").latency_s == session.estimate("resnet18", "H100", precision="fp32").latency_s
+    roomy = session.estimate("qwen3-0.6b", "H100", context="4k", weights="int4", devices="auto", **asked)
+    assert roomy.ok and roomy.latency_s < usual.latency_s
+    with pytest.raises(archsim.UsageError, match="contxt"):
+        session.estimate("qwen3-0.6b", "H100", contxt=4096, **asked)
+
+
 def test_an_estimate_is_consistent(session, resnet):
     result = session.estimate(resnet, "H100", precision="fp16")
     assert result.ok and result.status == "ok"

@@ -1,3 +1,5 @@
+#include "archsim/ask/question.hpp"
+#include "archsim/ask/study_file.hpp"
 #include "archsim/report/study_report.hpp"
 
 #include "hardware/json_text.hpp"
@@ -76,7 +78,14 @@ TEST_CASE("the schema and the reader know the same fields", "[study]") {
     }
     study.erase("dims");
     CHECK(findings_of(study).empty());
-    CHECK((*schema)["properties"].size() == 14);
+    for (const QuestionField* field :
+         question_fields()) { // those beside its lists of models, devices and formats
+        const std::string key = field->key == "devices" ? "device_count" : field->key;
+        INFO(key);
+        CHECK(((*schema)["properties"].contains(key) || key == "batch_size" || key == "precision" ||
+               key == "runtime"));
+    }
+    CHECK((*schema)["properties"].size() == 9 + question_fields().size() - 3);
 }
 
 TEST_CASE("each mistake of a study is one finding with its pointer and hint", "[study]") {

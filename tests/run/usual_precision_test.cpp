@@ -68,7 +68,6 @@ TEST_CASE("the format is the file's, the prompt's, or the one that is named", "[
     const Session& session = laws::session();
     Workload workload{.model = session.load(file.string())};
     Conditions conditions;
-    conditions.usual_precision = true;
     const auto asked = [&](const Workload& of) { return settled(conditions, of).precision; };
     CHECK(asked(workload) == PrecisionConfig::uniform(Precision::fp16));
     CHECK(session.estimate(workload, "A100", conditions).conditions.precision.compute == Precision::fp16);
@@ -81,7 +80,6 @@ TEST_CASE("the format is the file's, the prompt's, or the one that is named", "[
     conditions.precision.strict_fp32 = false;
     CHECK(asked({.model = session.load("resnet50")}).compute == Precision::fp32);
     CHECK(asked({.prompt = Prompt{}}).compute == Precision::bf16);
-    conditions.usual_precision = false;
     conditions.precision = PrecisionConfig::uniform(Precision::fp32);
     CHECK(asked(workload).compute == Precision::fp32);
     std::filesystem::remove(file);

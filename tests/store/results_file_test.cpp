@@ -4,6 +4,7 @@
 #include "archsim/store/other_answers.hpp"
 #include "archsim/store/results_file.hpp"
 
+#include "archsim/ask/question.hpp"
 #include "archsim/core/version.hpp"
 #include "cli/workplace.hpp"
 #include "hardware/schema_check.hpp"
@@ -13,6 +14,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <set>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -363,6 +365,45 @@ TEST_CASE("points, served runs and predictions are saved beside estimates", "[st
     CHECK(to_json(history_rows(path.file()), PlainView{}).find("tpot_p99_s") != std::string::npos);
 }
 
+TEST_CASE("answers to different questions are never compared", "[laws][store]") {
+    const ResultsPath path;
+    const Session& session = laws::session();
+    Workload workload{.model = session.load("qwen3-0.6b"), .prompt = Prompt{.tokens = 64, .generate = 16}};
+    std::vector<std::string> given = {"context=4096",          "sampling=top-p",      "weights=int4",
+                                      "kv_cache=fp8",          "parallel=tp=2",       "devices=2",
+                                      "scope=end_to_end",      "scenario=throughput", "precision=fp32",
+                                      "changes=bandwidth=0.5", "generate_tokens=8",   "batch_size=2"};
+    std::set<CellKey> keys;
+    std::vector<Result> results;
+    given.insert(given.begin(), "prompt_tokens=64");
+    for (const std::string& one : given) {
+        QuestionTexts texts(Spelling::key);
+        texts.give("prompt_tokens", "64");
+        texts.give("generate_tokens", "16");
+        texts.give(one.substr(0, one.find('=')), one.substr(one.find('=') + 1));
+        const Question asked = texts.question(workload.model);
+        results.push_back(session.estimate(asked.workload, "H100", asked.conditions));
+    }
+    for (const Result& result : results)
+        save(path.file(), {"a_tool", "a_tool"}, std::span(&result, 1));
+    for (const SavedResult& saved : saved_results(path.file()))
+        CHECK(keys.insert(saved.key).second);
+    CHECK(find_regressions(path.file(), metric::latency).changes.empty());
+    save(path.file(), {"a_tool", "a_tool"}, std::span(&results.front(), 1)); // and the same one is
+    CHECK(find_regressions(path.file(), metric::latency).same == 1);
+
+    ServingResult served;
+    served.model = "qwen3-0.6b";
+    served.hardware = "H100";
+    ServingRequest first, second;
+    second.plan.engine.sequences = 8;
+    CHECK(saved_row(served, first).key != saved_row(served, second).key);
+    CHECK(saved_row(served, first, {}, {.time_to_first_s = 1}).key != saved_row(served, first).key);
+    Conditions cached;
+    cached.weights = Precision::int4;
+    CHECK(saved_row(served, first, cached).key != saved_row(served, first).key);
+}
+
 namespace {
 
 /// Runs statements on a file as somebody else would, with SQLite as it comes.
@@ -378,7 +419,48 @@ std::string bytes_of(const std::filesystem::path& file) {
     return read(file);
 }
 
+/// A file as versions before the column `question` left it.
+void make_first_layout(const std::filesystem::path& file) {
+    tamper(file, "DROP VIEW rows; CREATE TABLE kept AS SELECT * FROM conditions; DROP TABLE conditions; "
+                 "CREATE TABLE conditions (\n"
+                 "    id INTEGER PRIMARY KEY, runtime TEXT NOT NULL, batch_size INTEGER NOT NULL, precision "
+                 "TEXT NOT NULL,\n"
+                 "    kv_cache TEXT NOT NULL, scenario TEXT NOT NULL, scope TEXT NOT NULL, prompt_tokens "
+                 "INTEGER NOT NULL,\n"
+                 "    generate_tokens INTEGER NOT NULL, devices REAL NOT NULL,\n"
+                 "    UNIQUE (runtime, batch_size, precision, kv_cache, scenario, scope, prompt_tokens, "
+                 "generate_tokens, devices)); "
+                 "INSERT INTO conditions SELECT id, runtime, batch_size, precision, kv_cache, scenario, "
+                 "scope, prompt_tokens, "
+                 "generate_tokens, devices FROM kept; DROP TABLE kept; PRAGMA user_version = 1;");
+}
+
 } // namespace
+
+TEST_CASE("a file of an earlier version is read, brought up to date and goes on", "[store]") {
+    const ResultsPath path;
+    const std::vector<Result> results = two_results();
+    save(path.file(), {"a_tool", "a_tool resnet18"}, results);
+    save(path.file(), {"a_tool", "a_tool resnet18 --sampling top-p"}, results);
+    const auto now = saved_results(path.file());
+    make_first_layout(path.file());
+    const auto before = saved_results(path.file());
+    REQUIRE(before.size() == 4);
+    CHECK(before[0].key == now[0].key);
+    CHECK(before[2].key.question == R"({"unrecorded":true})");
+    CHECK(save(path.file(), {"a_tool", "a_tool resnet18"}, results) == 3);
+    CHECK(integrity(path.file()) == "ok");
+    const auto after = saved_results(path.file());
+    REQUIRE(after.size() == 6);
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        CHECK(after[i].key == before[i].key);
+        CHECK(after[i].metrics.size() == before[i].metrics.size());
+    }
+    CHECK(after[4].key == before[0].key); // the history goes on
+    CHECK(find_regressions(path.file(), metric::latency).same == 2);
+    const SavedRun last = saved_runs(path.file()).back();
+    CHECK(last.results == 2);
+}
 
 TEST_CASE("a file of somebody else runs nothing when it is saved to", "[store][hostile]") {
     const std::vector<Result> results = two_results();

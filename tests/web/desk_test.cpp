@@ -45,7 +45,7 @@ TEST_CASE("a page's question that cannot be read is answered by a sentence that 
     CHECK(error_of({{"ask", "change"}, {"changes", {{"luck", 2}}}}) ==
           "\"changes\": nothing of a device is called \"luck\"");
     CHECK(error_of({{"ask", "change"}, {"changes", {{"clock", 0}}}}) ==
-          "\"clock\" of a question is not a number above 0");
+          "\"changes\" clock: \"0\" is not a number above 0, such as 0.5 or 2x");
     CHECK(ask(rank("resnet5O"))["error"]["kind"] == "input");
     CHECK(ask({{"ask", "explain"}, {"model", "resnet18"}, {"hardware", {"H100"}}})["error"]["kind"] ==
           "usage");

@@ -9,7 +9,7 @@ import { markDevice, showRanking, showSections } from './ranking_view.js';
 import { openEngine } from './start.js';
 
 const SAMPLE = 'resnet50';
-const USUAL = { precision: 'fp32', batch: '1', scenario: 'latency', scope: 'kernel', deployment: '' }; // left out of addresses
+const USUAL = { precision: '', batch: '1', scenario: 'latency', scope: 'kernel', deployment: '' }; // left out of addresses
 const PAUSE = 200; // milliseconds without typing before a question is asked
 
 const engine = openEngine();
@@ -139,8 +139,7 @@ function fillCatalogue({ models, devices, deployments, precisions, metrics, chan
   $('#model').value = chosen;
   $('#deployment').replaceChildren(make('option', { value: '' }, `all ${devices.length} devices`),
     ...deployments.map(({ id, title }) => make('option', { value: id }, title)));
-  $('#precision').replaceChildren(...precisions.map(name => make('option', {}, name)));
-  $('#precision').value = 'fp32';
+  $('#precision').replaceChildren(make('option', { value: '' }, 'as usual'), ...precisions.map(name => make('option', {}, name)));
   $('#sort').replaceChildren(make('option', { value: '' }, 'by the load'), ...metrics.map(({ key, title }) => make('option', { value: key }, title)));
   $('#metric').replaceChildren(...metrics.map(({ key, title }) => make('option', { value: key }, title)));
   form.showLimits(metrics.filter(({ help }) => help));
@@ -153,7 +152,7 @@ act('Starting', async current => {
   const model = words.get('model') ?? SAMPLE;
   // The first answer does not wait for the lists of the form.
   $('#model').append(make('option', { value: model, '.selected': true }, model));
-  $('#precision').append(make('option', { '.selected': true }, words.get('precision') ?? 'fp32'));
+  $('#precision').append(make('option', { value: words.get('precision') ?? '', '.selected': true }, words.get('precision') ?? 'as usual'));
   for (const id of ['deployment', 'sort']) $(`#${id}`).append(make('option', { value: words.get(id) ?? '', '.selected': true }, words.get(id) ?? ''));
   const linked = form.readAddress(location.hash);
   picker.wanted = linked.hardware;

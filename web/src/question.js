@@ -34,7 +34,8 @@ export class Form {
     const wrong = [...$('#question').elements].find(field => field.willValidate && !field.checkValidity());
     if (wrong) throw new Error(`${wrong.labels?.[0]?.textContent.trim() || 'a field'}: ${wrong.validationMessage}`);
     const model = this.dropped ? this.dropped.path : $('#model').value;
-    const question = { model, precision: $('#precision').value, batch: whole($('#batch')), scenario: $('#scenario').value, scope: $('#scope').value };
+    const question = { model, batch: whole($('#batch')), scenario: $('#scenario').value, scope: $('#scope').value };
+    if ($('#precision').value) question.precision = $('#precision').value;
     if ($('#sort').value) question.sort = $('#sort').value;
     const chosen = this.picker.chosen();
     if (chosen.length) question.hardware = chosen;

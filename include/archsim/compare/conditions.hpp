@@ -16,16 +16,38 @@
 
 namespace archsim {
 
+/// The formats that a question names, or none: then those that are usual for what is asked (settled()).
+/// @code
+/// Conditions conditions;
+/// assert(!conditions.precision.named()); // an answer to a prompt runs in bf16
+/// conditions.precision = PrecisionConfig::uniform(Precision::fp32);
+/// assert(conditions.precision.named()); // and now in fp32
+/// @endcode
+class AskedPrecision : public PrecisionConfig {
+  public:
+    /// None.
+    AskedPrecision() = default;
+    /// These.
+    AskedPrecision(const PrecisionConfig& formats) : PrecisionConfig(formats), assigned_(true) {}
+
+    /// Whether formats were assigned, whole or one by one; `strict_fp32` alone names none.
+    bool named() const {
+        PrecisionConfig none;
+        none.strict_fp32 = strict_fp32;
+        return assigned_ || !(static_cast<const PrecisionConfig&>(*this) == none);
+    }
+
+  private:
+    bool assigned_ = false;
+};
+
 /// How a workload runs. The defaults are those of the tools.
 struct Conditions {
-    PrecisionConfig precision; ///< asked for; what runs is Estimate::executed
-    /// No format was named: `precision` gives way to what is usual for what is asked (settled()), but for
-    /// strict_fp32.
-    bool usual_precision = false;
-    /// With that: what is usual for the device (usual_on()) instead of fp32, where neither the file nor the
-    /// question has a format of its own.
+    AskedPrecision precision; ///< what runs is Estimate::executed
+    /// In place of fp32, where no format is named and neither the file nor the question has one of its own: what is usual
+    /// for the device (usual_on()).
     bool format_of_device = false;
-    std::optional<Precision> weights = {}; ///< with that: storage of weights where it differs
+    std::optional<Precision> weights = {}; ///< storage of weights where it differs from that of `precision`
     /// Storage of cached keys and values; absent: that of `precision`, and on stacks for language models what
     /// their scheme does.
     std::optional<Precision> kv_cache = {};

@@ -24,6 +24,7 @@ struct ModelFacts {
 };
 
 struct Result;
+struct Workload;
 
 /// A stage of a multi-part model.
 struct ResultPart {
@@ -42,7 +43,10 @@ struct Result {
     std::shared_ptr<const NetworkWork> work;
     std::string hardware; ///< as asked for: "KPU-T64@3W"
     std::string power_mode;
-    Conditions conditions;         ///< as asked for
+    Conditions conditions; ///< as asked for
+    /// As asked for; of its model, which `model` names, the file's own format alone. Null where no Session
+    /// made the result.
+    std::shared_ptr<const Workload> workload = {};
     Estimate estimate;             ///< with parts: their sum; of generated text: the whole answer
     std::vector<ResultPart> parts; ///< of a multi-part model
     std::shared_ptr<const GenerationEstimate> generation; ///< of a language model with a prompt

@@ -18,7 +18,8 @@ struct StudyRequest {
     std::vector<std::string> models, devices;
     std::vector<std::string> stacks = {std::string()}; ///< empty name: the device's default
     std::vector<std::int64_t> batch_sizes = {1};
-    std::vector<std::string> precisions = {"fp32"};
+    std::vector<std::string> precisions = {
+        std::string()};         ///< empty name: the one that is usual for what is asked
     Workload workload = {};     ///< sizes and prompt; its model and batch are each of the above in turn
     Conditions conditions = {}; ///< stack and precision are each of the above in turn
     const MetricTable* metrics = &MetricTable::standard(); ///< what its rows and tables hold
@@ -26,7 +27,7 @@ struct StudyRequest {
 
 /// The cells that rank among each other: one model at one batch size in one format.
 struct StudyGroup {
-    std::string model, precision;
+    std::string model, precision; ///< the format asked for, by the name of its request or as it is usual
     std::int64_t batch_size = 1;
     std::vector<Result> results; ///< devices x runtimes, in the order of the request
 };
@@ -41,12 +42,6 @@ struct ARCHSIM_API Study {
     /// Cells with that status.
     std::size_t cells(Status status) const;
 };
-
-/// Reads a study file: JSON or, by its extension (.yaml, .yml), YAML; docs/examples/study_schema.json
-/// describes both. Paths of models and devices that exist beside the file are taken from there. Throws
-/// InputError with one finding per mistake, each with its JSON pointer, in YAML with its line and column, and
-/// the nearest known name: fields, types, formats, and names that the Session does not know.
-ARCHSIM_API StudyRequest read_study(const Session& session, const std::filesystem::path& file);
 
 /// Every combination. What fails becomes the reason of its own cell and takes no other with it.
 /// @code

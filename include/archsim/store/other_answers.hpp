@@ -21,8 +21,10 @@ namespace archsim {
 ARCHSIM_API const MetricTable& saved_metrics();
 
 /// What a served run is measured by, in its order: the row's values are seconds, tokens and requests per
-/// second. The question is the model, the load and how devices share it.
-ARCHSIM_API SavedResult saved_row(const ServingResult& result, const ServingRequest& request);
+/// second. The question is the model, the load, the engine, how devices share it, and the limits whose
+/// highest rate was searched, if any.
+ARCHSIM_API SavedResult saved_row(const ServingResult& result, const ServingRequest& request,
+                                  const Conditions& conditions = {}, const ServiceLevel& level = {});
 /// A point of a design space; the question is the point's factors.
 ARCHSIM_API SavedResult saved_row(const SweepRow& row, const SweepRequest& request);
 /// A measurement: the predicted value as the metric that it is of, the measured one, and the error without

@@ -21,7 +21,8 @@ struct RunFacts {
     std::string command; ///< the line as given
 };
 
-/// An answer and the batch that was asked for, which a result without an estimate does not know.
+/// An answer and the batch that was asked for, which a result without an estimate does not know. The rest of
+/// its question is Result::workload and Result::conditions.
 struct AskedResult {
     const Result* result = nullptr;
     std::int64_t batch_size = 1;
@@ -56,6 +57,10 @@ struct CellKey {
     std::string hardware, power_mode, runtime, precision, kv_cache, scenario, scope;
     std::int64_t batch_size = 1, prompt_tokens = 0, generate_tokens = 0; ///< tokens 0: a single pass
     double devices = 1;
+    /// Every other field that was stated, as a JSON object by its key: {"context":4096,"sampling":"top-p"}.
+    /// Of results that versions before it saved: what they did not write counts as not stated, and where
+    /// their command line names such a field this is {"unrecorded":true}.
+    std::string question = "{}";
 
     /// By every member, in order.
     auto operator<=>(const CellKey&) const = default;

@@ -3,6 +3,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, overload
 
+from typing_extensions import TypedDict, Unpack
+
 import numpy
 
 __version__: str
@@ -120,26 +122,47 @@ class Comparison:
     def to_html(self) -> str: ...
     def to_dataframe(self) -> Any: ...
 
+class Question(TypedDict, total=False):
+    """The fields of a question: the keywords of whatever estimates. What is left out is as the tools take it."""
+
+    precision: str
+    batch: int | str
+    dims: Mapping[str, int]
+    inputs: Mapping[str, int | Sequence[int]]
+    input_shapes: Mapping[str, Sequence[int]]
+    real_inputs: Mapping[str, float | Sequence[float]]
+    input_sequences: Sequence[str]
+    prompt_tokens: int | str | None
+    generate_tokens: int | str | None
+    context: int | str | None
+    sampling: Literal["greedy", "top-p"]
+    parallel: str | None
+    beams: int
+    activations: str | None
+    weights: str | None
+    kv_cache: str | None
+    strict_fp32: bool
+    runtime: str
+    stack: str
+    scenario: Scenario
+    scope: Scope
+    devices: int | Literal["auto"]
+    allow_unknown: bool
+    changes: Mapping[str, float | str]
+    fusion: str
+    overrides: Sequence[str]
+
 class Session:
     def __init__(self, data: str = "", hardware_db: Sequence[str] = ()) -> None: ...
     @property
     def hardware(self) -> list[str]: ...
     def load(self, model: str) -> Model: ...
-    def facts(self, model: Model | str, batch: int = 1, dims: Mapping[str, int] = {}) -> Facts: ...
+    def facts(self, model: Model | str, **question: Unpack[Question]) -> Facts: ...
     def estimate(
         self,
         model: Model | str,
         device: str,
-        *,
-        batch: int = 1,
-        dims: Mapping[str, int] = {},
-        prompt_tokens: int | None = None,
-        generate_tokens: int | None = None,
-        precision: str = "fp32",
-        stack: str = "",
-        scenario: Scenario = "latency",
-        scope: Scope = "kernel",
-        devices: int = 1,
+        **question: Unpack[Question],
     ) -> Result: ...
     def compare(
         self,
@@ -147,15 +170,8 @@ class Session:
         hardware: Sequence[str] = (),
         *,
         deployment: str = "",
-        batch: int = 1,
-        dims: Mapping[str, int] = {},
-        prompt_tokens: int | None = None,
-        generate_tokens: int | None = None,
-        precision: str = "fp32",
         stacks: Sequence[str] = (),
-        scenario: Scenario = "latency",
-        scope: Scope = "kernel",
-        devices: int = 1,
+        **question: Unpack[Question],
     ) -> Comparison: ...
     def study(self, file: str | PathLike[str]) -> Study: ...
     def architectures(
@@ -166,22 +182,18 @@ class Session:
         explain: Sequence[str] = (),
         metric: str = "energy",
         level: Literal["summary", "detailed", "subgraph"] = "summary",
-        batch: int = 1,
-        dims: Mapping[str, int] = {},
-        precision: str = "fp32",
         baseline: str = "",
+        **question: Unpack[Question],
     ) -> ArchitectureComparison: ...
     def model_classes(
-        self, architectures: Sequence[str] = (), *, precision: str = "fp32", baseline: str = ""
+        self, architectures: Sequence[str] = (), *, baseline: str = "", **question: Unpack[Question]
     ) -> ModelClassComparison: ...
     def batches(
         self,
         model: str,
         hardware: str | Sequence[str],
         batches: Sequence[int] = ...,
-        *,
-        precision: str = "fp32",
-        stack: str = "",
+        **question: Unpack[Question],
     ) -> BatchAnalysis: ...
     def serve(
         self,
@@ -192,7 +204,7 @@ class Session:
         prompt_tokens: int = 512,
         output_tokens: int = 128,
         requests: int = 500,
-        precision: str = "fp16",
+        **question: Unpack[Question],
     ) -> Serving: ...
     def sweep(
         self,
@@ -200,10 +212,8 @@ class Session:
         hardware: Sequence[str],
         batches: Sequence[int],
         *,
-        dims: Mapping[str, int] = {},
-        precision: str = "fp32",
-        scenario: Scenario = "latency",
         metrics: MetricTable | None = None,
+        **question: Unpack[Question],
     ) -> dict[str, numpy.ndarray]: ...
 
 class _Answer:
@@ -272,13 +282,8 @@ class ComparisonRunner:
         backends: Sequence[str | Mapping[str, str]] = ...,
         batch_sizes: Sequence[int] = (1,),
         *,
-        precision: str = "fp32",
-        dims: Mapping[str, int] | None = None,
-        prompt_tokens: int | None = None,
-        generate_tokens: int | None = None,
-        scenario: Scenario = "latency",
-        scope: Scope = "kernel",
         session: Session | None = None,
+        **question: Unpack[Question],
     ) -> None: ...
     def run(self, progress: Callable[[int, int], object] | None = None) -> ComparisonRunner: ...
     def study(self, title: str = "Comparison") -> Study: ...
@@ -302,17 +307,12 @@ def sweep(
     vary: Mapping[str, str | Sequence[float]] | None = None,
     batches: Sequence[int] = (1,),
     precisions: str | Sequence[str] | None = None,
-    dims: Mapping[str, int] | None = None,
-    prompt_tokens: int | None = None,
-    generate_tokens: int | None = None,
-    stack: str = "",
-    scenario: Scenario = "latency",
-    scope: Scope = "kernel",
     hardware_db: str | Sequence[str] = (),
     client: Any = None,
     output: None = None,
     progress: bool | Callable[[int, int], object] | None = None,
     threads: int | None = None,
+    **question: Unpack[Question],
 ) -> SweepRows: ...
 @overload
 def sweep(
@@ -322,16 +322,11 @@ def sweep(
     vary: Mapping[str, str | Sequence[float]] | None = None,
     batches: Sequence[int] = (1,),
     precisions: str | Sequence[str] | None = None,
-    dims: Mapping[str, int] | None = None,
-    prompt_tokens: int | None = None,
-    generate_tokens: int | None = None,
-    stack: str = "",
-    scenario: Scenario = "latency",
-    scope: Scope = "kernel",
     hardware_db: str | Sequence[str] = (),
     client: Any = None,
     output: str | PathLike[str],
     progress: bool | Callable[[int, int], object] | None = None,
     threads: int | None = None,
+    **question: Unpack[Question],
 ) -> Path: ...
 def to_dataframe(results: Comparison | Iterable[Result]) -> Any: ...

@@ -176,7 +176,8 @@ class ComparisonRunner:
     model: a name, a path, a loaded Model, or a list of these.
     backends: names (BACKENDS: "cpu", "cuda", "rocm", "directml", ...), devices of the database, or
         {"device": "L4", "stack": "tensorrt"}.
-    prompt_tokens, generate_tokens: language models answer a prompt, with prompt and steps apart.
+    question: the other fields of a question, as Session.estimate takes them: precision, dims, scenario, scope, weights ...
+        With prompt_tokens or generate_tokens language models answer a prompt, with prompt and steps apart.
     """
 
     def __init__(
@@ -185,13 +186,8 @@ class ComparisonRunner:
         backends=("cpu", "cuda"),
         batch_sizes=(1,),
         *,
-        precision="fp32",
-        dims=None,
-        prompt_tokens=None,
-        generate_tokens=None,
-        scenario="latency",
-        scope="kernel",
         session=None,
+        **question,
     ):
         self.session = session if session is not None else default_session()
         self.models = list(model) if isinstance(model, (list, tuple)) else [model]
@@ -199,14 +195,7 @@ class ComparisonRunner:
         self.batch_sizes = list(batch_sizes)
         if not (self.models and self.places and self.batch_sizes):
             raise UsageError("give at least one model, one backend and one batch size")
-        self._how = {
-            "precision": precision,
-            "dims": dict(dims or {}),
-            "prompt_tokens": prompt_tokens,
-            "generate_tokens": generate_tokens,
-            "scenario": scenario,
-            "scope": scope,
-        }
+        self._how = question
         self.results = []  # (backend, Result), in the order of models, batch sizes, backends
 
     def run(self, progress=None):

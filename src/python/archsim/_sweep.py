@@ -170,23 +170,20 @@ def sweep(
     vary=None,
     batches=(1,),
     precisions=None,
-    dims=None,
-    prompt_tokens=None,
-    generate_tokens=None,
-    stack="",
-    scenario="latency",
-    scope="kernel",
     hardware_db=(),
     client=None,
     output=None,
     progress=None,
     threads=None,
+    **question,
 ):
     """Estimates every point of models x devices x formats x batches x changes of the device, as `sweep_design_space` does.
 
     vary: the parts of the device that change and how, {"bandwidth": "0.5x..4x:log8", "clock": [0.8, 1, 1.2]}.
-    precisions: fp32 unless given; of answers to prompts bf16. prompt_tokens, generate_tokens: language models answer a
-    prompt, and the rows hold their metrics (tokens per second, time and energy per token).
+    precisions: the models' own, fp32 of catalogue models and bf16 of answers to prompts, unless given.
+    question: the other fields of a question, as Session.estimate takes them: dims, stack, scenario, scope, weights,
+    kv_cache ... With prompt_tokens or generate_tokens language models answer a prompt, and the rows hold their metrics
+    (tokens per second, time and energy per token).
     client: a `distributed.Client`; its workers, which have this package, compute parts of the points. A worker that dies
     costs its parts, which others compute; as many as the scheduler allows (three for one part).
     output: a .csv, .ndjson or .parquet file (pyarrow) to which the rows are streamed, with a few parts in memory; the file
@@ -201,13 +198,8 @@ def sweep(
         "hardware": _names(hardware),
         "vary": [_axis(name, factors) for name, factors in (vary or {}).items()],
         "batches": list(batches),
-        "precisions": _names(precisions or ("fp32" if prompt_tokens is None and generate_tokens is None else "bf16")),
-        "dims": dict(dims or {}),
-        "prompt_tokens": prompt_tokens,
-        "generate_tokens": generate_tokens,
-        "stack": stack,
-        "scenario": scenario,
-        "scope": scope,
+        "precisions": _names(precisions or []),
+        **question,
         "hardware_db": [os.path.abspath(folder) for folder in _names(hardware_db)],
     }
     ending = pathlib.Path(output).suffix if output is not None else ".csv"

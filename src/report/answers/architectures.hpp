@@ -1,6 +1,7 @@
 #pragma once
 // Sections of the compare_architectures report, and the words they share.
 
+#include "archsim/ask/question.hpp"
 #include "archsim/report/compare_architectures_report.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/verdict.hpp"
@@ -30,6 +31,8 @@ void add_batch_sweep(const ArchitectureComparison& c, Report& report);
 /// What the answer comes down to, by the request's metric, under its limits.
 VerdictQuestion architecture_verdict(const ArchitectureComparison& c);
 
+/// What was asked of every architecture.
+Question asked_question(const ArchitectureComparison& c);
 /// A command of this tool with the workload of the request and more flags, quoted for a shell.
 std::string tool_command(const ArchitectureComparison& c, const std::string& more);
 /// Result::estimate of label, for sentences: "GPU (H100)" where the label is a family, else the label.

@@ -1,6 +1,5 @@
 #include "report/answers/architectures.hpp"
 
-#include "report/blocks/command_text.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shown_metrics.hpp"
 
@@ -25,6 +24,13 @@ VerdictQuestion architecture_verdict(const ArchitectureComparison& c) {
             c.modes};
 }
 
+Question asked_question(const ArchitectureComparison& c) {
+    for (const Result& result : c.results)
+        if (result.workload) // with the format of the model's file
+            return {*result.workload, c.request.conditions};
+    return {c.request.workload, c.request.conditions};
+}
+
 std::string tool_command(const ArchitectureComparison& c, const std::string& more) {
     const CompareArchitecturesRequest& q = c.request;
     std::string line = "compare_architectures --model " + shell_quoted(q.model);
@@ -33,7 +39,7 @@ std::string tool_command(const ArchitectureComparison& c, const std::string& mor
         for (const std::string& name : q.architectures)
             line += " " + shell_quoted(name);
     }
-    line += question_flags(q.workload, q.conditions);
+    line += command_flags(asked_question(c));
     return line + (more.empty() ? "" : " " + more);
 }
 

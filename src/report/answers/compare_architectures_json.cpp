@@ -1,6 +1,7 @@
 #include "archsim/report/compare_architectures_report.hpp"
 
 #include "archsim/core/version.hpp"
+#include "ask/question_json.hpp"
 #include "report/answers/architectures.hpp"
 #include "report/answers/architectures_json.hpp"
 #include "report/answers/explanation_text.hpp"
@@ -21,20 +22,17 @@ Json optional_text(const std::string& text) {
     return text.empty() ? Json(nullptr) : Json(text);
 }
 
-Json request_json(const CompareArchitecturesRequest& q) {
-    return {{"model", q.model},
-            {"architectures", q.architectures},
-            {"level", name_of(q.level)},
-            {"architecture", optional_text(q.architecture)},
-            {"explain_difference", q.explain},
-            {"metric", q.metric->key},
-            {"baseline", optional_text(q.baseline)},
-            {"precision", q.conditions.format_of_device ? "usual" : precision_name(q.conditions.precision)},
-            {"batch_size", q.workload.batch},
-            {"runtime", optional_text(q.conditions.stack)},
-            {"dims", q.workload.sizes.dims},
-            {"scenario", name_of(q.conditions.scenario)},
-            {"scope", name_of(q.conditions.scope)}};
+Json request_json(const ArchitectureComparison& c) {
+    const CompareArchitecturesRequest& q = c.request;
+    Json request = {{"model", q.model},
+                    {"architectures", q.architectures},
+                    {"level", name_of(q.level)},
+                    {"architecture", optional_text(q.architecture)},
+                    {"explain_difference", q.explain},
+                    {"metric", q.metric->key},
+                    {"baseline", optional_text(q.baseline)}};
+    request.update(question_json(asked_question(c)));
+    return request;
 }
 
 Json recommendations_json(const ArchitectureComparison& c) {
@@ -163,7 +161,7 @@ Json explanation_json(const ArchitectureComparison& c, const Explanation& e) {
 
 std::string to_json(const ArchitectureComparison& c, const Explanations& explanations) {
     Json document = {{"schema", "archsim.compare_architectures/1"}, {"version", version()}};
-    document["request"] = request_json(c.request);
+    document["request"] = request_json(c);
     document["verdict"] = verdict_json(architecture_verdict(c));
     document["model"] = model_json(*c.model, nullptr);
     document["results"] = Json::array();

@@ -1,6 +1,7 @@
 #include "archsim/report/compare_models_report.hpp"
 
 #include "archsim/core/version.hpp"
+#include "ask/question_json.hpp"
 #include "report/answers/model_ranking.hpp"
 #include "report/blocks/decision_json.hpp"
 #include "report/blocks/explanations_json.hpp"
@@ -23,21 +24,18 @@ std::string to_json(const ModelComparison& c, const CompareModelsView& given) {
     view.explanations.conditions = on_one_basis(c.results, view.explanations.conditions);
     Json document = {{"schema", "archsim.compare_models/1"}, {"version", version()}};
     const CompareModelsRequest& q = c.request;
-    document["request"] = {
-        {"models", q.models},
-        {"deployment", q.deployment.empty() ? Json(nullptr) : Json(q.deployment)},
-        {"hardware", q.hardware},
-        {"runtimes", q.stacks},
-        {"precision", asked_formats(c)},
-        {"batch_size", q.workload.batch},
-        {"dims", q.workload.sizes.dims},
-        {"scenario", name_of(q.conditions.scenario)},
-        {"scope", name_of(q.conditions.scope)},
-        {"devices", q.device_counts.size() > 1 ? Json(q.device_counts)
-                    : q.conditions.devices > 0 ? Json(q.conditions.devices)
-                                               : Json("auto")},
-        {"prompt_tokens", q.workload.prompt ? Json(q.workload.prompt->tokens) : Json(nullptr)},
-        {"generate_tokens", q.workload.prompt ? Json(q.workload.prompt->generate) : Json(nullptr)}};
+    Json& request =
+        document["request"] = {{"models", q.models},
+                               {"deployment", q.deployment.empty() ? Json(nullptr) : Json(q.deployment)},
+                               {"hardware", q.hardware},
+                               {"runtimes", q.stacks}};
+    request.update(question_json(asked_question(c)));
+    if (q.device_counts.size() > 1)
+        request["devices"] = q.device_counts;
+    if (q.stacks.size() > 1)
+        request["runtime"] = nullptr;
+    if (q.precisions.size() > 1)
+        request["precision"] = asked_formats(c);
     document["verdicts"] = Json::array();
     document["decisions"] = q.decision.active() ? Json::array() : Json(nullptr);
     document["models"] = Json::array();

@@ -3,12 +3,15 @@
 #include "archsim/compare/bound_shares.hpp"
 #include "archsim/compare/decisions.hpp"
 #include "archsim/compare/ranking.hpp"
-#include "report/blocks/command_text.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shown_metrics.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
 
 namespace archsim {
 
@@ -39,6 +42,12 @@ const Metric& order_of(const ModelComparison& c, std::span<const Result> results
 
 namespace {
 
+/// What a server under load does not ask for: it forms its own batches, and its cache grows in blocks.
+constexpr std::array<std::string_view, 5> kOfStepsAlone = {"batch_size", "context", "sampling", "scenario",
+                                                           "scope"};
+/// What says how long a single pass is; a prompt does so itself.
+constexpr std::array<std::string_view, 3> kOfPassesAlone = {"dims", "inputs", "input_shapes"};
+
 /// What compare_architectures takes apart. Asked here by name: attribution is no part of the first tool's
 /// library.
 bool explained(const Metric& by) {
@@ -47,6 +56,18 @@ bool explained(const Metric& by) {
 }
 
 } // namespace
+
+Question asked_question(const ModelComparison& c) {
+    for (const Result& result : c.results) {
+        const bool alike = std::all_of(c.results.begin(), c.results.end(), [&](const Result& other) {
+            return other.conditions.precision == result.conditions.precision;
+        });
+        if (result.workload && alike) // with the format of the model's file
+            return {*result.workload, c.request.conditions};
+        break;
+    }
+    return {c.request.workload, c.request.conditions};
+}
 
 std::vector<std::string> next_commands(const ModelComparison& c, std::size_t model, const Metric& by,
                                        const CostOptions& conditions) {
@@ -65,33 +86,35 @@ std::vector<std::string> next_commands(const ModelComparison& c, std::size_t mod
     const std::string name =
         shell_quoted(model < c.request.models.size() ? c.request.models[model] : c.models[model]->name);
     const std::string on = shell_quoted(leader.hardware);
-    const Workload& workload = c.request.workload;
-    if (workload.prompt)
-        return {fmt::format(
-            "serve_model {} --hardware {} --precision {} --prompt-tokens {} --output-tokens {}{}", name, on,
-            name_of(c.request.conditions.precision.activations), workload.prompt->tokens,
-            workload.prompt->generate,
-            leader.conditions.devices > 1 ? fmt::format(" --devices {:.0f}", leader.conditions.devices)
-                                          : std::string())};
+    Question asked{leader.workload ? *leader.workload : c.request.workload, c.request.conditions};
+    Question of_leader = asked;
+    of_leader.conditions.stack = leader.conditions.stack;
+    of_leader.conditions.devices = leader.conditions.devices;
+    if (asked.workload.prompt) // a batch of sequences in step becomes as many requests in flight
+        return {fmt::format("serve_model {} --hardware {}{} --concurrency {}", name, on,
+                            command_flags(of_leader, kOfStepsAlone), asked.workload.batch)};
     if (leader.conditions.devices != 1)
         return {};
     std::vector<std::string> commands;
-    if (leader.estimate.memory.kv_cache_bytes > 0) // one pass of what answers in many
-        commands.push_back(fmt::format(
-            "compare_models {} --hardware {} --prompt-tokens 512 --generate-tokens 128", name, on));
+    if (leader.estimate.memory.kv_cache_bytes > 0) { // one pass of what answers in many
+        Question answer = of_leader;
+        answer.workload.prompt.emplace();
+        commands.push_back(fmt::format("compare_models {} --hardware {}{}", name, on,
+                                       command_flags(answer, kOfPassesAlone)));
+    }
     if (leader.parts.empty())
-        commands.push_back(fmt::format("analyze_graph_mapping {} --hardware {}{}", name, on,
-                                       question_flags(workload, leader.conditions)));
-    if (best.size() > 1 && explained(by) && best[1]->hardware != leader.hardware)
+        commands.push_back(
+            fmt::format("analyze_graph_mapping {} --hardware {}{}", name, on, command_flags(of_leader)));
+    if (best.size() > 1 && explained(by) && best[1]->hardware != leader.hardware &&
+        best[1]->conditions.stack == leader.conditions.stack) {
         commands.push_back(fmt::format(
             "compare_architectures {0} --architectures {1} {2} --explain-difference {1} {2} --metric {3}{4}",
-            name, on, shell_quoted(best[1]->hardware), by.key,
-            question_flags(workload, c.request.conditions)));
+            name, on, shell_quoted(best[1]->hardware), by.key, command_flags(of_leader)));
+    }
     if (const auto shares = bound_shares(leader); shares && shares->largest() == Bound::overhead) {
-        Workload one = workload;
-        one.batch = 1;
-        commands.push_back(fmt::format("analyze_batch {} --hardware {}{}", name, on,
-                                       question_flags(one, leader.conditions)));
+        constexpr std::string_view kItsAxis[] = {"batch_size"};
+        commands.push_back(
+            fmt::format("analyze_batch {} --hardware {}{}", name, on, command_flags(of_leader, kItsAxis)));
     }
     return commands;
 }

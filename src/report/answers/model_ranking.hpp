@@ -1,6 +1,7 @@
 #pragma once
 // What ranks the devices of one model in a comparison of models, in every format.
 
+#include "archsim/ask/question.hpp"
 #include "archsim/report/compare_models_report.hpp"
 
 #include <span>
@@ -22,6 +23,8 @@ std::span<const Result> usual_of(const ModelComparison& comparison, std::size_t 
 std::span<const Result> modes_of(const ModelComparison& comparison, std::size_t model);
 /// "fp32", "fp16, int8", "usual": the formats as they were asked for.
 std::string asked_formats(const ModelComparison& comparison);
+/// What was asked of every device; of models with formats of their own that of none of them.
+Question asked_question(const ModelComparison& comparison);
 
 /// Commands that take the answer further: the mapping on the best device, why it beats the second, batches,
 /// load. Each can be pasted.

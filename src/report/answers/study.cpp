@@ -2,6 +2,7 @@
 
 #include "archsim/compare/mixed_formats.hpp"
 #include "archsim/core/version.hpp"
+#include "ask/question_json.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/plural.hpp"
 #include "report/blocks/ranking_table.hpp"
@@ -145,9 +146,21 @@ Report describe(const Study& study, PlainView, Format format) {
     return report;
 }
 
+namespace {
+
+/// The formats of its cells, each once.
+std::vector<std::string> precisions_of(const Study& study) {
+    std::vector<std::string> names;
+    for (const StudyGroup& group : study.groups)
+        if (std::find(names.begin(), names.end(), group.precision) == names.end())
+            names.push_back(group.precision);
+    return names;
+}
+
+} // namespace
+
 std::string to_json(const Study& study, PlainView) {
     const StudyRequest& q = study.request;
-    const auto& prompt = q.workload.prompt;
     Json runtimes = Json::array();
     for (const std::string& name : q.stacks)
         runtimes.push_back(name.empty() ? "default" : name);
@@ -160,12 +173,11 @@ std::string to_json(const Study& study, PlainView) {
                            {"devices", q.devices},
                            {"runtimes", std::move(runtimes)},
                            {"batch_sizes", q.batch_sizes},
-                           {"precisions", q.precisions},
-                           {"dims", q.workload.sizes.dims},
-                           {"scenario", name_of(q.conditions.scenario)},
-                           {"scope", name_of(q.conditions.scope)},
-                           {"prompt_tokens", prompt ? Json(prompt->tokens) : Json(nullptr)},
-                           {"generate_tokens", prompt ? Json(prompt->generate) : Json(nullptr)}};
+                           {"precisions", precisions_of(study)}};
+    // What is asked of every cell, under the keys of a study file; devices are its hardware.
+    for (const auto& [key, value] : question_json({q.workload, q.conditions}).items())
+        if (key != "batch_size" && key != "precision" && key != "runtime")
+            document["request"][key == "devices" ? "device_count" : key] = value;
     Json& counts = document["counts"] = {{"cells", study.cells()}};
     for (const Status status : {Status::ok, Status::unsupported, Status::does_not_fit, Status::incomplete})
         counts[std::string(name_of(status))] = study.cells(status);

@@ -1,5 +1,6 @@
 #include "report/answers/sweep_manifest.hpp"
 
+#include "archsim/ask/question.hpp"
 #include "archsim/core/version.hpp"
 #include "core/text_file.hpp"
 
@@ -13,24 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kSweepSchema = "archsim.sweep/5";
-
-Json sizes_json(const Bindings& sizes) {
-    return {{"dims", sizes.dims},
-            {"shapes", sizes.input_shapes},
-            {"values", sizes.input_values},
-            {"real_values", sizes.input_real_values},
-            {"sequences", sizes.input_sequences}};
-}
-
-Json prompt_json(const Prompt& prompt) {
-    return {{"tokens", prompt.tokens},
-            {"generate", prompt.generate},
-            {"context", prompt.context},
-            {"beams", prompt.beams},
-            {"sampled", prompt.sampled},
-            {"parallel", prompt.parallel ? Json(to_string(*prompt.parallel)) : Json(nullptr)}};
-}
+constexpr const char* kSweepSchema = "archsim.sweep/6";
 
 std::string line_of(const Json& document) {
     return document.dump(-1, ' ', false, Json::error_handler_t::replace); // names of files may be no UTF-8
@@ -58,37 +42,31 @@ std::string sweep_manifest(const Sweep& sweep, RowFormat format) {
     Json axes = Json::array(); // their order decides that of the points
     for (const SweepAxis& axis : q.axes)
         axes.push_back({{"name", axis.name}, {"factors", axis.factors}});
-    return line_of(
-        {{"schema", kSweepSchema},
-         {"version", version()},
-         {"content", sweep.content()},
-         {"request",
-          {{"models", q.models},
-           {"hardware", q.hardware},
-           {"runtime", q.conditions.stack},
-           {"precisions", q.precisions},
-           {"batch_sizes", q.batches},
-           {"sizes", sizes_json(q.sizes)},
-           {"prompt", q.prompt ? prompt_json(*q.prompt) : Json(nullptr)},
-           {"weights", q.weights ? Json(name_of(*q.weights)) : Json(nullptr)},
-           {"kv_cache", q.conditions.kv_cache ? Json(name_of(*q.conditions.kv_cache)) : Json(nullptr)},
-           {"strict_fp32", q.conditions.precision.strict_fp32},
-           {"devices", q.conditions.devices},
-           {"allow_unknown", q.conditions.allow_unknown},
-           {"scenario", name_of(q.conditions.scenario)},
-           {"scope", name_of(q.conditions.scope)},
-           {"axes", axes},
-           {"metrics", metrics},
-           {"conditions",
-            {{"kwh_price", q.view.conditions.kwh_price},
-             {"years", q.view.conditions.years},
-             {"utilization", q.view.conditions.utilization},
-             {"pue", q.view.conditions.pue},
-             {"grid_intensity", q.view.conditions.grid_intensity}}},
-           {"format", format == RowFormat::csv ? "csv" : "ndjson"}}},
-         {"points", sweep.size()},
-         {"shard", q.shard},
-         {"shards", q.shards}});
+    Json request = {{"models", q.models},
+                    {"hardware", q.hardware},
+                    {"precisions", q.precisions},
+                    {"batch_sizes", q.batches},
+                    {"weights", q.weights ? Json(name_of(*q.weights)) : Json(nullptr)}};
+    // What is the same for every point; its format, batch and weights are those above.
+    constexpr std::string_view kAxes[] = {"precision", "batch_size", "weights"};
+    const Question same{{.sizes = q.sizes, .prompt = q.prompt}, q.conditions};
+    request["question"] = Json::parse(question_key(same, kAxes));
+    request.update({{"axes", axes},
+                    {"metrics", metrics},
+                    {"conditions",
+                     {{"kwh_price", q.view.conditions.kwh_price},
+                      {"years", q.view.conditions.years},
+                      {"utilization", q.view.conditions.utilization},
+                      {"pue", q.view.conditions.pue},
+                      {"grid_intensity", q.view.conditions.grid_intensity}}},
+                    {"format", format == RowFormat::csv ? "csv" : "ndjson"}});
+    return line_of({{"schema", kSweepSchema},
+                    {"version", version()},
+                    {"content", sweep.content()},
+                    {"request", std::move(request)},
+                    {"points", sweep.size()},
+                    {"shard", q.shard},
+                    {"shards", q.shards}});
 }
 
 SweepDescription read_description(const fs::path& file) {

@@ -30,23 +30,17 @@ ModelComparison compare_models(const Session& session, CompareModelsRequest requ
     std::vector<double> counts = request.device_counts;
     if (counts.empty())
         counts.push_back(request.conditions.devices);
-    std::vector<PrecisionConfig> formats; ///< of the models, each change
     for (const std::string& name : request.models) {
         Workload workload = request.workload;
         workload.model = session.load(name);
         comparison.models.push_back(session.facts(workload));
         std::vector<Conditions> each_format; ///< as asked for
-        for (const std::string& format : request.precisions) {
-            Conditions& conditions = each_format.emplace_back(request.conditions);
-            ask_precision(conditions, format);
-            conditions.precision.weights = conditions.weights.value_or(conditions.precision.weights);
-        }
+        for (const std::string& format : request.precisions)
+            ask_precision(each_format.emplace_back(request.conditions), format);
         if (each_format.empty())
             each_format.push_back(request.conditions);
         for (Conditions& conditions : each_format)
             conditions = settled(std::move(conditions), workload);
-        if (formats.empty() || formats.back() != each_format.front().precision)
-            formats.push_back(each_format.front().precision);
         const std::size_t before = comparison.results.size();
         for (const std::string& hardware : request.hardware)
             for (const double devices : counts)
@@ -65,11 +59,6 @@ ModelComparison compare_models(const Session& session, CompareModelsRequest requ
         comparison.modes.push_back(modes_within(session, workload, own, limits));
     }
     request.decision.cost = on_one_basis(comparison.results, request.decision.cost);
-    if (request.conditions.usual_precision && !request.conditions.format_of_device &&
-        request.precisions.empty() && formats.size() == 1) { // else each model has its own
-        request.conditions.precision = formats.front();
-        request.conditions.usual_precision = false;
-    }
     comparison.request = std::move(request);
     return comparison;
 }

@@ -9,13 +9,13 @@ namespace archsim {
 
 std::vector<Result> in_usual_formats(const Session& session, const Workload& workload,
                                      const Conditions& asked, std::span<const Result> results) {
-    if (!asked.usual_precision || asked.format_of_device || asked.precision.strict_fp32 || asked.weights ||
+    if (asked.precision.named() || asked.format_of_device || asked.precision.strict_fp32 || asked.weights ||
         workload.prompt || workload.model.info.format || results.size() < 2 || !other_format_runs(results))
         return {};
     std::vector<Result> usual;
     for (const Result& result : results) {
         Conditions conditions = result.conditions;
-        conditions.usual_precision = conditions.format_of_device = true;
+        conditions.format_of_device = true;
         conditions.keep_subgraphs = false;
         usual.push_back(session.estimate(workload, result.hardware, conditions));
     }

@@ -1,5 +1,7 @@
 #include "archsim/run/study.hpp"
 
+#include "archsim/run/usual_precision.hpp"
+
 namespace archsim {
 
 namespace {
@@ -49,9 +51,13 @@ Study run_study(const Session& session, StudyRequest request) {
         }
         for (const std::int64_t batch : request.batch_sizes)
             for (const std::string& precision : request.precisions) {
-                StudyGroup group{model, precision, batch, {}};
                 workload.batch = batch;
-                conditions.precision = PrecisionConfig::parse(precision).value();
+                conditions.precision = precision.empty()
+                                           ? AskedPrecision{}
+                                           : AskedPrecision(PrecisionConfig::parse(precision).value());
+                conditions.precision.strict_fp32 = request.conditions.precision.strict_fp32;
+                const std::string used(name_of(settled(conditions, workload).precision.compute));
+                StudyGroup group{model, precision.empty() ? used : precision, batch, {}};
                 for (const std::string& hardware : request.devices)
                     for (const std::string& stack : request.stacks) {
                         conditions.stack = stack;

@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/uncertainty.hpp"
+#include "archsim/run/usual_precision.hpp"
 #include "map/sharding.hpp"
 #include "run/serving/wait_bounds.hpp"
 #include "run/session/graph_run.hpp"
@@ -49,7 +50,7 @@ Server::Server(const Session& session, const Model& model, std::string_view devi
     if (!model_->before().empty() || model_->inserted_tokens() > 0)
         result_.notes.emplace_back("prompts are text: parts that run before the language model are left out");
     try {
-        make(session, device, conditions);
+        make(session, device, settled(conditions, {.prompt = Prompt{}}));
     } catch (const Error& problem) {
         result_.reason = problem.what();
     }

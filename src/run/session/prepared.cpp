@@ -45,14 +45,13 @@ std::shared_ptr<const Prepared> prepare(const Workload& workload) {
     if (!model.prepared)
         throw UsageError("a workload needs a model that Session::load returned");
     PreparedWorkloads& known = *model.prepared;
-    return known.get(workload, [&]() -> std::shared_ptr<const Prepared> {
+    return known.get(workload, [&]() -> std::shared_ptr<Prepared> {
         if (workload.prompt)
-            return std::make_shared<const PreparedPrompt>(known.language(model, workload.sizes),
-                                                          workload.batch, *workload.prompt);
+            return std::make_shared<PreparedPrompt>(known.language(model, workload.sizes), workload.batch,
+                                                    *workload.prompt);
         if (!model.parts.empty())
-            return std::make_shared<const PreparedParts>(model, workload.batch, workload.sizes,
-                                                         known.operators());
-        return std::make_shared<const PreparedGraph>(
+            return std::make_shared<PreparedParts>(model, workload.batch, workload.sizes, known.operators());
+        return std::make_shared<PreparedGraph>(
             bind_graph(model, workload.batch, workload.sizes, known.operators()));
     });
 }

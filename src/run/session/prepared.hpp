@@ -22,6 +22,21 @@ class Prepared {
                       const Conditions& conditions) const = 0;
     /// The graph, for searches that bring their own machines; null for what needs several.
     virtual std::shared_ptr<const BoundModel> graph() const { return nullptr; }
+
+    /// What was prepared, as Result::workload has it.
+    const std::shared_ptr<const Workload>& workload() const { return workload_; }
+    /// Keeps what was prepared; of the model its own format alone, since it keeps this.
+    void keep(const Workload& workload) {
+        auto kept = std::make_shared<Workload>();
+        kept->model.info.format = workload.model.info.format;
+        kept->batch = workload.batch;
+        kept->sizes = workload.sizes;
+        kept->prompt = workload.prompt;
+        workload_ = std::move(kept);
+    }
+
+  private:
+    std::shared_ptr<const Workload> workload_;
 };
 
 class GenerationModel;
@@ -52,7 +67,8 @@ class PreparedWorkloads {
             if (known.batch == workload.batch && known.prompt == workload.prompt &&
                 same_sizes(known.sizes, workload.sizes))
                 return known.prepared;
-        std::shared_ptr<const Prepared> made = make();
+        const std::shared_ptr<Prepared> made = make();
+        made->keep(workload);
         if (entries_.size() >= kMost)
             entries_.pop_back();
         entries_.push_front({workload.batch, workload.sizes, workload.prompt, made});

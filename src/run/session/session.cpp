@@ -117,7 +117,10 @@ Result Session::estimate(const Workload& workload, std::string_view device,
         } catch (const InputError&) { // the estimate says what the device lacks
         }
     }
-    return prepare(workload)->on(*this, device, meant);
+    const std::shared_ptr<const Prepared> prepared = prepare(workload);
+    Result result = prepared->on(*this, device, meant);
+    result.workload = prepared->workload();
+    return result;
 }
 
 std::shared_ptr<const ModelFacts> Session::facts(const Workload& workload) const {

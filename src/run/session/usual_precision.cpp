@@ -110,12 +110,11 @@ PrecisionConfig usual_on(const Machine& machine) {
 }
 
 Conditions settled(Conditions conditions, const Workload& workload) {
-    if (!conditions.usual_precision)
-        return conditions;
-    if (workload.prompt || workload.model.info.format || conditions.precision.strict_fp32)
-        conditions.format_of_device = false;
-    conditions.usual_precision = false;
-    conditions.precision = usual_precision(workload, conditions.precision.strict_fp32);
+    if (!conditions.precision.named()) {
+        if (workload.prompt || workload.model.info.format || conditions.precision.strict_fp32)
+            conditions.format_of_device = false;
+        conditions.precision = usual_precision(workload, conditions.precision.strict_fp32);
+    }
     conditions.precision.weights = conditions.weights.value_or(conditions.precision.weights);
     if (!conditions.format_of_device)
         conditions.weights.reset();

@@ -1,7 +1,9 @@
 // A study file, JSON or YAML -> StudyRequest, with every mistake as a finding.
 
-#include "archsim/run/study.hpp"
-
+#include "archsim/ask/question.hpp"
+#include "archsim/ask/study_file.hpp"
+#include "archsim/core/parse_number.hpp"
+#include "ask/question_json.hpp"
 #include "hardware/json_reader.hpp"
 #include "hardware/text.hpp"
 #include "run/compare/yaml_text.hpp"
@@ -21,7 +23,6 @@ namespace {
 /// Name of the device's own choice of software stack.
 constexpr std::string_view kDefaultRuntime = "default";
 constexpr Bounds kBatchSizes{1, 1 << 20};
-constexpr Bounds kTokens{1, 1 << 22};
 constexpr Bounds kDimensions{0, 1e9};
 
 class StudyReader {
@@ -49,17 +50,7 @@ class StudyReader {
         replace(study_.precisions,
                 names(top, "precisions", [&](const std::string& name) { return precision(name); }));
         batch_sizes(top);
-        dims(top);
-        study_.conditions.scenario =
-            choice(top, "scenario", std::array{Scenario::latency, Scenario::throughput});
-        study_.conditions.scope = choice(top, "scope", std::array{Scope::kernel, Scope::end_to_end});
-        const auto tokens = whole(top, "prompt_tokens", kTokens),
-                   generate = whole(top, "generate_tokens", kTokens);
-        if (tokens || generate) {
-            const Prompt usual;
-            study_.workload.prompt = Prompt{.tokens = tokens.value_or(usual.tokens),
-                                            .generate = generate.value_or(usual.generate)};
-        }
+        fields(top);
         if (!top.has("models"))
             top.missing("models", R"(add "models": ["resnet50"])");
         if (!top.has("devices") && !top.has("deployments"))
@@ -195,6 +186,11 @@ class StudyReader {
             if (number >= bounds.low && number <= bounds.high)
                 return static_cast<std::int64_t>(number); // exact: all bounds are below 2^53
         }
+        if (value.is_text()) // "8k"; a plain number stands without quotes
+            if (const auto number = scaled_number(value.text()); number &&
+                                                                 static_cast<double>(*number) >= bounds.low &&
+                                                                 static_cast<double>(*number) <= bounds.high)
+                return number;
         report(FindingKind::out_of_range, place, fmt::format("{} cannot be used here", value.dump()),
                fmt::format("write a whole number from {:.0f} to {:.0f}", bounds.low, bounds.high));
         return std::nullopt;
@@ -220,27 +216,47 @@ class StudyReader {
                 study_.batch_sizes.push_back(*size);
     }
 
-    void dims(ObjectReader& top) {
+    /// What is asked of every cell: the fields of a question but those that are lists of their own.
+    void fields(ObjectReader& top) {
+        QuestionTexts texts(Spelling::key);
+        for (const QuestionField* field : question_fields())
+            if (field->key == "dims")
+                dims(top, texts);
+            else if (field->key != "batch_size" && field->key != "precision" && field->key != "runtime")
+                give(*field, field->key == "devices" ? "device_count" : field->key, top, texts);
+        if (!context_.findings.empty())
+            return;
+        try {
+            Question question = texts.question();
+            study_.workload = std::move(question.workload);
+            study_.conditions = std::move(question.conditions);
+        } catch (const UsageError& problem) {
+            report(FindingKind::out_of_range, JsonPlace{}, problem.what(), "change one of them");
+        }
+    }
+
+    void give(const QuestionField& field, const std::string& key, ObjectReader& top, QuestionTexts& texts) {
+        const JsonValue* value = top.member(key);
+        if (value == nullptr)
+            return;
+        const JsonPlace place = top.place_of(key);
+        try {
+            for (const std::string& text :
+                 texts_of_json(field, nlohmann::ordered_json::parse(value->dump()), "the value"))
+                texts.give(field, text, key);
+        } catch (const UsageError& problem) {
+            report(field.choices.empty() ? FindingKind::out_of_range : FindingKind::unknown_name, place,
+                   problem.what(), field.choices.empty() ? field.help : "use " + either_of(field.choices));
+        }
+    }
+
+    void dims(ObjectReader& top, QuestionTexts& texts) {
         top.object("dims", [&](ObjectReader& table) {
             table.members([&](std::string_view name, const JsonPlace&) {
                 if (const auto size = whole(table, name, kDimensions))
-                    study_.workload.sizes.dims[std::string(name)] = *size;
+                    texts.give("dims", fmt::format("{}={}", name, *size));
             });
         });
-    }
-
-    /// One of two values by its name; the first when absent.
-    template <class Choice>
-    Choice choice(ObjectReader& top, std::string_view key, std::array<Choice, 2> choices) {
-        const std::string text = top.text(key);
-        for (const Choice candidate : choices)
-            if (name_of(candidate) == text)
-                return candidate;
-        if (!text.empty())
-            report(FindingKind::unknown_name, top.place_of(key),
-                   fmt::format("\"{}\" is not known here", text),
-                   fmt::format("use {} or {}", name_of(choices[0]), name_of(choices[1])));
-        return choices[0];
     }
 
     const Session& session_;

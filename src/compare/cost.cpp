@@ -115,7 +115,7 @@ CostOptions on_one_basis(std::span<const std::shared_ptr<const Device>> devices,
         bought += price_of(*device, false, options).has_value();
     }
     if (rented + bought > 0)
-        options.tenure = rented > 0 && rented >= bought ? Tenure::rent : Tenure::buy;
+        options.tenure = rented >= bought ? Tenure::rent : Tenure::buy;
     return options;
 }
 

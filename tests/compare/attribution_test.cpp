@@ -148,7 +148,7 @@ TEST_CASE("only the factor that was changed has a part", "[attribution]") {
         REQUIRE(fixed);
         REQUIRE(fixed->contributions.size() == 1);
         CHECK(fixed->contributions.front().factor == Factor::fixed_cost);
-        const auto memory = attribute(changed(Lever::memory_energy, 2, hardware), plain, metric::energy);
+        const auto memory = attribute(changed(Lever::memory_energy, 1.1, hardware), plain, metric::energy);
         REQUIRE(memory);
         for (const Contribution& c : memory->contributions)
             CHECK(c.factor == Factor::memory_energy);

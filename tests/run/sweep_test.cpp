@@ -150,7 +150,7 @@ TEST_CASE("formats that a machine does not tell apart give one result", "[sweep]
         if (own.ok())
             REQUIRE(row.executed == name_of(own.estimate.executed.compute));
         for (const Metric* metric : MetricTable::standard().rows())
-            REQUIRE(row.value(*metric) == value_of(own, *metric));
+            REQUIRE(row.value(*metric) == value_of(own, *metric, sweep.request().view.conditions));
     }
 }
 
@@ -182,7 +182,8 @@ TEST_CASE("machines that a mapper counts alike are counted once and give every e
                     REQUIRE(row.status == alone.estimate.status);
                     REQUIRE(row.power_limited == alone.estimate.power_limited);
                     for (const Metric* metric : MetricTable::standard().rows())
-                        REQUIRE(row.value(*metric) == value_of(alone, *metric));
+                        REQUIRE(row.value(*metric) ==
+                                value_of(alone, *metric, sweep.request().view.conditions));
                 }
             }
         }

@@ -183,7 +183,13 @@ class ModelSection {
     /// "resnet50: fastest H100, 465 us; least energy ..." in one line.
     std::string line() const {
         const Takeaway own = verdict_block(verdict());
-        return fmt::format("{}: {}", c_.models[model_]->name, own.lines.front());
+        std::string text = fmt::format("{}: {}", c_.models[model_]->name, own.lines.front());
+        for (std::size_t i = 1; i < own.lines.size(); ++i)
+            if (own.lines.front().starts_with("None meets")
+                    ? i == 1
+                    : own.lines[i].starts_with("Formats differ") || own.lines[i].starts_with("The format is"))
+                text += " " + own.lines[i];
+        return text;
     }
 
   private:

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -126,10 +127,10 @@ void add_flips(const ArchitectureComparison& c, const Explanation& e, Report& re
                                                 format_value(*x.metric, flip.a_value), c.labels[e.b],
                                                 format_value(*x.metric, flip.b_value)));
     if (bullets.items.empty())
-        bullets.items.push_back(
-            fmt::format("No single change (one property up to {} better, any batch size, any format that both "
-                        "execute) would reverse this",
-                        format_ratio(kPlausible)));
+        bullets.items.push_back(fmt::format(
+            "No single change (one property up to {} better, any batch size, any format that both "
+            "execute) would reverse this",
+            format_ratio(kPlausible)));
     report.blocks.push_back(std::move(bullets));
 }
 
@@ -164,6 +165,14 @@ void add_explanation(const ArchitectureComparison& c, const Explanation& e, Form
     report.blocks.push_back(Heading{
         2, fmt::format("Why is {} different from {}? ({})", c.labels[e.a], c.labels[e.b], x.metric->noun)});
     report.blocks.push_back(headline(c, e));
+    for (std::size_t i : {e.a, e.b})
+        if (c.results[i].estimate.projected)
+            report.blocks.push_back(Paragraph{fmt::format(
+                "{} is a projection: no comparable device was measured on this stack.", c.labels[i])});
+    if (*x.metric == metric::cost) {
+        const std::array pair = {c.results[e.a], c.results[e.b]};
+        report.blocks.push_back(Paragraph{cost_basis(pair, c.request.decision.cost)});
+    }
     for (std::size_t i : {e.a, e.b})
         if (const Result& r = c.results[i]; !r.estimate.precision_note.empty())
             report.blocks.push_back(

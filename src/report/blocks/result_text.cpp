@@ -290,7 +290,14 @@ Facts performance_facts(const Result& result, const MetricView& view, Detail det
     add("Utilization", utilization_facts(result));
     if (detail == Detail::all)
         add("Time by operation", time_shares(result));
-    add("Bottleneck Distribution", bound_facts(result));
+    if (const auto time = bound_shares(result);
+        time && detail == Detail::brief) // as the verdict speaks of it
+        facts.items.push_back(
+            {"Bottleneck Distribution",
+             fmt::format("Compute-bound {:.0f} % of the time; Memory-bound {:.0f} %; Overhead-bound {:.0f} %",
+                         100 * time->compute, 100 * time->memory, 100 * time->overhead)});
+    else
+        add("Bottleneck Distribution", bound_facts(result));
     if (result.generation)
         facts.items.push_back({"Request", request_text(*result.generation)});
     facts.items.push_back({"Memory use", memory_text(e.memory, detail)});

@@ -168,8 +168,13 @@ std::string formats_text(const VerdictQuestion& q) {
         at->second.push_back(q.labels[i]);
     }
     std::string text;
+    const std::string asked = precision_name(q.results.front().conditions.precision);
+    std::stable_partition(formats.begin(), formats.end(), [&](const auto& f) { return f.first != asked; });
     for (const auto& [format, labels] : formats)
-        text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", format, names_text(labels, 2));
+        if (format == asked && formats.size() > 1 && labels.size() > 1)
+            text += fmt::format(", {} on the others", format);
+        else
+            text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", format, names_text(labels, 2));
     return text;
 }
 

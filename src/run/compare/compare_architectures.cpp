@@ -116,7 +116,12 @@ ArchitectureComparison compare_architectures(const Session& session, CompareArch
         c.labels.push_back(choice.label);
         c.results.push_back(session.estimate(q.workload, choice.hardware, q.conditions));
     }
-    c.request.decision.cost = on_one_basis(c.results, c.request.decision.cost);
+    if (explained.size() == 2) { // the two are what is compared
+        const std::array pair = {c.results[explained[0]], c.results[explained[1]]};
+        c.request.decision.cost = on_one_basis(pair, c.request.decision.cost);
+    } else {
+        c.request.decision.cost = on_one_basis(c.results, c.request.decision.cost);
+    }
     c.usual = in_usual_formats(session, q.workload, asked, c.results);
     c.modes = modes_within(session, q.workload, c.results, q.decision);
     if (c.detailed.empty()) {

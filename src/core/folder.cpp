@@ -1,6 +1,5 @@
 #include "core/folder.hpp"
 
-#include <algorithm>
 #include <dirent.h>
 #include <filesystem>
 #include <memory>
@@ -32,8 +31,6 @@ std::optional<std::vector<FolderEntry>> entries_of_folder(const std::string& fol
         if (name != "." && name != "..")
             entries.push_back({std::string(name), is_a_folder(folder, *entry)});
     }
-    std::sort(entries.begin(), entries.end(),
-              [](const FolderEntry& a, const FolderEntry& b) { return a.name < b.name; });
     return entries;
 }
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <utility>
 
 namespace archsim {
@@ -107,15 +108,26 @@ bool read_plain_head(std::string_view text, bool family, DeviceHead& head) {
     return plain || complete;
 }
 
+/// As many bytes as hold the names of every device of the database.
+constexpr std::size_t kHeadBytes = 2048;
+
 DeviceHead read_head(const std::string& file, bool family) {
     DeviceHead head;
     const auto built_in = embedded_text(file);
     std::string own;
+    std::ifstream stream;
     if (!built_in) {
-        std::ifstream stream(file, std::ios::binary);
-        own.assign(std::istreambuf_iterator<char>(stream), {});
+        stream.open(file, std::ios::binary);
+        own.resize(kHeadBytes);
+        stream.read(own.data(), static_cast<std::streamsize>(own.size()));
+        own.resize(static_cast<std::size_t>(stream.gcount()));
     }
+    if (read_plain_head(built_in ? *built_in : std::string_view(own), family, head))
+        return head;
+    if (stream) // there is more
+        own.append(std::istreambuf_iterator<char>(stream), {});
     const std::string_view text = built_in ? *built_in : std::string_view(own);
+    head = {};
     if (text.empty() || read_plain_head(text, family, head))
         return head;
     head = {};
@@ -136,9 +148,10 @@ DeviceHead read_head(const std::string& file, bool family) {
 void add(EntryTable& table, DatabaseEntry entry) {
     auto& entries = table[name_key(entry.id)];
     entries.push_back(std::move(entry));
-    if (entries.size() > 1)
-        std::stable_sort(entries.begin(), entries.end(),
-                         [](const DatabaseEntry& a, const DatabaseEntry& b) { return a.layer < b.layer; });
+    if (entries.size() > 1) // of one layer in the order of their paths, whatever order folders list them in
+        std::stable_sort(entries.begin(), entries.end(), [](const DatabaseEntry& a, const DatabaseEntry& b) {
+            return std::tie(a.layer, a.file) < std::tie(b.layer, b.file);
+        });
 }
 
 /// Files beside the devices. In the database itself devices lie in the folder of their family; in an overlay

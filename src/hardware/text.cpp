@@ -25,9 +25,9 @@ bool same_ignoring_case(std::string_view a, std::string_view b) {
 }
 
 std::string name_key(std::string_view name) {
-    std::string result = lower_case(name);
-    std::replace(result.begin(), result.end(), ' ', '-');
-    std::replace(result.begin(), result.end(), '_', '-');
+    std::string result(name);
+    for (char& c : result)
+        c = c == ' ' || c == '_' ? '-' : lower(c);
     return result;
 }
 

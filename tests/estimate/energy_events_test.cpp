@@ -82,7 +82,7 @@ TEST_CASE("in every power mode power lies between idle and limit", "[energy][law
 
 TEST_CASE("DRAM takes no more energy for a fused graph than for an unfused one, on every device",
           "[energy][laws]") {
-    const FusionPolicy nothing{false, false, false, false, false, false, false, false, false};
+    const FusionPolicy nothing{false, false, false, false, false, false, false, false, false, false};
     std::size_t less = 0, devices = 0;
     for (const std::string& hardware : laws::hardware()) {
         if (hardware.find('@') != std::string::npos)

@@ -49,7 +49,7 @@ def yolos():
     return [
         *yolo_sizes(yolo.YOLOV5, DETECTION, "yolov5{}", "YOLOv5{}", "YOLOv5 release 7.0, yolov5{} configuration",
                     yolo.yolov5, buffers=anchors, names=("yolov5{}_6.1", "yolo_v5{}", "ultralytics/yolov5{}")),
-        *yolo_sizes(yolo.YOLOV5, DETECTION, "yolov5{}6", "YOLOv5{}6", "YOLOv5 release 7.0, yolov5{}6 configuration",
+        *yolo_sizes("nsm", DETECTION, "yolov5{}6", "YOLOv5{}6", "YOLOv5 release 7.0, yolov5{}6 configuration",
                     yolo.yolov5_p6, size=1280, buffers=anchors, names=("yolov5{}6_6.1",)),
         *yolo_sizes(yolo.YOLOV5, INSTANCES, "yolov5{}-seg", "YOLOv5{} with masks",
                     "YOLOv5 release 7.0, yolov5{}-seg configuration", yolo_tasks.yolov5_seg, masks,
@@ -75,7 +75,7 @@ def yolos():
         *yolo_sizes(yolo11.SCALES, CLASSIFICATION, "yolo11{}-cls", "YOLO11{} classifier",
                     "YOLO11 yolo11{}-cls configuration", yolo11.yolo11_cls, ("output",), 224,
                     names=("yolov11{}-cls",), **later),
-        *yolo_sizes(yolo11.SCALES, DETECTION, "yolo12{}", "YOLO12{}", "YOLO12 yolo12{} configuration", yolo11.yolo12,
+        *yolo_sizes("nsm", DETECTION, "yolo12{}", "YOLO12{}", "YOLO12 yolo12{} configuration", yolo11.yolo12,
                     spatial="fixed", names=("yolov12{}",), **later),
         *yolo_sizes(yolo11.SCALES, DETECTION, "yolo26{}", "YOLO26{}", "YOLO26 yolo26{} configuration", yolo11.yolo26,
                     names=("yolov26{}",), **later),
@@ -210,9 +210,7 @@ def entries():
                  "arXiv:2005.12872", ("scores", "boxes"), buffers=DETR_TABLES,
                  aliases=["facebook/detr-resnet-101-dc5", "detr_resnet101_dc5"]),
         *yolos(),
-        *(Entry(f"segformer_{s}", f"SegFormer-{s.upper()}", "segformer", SEGMENTATION, "arXiv:2105.15203",
-                lambda s=s, classes=classes: segformer.SegFormer(s, classes), size, "fixed",
-                aliases=[f"nvidia/segformer-{s}-finetuned-{data}"], tolerance=PUBLISHED_LOOSELY)
-          for s, classes, size, data in (("b0", 19, (512, 1024), "cityscapes-512-1024"),
-                                         ("b4", 150, (512, 512), "ade-512-512"))),
+        Entry("segformer_b0", "SegFormer-B0", "segformer", SEGMENTATION, "arXiv:2105.15203",
+              lambda: segformer.SegFormer("b0", 19), (512, 1024), "fixed",
+              aliases=["nvidia/segformer-b0-finetuned-cityscapes-512-1024"], tolerance=PUBLISHED_LOOSELY),
     ]

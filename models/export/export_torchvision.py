@@ -1,6 +1,5 @@
 """The table of torchvision's networks: constructor, title, default size."""
 import re
-from unittest import mock
 
 import torch
 import torchvision
@@ -75,9 +74,6 @@ CLASSIFIERS = {
     "swin_t": ("Swin-T", "swin", 224, "fixed"),
     "swin_s": ("Swin-S", "swin", 224, "fixed"),
     "swin_b": ("Swin-B", "swin", 224, "fixed"),
-    "swin_v2_t": ("Swin V2-T", "swin", 256, "fixed"),
-    "swin_v2_s": ("Swin V2-S", "swin", 256, "fixed"),
-    "swin_v2_b": ("Swin V2-B", "swin", 256, "fixed"),
     "vgg11": ("VGG-11", "vgg", 224, "named"),
     "vgg13": ("VGG-13", "vgg", 224, "named"),
     "vgg16": ("VGG-16", "vgg", 224, "named"),
@@ -149,25 +145,8 @@ NOT_EXPORTED = {
 }
 
 
-class KeyBiasesOfZero(nn.Module):
-    """Swin V2 sets the biases of its keys to zero in place, in every pass, which the tracer cannot write down; they
-    are zero already."""
-
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-
-    def forward(self, x):
-        with mock.patch.object(torch.Tensor, "zero_", lambda tensor: tensor):
-            return self.model(x)
-
-
 def classifier(name):
-    def build():
-        model = getattr(torchvision.models, name)(weights=None, **ARGUMENTS.get(name, {}))
-        return KeyBiasesOfZero(model) if name.startswith("swin_v2") else model
-
-    return build
+    return lambda: getattr(torchvision.models, name)(weights=None, **ARGUMENTS.get(name, {}))
 
 
 # name: (title, family, whether an auxiliary head is a second output). The published figures count it.
@@ -191,9 +170,6 @@ VIDEO = {
     "r3d_18": ("ResNet3D-18", 16, 112),
     "mc3_18": ("MC3-18", 16, 112),
     "r2plus1d_18": ("R(2+1)D-18", 16, 112),
-    "s3d": ("S3D", 16, 224),
-    "mvit_v1_b": ("MViT-B", 16, 224),
-    "mvit_v2_s": ("MViTv2-S", 16, 224),
 }
 
 
@@ -203,9 +179,6 @@ def video(name):
 
 # name: (title, family, side of the image)
 DETECTORS = {
-    "fcos_resnet50_fpn": ("FCOS ResNet-50 FPN", "fcos", 800),
-    "retinanet_resnet50_fpn": ("RetinaNet ResNet-50 FPN", "retinanet", 800),
-    "retinanet_resnet50_fpn_v2": ("RetinaNet ResNet-50 FPN v2", "retinanet", 800),
     "ssd300_vgg16": ("SSD300 VGG16", "ssd", 300),
     "ssdlite320_mobilenet_v3_large": ("SSDLite320 MobileNetV3-Large", "ssd", 320),
 }

@@ -65,11 +65,12 @@ std::optional<std::string> name_but_for_weights(PrecisionConfig scheme) {
     return scheme == whole ? std::optional(std::string(name_of(whole.compute))) : std::nullopt;
 }
 
-/// "compute=fp16,activations=fp16,weights=int4,kv_cache=fp16,head_bits=6".
+/// "compute=fp16+activations=fp16+weights=int4+kv_cache=fp16+head_bits=6"; no commas, which part lists of
+/// formats.
 std::string in_parts(const PrecisionConfig& scheme) {
     std::string text;
     const auto add = [&](std::string_view name, std::string_view value) {
-        text += fmt::format("{}{}={}", text.empty() ? "" : ",", name, value);
+        text += fmt::format("{}{}={}", text.empty() ? "" : "+", name, value);
     };
     for (const NamedFormat& part : kFormats)
         add(part.name, name_of(scheme.*part.member));
@@ -85,7 +86,7 @@ std::string in_parts(const PrecisionConfig& scheme) {
 
 PrecisionConfig of_parts(const std::string& text, const std::string& name) {
     PrecisionConfig scheme;
-    for (const std::string& item : split(text, ',')) {
+    for (const std::string& item : split(text, '+')) {
         const auto sides = split_assignment(item);
         if (!sides)
             throw UsageError(fmt::format("{}: \"{}\" is not of the form PART=FORMAT", name, item));

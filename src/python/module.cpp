@@ -47,7 +47,7 @@ Json json_of(const std::string& name, const py::handle& value) {
         return object;
     }
     if (py::isinstance<py::int_>(value) || py::hasattr(value, "__index__"))
-        return py::int_(value).cast<std::int64_t>();
+        return value.cast<std::int64_t>();
     if (py::isinstance<py::float_>(value))
         return value.cast<double>();
     if (py::isinstance<py::sequence>(value)) {
@@ -82,8 +82,8 @@ Model model_of(const std::variant<Model, std::string>& model, const Session& ses
     return name != nullptr ? session.load(*name) : std::get<Model>(model);
 }
 
-Result estimate(const Session& session, const std::variant<Model, std::string>& model,
-                const std::string& device, const py::kwargs& fields) {
+Result estimated(const Session& session, const std::variant<Model, std::string>& model,
+                 const std::string& device, const py::kwargs& fields) {
     Question asked = question(fields);
     const py::gil_scoped_release parallel;
     asked.workload.model = model_of(model, session);
@@ -357,7 +357,7 @@ PYBIND11_MODULE(_archsim, m) {
                 return std::const_pointer_cast<ModelFacts>(s.facts(asked.workload));
             },
             py::arg("model"), "Parameters, operations and sizes of a model, of all its parts together.")
-        .def("estimate", &estimate, py::arg("model"), py::arg("device"),
+        .def("estimate", &estimated, py::arg("model"), py::arg("device"),
              ("Estimates a model, loaded or by name, on a device. One that cannot carry it is a Result whose "
               "status and "
               "reason say why; names that do not exist raise InputError with the nearest ones." +

@@ -32,7 +32,7 @@ const std::vector<Stated>& examples() {
     static const std::vector<Stated> all = {
         {"precision",
          {"int8", "w4a16", "fp32", "mixed",
-          "compute=fp16,activations=fp16,weights=fp8,kv_cache=fp8,head_bits=6"}},
+          "compute=fp16+activations=fp16+weights=fp8+kv_cache=fp8+head_bits=6"}},
         {"activations", {"fp16"}},
         {"weights", {"int4", "fp8"}},
         {"kv_cache", {"fp8", "int8"}},
@@ -172,7 +172,8 @@ TEST_CASE("what a question is written as is read as the same question", "[laws][
             for (const std::string& text : stated.texts)
                 texts.give(stated.field->key, text);
         check_same(asked, texts.question(), "texts");
-        for (const auto& [key, value] : question_json(asked).items())
+        const auto written = question_json(asked);
+        for (const auto& [key, value] : written.items())
             for (const std::string& text : texts_of_json(question_field(key), value, key))
                 document.give(key, text);
         check_same(asked, document.question(), "JSON");

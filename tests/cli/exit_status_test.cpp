@@ -35,7 +35,7 @@ TEST_CASE("status 4: answered, and nothing runs or meets the limits", "[cli]") {
             CHECK(status_of(question + " --prompt-tokens 16") == 4);
     }
     CHECK(status_of("check_budget llama-3-70b --hardware T4 --fail-on 'latency>1s'") == 4);
-    CHECK(status_of("serve_model llama-3-8b --hardware H100 --rate 1 --requests 20 --ttft-p99 1us") == 4);
+    CHECK(status_of("serve_model llama-3-8b --hardware H100 --requests 20 --ttft-p99 1us") == 4);
     CHECK(status_of("explain_difference resnet18 --hardware H100 A100") == 0);
     CHECK(status_of("validate_estimates --measurements my_board.csv --hardware Nope") == 2);
 }

@@ -13,7 +13,7 @@ using namespace archsim::test;
 
 namespace {
 
-std::vector<std::string> tools() {
+std::vector<std::string> names_of_tools() {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(ARCHSIM_SOURCE_DIR "/cli"))
         if (entry.path().extension() == ".cpp")
@@ -27,7 +27,7 @@ TEST_CASE("help says what a value is, and manuals every exit status", "[cli]") {
     const Workplace workplace;
     const std::regex option(
         R"(^  (?:-\w, )?--([a-z0-9-]+)(?:, --[a-z0-9-]+)* ([A-Z0-9_]+)(?:\.\.\.)?(?:  |$))");
-    for (const std::string& tool : tools()) {
+    for (const std::string& tool : names_of_tools()) {
         INFO(tool);
         const Said help = workplace.run(tool + " --help-all");
         std::istringstream lines(help.output);

@@ -206,6 +206,23 @@ TEST_CASE("a study runs every combination, each as if alone", "[study]") {
     CHECK_THAT(render(describe(study), Format::text), Catch::Contains("Best of Each Combination"));
 }
 
+TEST_CASE("a study asks what a tool asks with the same fields", "[laws][ask][study]") {
+    TemporaryDatabase folder;
+    json document = {{"models", {"qwen3-0.6b"}}, {"devices", {"H100"}},  {"prompt_tokens", 64},
+                     {"generate_tokens", 16},    {"context", "4Ki"},     {"sampling", "top-p"},
+                     {"weights", "int4"},        {"scope", "end_to_end"}};
+    const Study study =
+        run_study(laws::session(), read_study(laws::session(), folder.write("study.json", document.dump())));
+    QuestionTexts texts(Spelling::key);
+    for (const char* key : {"prompt_tokens", "generate_tokens", "context", "sampling", "weights", "scope"})
+        texts.give(key, document[key].is_string() ? document[key].get<std::string>() : document[key].dump());
+    const Question asked = texts.question(laws::session().load("qwen3-0.6b"));
+    const Result alone = laws::session().estimate(asked.workload, "H100", asked.conditions);
+    CHECK(study.groups.at(0).precision == "bf16");
+    CHECK(study.groups[0].results.at(0).estimate.latency_s == alone.estimate.latency_s);
+    CHECK(json::parse(to_json(study))["request"]["context"] == 4096);
+}
+
 TEST_CASE("a failing cell takes no other with it", "[study]") {
     TemporaryDatabase folder;
     folder.write("broken.onnx", "this is no model");

@@ -67,6 +67,20 @@ TEST_CASE("a page's export is what the tools print") {
     CHECK(ask(table)["text"] == render(comparison, Format::csv, CompareModelsView{}));
 }
 
+TEST_CASE("a page that names no format asks for the one of the tools", "[laws][ask]") {
+    const Session session(SessionOptions{.data = ARCHSIM_SOURCE_DIR});
+    CompareModelsRequest request;
+    request.models = {"qwen3-0.6b"};
+    request.hardware = {"H100"};
+    request.workload.prompt = Prompt{.tokens = 64, .generate = 16, .context = 4096};
+    const ModelComparison comparison = compare_models(session, request);
+    CHECK(comparison.results.front().conditions.precision.compute == Precision::bf16);
+    const Json question = {{"ask", "export"},      {"model", "qwen3-0.6b"},
+                           {"hardware", {"H100"}}, {"prompt", {{"tokens", 64}, {"generate", 16}}},
+                           {"context", "4Ki"},     {"format", "json"}};
+    CHECK(ask(question)["text"] == to_json(comparison));
+}
+
 TEST_CASE("a page's rows stand in the order of its ranking") {
     const Json answer = ask(rank("resnet50"));
     const std::string html = answer["ranking"];

@@ -175,7 +175,8 @@ std::string to_json(const Study& study, PlainView) {
                            {"batch_sizes", q.batch_sizes},
                            {"precisions", precisions_of(study)}};
     // What is asked of every cell, under the keys of a study file; devices are its hardware.
-    for (const auto& [key, value] : question_json({q.workload, q.conditions}).items())
+    const Json asked = question_json({q.workload, q.conditions});
+    for (const auto& [key, value] : asked.items())
         if (key != "batch_size" && key != "precision" && key != "runtime")
             document["request"][key == "devices" ? "device_count" : key] = value;
     Json& counts = document["counts"] = {{"cells", study.cells()}};

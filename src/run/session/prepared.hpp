@@ -27,11 +27,9 @@ class Prepared {
     const std::shared_ptr<const Workload>& workload() const { return workload_; }
     /// Keeps what was prepared; of the model its own format alone, since it keeps this.
     void keep(const Workload& workload) {
-        auto kept = std::make_shared<Workload>();
+        auto kept = std::make_shared<Workload>(workload);
+        kept->model = Model{};
         kept->model.info.format = workload.model.info.format;
-        kept->batch = workload.batch;
-        kept->sizes = workload.sizes;
-        kept->prompt = workload.prompt;
         workload_ = std::move(kept);
     }
 

@@ -52,6 +52,13 @@ void WorkloadOptions::add_sizes_to(Flags& flags) {
                   "fp32 products where the stack would round them to tf32 or bf16 unasked")
         .in_group("Further conditions");
     add_size_flags(flags, dims, inputs, input_shapes);
+    const char* generators = "Image and video generators";
+    flags.add_option("--steps", steps, "denoising steps (default: the model's)")
+        .within(1, 1'000'000)
+        .in_group(generators);
+    flags.add_option("--image-size", image_size, "pixels of each image: 1024, or 1024x768 (width x height)")
+        .in_group(generators);
+    flags.add_option("--frames", frames, "frames of a video").within(1, 1'000'000).in_group(generators);
     add_run_flags(flags, scenario, scope, overlays, allow_unknown);
     flags
         .add_option(
@@ -108,6 +115,26 @@ Bindings WorkloadOptions::bindings() const {
         give_input(result, text, "--input");
     for (const std::string& text : input_shapes)
         give_shape(result, text, "--input-shape");
+    const auto give = [&](const char* flag, const char* name, std::int64_t size) {
+        if (!result.dims.emplace(name, size).second)
+            throw UsageError(fmt::format("{}: --dim gives {}, too", flag, name));
+    };
+    if (steps > 0)
+        give("--steps", "steps", steps);
+    if (frames > 0)
+        give("--frames", "frames", frames);
+    if (!image_size.empty()) {
+        const std::size_t cross = image_size.find('x');
+        const std::int64_t width = parse_integer(image_size.substr(0, cross), "--image-size");
+        const std::int64_t height =
+            cross == std::string::npos ? width : parse_integer(image_size.substr(cross + 1), "--image-size");
+        constexpr std::int64_t kMostPixels = 1 << 16;
+        if (std::min(width, height) < 1 || std::max(width, height) > kMostPixels)
+            throw UsageError(
+                fmt::format("--image-size: {} is no size from 1 to {} pixels", image_size, kMostPixels));
+        give("--image-size", "height", height);
+        give("--image-size", "width", width);
+    }
     return result;
 }
 

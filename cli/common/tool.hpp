@@ -91,7 +91,9 @@ struct WorkloadOptions {
         batches; ///< batches: of BatchFlag::several
     std::string scenario = "latency", scope = "kernel";
     bool allow_unknown = false;
-    std::vector<std::string> measured; ///< measurements of the user's own
+    std::vector<std::string> measured;  ///< measurements of the user's own
+    std::int64_t steps = 0, frames = 0; ///< of image and video generators; 0: the model's own
+    std::string image_size;             ///< "1024" or "1024x768", width before height
 
     void add_to(Flags& flags, BatchFlag batch = BatchFlag::present);
     /// What is left for tools that take several formats, batches or stacks: --strict-fp32, --dim and

@@ -36,6 +36,8 @@ class GraphMaker {
                                 std::string_view domain = "");
     /// The learned tensor "path.leaf"; a matrix takes the bits that its module has in the checkpoint.
     TensorId weight(const std::string& path, std::string_view leaf, Shape shape, bool matrix = false);
+    /// A tensor of the file that training does not learn.
+    TensorId buffer(const std::string& name, Shape shape);
     TensorId input(const std::string& name, DataType type, std::vector<Axis> shape, double storage_bits = 0);
     void output(TensorId tensor, std::vector<Axis> shape);
     TensorId ints(std::vector<std::int64_t> values);

@@ -62,9 +62,11 @@ class GraphMaker {
     void keep(const ResidentWeight& weight);
     Graph take();
 
-  private:
+  protected:
     /// Bits per element of a tensor where its type does not say them; 0: it does.
     void store(TensorId id, double bits);
+
+  private:
     TensorId tensor(std::string name, TensorRole role, DataType type);
     std::string unique(std::string name);
 

@@ -37,7 +37,7 @@ Projected project(Net& g, const std::string& path, TensorId x, std::int64_t n_x,
                 g.linear(path + "/to_v", of, n_of, h.width(), bias)};
     const auto normed = [&](const std::string& name, TensorId t) {
         if (h.norm == Heads::Norm::across)
-            return g.rms_norm(path + name, t, h.width());
+            return g.composed_norm(path + name, t, h.width());
         if (h.norm == Heads::Norm::none)
             return t;
         t = g.layer_norm(path + name, g.reshape(path + name, t, {0, 0, h.number, h.size}), h.size);

@@ -127,9 +127,29 @@ TensorId Net::biased_attention(const std::string& path, TensorId q, TensorId k, 
     return reshape(path, transpose(path, y, {0, 2, 1, 3}), {0, 0, heads * size});
 }
 
+TensorId Net::wide(TensorId x) {
+    constexpr double kBits = 32;
+    store(x, kBits);
+    return x;
+}
+
+TensorId Net::cast(const std::string& path, TensorId x, DataType to) {
+    return node("Cast", path, {x}, {{"to", static_cast<std::int64_t>(to)}});
+}
+
+TensorId Net::composed_norm(const std::string& path, TensorId x, std::int64_t width) {
+    const TensorId exact = wide(cast(path, x, DataType::float32));
+    const TensorId squares = wide(multiply(path + "/square", exact, exact));
+    const TensorId mean =
+        wide(node("ReduceMean", path, {squares, ints({-1})}, {{"keepdims", std::int64_t{1}}}));
+    const TensorId scale = wide(node("Reciprocal", path, {wide(node("Sqrt", path, {mean}))}));
+    const TensorId y = cast(path + "/back", wide(multiply(path + "/scaled", exact, scale)), type());
+    return multiply(path, y, weight(path, "weight", {width}));
+}
+
 TensorId Net::norm_heads(const std::string& path, TensorId x, std::int64_t heads, std::int64_t size) {
     x = reshape(path, x, {0, 0, heads, size});
-    return reshape(path, rms_norm(path, x, size), {0, 0, heads * size});
+    return reshape(path, composed_norm(path, x, size), {0, 0, heads * size});
 }
 
 TensorId Net::rotate(const std::string& path, TensorId x, std::int64_t heads, std::int64_t size,
@@ -138,15 +158,18 @@ TensorId Net::rotate(const std::string& path, TensorId x, std::int64_t heads, st
         std::find_if(tables_.begin(), tables_.end(), [&](const Table& t) { return t.tokens == tokens; });
     if (known == tables_.end()) {
         const std::string number = tables_.empty() ? "" : "_" + std::to_string(tables_.size() + 1);
-        const TensorId cosine = given("rotary_cos" + number, {tokens, 1, size}),
-                       sine = given("rotary_sin" + number, {tokens, 1, size});
+        const TensorId cosine = input("rotary_cos" + number, DataType::float32, {tokens, 1, size}),
+                       sine = input("rotary_sin" + number, DataType::float32, {tokens, 1, size});
         known = tables_.insert(tables_.end(), {tokens, cosine, sine});
     }
     x = reshape(path, x, {0, 0, heads, size});
     const std::vector<TensorId> halves = split(path, x, 2);
     const TensorId turned = concatenate(path, {node("Neg", path, {halves[1]}), halves[0]}, -1);
-    x = add(path, multiply(path, x, known->cosine), multiply(path, turned, known->sine));
-    return reshape(path, x, {0, 0, heads * size});
+    const auto times = [&](const char* name, TensorId of, TensorId by) {
+        return wide(multiply(path + name, wide(cast(path + name, of, DataType::float32)), by));
+    };
+    x = wide(add(path, times("/cos", x, known->cosine), times("/sin", turned, known->sine)));
+    return reshape(path, cast(path + "/back", x, type()), {0, 0, heads * size});
 }
 
 TensorId Net::first_tokens(const std::string& path, TensorId x, TensorId of) {

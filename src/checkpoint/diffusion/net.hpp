@@ -54,9 +54,11 @@ class Net : public GraphMaker {
     /// Attention with its scores in memory, plus a bias per head: stacks fuse it where they can.
     TensorId biased_attention(const std::string& path, TensorId q, TensorId k, TensorId v, std::int64_t heads,
                               std::int64_t size, TensorId bias);
-    /// A root mean square norm of every head.
+    /// A root mean square norm as PyTorch composes it of operators, in fp32 (diffusers' RMSNorm).
+    TensorId composed_norm(const std::string& path, TensorId x, std::int64_t width);
+    /// That norm of every head.
     TensorId norm_heads(const std::string& path, TensorId x, std::int64_t heads, std::int64_t size);
-    /// x cos + rotated x sin, the two tables inputs of [tokens, 1, size].
+    /// x cos + rotated x sin in fp32, the two tables inputs of [tokens, 1, size].
     TensorId rotate(const std::string& path, TensorId x, std::int64_t heads, std::int64_t size,
                     const std::string& tokens);
     /// The first tokens of x, as many as `of` has; the others.
@@ -78,6 +80,10 @@ class Net : public GraphMaker {
     TensorId given(const std::string& name, std::vector<Axis> shape) { return input(name, type(), shape); }
 
   private:
+    /// A tensor that stays in fp32 whatever the network runs in.
+    TensorId wide(TensorId x);
+    TensorId cast(const std::string& path, TensorId x, DataType to);
+
     struct Table {
         std::string tokens;
         TensorId cosine, sine;

@@ -133,8 +133,10 @@ Graph build_wan(Fields& f, const Decoder& base, const PartPlace& place) {
                               .padded = false});
     x = g.tokens("patch_embedding", x, width);
     const auto attend = [&](const std::string& path, TensorId y, TensorId of, bool turned) {
-        TensorId q = g.rms_norm(path + "/norm_q", g.linear(path + "/to_q", y, width, width, true), width),
-                 k = g.rms_norm(path + "/norm_k", g.linear(path + "/to_k", of, width, width, true), width);
+        TensorId q = g.composed_norm(path + "/norm_q", g.linear(path + "/to_q", y, width, width, true),
+                                     width),
+                 k = g.composed_norm(path + "/norm_k", g.linear(path + "/to_k", of, width, width, true),
+                                     width);
         TensorId v = g.linear(path + "/to_v", of, width, width, true);
         if (turned) {
             q = g.rotate(path + "/q", q, heads, size, tokens);

@@ -59,7 +59,7 @@ using Dims = std::map<std::string, std::int64_t>;
 
 Workload workload(const std::variant<Model, std::string>& model, const Session& session, std::int64_t batch,
                   const Dims& dims, std::optional<std::int64_t> prompt_tokens,
-                  std::optional<std::int64_t> generate_tokens) {
+                  std::optional<std::int64_t> generate_tokens, std::optional<std::int64_t> steps = {}) {
     Workload workload;
     if (const auto* name = std::get_if<std::string>(&model))
         workload.model = session.load(*name);
@@ -67,6 +67,8 @@ Workload workload(const std::variant<Model, std::string>& model, const Session& 
         workload.model = std::get<Model>(model);
     workload.batch = batch;
     workload.sizes.dims = dims;
+    if (steps)
+        workload.sizes.dims["steps"] = *steps;
     workload.prompt = prompt(prompt_tokens, generate_tokens);
     return workload;
 }
@@ -76,13 +78,13 @@ ModelComparison compare(const Session& session, const std::vector<std::string>& 
                         std::int64_t batch, const Dims& dims, std::optional<std::int64_t> prompt_tokens,
                         std::optional<std::int64_t> generate_tokens, const std::string& precision,
                         const std::vector<std::string>& stacks, const std::string& scenario,
-                        const std::string& scope, int devices) {
+                        const std::string& scope, int devices, std::optional<std::int64_t> steps) {
     CompareModelsRequest request;
     request.models = models;
     request.hardware = hardware;
     request.deployment = deployment;
     request.stacks = stacks;
-    request.workload = workload(Model{}, session, batch, dims, prompt_tokens, generate_tokens);
+    request.workload = workload(Model{}, session, batch, dims, prompt_tokens, generate_tokens, steps);
     request.conditions = conditions(precision, "", scenario, scope, devices);
     const py::gil_scoped_release parallel;
     return archsim::compare_models(session, std::move(request));
@@ -334,15 +336,17 @@ PYBIND11_MODULE(_archsim, m) {
             [](const Session& s, const std::variant<Model, std::string>& model, const std::string& device,
                std::int64_t batch, const Dims& dims, std::optional<std::int64_t> prompt_tokens,
                std::optional<std::int64_t> generate_tokens, const std::string& precision,
-               const std::string& stack, const std::string& scenario, const std::string& scope, int devices) {
+               const std::string& stack, const std::string& scenario, const std::string& scope, int devices,
+               std::optional<std::int64_t> steps) {
                 const py::gil_scoped_release parallel;
-                return s.estimate(workload(model, s, batch, dims, prompt_tokens, generate_tokens), device,
-                                  conditions(precision, stack, scenario, scope, devices));
+                return s.estimate(workload(model, s, batch, dims, prompt_tokens, generate_tokens, steps),
+                                  device, conditions(precision, stack, scenario, scope, devices));
             },
             py::arg("model"), py::arg("device"), py::kw_only(), py::arg("batch") = 1,
             py::arg("dims") = Dims{}, py::arg("prompt_tokens") = py::none(),
             py::arg("generate_tokens") = py::none(), py::arg("precision") = "fp32", py::arg("stack") = "",
             py::arg("scenario") = "latency", py::arg("scope") = "kernel", py::arg("devices") = 1,
+            py::arg("steps") = py::none(),
             "Estimates a model, loaded or by name, on a device. One that cannot carry it is a Result whose "
             "status and reason say why; names that do not exist raise InputError with the nearest ones.")
         .def("compare", &compare, py::arg("models"), py::arg("hardware") = std::vector<std::string>{},
@@ -350,7 +354,7 @@ PYBIND11_MODULE(_archsim, m) {
              py::arg("prompt_tokens") = py::none(), py::arg("generate_tokens") = py::none(),
              py::arg("precision") = "fp32", py::arg("stacks") = std::vector<std::string>{},
              py::arg("scenario") = "latency", py::arg("scope") = "kernel", py::arg("devices") = 1,
-             "Estimates every model on every device and stack and ranks them.")
+             py::arg("steps") = py::none(), "Estimates every model on every device and stack and ranks them.")
         .def(
             "sweep", &sweep, py::arg("model"), py::arg("hardware"), py::arg("batches"), py::kw_only(),
             py::arg("dims") = Dims{}, py::arg("precision") = "fp32", py::arg("scenario") = "latency",

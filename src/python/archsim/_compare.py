@@ -177,6 +177,7 @@ class ComparisonRunner:
     backends: names (BACKENDS: "cpu", "cuda", "rocm", "directml", ...), devices of the database, or
         {"device": "L4", "stack": "tensorrt"}.
     prompt_tokens, generate_tokens: language models answer a prompt, with prompt and steps apart.
+    steps: image and video generators run their denoiser so often; other sizes ("height", "frames") are dims.
     """
 
     def __init__(
@@ -192,6 +193,7 @@ class ComparisonRunner:
         scenario="latency",
         scope="kernel",
         session=None,
+        steps=None,
     ):
         self.session = session if session is not None else default_session()
         self.models = list(model) if isinstance(model, (list, tuple)) else [model]
@@ -206,6 +208,7 @@ class ComparisonRunner:
             "generate_tokens": generate_tokens,
             "scenario": scenario,
             "scope": scope,
+            "steps": steps,
         }
         self.results = []  # (backend, Result), in the order of models, batch sizes, backends
 

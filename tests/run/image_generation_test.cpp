@@ -95,6 +95,42 @@ TEST_CASE("a generator runs in the format of its file", "[diffusion]") {
     CHECK(made("sd-1.5", {{"steps", 1}}).conditions.precision == PrecisionConfig::uniform(Precision::fp16));
 }
 
+TEST_CASE("sizes of a generator reach the parts that have them, and are no remark on the others",
+          "[diffusion]") {
+    const Result r = made("sdxl", {{"steps", 3}, {"height", 512}, {"width", 768}, {"guidance", 1}});
+    REQUIRE(r.ok());
+    CHECK(r.model->findings.empty());
+    for (const auto& [name, size] : std::map<std::string, std::int64_t>{
+             {"steps", 3}, {"height", 512}, {"width", 768}, {"guidance", 1}, {"batch", 1}}) {
+        INFO(name);
+        REQUIRE(r.model->dims.contains(name));
+        CHECK(r.model->dims.at(name) == size);
+    }
+    CHECK_FALSE(made("sdxl", {{"heigth", 512}}).model->findings.empty());
+}
+
+TEST_CASE("devices divide the tokens of a denoiser, and each holds all weights", "[diffusion]") {
+    const Session& session = test::shipped_session();
+    Workload workload{.model = session.load("flux.1-schnell")};
+    workload.sizes.dims = {{"steps", 4}};
+    Conditions conditions;
+    conditions.usual_precision = true;
+    const Result one = session.estimate(workload, "H100", conditions);
+    conditions.devices = 4;
+    const Result four = session.estimate(workload, "H100", conditions);
+    REQUIRE(four.ok());
+    CHECK(four.devices() == 4);
+    CHECK(four.estimate.latency_s < one.estimate.latency_s);
+    CHECK(four.estimate.latency_s > one.estimate.latency_s / 4);
+    CHECK(four.estimate.memory.weight_bytes == Approx(one.estimate.memory.weight_bytes));
+    CHECK(four.estimate.memory.activation_bytes <= one.estimate.memory.activation_bytes);
+    CHECK(four.estimate.energy_per_inference_j > one.estimate.energy_per_inference_j);
+    const Result &whole = *part(one, "transformer").result, &divided = *part(four, "transformer").result;
+    CHECK(4 * divided.model->macs == Approx(whole.model->macs).epsilon(0.02));
+    conditions.devices = 2;
+    CHECK_FALSE(session.estimate(workload, "Coral-Edge-TPU", conditions).ok());
+}
+
 TEST_CASE("steps are counted from one, and of generators alone", "[diffusion]") {
     CHECK_THROWS_AS(made("sdxl", {{"steps", 0}}), UsageError);
     CHECK_THROWS_AS(made("resnet50", {{"steps", 20}}), UsageError);

@@ -63,11 +63,14 @@ class Union {
     std::map<WeightKey, TensorId> weights_;
 };
 
+/// Whether a size of an input is the symbol, or follows from it.
 bool has_symbol(const Graph& graph, std::string_view name) {
     return std::any_of(graph.inputs.begin(), graph.inputs.end(), [&](TensorId input) {
         const auto& shape = graph.tensors[input].shape;
-        return shape && std::any_of(shape->begin(), shape->end(),
-                                    [&](const Dimension& d) { return d.symbol == name; });
+        return shape && std::any_of(shape->begin(), shape->end(), [&](const Dimension& d) {
+                   const auto names = names_in_expression(d.symbol);
+                   return d.symbol == name || std::find(names.begin(), names.end(), name) != names.end();
+               });
     });
 }
 
@@ -76,6 +79,9 @@ bool has_symbol(const Graph& graph, std::string_view name) {
 Bindings bindings_of(const CatalogueEntry& entry, const ModelPart& part, const Graph& graph,
                      const Bindings& user) {
     Bindings all = user;
+    std::erase_if(all.dims, [&](const auto& size) { // of the whole, for other parts
+        return entry.dims.contains(size.first) && !has_symbol(graph, size.first);
+    });
     for (const auto& [name, size] : entry.dims) // not every part has every size of the whole
         if (has_symbol(graph, name))
             all.dims.try_emplace(name, size);
@@ -146,9 +152,17 @@ PreparedParts::PreparedParts(const Model& model, std::int64_t batch, const Bindi
     facts->parameters = graph->parameters();
     facts->macs = graph->macs();
     facts->operations = graph->operations();
-    for (const auto& [name, size] : graph->dims) // what follows from other sizes says nothing more
-        if (names_in_expression(name).empty())
+    for (const auto& [name, size] : graph->dims) { // what follows from other sizes says nothing more
+        const auto names = names_in_expression(name);
+        if (names.empty())
             facts->dims.emplace(name, size);
+        for (const std::string& from : names) {
+            const auto given = sized.dims.find(from);
+            const auto stated = entry.dims.find(from);
+            if (given != sized.dims.end() || stated != entry.dims.end())
+                facts->dims.emplace(from, given != sized.dims.end() ? given->second : stated->second);
+        }
+    }
     facts->findings = graph->findings;
     facts->graph = std::move(graph);
     facts_ = std::move(facts);

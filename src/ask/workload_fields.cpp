@@ -117,6 +117,40 @@ std::vector<std::string> none(const Question&) {
     return {};
 }
 
+/// Gives a size that --dim can give, too. Throws UsageError where it did.
+void give_size(Question& question, const char* dim, std::int64_t size, const std::string& name) {
+    if (!question.workload.sizes.dims.emplace(dim, size).second)
+        throw UsageError(fmt::format("{}: --dim gives {}, too", name, dim));
+}
+
+/// "1024", or "1024x768": width and height.
+void give_image_size(const std::string& text, const std::string& name, Question& question) {
+    constexpr std::int64_t kMostPixels = 1 << 16;
+    const std::vector<std::string> sides = split(text, 'x');
+    if (sides.size() > 2)
+        throw UsageError(fmt::format("{}: expected 1024 or 1024x768, got \"{}\"", name, text));
+    const std::int64_t width = whole_of(sides.front(), name, 1, kMostPixels);
+    give_size(question, "height", whole_of(sides.back(), name, 1, kMostPixels), name);
+    give_size(question, "width", width, name);
+}
+
+/// A size of image and video generators, which the dims state again.
+QuestionField generator_field(const char* key, const char* flag, const char* help) {
+    constexpr std::int64_t kMost = 1'000'000;
+    return {.key = key,
+            .flag = flag,
+            .kind = FieldKind::whole,
+            .help = help,
+            .value = "N",
+            .group = "Image and video generators",
+            .low = 1,
+            .high = kMost,
+            .print = none,
+            .parse = [key](const std::string& text, const std::string& name, Question& q) {
+                give_size(q, key, whole_of(text, name, 1, kMost), name);
+            }};
+}
+
 } // namespace
 
 std::vector<QuestionField> workload_fields() {
@@ -175,6 +209,15 @@ std::vector<QuestionField> workload_fields() {
          .help = "shapes of the elements of an input that is a sequence, NAME=1x3,1x4",
          .print = sequence_texts,
          .parse = give_sequence},
+        generator_field("steps", "--steps", "denoising steps (default: the model's)"),
+        {.key = "image_size",
+         .flag = "--image-size",
+         .help = "pixels of each image: 1024, or 1024x768 (width x height)",
+         .value = "PIXELS",
+         .group = "Image and video generators",
+         .print = none,
+         .parse = give_image_size},
+        generator_field("frames", "--frames", "frames of a video"),
         {.key = "prompt_tokens",
          .flag = "--prompt-tokens",
          .kind = FieldKind::whole,

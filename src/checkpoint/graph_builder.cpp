@@ -99,7 +99,11 @@ Graph build_graph(const Decoder& decoder) {
     }
     if (decoder.layer_inputs.streams > 1)
         residual.restart(add_streams(g, "model/altup_unembed_projections", residual.value("model/altup")));
-    add_head(g, residual.normed("model/norm", true), table);
+    const TensorId last = residual.normed("model/norm", true);
+    if (decoder.head)
+        add_head(g, last, table);
+    else
+        g.output(last, {"batch", "sequence", decoder.facts.hidden});
     for (const ResidentWeight& w : decoder.resident)
         g.keep(w);
     return g.take();

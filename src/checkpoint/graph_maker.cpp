@@ -83,6 +83,12 @@ TensorId GraphMaker::weight(const std::string& path, std::string_view leaf, Shap
     return id;
 }
 
+TensorId GraphMaker::buffer(const std::string& name, Shape shape) {
+    const TensorId id = weight(name, "", std::move(shape));
+    graph_.tensors[id].buffer = true;
+    return id;
+}
+
 void GraphMaker::store(TensorId id, double bits) {
     if (bits <= 0)
         return;

@@ -36,6 +36,8 @@ class GraphMaker {
                                 std::string_view domain = "");
     /// The learned tensor "path.leaf"; a matrix takes the bits that its module has in the checkpoint.
     TensorId weight(const std::string& path, std::string_view leaf, Shape shape, bool matrix = false);
+    /// A tensor of the file that training does not learn.
+    TensorId buffer(const std::string& name, Shape shape);
     TensorId input(const std::string& name, DataType type, std::vector<Axis> shape, double storage_bits = 0);
     void output(TensorId tensor, std::vector<Axis> shape);
     TensorId ints(std::vector<std::int64_t> values);
@@ -60,9 +62,11 @@ class GraphMaker {
     void keep(const ResidentWeight& weight);
     Graph take();
 
-  private:
+  protected:
     /// Bits per element of a tensor where its type does not say them; 0: it does.
     void store(TensorId id, double bits);
+
+  private:
     TensorId tensor(std::string name, TensorRole role, DataType type);
     std::string unique(std::string name);
 

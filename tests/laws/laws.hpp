@@ -13,6 +13,10 @@ const Session& session();
 
 /// The model at a batch, imported and bound once per process.
 std::shared_ptr<const BoundModel> bound(const std::string& model, std::int64_t batch);
+/// Whether an entry is one graph: no model of several parts, be they named by the entry or by its file.
+inline bool one_graph(const CatalogueEntry& entry) {
+    return !entry.file.empty() && entry.kind != "diffusion";
+}
 
 /// Catalogue models small enough to run on every device, of every kind of architecture.
 const std::vector<std::string>& models();

@@ -22,6 +22,7 @@ ARCHSIM_API std::optional<MeasuredMetric> parse_measured_metric(std::string_view
 struct MeasuredRow {
     std::string id, model;
     std::optional<int> image_size;
+    std::optional<int> steps; ///< of an image generator; empty: as the model's class
     std::string sequence;     ///< tokens, "variable", or empty
     std::optional<int> batch; ///< empty: not published, the best or largest
     std::string precision, hardware, power_mode;

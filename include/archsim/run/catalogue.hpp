@@ -24,11 +24,13 @@ struct PublishedFigures {
     std::string source;
 };
 
-/// A stage of a multi-part model (encoder and decoder, vision tower and language model).
+/// A stage of a multi-part model (encoder and decoder, vision tower and language model, text encoder and
+/// denoiser).
 struct ModelPart {
     std::string name, model;
     double repeat = 1;
     std::map<std::string, std::int64_t> dims;
+    std::vector<std::string> times; ///< sizes that multiply `repeat`: "steps" of a denoiser
 };
 
 /// Configuration of an autoregressive language model.

@@ -1,6 +1,7 @@
 #include "archsim/report/generation_report.hpp"
 
 #include "archsim/compare/metric.hpp"
+#include "archsim/compare/offload.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/failure_notes.hpp"
@@ -221,6 +222,9 @@ PartColumns part_columns() {
     columns.push_back({{"Weights", "MB", "weight_bytes", Align::right}, [](const PartRow& row) {
                            return cell_in(1e6, row.result->estimate.memory.weight_bytes);
                        }});
+    columns.push_back({{"Peak", "MB", "peak_bytes", Align::right}, [](const PartRow& row) {
+                           return cell_in(1e6, row.result->estimate.memory.peak_bytes);
+                       }});
     return columns;
 }
 
@@ -235,6 +239,8 @@ Table parts_table(const Result& result) {
             notes.push_back(fmt::format("{}: {}", part.name, part.result->estimate.reason));
     }
     rows.push_back({"total", 1, &result, true});
+    if (std::string turn = in_words(parts_in_turn(result)); !turn.empty())
+        notes.push_back("Memory: " + std::move(turn));
     Table table = table_of(fmt::format("Parts on {}", hardware_label(result)), part_columns(), rows);
     table.notes.assign(notes.begin(), notes.end());
     return table;

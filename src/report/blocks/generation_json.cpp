@@ -87,6 +87,7 @@ Json parts_json(const Result& result) {
                 row[field.key()] = number(measure.has_value(), measure ? field.of(*measure) : 0);
             }
         row["weight_bytes"] = e.memory.weight_bytes;
+        row["peak_bytes"] = e.memory.peak_bytes;
         row["subgraphs"] = r.partition ? Json(r.partition->subgraphs.size()) : Json(nullptr);
         parts.push_back(std::move(row));
     }

@@ -1,6 +1,7 @@
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/finding_json.hpp"
 
+#include "archsim/compare/offload.hpp"
 #include "archsim/ops/precision_mix.hpp"
 #include "archsim/report/result_json.hpp"
 #include "report/blocks/cold_start_table.hpp"
@@ -129,6 +130,11 @@ Json result_json(const RankedResult& row, const MetricView& view) {
         object["generation"] = generation_json(*r.generation, r.ok());
     if (!r.parts.empty())
         object["parts"] = parts_json(r);
+    if (const auto turn = parts_in_turn(r))
+        object["parts_in_turn"] = {{"largest", turn->largest},
+                                   {"peak_bytes", turn->peak_bytes},
+                                   {"moved_bytes", turn->moved_bytes},
+                                   {"moved_s", turn->moved_s > 0 ? Json(turn->moved_s) : Json(nullptr)}};
     return object;
 }
 

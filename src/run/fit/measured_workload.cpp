@@ -77,6 +77,13 @@ MeasuredWorkload find_workload(const Catalogue& catalogue, const MeasuredRow& ro
                 workload.dims[side] = *row.image_size;
     if (tokens && entry->dims.contains("sequence"))
         workload.dims["sequence"] = *tokens;
+    workload.whole = entry->dims.contains("steps");
+    if (row.steps && !workload.whole) {
+        workload.problem = fmt::format("{} takes no steps", row.model);
+        return workload;
+    }
+    if (row.steps)
+        workload.dims["steps"] = *row.steps;
     workload.entry = entry;
     return workload;
 }

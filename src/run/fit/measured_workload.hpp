@@ -12,7 +12,8 @@ namespace archsim {
 struct MeasuredWorkload {
     const CatalogueEntry* entry = nullptr;
     std::map<std::string, std::int64_t> dims; ///< besides the batch
-    std::string problem;                      ///< why there is no such workload; empty when there is
+    bool whole = false;  ///< of several parts that run for every item: an image generator
+    std::string problem; ///< why there is no such workload; empty when there is
 };
 
 /// Of a model made of parts, rows name the whole: an image size means the part that takes images, one token

@@ -22,9 +22,9 @@ namespace {
 constexpr std::array<std::string_view, 11> kRequired = {"id",       "model",   "batch",   "precision",
                                                         "hardware", "devices", "runtime", "scope",
                                                         "metric",   "value",   "source"};
-constexpr std::array<std::string_view, 12> kOptional = {
-    "image_size", "sequence",      "power_mode",       "weight",   "note",     "source_date",
-    "phase",      "prompt_tokens", "generated_tokens", "boundary", "replicas", "expert_devices"};
+constexpr std::array<std::string_view, 13> kOptional = {
+    "image_size", "sequence",      "power_mode",       "weight",   "note",     "source_date",   "phase",
+    "steps",      "prompt_tokens", "generated_tokens", "boundary", "replicas", "expert_devices"};
 constexpr std::array<std::string_view, 3> kScopes = {"kernel", "end_to_end", "offline"};
 
 std::optional<double> number_in(const std::string& text) {
@@ -172,6 +172,7 @@ class TableReader {
         row.id = named(record, "id");
         row.model = named(record, "model");
         row.image_size = whole(record, "image_size");
+        row.steps = whole(record, "steps");
         row.sequence = field(record, "sequence");
         row.batch = whole(record, "batch");
         row.precision = named(record, "precision");

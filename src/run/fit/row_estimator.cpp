@@ -155,6 +155,11 @@ struct RowEstimator::State {
 
     /// At the row's batch, or at the batch with the highest throughput.
     Result run(const MeasuredRow& row, const MeasuredWorkload& workload, const Conditions& conditions) {
+        if (workload.whole) {
+            Workload asked{.model = loaded(workload.entry->name), .batch = row.batch.value_or(1)};
+            asked.sizes.dims = workload.dims;
+            return session.estimate(asked, hardware_name(row), conditions);
+        }
         if (row.batch || row.scope != "offline")
             return run_graph(session, bind(workload, row.batch.value_or(1)), hardware_name(row), conditions);
         std::optional<Result> best;
@@ -178,10 +183,13 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Changed& c
     const MeasuredWorkload workload = find_workload(session.catalogue(), row);
     if (workload.entry == nullptr)
         return without_estimate("unsupported", workload.problem);
-    const auto asked = conditions(row, changed);
+    auto asked = conditions(row, changed);
     if (!asked)
         return without_estimate("unsupported",
                                 fmt::format("the precision \"{}\" is not known", row.precision));
+    // The devices of an image generator share each image, those of other networks work side by side.
+    const double together = workload.whole ? row.devices : 1, beside = row.devices / together;
+    asked->devices = together;
     const Result result = run(row, workload, *asked);
     const Estimate& estimate = result.estimate;
     if (!result.ok())
@@ -200,15 +208,15 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Changed& c
         prediction.low = interval.low;
         prediction.high = interval.high;
     };
-    const PoweredRow powered{row, *result.machine, estimate, 1, row.devices};
+    const PoweredRow powered{row, *result.machine, estimate, together, beside};
     if (parts != nullptr)
-        *parts = parts_of_power(powered, 1 / (estimate.throughput_per_s * row.devices));
+        *parts = parts_of_power(powered, 1 / (estimate.throughput_per_s * beside));
     switch (row.metric) {
     case MeasuredMetric::latency_ms:
         take(estimate.latency_s * kMilli, scaled(estimate.latency_interval, kMilli));
         break;
     case MeasuredMetric::throughput_per_s: // sockets and boards work side by side
-        take(estimate.throughput_per_s * row.devices, scaled(estimate.throughput_interval, row.devices));
+        take(estimate.throughput_per_s * beside, scaled(estimate.throughput_interval, beside));
         break;
     case MeasuredMetric::power_w: {
         const Machine& machine = *result.machine;
@@ -218,7 +226,7 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Changed& c
         break;
     }
     case MeasuredMetric::energy_mj: {
-        const double device_w = estimate.power_w * row.devices;
+        const double device_w = estimate.power_w * beside;
         const double factor = device_w > 0 ? drawn_power(powered) / device_w : 1;
         take(estimate.energy.total() / estimate.batch * factor * kMilli,
              scaled(estimate.energy_interval, factor * kMilli));

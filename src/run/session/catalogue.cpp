@@ -139,7 +139,9 @@ CatalogueEntry read_entry(const JsonValue& object, const std::filesystem::path& 
         for (const JsonValue& part : parts->items())
             e.parts.push_back({std::string(text_of(required(part, "name"), "name")),
                                std::string(text_of(required(part, "model"), "model")),
-                               number(part, "repeat", 1.0), read_dims(part, "dims")});
+                               number(part, "repeat", 1.0),
+                               read_dims(part, "dims"),
+                               {}});
     return e;
 }
 

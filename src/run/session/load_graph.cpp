@@ -1,6 +1,7 @@
 #include "run/session/load_graph.hpp"
 
 #include "archsim/checkpoint/checkpoint.hpp"
+#include "archsim/checkpoint/diffusion.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/import/import.hpp"
 #include "archsim/run/usual_precision.hpp"
@@ -18,30 +19,6 @@
 namespace archsim {
 
 namespace {
-
-/// Of a folder in a cache of Hugging Face ("models--OWNER--NAME", with snapshots/COMMIT) the snapshot that is
-/// named main, or the only one; any other path as it is.
-std::filesystem::path in_cache(const std::filesystem::path& path) {
-    namespace fs = std::filesystem;
-    std::error_code ignored;
-    const fs::path snapshots = path / "snapshots";
-    if (!fs::is_directory(snapshots, ignored) || is_checkpoint(path))
-        return path;
-    std::string commit;
-    if (const fs::path main = path / "refs" / "main"; fs::is_regular_file(main, ignored))
-        commit = read_text_file(main);
-    commit = commit.substr(0, commit.find('\n'));
-    if (!commit.empty() && commit.find('/') == std::string::npos && commit.front() != '.' &&
-        fs::is_directory(snapshots / commit, ignored))
-        return snapshots / commit;
-    fs::path only;
-    for (const auto& entry : fs::directory_iterator(snapshots, ignored)) {
-        if (!only.empty())
-            return path;
-        only = entry.path();
-    }
-    return only.empty() ? path : only;
-}
 
 /// The folder's name; of a snapshot in a cache of Hugging Face NAME of "models--OWNER--NAME".
 std::string name_of_folder(const std::filesystem::path& folder) {
@@ -63,18 +40,6 @@ std::optional<std::pair<std::filesystem::path, std::string>> tflite_part(const s
                              text.substr(at + ending.size() + 1)};
     }
     return std::nullopt;
-}
-
-std::string name_of_file(const std::filesystem::path& path) {
-    std::error_code ignored;
-    const auto absolute = std::filesystem::absolute(path, ignored).lexically_normal();
-    if (const auto lite = tflite_part(path); lite && !lite->second.empty())
-        return lite->first.stem().string() + "#" + lite->second;
-    if (path.filename() == "config.json")
-        return name_of_folder(absolute.parent_path());
-    return std::filesystem::is_directory(path, ignored)
-               ? name_of_folder(absolute.has_filename() ? absolute : absolute.parent_path())
-               : (path.extension() == ".gz" ? path.stem() : path).stem().string();
 }
 
 LanguageModel language_model(const CheckpointFacts& facts) {
@@ -141,6 +106,40 @@ void default_sizes(Graph& graph, CatalogueEntry& info) {
 }
 
 } // namespace
+
+std::filesystem::path in_cache(const std::filesystem::path& path) {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    const fs::path snapshots = path / "snapshots";
+    if (!fs::is_directory(snapshots, ignored) || is_checkpoint(path) || is_diffusion_pipeline(path))
+        return path;
+    std::string commit;
+    if (const fs::path main = path / "refs" / "main"; fs::is_regular_file(main, ignored))
+        commit = read_text_file(main);
+    commit = commit.substr(0, commit.find('\n'));
+    if (!commit.empty() && commit.find('/') == std::string::npos && commit.front() != '.' &&
+        fs::is_directory(snapshots / commit, ignored))
+        return snapshots / commit;
+    fs::path only;
+    for (const auto& entry : fs::directory_iterator(snapshots, ignored)) {
+        if (!only.empty())
+            return path;
+        only = entry.path();
+    }
+    return only.empty() ? path : only;
+}
+
+std::string name_of_file(const std::filesystem::path& path) {
+    std::error_code ignored;
+    const auto absolute = std::filesystem::absolute(path, ignored).lexically_normal();
+    if (const auto lite = tflite_part(path); lite && !lite->second.empty())
+        return lite->first.stem().string() + "#" + lite->second;
+    if (path.filename() == "config.json" || path.filename() == "model_index.json")
+        return name_of_folder(absolute.parent_path());
+    return std::filesystem::is_directory(path, ignored)
+               ? name_of_folder(absolute.has_filename() ? absolute : absolute.parent_path())
+               : (path.extension() == ".gz" ? path.stem() : path).stem().string();
+}
 
 ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info, const Budget& budget) {
     if (const auto lite = tflite_part(path)) {

@@ -1,6 +1,8 @@
 #include "run/session/parts.hpp"
 
+#include "archsim/compare/offload.hpp"
 #include "archsim/estimate/algebra.hpp"
+#include "ops/dimension_expression.hpp"
 #include "run/session/graph_run.hpp"
 
 #include <fmt/format.h>
@@ -61,11 +63,14 @@ class Union {
     std::map<WeightKey, TensorId> weights_;
 };
 
+/// Whether a size of an input is the symbol, or follows from it.
 bool has_symbol(const Graph& graph, std::string_view name) {
     return std::any_of(graph.inputs.begin(), graph.inputs.end(), [&](TensorId input) {
         const auto& shape = graph.tensors[input].shape;
-        return shape && std::any_of(shape->begin(), shape->end(),
-                                    [&](const Dimension& d) { return d.symbol == name; });
+        return shape && std::any_of(shape->begin(), shape->end(), [&](const Dimension& d) {
+                   const auto names = names_in_expression(d.symbol);
+                   return d.symbol == name || std::find(names.begin(), names.end(), name) != names.end();
+               });
     });
 }
 
@@ -74,12 +79,33 @@ bool has_symbol(const Graph& graph, std::string_view name) {
 Bindings bindings_of(const CatalogueEntry& entry, const ModelPart& part, const Graph& graph,
                      const Bindings& user) {
     Bindings all = user;
+    std::erase_if(all.dims, [&](const auto& size) { // of the whole, for other parts
+        return entry.dims.contains(size.first) && !has_symbol(graph, size.first);
+    });
     for (const auto& [name, size] : entry.dims) // not every part has every size of the whole
         if (has_symbol(graph, name))
             all.dims.try_emplace(name, size);
     for (const auto& [name, size] : part.dims)
         all.dims[name] = size;
     return all;
+}
+
+/// Executions of a part for one batch: its number times the sizes that it names, the user's before the
+/// entry's.
+double executions(const CatalogueEntry& entry, const ModelPart& part, const Bindings& user,
+                  std::map<std::string, std::int64_t>& sizes) {
+    constexpr std::int64_t kMost = 1'000'000;
+    double times = part.repeat;
+    for (const std::string& name : part.times) {
+        const auto given = user.dims.find(name);
+        const auto stated = entry.dims.find(name);
+        const std::int64_t size = given != user.dims.end() ? given->second : stated->second;
+        if (size < 1 || size > kMost)
+            throw UsageError(fmt::format("{} of {}: give a number from 1 to {}", name, size, kMost));
+        sizes[name] = size;
+        times *= static_cast<double>(size);
+    }
+    return times;
 }
 
 /// Bytes of weights at the formats of a run.
@@ -99,7 +125,8 @@ double bytes_of(const ShapedGraph& graph, const std::vector<TensorId>& weights,
 } // namespace
 
 PreparedParts::PreparedParts(const Model& model, std::int64_t batch, const Bindings& bindings,
-                             const OperatorRegistry& operators) {
+                             const OperatorRegistry& operators)
+    : divided_(model, batch, bindings, operators) {
     const CatalogueEntry& entry = model.info;
     Union all;
     auto facts = std::make_shared<ModelFacts>();
@@ -112,7 +139,8 @@ PreparedParts::PreparedParts(const Model& model, std::int64_t batch, const Bindi
                    bind_graph(model.parts[i], batch, bindings_of(entry, part, *model.parts[i].graph, sized),
                               operators),
                    {}};
-        bound.held_already = all.add(bound.model->graph(), part.repeat);
+        bound.description.repeat = executions(entry, part, sized, facts->dims);
+        bound.held_already = all.add(bound.model->graph(), bound.description.repeat);
         facts->operators += bound.model->facts()->operators;
         parts_.push_back(std::move(bound));
     }
@@ -124,7 +152,17 @@ PreparedParts::PreparedParts(const Model& model, std::int64_t batch, const Bindi
     facts->parameters = graph->parameters();
     facts->macs = graph->macs();
     facts->operations = graph->operations();
-    facts->dims = graph->dims;
+    for (const auto& [name, size] : graph->dims) { // what follows from other sizes says nothing more
+        const auto names = names_in_expression(name);
+        if (names.empty())
+            facts->dims.emplace(name, size);
+        for (const std::string& from : names) {
+            const auto given = sized.dims.find(from);
+            const auto stated = entry.dims.find(from);
+            if (given != sized.dims.end() || stated != entry.dims.end())
+                facts->dims.emplace(from, given != sized.dims.end() ? given->second : stated->second);
+        }
+    }
     facts->findings = graph->findings;
     facts->graph = std::move(graph);
     facts_ = std::move(facts);
@@ -134,8 +172,11 @@ Result PreparedParts::on(const Session& session, std::string_view device,
                          const Conditions& conditions) const {
     Result whole = asked(facts_, device, conditions);
     std::vector<Stage> stages;
+    const bool divides = conditions.devices > 1 && divided_.any();
     for (const Part& own : parts_) {
-        auto part = std::make_shared<const Result>(run_graph(session, own.model, device, conditions));
+        auto part = std::make_shared<const Result>(
+            divides ? divided_.run(session, own.model, own.description.name, device, conditions)
+                    : run_graph(session, own.model, device, conditions));
         whole.device = part->device;
         whole.runtime = part->runtime;
         whole.machine = part->machine;
@@ -154,6 +195,8 @@ Result PreparedParts::on(const Session& session, std::string_view device,
         e.status = Status::does_not_fit;
         e.reason = fmt::format("its parts need {:.1f} GB together, the device has {:.1f} GB",
                                e.memory.peak_bytes / 1e9, e.memory.capacity_bytes / 1e9);
+        if (const auto turn = parts_in_turn(whole); turn && turn->peak_bytes <= e.memory.capacity_bytes)
+            e.reason += "; " + in_words(turn);
     }
     return whole;
 }

@@ -2,6 +2,7 @@
 // Models made of several graphs that run one after another: encoder and decoder, vision tower and language
 // model, the two sides of CLIP.
 
+#include "run/session/divided_denoisers.hpp"
 #include "run/session/prepared.hpp"
 
 #include <vector>
@@ -26,6 +27,7 @@ class PreparedParts : public Prepared {
         std::vector<TensorId> held_already; ///< weights that an earlier part brought
     };
     std::vector<Part> parts_;
+    DividedDenoisers divided_; ///< of an image generator
     std::shared_ptr<const ModelFacts> facts_;
 };
 

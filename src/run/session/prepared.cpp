@@ -1,8 +1,12 @@
 #include "run/session/prepared.hpp"
 
+#include "ops/dimension_expression.hpp"
 #include "run/generation/prepared_prompt.hpp"
 #include "run/session/graph_run.hpp"
 #include "run/session/parts.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
 
 namespace archsim {
 
@@ -20,6 +24,36 @@ class PreparedGraph : public Prepared {
   private:
     const std::shared_ptr<const BoundModel> bound_;
 };
+
+bool names(const Graph& graph, const std::string& size) {
+    return std::any_of(graph.inputs.begin(), graph.inputs.end(), [&](TensorId input) {
+        const auto& shape = graph.tensors[input].shape;
+        return shape && std::any_of(shape->begin(), shape->end(), [&](const Dimension& axis) {
+                   const auto parts = names_in_expression(axis.symbol);
+                   return axis.symbol == size || std::find(parts.begin(), parts.end(), size) != parts.end();
+               });
+    });
+}
+
+bool takes(const Model& model, const std::string& size) {
+    return (model.graph && names(*model.graph, size)) ||
+           std::any_of(model.info.parts.begin(), model.info.parts.end(),
+                       [&](const ModelPart& part) {
+                           return std::find(part.times.begin(), part.times.end(), size) != part.times.end();
+                       }) ||
+           std::any_of(model.parts.begin(), model.parts.end(),
+                       [&](const Model& part) { return takes(part, size); });
+}
+
+/// Sizes of image and video generators mean nothing to other models, and would be dropped in silence.
+void check_generator_sizes(const Workload& workload) {
+    for (const char* const size : {"steps", "guidance", "frames"})
+        if (workload.sizes.dims.contains(size) && !takes(workload.model, size))
+            throw UsageError(
+                fmt::format("{}: {} has no such size; only image and video generators do, and of "
+                            "guidance and frames only some",
+                            size, workload.model.name()));
+}
 
 } // namespace
 
@@ -44,6 +78,7 @@ std::shared_ptr<const Prepared> prepare(const Workload& workload) {
     const Model& model = workload.model;
     if (!model.prepared)
         throw UsageError("a workload needs a model that Session::load returned");
+    check_generator_sizes(workload);
     PreparedWorkloads& known = *model.prepared;
     return known.get(workload, [&]() -> std::shared_ptr<Prepared> {
         if (workload.prompt)

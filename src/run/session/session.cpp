@@ -1,5 +1,6 @@
 #include "archsim/run/session.hpp"
 
+#include "archsim/checkpoint/diffusion.hpp"
 #include "archsim/compare/latency_spread.hpp"
 #include "archsim/core/data_dir.hpp"
 #include "archsim/machine/this_machine.hpp"
@@ -7,6 +8,7 @@
 #include "run/session/find_catalogue.hpp"
 #include "run/session/graph_run.hpp"
 #include "run/session/load_graph.hpp"
+#include "run/session/load_pipeline.hpp"
 #include "run/session/prepared.hpp"
 #include "run/session/price_tables.hpp"
 
@@ -32,6 +34,18 @@ constexpr std::int64_t kMostItems = std::int64_t{1} << 20, kMostTokens = std::in
 void check(const char* what, std::int64_t given, std::int64_t least, std::int64_t most) {
     if (given < least || given > most)
         throw UsageError(fmt::format("{} of {}: give a number from {} to {}", what, given, least, most));
+}
+
+/// The part "PIPELINE#transformer"; nothing where no pipeline is called so, or it has no such part.
+std::optional<Model> part_named(const Session& session, std::string_view whole, std::string_view name) {
+    const CatalogueEntry* const entry = session.catalogue().find(whole);
+    if (!is_diffusion_pipeline(entry != nullptr ? entry->file : std::filesystem::path(whole)))
+        return std::nullopt;
+    const std::string_view wanted = name.substr(whole.size());
+    for (const Model& part : session.load(whole).parts)
+        if (part.name().ends_with(wanted))
+            return part;
+    return std::nullopt;
 }
 
 void check(const Workload& workload, const Conditions& conditions) {
@@ -77,6 +91,8 @@ Model Session::load(std::string_view name_or_path) const {
     Model model;
     model.prepared = std::make_shared<PreparedWorkloads>(operators_);
     if (const CatalogueEntry* entry = catalogue_->find(name_or_path)) {
+        if (!entry->file.empty() && is_diffusion_pipeline(entry->file))
+            return load_pipeline(entry->file, *entry, operators_, budget_);
         model.info = *entry;
         for (const ModelPart& part : entry->parts)
             model.parts.push_back(load(part.model));
@@ -87,6 +103,16 @@ Model Session::load(std::string_view name_or_path) const {
     }
     const std::filesystem::path path(name_or_path);
     std::error_code no_file; // a name too long for one
+    if (const std::filesystem::path own = in_cache(path); is_diffusion_pipeline(own)) {
+        CatalogueEntry info;
+        info.name = info.title = name_of_file(own);
+        info.file = own;
+        info.source = own.string();
+        return load_pipeline(own, std::move(info), operators_, budget_);
+    }
+    if (const std::size_t at = name_or_path.rfind('#'); at != std::string_view::npos && at > 0)
+        if (auto part = part_named(*this, name_or_path.substr(0, at), name_or_path))
+            return std::move(*part);
     if (looks_like_path(name_or_path) || std::filesystem::exists(path, no_file)) {
         static_cast<ImportedGraph&>(model) = load_file(path, budget_);
         return model;

@@ -1,0 +1,140 @@
+// Encoders of the prompt: CLIP (Radford et al., arXiv:2103.00020), T5 (Raffel et al., arXiv:1910.10683) and
+// BERT (Devlin et al., arXiv:1810.04805), as transformers runs them.
+
+#include "checkpoint/diffusion/net.hpp"
+#include "checkpoint/diffusion/parts.hpp"
+
+#include <algorithm>
+
+namespace archsim::checkpoint {
+
+namespace {
+
+/// Self-attention over `x` with biases, before its residual sum.
+TensorId self_attention(Net& g, const std::string& path, TensorId x, std::int64_t width, std::int64_t heads,
+                        bool causal) {
+    const TensorId q = g.linear(path + "/q_proj", x, width, width, true),
+                   k = g.linear(path + "/k_proj", x, width, width, true),
+                   v = g.linear(path + "/v_proj", x, width, width, true);
+    return g.linear(path + "/out_proj", g.attention(path, q, k, v, heads, causal), width, width, true);
+}
+
+std::int64_t layers_of(Fields& f, Names names) {
+    const std::int64_t layers = f.count(names);
+    if (layers > kMostLayers)
+        f.refuse(*names.begin(), std::to_string(layers) + " is more than any encoder has");
+    return layers;
+}
+
+} // namespace
+
+Graph build_clip_text(Fields& f, const Decoder& base, const PartPlace& place) {
+    Net g(base);
+    const std::int64_t width = size_of(f, {"hidden_size"}), layers = layers_of(f, {"num_hidden_layers"}),
+                       heads = size_of(f, {"num_attention_heads"}), inner = size_of(f, {"intermediate_size"}),
+                       rows = size_of(f, {"vocab_size"}), positions = size_of(f, {"max_position_embeddings"}),
+                       projection = f.count({"projection_dim"}, 0);
+    const std::vector<std::string> classes = f.texts({"architectures"});
+    const bool projected = std::any_of(classes.begin(), classes.end(), [](const std::string& name) {
+        return name.find("WithProjection") != std::string::npos;
+    });
+    f.skip({"hidden_act"});
+    const std::string root = "text_model/";
+    const TensorId ids = g.input("input_ids", DataType::int64, {Axis(place.batch), positions});
+    TensorId x = g.add(root + "embeddings", g.embed(root + "embeddings/token_embedding", ids, rows, width),
+                       g.weight(root + "embeddings/position_embedding", "weight", {positions, width}));
+    for (std::int64_t i = 0; i < layers; ++i) {
+        const std::string path = root + "encoder/layers." + std::to_string(i);
+        TensorId y = g.layer_norm(path + "/layer_norm1", x, width);
+        x = g.add(path, x, self_attention(g, path + "/self_attn", y, width, heads, true));
+        y = g.layer_norm(path + "/layer_norm2", x, width);
+        x = g.add(path, x,
+                  g.perceptron(path + "/mlp/fc1", path + "/mlp/fc2", y, width, inner, width, "gelu"));
+    }
+    x = g.layer_norm(root + "final_layer_norm", x, width);
+    if (projected && projection > 0) {
+        TensorId last = g.node("Slice", root + "pooled", {x, g.ints({-1}), g.ints({positions}), g.ints({1})});
+        last = g.linear("text_projection", last, width, projection, false);
+        g.output(last, {Axis(place.batch), 1, projection});
+    }
+    g.output(x, {Axis(place.batch), positions, width});
+    return finished(g, f);
+}
+
+Graph build_t5_encoder(Fields& f, const Decoder& base, const PartPlace& place) {
+    Net g(base);
+    const std::int64_t width = size_of(f, {"d_model"}), layers = layers_of(f, {"num_layers"}),
+                       heads = size_of(f, {"num_heads"}), size = size_of(f, {"d_kv"}, 64),
+                       inner = size_of(f, {"d_ff"}), rows = size_of(f, {"vocab_size"}),
+                       buckets = size_of(f, {"relative_attention_num_buckets"}, 32), all = heads * size;
+    const bool gated = f.text({"feed_forward_proj"}, "relu").starts_with("gated"),
+               // UMT5 has positions of its own in every layer (Chung et al., arXiv:2304.09151).
+        own_positions = f.text({"model_type"}).starts_with("umt5");
+    f.skip({"num_decoder_layers", "dense_act_fn", "is_gated_act", "relative_attention_max_distance"});
+    const TensorId ids = g.input("input_ids", DataType::int64, {Axis(place.batch), "sequence"}),
+                   distances = g.input("position_buckets", DataType::int64, {"sequence", "sequence"});
+    const auto positions = [&](const std::string& path) {
+        const TensorId table = g.weight(path + "/relative_attention_bias", "weight", {buckets, heads});
+        const TensorId rows_of = g.node("Gather", path, {table, distances}, {{"axis", std::int64_t{0}}});
+        return g.node("Unsqueeze", path, {g.transpose(path, rows_of, {2, 0, 1}), g.ints({0})});
+    };
+    TensorId x = g.embed("shared", ids, rows, width), bias = kNoTensor;
+    for (std::int64_t i = 0; i < layers; ++i) {
+        const std::string path = "encoder/block." + std::to_string(i), mixer = path + "/SelfAttention",
+                          mlp = path + "/DenseReluDense";
+        if (i == 0 || own_positions)
+            bias = positions(mixer);
+        TensorId y = g.rms_norm(path + "/layer.0/layer_norm", x, width);
+        const TensorId q = g.linear(mixer + "/q", y, width, all, false),
+                       k = g.linear(mixer + "/k", y, width, all, false),
+                       v = g.linear(mixer + "/v", y, width, all, false);
+        y = g.biased_attention(mixer, q, k, v, heads, size, bias);
+        x = g.add(path, x, g.linear(mixer + "/o", y, all, width, false));
+        y = g.rms_norm(path + "/layer.1/layer_norm", x, width);
+        TensorId hidden = kNoTensor;
+        if (gated)
+            hidden = g.multiply(mlp, g.gelu(mlp, g.linear(mlp + "/wi_0", y, width, inner, false)),
+                                g.linear(mlp + "/wi_1", y, width, inner, false));
+        else
+            hidden = g.node("Relu", mlp, {g.linear(mlp + "/wi", y, width, inner, false)});
+        x = g.add(path, x, g.linear(mlp + "/wo", hidden, inner, width, false));
+    }
+    g.output(g.rms_norm("encoder/final_layer_norm", x, width), {Axis(place.batch), "sequence", width});
+    return finished(g, f);
+}
+
+Graph build_bert(Fields& f, const Decoder& base, const PartPlace& place) {
+    // Pipelines pad the prompt to the length that CLIP has (diffusers, HunyuanDiTPipeline: 77).
+    constexpr std::int64_t kPadded = 77;
+    Net g(base);
+    const std::int64_t width = size_of(f, {"hidden_size"}), layers = layers_of(f, {"num_hidden_layers"}),
+                       heads = size_of(f, {"num_attention_heads"}), inner = size_of(f, {"intermediate_size"}),
+                       rows = size_of(f, {"vocab_size"}), positions = size_of(f, {"max_position_embeddings"}),
+                       types = size_of(f, {"type_vocab_size"}, 2);
+    f.skip({"hidden_act", "position_embedding_type", "pooler_fc_size", "pooler_num_attention_heads",
+            "pooler_num_fc_layers", "pooler_size_per_head", "pooler_type", "directionality"});
+    const TensorId ids = g.input("input_ids", DataType::int64, {Axis(place.batch), kPadded}),
+                   places = g.input("position_ids", DataType::int64, {1, kPadded}),
+                   kinds = g.input("token_type_ids", DataType::int64, {Axis(place.batch), kPadded});
+    const std::string tables = "embeddings";
+    TensorId x = g.add(tables, g.embed(tables + "/word_embeddings", ids, rows, width),
+                       g.embed(tables + "/token_type_embeddings", kinds, types, width));
+    x = g.add(tables, x, g.embed(tables + "/position_embeddings", places, positions, width));
+    x = g.layer_norm(tables + "/LayerNorm", x, width);
+    for (std::int64_t i = 0; i < layers; ++i) {
+        const std::string path = "encoder/layer." + std::to_string(i);
+        x = g.layer_norm(path + "/attention/output/LayerNorm",
+                         g.add(path, x, self_attention(g, path + "/attention", x, width, heads, false)),
+                         width);
+        const TensorId y = g.perceptron(path + "/intermediate/dense", path + "/output/dense", x, width, inner,
+                                        width, "gelu");
+        x = g.layer_norm(path + "/output/LayerNorm", g.add(path, x, y), width);
+    }
+    TensorId first = g.node("Slice", "pooler", {x, g.ints({0}), g.ints({1}), g.ints({1})});
+    first = g.node("Tanh", "pooler", {g.linear("pooler/dense", first, width, width, true)});
+    g.output(first, {Axis(place.batch), 1, width});
+    g.output(x, {Axis(place.batch), kPadded, width});
+    return finished(g, f);
+}
+
+} // namespace archsim::checkpoint

@@ -1,0 +1,139 @@
+// Laws of image generators: text encoders, denoiser x steps, decoder.
+
+#include "archsim/run/session.hpp"
+#include "support/shipped_session.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <string>
+
+using namespace archsim;
+
+namespace {
+
+Result made(const std::string& name, std::map<std::string, std::int64_t> sizes = {}, std::int64_t batch = 1,
+            const std::string& device = "H100") {
+    const Session& session = test::shipped_session();
+    Workload workload{.model = session.load(name), .batch = batch};
+    workload.sizes.dims = std::move(sizes);
+    Conditions conditions;
+    conditions.usual_precision = true;
+    return session.estimate(workload, device, conditions);
+}
+
+const ResultPart& part(const Result& result, const std::string& name) {
+    return *std::find_if(result.parts.begin(), result.parts.end(),
+                         [&](const ResultPart& p) { return p.name == name; });
+}
+
+const char* const kModels[] = {"sd-1.5", "sdxl", "flux.1-schnell", "pixart-sigma"};
+
+} // namespace
+
+TEST_CASE("time and energy of an image are affine in the steps", "[diffusion]") {
+    for (const char* const name : kModels) {
+        INFO(name);
+        const Result one = made(name, {{"steps", 1}}), two = made(name, {{"steps", 2}}),
+                     many = made(name, {{"steps", 12}});
+        REQUIRE(many.ok());
+        const double step = two.estimate.latency_s - one.estimate.latency_s,
+                     joules = two.estimate.energy_per_inference_j - one.estimate.energy_per_inference_j;
+        CHECK(step > 0);
+        CHECK(many.estimate.latency_s == Approx(one.estimate.latency_s + 11 * step));
+        CHECK(many.estimate.energy_per_inference_j ==
+              Approx(one.estimate.energy_per_inference_j + 11 * joules));
+        CHECK(many.estimate.memory.peak_bytes == Approx(one.estimate.memory.peak_bytes));
+    }
+}
+
+TEST_CASE("a larger image is never faster and takes no less memory", "[diffusion]") {
+    for (const char* const name : kModels) {
+        INFO(name);
+        double before_s = 0, before_bytes = 0;
+        for (const std::int64_t side : {256, 512, 768, 1024}) {
+            const Result r = made(name, {{"height", side}, {"width", side}, {"steps", 4}});
+            REQUIRE(r.ok());
+            CHECK(r.estimate.latency_s >= before_s);
+            CHECK(r.estimate.memory.peak_bytes >= before_bytes);
+            before_s = r.estimate.latency_s;
+            before_bytes = r.estimate.memory.peak_bytes;
+        }
+    }
+}
+
+TEST_CASE("guidance doubles the denoiser's batch and the passes over the prompt", "[diffusion]") {
+    const Result with = made("sdxl", {{"steps", 2}}), without = made("sdxl", {{"steps", 2}, {"guidance", 1}}),
+                 pair = made("sdxl", {{"steps", 2}, {"guidance", 1}}, 2);
+    REQUIRE(with.ok());
+    CHECK(part(with, "text_encoder").repeat == 2);
+    CHECK(part(without, "text_encoder").repeat == 1);
+    const Result &guided = *part(with, "unet").result, &two = *part(pair, "unet").result,
+                 &one = *part(without, "unet").result;
+    CHECK(guided.model->macs == Approx(two.model->macs));
+    CHECK(guided.estimate.latency_s == Approx(two.estimate.latency_s));
+    CHECK(guided.model->macs == Approx(2 * one.model->macs).epsilon(0.01));
+    CHECK(guided.estimate.batch == 1); // one image, whatever it takes to make it
+    CHECK(with.estimate.batch == 1);
+}
+
+TEST_CASE("memory holds the weights of all parts and the activations of one at a time", "[diffusion]") {
+    const Result r = made("sdxl");
+    REQUIRE(r.ok());
+    double weights = 0, activations = 0;
+    for (const ResultPart& p : r.parts) {
+        weights += p.result->estimate.memory.weight_bytes;
+        activations = std::max(activations, p.result->estimate.memory.activation_bytes);
+    }
+    CHECK(r.estimate.memory.weight_bytes == Approx(weights));
+    CHECK(r.estimate.memory.activation_bytes == Approx(activations));
+}
+
+TEST_CASE("a generator runs in the format of its file", "[diffusion]") {
+    CHECK(made("flux.1-schnell", {{"steps", 1}}).conditions.precision ==
+          PrecisionConfig::uniform(Precision::bf16));
+    CHECK(made("sd-1.5", {{"steps", 1}}).conditions.precision == PrecisionConfig::uniform(Precision::fp16));
+}
+
+TEST_CASE("sizes of a generator reach the parts that have them, and are no remark on the others",
+          "[diffusion]") {
+    const Result r = made("sdxl", {{"steps", 3}, {"height", 512}, {"width", 768}, {"guidance", 1}});
+    REQUIRE(r.ok());
+    CHECK(r.model->findings.empty());
+    for (const auto& [name, size] : std::map<std::string, std::int64_t>{
+             {"steps", 3}, {"height", 512}, {"width", 768}, {"guidance", 1}, {"batch", 1}}) {
+        INFO(name);
+        REQUIRE(r.model->dims.contains(name));
+        CHECK(r.model->dims.at(name) == size);
+    }
+    CHECK_FALSE(made("sdxl", {{"heigth", 512}}).model->findings.empty());
+}
+
+TEST_CASE("devices divide the tokens of a denoiser, and each holds all weights", "[diffusion]") {
+    const Session& session = test::shipped_session();
+    Workload workload{.model = session.load("flux.1-schnell")};
+    workload.sizes.dims = {{"steps", 4}};
+    Conditions conditions;
+    conditions.usual_precision = true;
+    const Result one = session.estimate(workload, "H100", conditions);
+    conditions.devices = 4;
+    const Result four = session.estimate(workload, "H100", conditions);
+    REQUIRE(four.ok());
+    CHECK(four.devices() == 4);
+    CHECK(four.estimate.latency_s < one.estimate.latency_s);
+    CHECK(four.estimate.latency_s > one.estimate.latency_s / 4);
+    CHECK(four.estimate.memory.weight_bytes == Approx(one.estimate.memory.weight_bytes));
+    CHECK(four.estimate.memory.activation_bytes <= one.estimate.memory.activation_bytes);
+    CHECK(four.estimate.energy_per_inference_j > one.estimate.energy_per_inference_j);
+    const Result &whole = *part(one, "transformer").result, &divided = *part(four, "transformer").result;
+    CHECK(4 * divided.model->macs == Approx(whole.model->macs).epsilon(0.02));
+    conditions.devices = 2;
+    CHECK_FALSE(session.estimate(workload, "Coral-Edge-TPU", conditions).ok());
+}
+
+TEST_CASE("steps are counted from one, and of generators alone", "[diffusion]") {
+    CHECK_THROWS_AS(made("sdxl", {{"steps", 0}}), UsageError);
+    CHECK_THROWS_AS(made("resnet50", {{"steps", 20}}), UsageError);
+    CHECK_THROWS_AS(made("clip-vit-b32", {{"steps", 20}}), UsageError);
+    CHECK_THROWS_AS(made("flux.1-schnell", {{"guidance", 2}}), UsageError);
+}

@@ -153,7 +153,7 @@ SweepSummary summary_of(const Options& options, const Sweep& sweep) {
     const MetricTable& metrics = *sweep.request().view.metrics;
     const Metric& ranks = options.sort.empty() ? sweep.usual_order() : metrics.at(options.sort, "--sort");
     SweepSummary summary(sweep.request().axes, ranks, options.top, sweep.last() - sweep.first(), metrics);
-    if (options.precisions.empty() && options.text.activations.empty())
+    if (options.question.given("precision").empty() && options.question.given("activations").empty())
         summary.default_format = sweep.request().precisions.front();
     if (!options.pareto.empty())
         summary.front.emplace(metrics.at(options.pareto[0], "--pareto"),

@@ -132,6 +132,9 @@ class Question(TypedDict, total=False):
     input_shapes: Mapping[str, Sequence[int]]
     real_inputs: Mapping[str, float | Sequence[float]]
     input_sequences: Sequence[str]
+    steps: int | str
+    image_size: int | str
+    frames: int | str
     prompt_tokens: int | str | None
     generate_tokens: int | str | None
     context: int | str | None

@@ -18,7 +18,6 @@ Result made(const std::string& name, std::map<std::string, std::int64_t> sizes =
     Workload workload{.model = session.load(name), .batch = batch};
     workload.sizes.dims = std::move(sizes);
     Conditions conditions;
-    conditions.usual_precision = true;
     return session.estimate(workload, device, conditions);
 }
 
@@ -114,7 +113,6 @@ TEST_CASE("devices divide the tokens of a denoiser, and each holds all weights",
     Workload workload{.model = session.load("flux.1-schnell")};
     workload.sizes.dims = {{"steps", 4}};
     Conditions conditions;
-    conditions.usual_precision = true;
     const Result one = session.estimate(workload, "H100", conditions);
     conditions.devices = 4;
     const Result four = session.estimate(workload, "H100", conditions);

@@ -214,7 +214,7 @@ std::string mixed_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     const std::string asked = precision_name(first);
     return fmt::format("{}, {}: {}.{}",
                        facts.mixed ? "Formats differ" : "The format is not the one asked for",
-                       q.usual.empty() ? asked + " was asked for" : asked + " is only the default",
+                       q.usual.empty() ? "not all run " + asked : asked + " is only the default",
                        formats_text(q), usual_text(q));
 }
 

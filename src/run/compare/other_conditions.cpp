@@ -10,8 +10,10 @@ namespace archsim {
 std::vector<Result> in_usual_formats(const Session& session, const Workload& workload,
                                      const Conditions& asked, std::span<const Result> results) {
     if (asked.precision.named() || asked.format_of_device || asked.precision.strict_fp32 || asked.weights ||
-        workload.prompt || workload.model.info.format || results.size() < 2 || !other_format_runs(results))
+        workload.prompt || results.size() < 2 || !other_format_runs(results))
         return {};
+    if (const auto& own = workload.model.info.format; own && own->compute != Precision::fp32)
+        return {}; // the file's own comes first
     std::vector<Result> usual;
     for (const Result& result : results) {
         Conditions conditions = result.conditions;

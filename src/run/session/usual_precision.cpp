@@ -111,7 +111,8 @@ PrecisionConfig usual_on(const Machine& machine) {
 
 Conditions settled(Conditions conditions, const Workload& workload) {
     if (!conditions.precision.named()) {
-        if (workload.prompt || workload.model.info.format || conditions.precision.strict_fp32)
+        const auto& own = workload.model.info.format;
+        if (workload.prompt || (own && own->compute != Precision::fp32) || conditions.precision.strict_fp32)
             conditions.format_of_device = false;
         conditions.precision = usual_precision(workload, conditions.precision.strict_fp32);
     }

@@ -1,4 +1,4 @@
-"""DETR (arXiv:2005.12872): a ResNet, six encoder and six decoder layers, one hundred queries."""
+"""DETR (arXiv:2005.12872): ResNet-50, six encoder and six decoder layers, one hundred queries."""
 import math
 
 import torch
@@ -91,11 +91,9 @@ class SinePosition(nn.Module):
 
 
 class Detr(nn.Module):
-    def __init__(self, backbone="resnet50", dilated=False, classes=91):
-        """`dilated`: the last stage keeps its input's size (DC5)."""
+    def __init__(self, classes=91):
         super().__init__()
-        resnet = getattr(torchvision.models, backbone)(
-            weights=None, norm_layer=FrozenBatchNorm2d, replace_stride_with_dilation=(False, False, dilated))
+        resnet = torchvision.models.resnet50(weights=None, norm_layer=FrozenBatchNorm2d)
         self.backbone = nn.Sequential()
         for name, module in resnet.named_children():
             if name not in ("avgpool", "fc"):

@@ -160,6 +160,16 @@ TEST_CASE("what a pipeline does not say is an error with its place", "[diffusion
     CHECK_THAT(refused("huge", "unet/config.json",
                        R"({"_class_name": "UNet2DConditionModel", "block_out_channels": [99999999999]})"),
                Contains("block_out_channels"));
+    CHECK_THAT(
+        refused(
+            "deep", "vae/config.json",
+            R"({"_class_name": "AutoencoderKL", "block_out_channels": [32, 64], "layers_per_block": 1000000})"),
+        Contains("layers_per_block"));
+    CHECK_THAT(refused("depth", "unet/config.json",
+                       R"({"_class_name": "UNet2DConditionModel", "block_out_channels": [32],
+                           "down_block_types": ["CrossAttnDownBlock2D"], "up_block_types": ["CrossAttnUpBlock2D"],
+                           "transformer_layers_per_block": 1000000, "cross_attention_dim": 64})"),
+               Contains("layers_per_block"));
     auto files = kTiny;
     files.erase("vae/config.json");
     CHECK_THROWS_AS(read_diffusion_pipeline(written("missing", files)), Error);

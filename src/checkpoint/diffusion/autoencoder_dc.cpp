@@ -119,6 +119,10 @@ Graph build_dc_decoder(Fields& f, const Decoder& base, const PartPlace& place) {
     const std::vector<std::string> types = f.texts({"decoder_block_types"});
     if (layers.size() != blocks || types.size() != blocks)
         f.refuse("decoder_block_out_channels", "its blocks need channels, layers and types, as many of each");
+    double all = 0;
+    for (const std::int64_t own : layers)
+        all += static_cast<double>(own);
+    check_blocks(f, "decoder_layers_per_block", all);
     const auto scales = scales_of(f, blocks);
     const std::int64_t latent = size_of(f, {"latent_channels"}, 32),
                        size = size_of(f, {"attention_head_dim"}, 32), out = size_of(f, {"in_channels"}, 3);

@@ -45,6 +45,7 @@ Graph build_kl_decoder(Fields& f, const Decoder& base, const PartPlace& place) {
                attends = f.flag({"mid_block_add_attention"}, true);
     f.skip({"act_fn", "sample_size", "in_channels", "down_block_types", "up_block_types", "use_quant_conv",
             "latents_mean", "latents_std", "force_upcast"});
+    check_blocks(f, "layers_per_block", static_cast<double>(layers) * static_cast<double>(channels.size()));
     const Axis batch(place.batch);
     TensorId x = g.given("latents", {batch, latent, place.side("height"), place.side("width")});
     if (rescales)

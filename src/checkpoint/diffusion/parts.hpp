@@ -43,6 +43,9 @@ std::int64_t size_of(Fields& f, Names names, std::int64_t fallback = 0);
 /// A list of such sizes, one per block; needed.
 std::vector<std::int64_t> sizes_of(Fields& f, const char* name);
 
+/// Refuses a network of more blocks than any has, before they are built; `blocks` are all of them together.
+void check_blocks(const Fields& f, const char* field, double blocks);
+
 /// Sines and cosines that a time step starts as, in all transformers.
 inline constexpr std::int64_t kWaves = 256;
 

@@ -44,6 +44,11 @@ std::int64_t size_of(Fields& f, Names names, std::int64_t fallback) {
     return size;
 }
 
+void check_blocks(const Fields& f, const char* field, double blocks) {
+    if (blocks > static_cast<double>(kMostLayers))
+        f.refuse(field, fmt::format("{:.0f} blocks are more than any network has", blocks));
+}
+
 std::vector<std::int64_t> sizes_of(Fields& f, const char* name) {
     constexpr std::size_t kMostBlocks = 64;
     constexpr std::int64_t kLargest = 1 << 20;

@@ -141,6 +141,10 @@ Graph build_unet(Fields& f, const Decoder& base, const PartPlace& place) {
     s.layers = per_block(f, "layers_per_block", blocks, 2);
     s.down_attends = attends(f, "down_block_types", blocks);
     s.up_attends = attends(f, "up_block_types", blocks);
+    double layers = 0;
+    for (std::size_t b = 0; b < blocks; ++b)
+        layers += 2 * static_cast<double>(s.layers[b] + 1) * static_cast<double>(s.depth[b]);
+    check_blocks(f, "layers_per_block", layers);
     s.context = size_of(f, {"cross_attention_dim"});
     s.groups = size_of(f, {"norm_num_groups"}, 32);
     s.time = 4 * s.channels.front();

@@ -186,6 +186,7 @@ Graph build_wan_decoder(Fields& f, const Decoder& base, const PartPlace& place) 
     std::reverse(grows.begin(), grows.end());
     f.skip({"latents_mean", "latents_std", "attn_scales", "in_channels", "out_channels",
             "scale_factor_spatial", "scale_factor_temporal", "base_dim", "clip_output"});
+    check_blocks(f, "num_res_blocks", static_cast<double>(layers) * static_cast<double>(blocks));
     const Axis batch(place.batch);
     TensorId x = g.given("latents", {batch, latent, PartPlace::axis(place.latent_frames(1)),
                                      place.side("height"), place.side("width")});

@@ -74,11 +74,15 @@ double size_of(const std::filesystem::path& file) {
     return ignored ? 0 : static_cast<double>(size);
 }
 
-/// Of a checkpoint the configuration stands for all its files.
+/// Of a checkpoint the configuration stands for all its files, of a pipeline of diffusers the index.
 bool describes_model(const std::filesystem::path& file) {
+    std::error_code ignored;
+    if (file.filename() == "config.json" &&
+        std::filesystem::exists(file.parent_path().parent_path() / "model_index.json", ignored))
+        return false;
     return file.extension() == ".onnx" || file.native().ends_with(".onnx.gz") ||
            file.extension() == ".gguf" || file.extension() == ".tflite" || file.extension() == ".task" ||
-           file.filename() == "config.json";
+           file.filename() == "config.json" || file.filename() == "model_index.json";
 }
 
 void check_known(const std::string& wanted, const char* flag, const std::vector<CatalogueEntry>& entries,

@@ -56,8 +56,9 @@ struct ServeOptions {
         flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file").required();
         add_load(flags);
         add_engine(flags);
-        question.add_to(flags, {.without = {"batch_size", "prompt_tokens", "generate_tokens", "context",
-                                            "sampling", "parallel", "devices"}});
+        question.add_to(flags,
+                        {.without = {"batch_size", "steps", "image_size", "frames", "prompt_tokens",
+                                     "generate_tokens", "context", "sampling", "parallel", "devices"}});
         const char* sharing = "Language models and several devices";
         flags
             .add_option("--parallel", parallel,

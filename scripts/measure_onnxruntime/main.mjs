@@ -43,7 +43,7 @@ function readCatalogue() {
     const models = fs.readdirSync(folder).filter((f) => f.endsWith(".json"))
         .flatMap((f) => JSON.parse(fs.readFileSync(path.join(folder, f), "utf8")).models);
     const byName = new Map();
-    for (const model of models) for (const name of [model.name, ...model.aliases]) byName.set(name.toLowerCase(), model);
+    for (const model of models) for (const name of [model.name, ...(model.aliases ?? [])]) byName.set(name.toLowerCase(), model);
     return byName;
 }
 

@@ -153,8 +153,8 @@ std::vector<QuestionField> format_fields() {
         {.key = "precision",
          .flag = "--precision",
          .help =
-             "fp32, bf16, fp16, fp8, int8, int4, w4a16 ..., or usual: the one that each device multiplies "
-             "fastest (default: a file's own format, fp32 of catalogue models, bf16 of answers to prompts)",
+             "fp32, bf16, fp16, fp8, int8, w4a16 ..., or usual: each device's fastest (default: a file's own "
+             "format, fp32 of catalogue models, bf16 of answers to prompts)",
          .value = "FORMAT",
          .print =
              [](const Question& q) {

@@ -223,7 +223,8 @@ class StudyReader {
             if (field->key == "dims")
                 dims(top, texts);
             else if (field->key != "batch_size" && field->key != "precision" && field->key != "runtime")
-                give(*field, field->key == "devices" ? "device_count" : field->key, top, texts);
+                give(*field, field->key == "devices" ? std::string_view("device_count") : field->key, top,
+                     texts);
         if (!context_.findings.empty())
             return;
         try {
@@ -235,7 +236,8 @@ class StudyReader {
         }
     }
 
-    void give(const QuestionField& field, const std::string& key, ObjectReader& top, QuestionTexts& texts) {
+    /// `key` outlives `top`, which remembers what was asked of it.
+    void give(const QuestionField& field, std::string_view key, ObjectReader& top, QuestionTexts& texts) {
         const JsonValue* value = top.member(key);
         if (value == nullptr)
             return;
@@ -243,7 +245,7 @@ class StudyReader {
         try {
             for (const std::string& text :
                  texts_of_json(field, nlohmann::ordered_json::parse(value->dump()), "the value"))
-                texts.give(field, text, key);
+                texts.give(field, text, std::string(key));
         } catch (const UsageError& problem) {
             report(field.choices.empty() ? FindingKind::out_of_range : FindingKind::unknown_name, place,
                    problem.what(), field.choices.empty() ? field.help : "use " + either_of(field.choices));

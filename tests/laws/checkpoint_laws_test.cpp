@@ -161,7 +161,7 @@ std::optional<GgufMaker> as_gguf(const Decoder& d) {
         default:
             return std::nullopt;
         }
-        if (d.layers[i].feed_forward.linear)
+        if (d.layers[i].feed_forward.linear || m.index_heads > 0) // no file with a sparse index was seen
             return std::nullopt;
         add_feed_forward(f, block, d.layers[i].feed_forward, hidden);
     }
@@ -194,8 +194,10 @@ TEST_CASE("a configuration and its GGUF header have the same parameters and cach
         if (entry.path().extension() != ".json")
             continue;
         INFO(entry.path().stem().string());
-        Decoder d = checkpoint::read_config(
-            checkpoint::parse_python_json(test::read(entry.path()), entry.path().string()), "config.json");
+        const auto document = checkpoint::parse_python_json(test::read(entry.path()), entry.path().string());
+        if (document.contains("_class_name")) // a pipeline of image or video generation
+            continue;
+        Decoder d = checkpoint::read_config(document, "config.json");
         d.resident.clear();
         const auto file = as_gguf(d);
         if (!file) {
@@ -218,5 +220,5 @@ TEST_CASE("a configuration and its GGUF header have the same parameters and cach
                    Catch::Contains("blk.0.of_another_kind.weight"));
     }
     CHECK(written >= 25);
-    CHECK(left_out <= 2);
+    CHECK(left_out <= 6); // mixers and sparse indices of which no GGUF file is written here
 }

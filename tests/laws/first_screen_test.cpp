@@ -109,8 +109,7 @@ TEST_CASE("what a ranking of devices says first holds in every format and at eve
                 CompareModelsRequest request;
                 request.models = {model};
                 request.deployment = deployment;
-                if (formats.empty())
-                else if (formats.size() == 1)
+                if (formats.size() == 1)
                     ask_precision(request.conditions, formats.front());
                 else
                     request.precisions = formats;

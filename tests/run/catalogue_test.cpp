@@ -129,14 +129,17 @@ TEST_CASE(
         CHECK((published.parameters > 0 || published.gmacs > 0 || entry.kind == "preprocessing"));
         Bindings bindings;
         bindings.dims = published.dims;
-        const auto model = laws::session().bind(laws::session().load(entry.name), 1, bindings);
+        const Model model = laws::session().load(entry.name);
+        const bool one_graph = model.parts.empty(); // those of generators run many times each
+        const auto bound = one_graph ? laws::session().bind(model, 1, bindings) : nullptr;
+        const double counted = one_graph ? bound->graph().parameters() + entry.not_exported_parameters
+                                         : laws::session().facts({.model = model})->parameters;
         // Rounded figures hold within half a unit of their last digit.
         const double parameters = std::max(0.01, published.parameters_tolerance);
         if (published.parameters > 0)
-            CHECK(model->graph().parameters() + entry.not_exported_parameters ==
-                  Approx(published.parameters).epsilon(parameters).margin(0));
-        if (published.gmacs > 0)
-            CHECK(model->graph().macs() / 1e9 ==
+            CHECK(counted == Approx(published.parameters).epsilon(parameters).margin(0));
+        if (published.gmacs > 0 && one_graph)
+            CHECK(bound->graph().macs() / 1e9 ==
                   Approx(published.gmacs).epsilon(0.03).margin(half_of_last_digit(published.gmacs)));
     }
     CHECK(without <= 2);

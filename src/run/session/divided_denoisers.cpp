@@ -105,7 +105,7 @@ Result DividedDenoisers::run(const Session& session, const std::shared_ptr<const
             refused.device = machine->device;
             refused.estimate.status = Status::unsupported;
             refused.estimate.reason =
-                "states no link to others of its kind, so several of them cannot share a model";
+                "has no interconnect in the database; several devices are not estimated";
             return refused;
         }
         const Denoisers& denoisers = on(static_cast<std::int64_t>(conditions.devices));

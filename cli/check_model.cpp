@@ -51,7 +51,8 @@ int main(int argc, char** argv) {
             results.push_back(device.result);
         return cli::exit_code_of(results);
     };
-    return cli::run_tool(argc, argv, "check_model",
-                         "Lists operators that fall back to the host, what that costs, and rewrites that avoid it.",
-                         kExamples, setup, body);
+    return cli::run_tool(
+        argc, argv, "check_model",
+        "Lists operators that fall back to the host, what that costs, and rewrites that avoid it.", kExamples,
+        setup, body);
 }

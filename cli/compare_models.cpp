@@ -81,8 +81,7 @@ int main(int argc, char** argv) {
         check.add_to(flags);
         flags.add_flag("--cold-start", view.cold_start,
                        "also estimate the first inference, including network build and weight loading");
-        flags.add_flag("--percentiles", percentiles,
-                       "run-to-run latency percentiles (P50, P90, P99, P99.9)");
+        flags.add_flag("--percentiles", percentiles, "run-to-run latency percentiles (P50, P90, P99, P99.9)");
         flags.add_option("--rate", load.rate_per_s,
                          "arrival rate in items/s; adds queueing delay to the percentiles");
         flags.add_option("--sort", sort, "metric that ranks: " + MetricTable::standard().keys());

@@ -40,7 +40,8 @@ struct QuestionOptions {
     /// Of fields with several values the one of that index, or the only one. Throws UsageError naming the
     /// flag of a text that cannot be, or of fields that cannot be together.
     Question question(std::size_t index = 0) const;
-    /// Where nobody named a model and the last text of a field that takes several is none of its values, it is one:
+    /// Where nobody named a model and the last text of a field that takes several is none of its values, it
+    /// is one:
     /// "--precision fp16 resnet50".
     void pass_on(std::string_view key, std::vector<std::string>& models);
     /// Every value of a field of whole numbers, by its row; "auto" is 0, and what a new question has stands

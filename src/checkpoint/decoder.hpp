@@ -107,7 +107,7 @@ struct Decoder {
     CheckpointFacts facts;
     std::vector<DecoderLayer> layers;
     bool tied = false;
-    bool head = true;                  ///< false: the last hidden states are the result (an encoder of prompts)
+    bool head = true; ///< false: the last hidden states are the result (an encoder of prompts)
     bool head_bias = false;
     bool layer_norm = false;           ///< norms of the residual stream take the mean off and add a bias
     bool table_norm = false;           ///< and one follows the embedding

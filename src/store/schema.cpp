@@ -189,8 +189,7 @@ void prepare_results_file(SqlFile& file, const MetricTable& metrics) {
 std::int64_t expect_results_file(SqlFile& file, const std::string& name) {
     const auto application = file.number("PRAGMA application_id"), layout = layout_of(file);
     if (application != kApplication)
-        throw InputError(
-            fmt::format("{}: not a results file; create one with compare_models --save", name));
+        throw InputError(fmt::format("{}: not a results file; create one with compare_models --save", name));
     if (layout > kLayout)
         throw InputError(
             fmt::format("{}: a newer version of archsim made this file; read it with that one", name));

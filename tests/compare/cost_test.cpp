@@ -73,8 +73,8 @@ TEST_CASE("costs that are compared are on one basis, and who has none is named",
     CHECK_THAT(cost_basis(mixed, plain()), Catch::Contains("bought") && Catch::Contains("list price: a"));
     const std::vector<Result> rented = {made("a", 1, {}), made("b", 2, 100)};
     CHECK(on_one_basis(rented, plain()).tenure == Tenure::rent); // both can be rented, one bought
-    CHECK_THAT(cost_basis(rented, plain()), Catch::Contains("rented by the hour") &&
-                                                !Catch::Contains("not ranked"));
+    CHECK_THAT(cost_basis(rented, plain()),
+               Catch::Contains("rented by the hour") && !Catch::Contains("not ranked"));
     CostOptions options = plain();
     options.tenure = Tenure::rent;
     CHECK(on_one_basis(mixed, options).tenure == Tenure::rent); // as asked

@@ -34,8 +34,8 @@ TEST_CASE("a cache of fixed length is read whole by every step, and by a prompt 
         REQUIRE(e.status == Status::ok);
         return e.latency_s;
     };
-    // 8 sequences x 2048 positions x 128 KiB instead of 8 x 384, at 0.9 of 2765 GB/s; beside these reads stand
-    // the products of attention, which the p-norm of the lanes lets add up to a fifth.
+    // 8 sequences x 2048 positions x 128 KiB instead of 8 x 384, at 0.9 of 2765 GB/s; beside these reads
+    // stand the products of attention, which the p-norm of the lanes lets add up to a fifth.
     CHECK(time("TPU-v5p", "xla", GenerationPhase::decode, 2048) -
               time("TPU-v5p", "xla", GenerationPhase::decode, 0) ==
           Approx(8 * (2048 - 384) * 131072.0 / 2.4885e12).epsilon(0.2));

@@ -40,8 +40,9 @@ struct DiffusionPipeline {
 ARCHSIM_API bool is_diffusion_pipeline(const std::filesystem::path& path);
 
 /// Reads it. A field that changes sizes and is not known becomes a finding of the part's graph. Throws
-/// InputError with file and field for classes that are not known. `divided`: denoisers that divide are as each of
-/// several devices runs them, with keys and values of the others' tokens (size `other_tokens`) as an input.
+/// InputError with file and field for classes that are not known. `divided`: denoisers that divide are as
+/// each of several devices runs them, with keys and values of the others' tokens (size `other_tokens`) as an
+/// input.
 ARCHSIM_API DiffusionPipeline read_diffusion_pipeline(const std::filesystem::path& path,
                                                       bool divided = false);
 

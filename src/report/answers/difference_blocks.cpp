@@ -152,8 +152,8 @@ std::vector<std::string> difference_lines(const Difference& d, const SideLabels&
             fmt::format("Mainly because {}.", cause_text(*cause, labels.side[1], labels.side[0])));
     std::string shared = labels.common.empty() ? std::string() : fmt::format("Both: {}.", labels.common);
     if (d.operators[0] > 0 && d.operators[1] > 0)
-        shared += fmt::format("{}{} operators match ({} in A, {} in B).",
-                              shared.empty() ? "" : " ", d.aligned, d.operators[0], d.operators[1]);
+        shared += fmt::format("{}{} operators match ({} in A, {} in B).", shared.empty() ? "" : " ",
+                              d.aligned, d.operators[0], d.operators[1]);
     if (!shared.empty())
         lines.push_back(std::move(shared));
     if (d.overlapping)

@@ -173,7 +173,8 @@ std::vector<std::string> verdict_lines(const PortabilityAnswer& answer) {
             lines.push_back(device_line(p));
     }
     if (unknown == answer.devices.size())
-        lines.front() = "Unknown whether it runs entirely on any device: a part of the model is not understood.";
+        lines.front() =
+            "Unknown whether it runs entirely on any device: a part of the model is not understood.";
     else
         lines.front() = fmt::format("Runs entirely on {} of {} devices{}{}.", whole.size(),
                                     answer.devices.size(), whole.empty() ? "" : ": ", names_text(whole));

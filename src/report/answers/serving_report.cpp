@@ -198,11 +198,11 @@ namespace {
 /// 412 W."
 std::string served_text(const ServingResult& r) {
     const ServingSummary& s = r.summary;
-    return fmt::format(
-        "{}, {}: {}{} requests/s, P99 TTFT {}, P99 TPOT {}, {} output tokens/s at {}.",
-        r.hardware, to_string(r.parallelism), r.overloaded ? "overloaded at " : "",
-        format_number(r.rate_per_s > 0 ? r.rate_per_s : r.capacity_per_s), format_time(s.time_to_first_s.p99),
-        format_time(s.time_per_token_s.p99), format_number(s.output_tokens_per_s), format_power(s.watts));
+    return fmt::format("{}, {}: {}{} requests/s, P99 TTFT {}, P99 TPOT {}, {} output tokens/s at {}.",
+                       r.hardware, to_string(r.parallelism), r.overloaded ? "overloaded at " : "",
+                       format_number(r.rate_per_s > 0 ? r.rate_per_s : r.capacity_per_s),
+                       format_time(s.time_to_first_s.p99), format_time(s.time_per_token_s.p99),
+                       format_number(s.output_tokens_per_s), format_power(s.watts));
 }
 
 /// The most load within the limits, where there are any; else the run that gives out most tokens.

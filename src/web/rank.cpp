@@ -9,6 +9,7 @@
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
+#include "run/compare/other_conditions.hpp"
 #include "web/answers.hpp"
 #include "web/comparison.hpp"
 #include "web/fragments.hpp"
@@ -50,6 +51,10 @@ ModelComparison compare(const Session& session, const Question& question) {
     comparison.models = {session.facts(request.workload)};
     for (const std::string& hardware : request.hardware)
         comparison.results.push_back(session.estimate(request.workload, hardware, request.conditions));
+    DecisionRequest limits = request.decision;
+    limits.cost = on_one_basis(comparison.results, limits.cost);
+    comparison.usual = {in_usual_formats(session, request.workload, question.conditions, comparison.results)};
+    comparison.modes = {modes_within(session, request.workload, comparison.results, limits)};
     return comparison;
 }
 
@@ -60,7 +65,8 @@ Json answer_rank(const Session& session, const Question& question) {
     DecisionRequest limits = question.limits;
     limits.cost = on_one_basis(c.results, limits.cost);
     const Decision decision = decide(c.results, limits);
-    std::vector<Block> verdicts = {verdict_block({c.results, labels, by, limits.cost, &decision})};
+    std::vector<Block> verdicts = {
+        verdict_block({c.results, labels, by, limits.cost, &decision, c.usual.front(), c.modes.front()})};
     if (question.limits.active()) {
         auto decided = decision_blocks(decision, c.results, labels);
         std::move(decided.begin(), decided.end(), std::back_inserter(verdicts));

@@ -103,14 +103,16 @@ struct AttributeValue : AttributeAlternatives {
     using AttributeAlternatives::AttributeAlternatives;
     using AttributeAlternatives::operator=;
     AttributeValue() = default;
-    AttributeValue(AttributeValue&&) noexcept = default;
-    AttributeValue& operator=(AttributeValue&&) noexcept = default;
+    AttributeValue(AttributeValue&&) noexcept = default;            ///< leaves the other without a value
+    AttributeValue& operator=(AttributeValue&&) noexcept = default; ///< the same
     ~AttributeValue() = default;
-    AttributeValue(const AttributeValue& other) : AttributeAlternatives() {
+    AttributeValue(const AttributeValue& other) : AttributeAlternatives() { ///< or std::bad_alloc
         std::visit([this](const auto& held) { emplace<std::decay_t<decltype(held)>>(held); },
                    static_cast<const AttributeAlternatives&>(other));
     }
-    AttributeValue& operator=(const AttributeValue& other) { return *this = AttributeValue(other); }
+    AttributeValue& operator=(const AttributeValue& other) {
+        return *this = AttributeValue(other);
+    } ///< the same
 };
 
 /// One operator call as the file has it.

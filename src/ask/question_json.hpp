@@ -2,6 +2,7 @@
 // Questions as JSON: the fields of a request, and their texts from JSON.
 
 #include "archsim/ask/question.hpp"
+#include "archsim/core/export.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -20,7 +21,7 @@ nlohmann::ordered_json question_json(const Question& question);
 
 /// The texts that a value of a document gives to a field; none for null. Throws UsageError, naming the field
 /// as `name`, for a value of another kind.
-std::vector<std::string> texts_of_json(const QuestionField& field, const nlohmann::ordered_json& value,
-                                       const std::string& name);
+ARCHSIM_API std::vector<std::string>
+texts_of_json(const QuestionField& field, const nlohmann::ordered_json& value, const std::string& name);
 
 } // namespace archsim

@@ -5,7 +5,6 @@
 #include "archsim/report/compare_models_report.hpp"
 #include "archsim/report/comparison_charts.hpp"
 #include "archsim/report/decision_report.hpp"
-#include "archsim/run/usual_precision.hpp"
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
@@ -38,7 +37,7 @@ ModelComparison compare(const Session& session, const Question& question) {
     request.models = {question.model};
     request.hardware = question.hardware;
     request.workload = question.workload;
-    request.conditions = settled(question.conditions, request.workload);
+    request.conditions = question.conditions;
     request.decision = question.limits;
     if (request.hardware.empty() && !question.deployment.empty()) {
         const Deployment deployment = session.hardware().deployment(question.deployment);

@@ -18,10 +18,10 @@ said=$(PATH=$scratch /bin/bash "$project/scripts/release" "$scratch/none" 2>&1) 
 [[ $said == *"apt-get install dpkg-dev"* && ! -e $scratch/none ]] || fail "no hint at dpkg-dev: $said"
 
 "$project/scripts/release" --no-page "$folder" || fail "scripts/release: see build/release/release/log"
-only() { # the one artefact of a kind, of 8 MB at most
+only() { # the one artefact of a kind, of 10 MB at most
     local file
     file=$(ls "$folder"/$1)
-    [ "$(stat --format=%s "$file")" -le 8000000 ] || fail "$file has more than 8 MB"
+    [ "$(stat --format=%s "$file")" -le 10000000 ] || fail "$file has more than 10 MB"
     echo "$file"
 }
 package=$(only '*.deb')

@@ -75,7 +75,7 @@ Chart tradeoff_chart(std::span<const Result> results, const Metric& x, const Met
     for (auto& [family, series] : families)
         chart.series.push_back(std::move(series));
     std::stable_sort(front.points.begin(), front.points.end(),
-              [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
+                     [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
     chart.series.push_back(std::move(front));
     return chart;
 }

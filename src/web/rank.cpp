@@ -44,6 +44,7 @@ ModelComparison compare(const Session& session, const Question& question) {
         request.deployment = question.deployment;
         request.hardware = deployment.hardware;
         comparison.deployment_title = deployment.title;
+        comparison.deployment_use = deployment.description;
     }
     if (request.hardware.empty())
         request.hardware = session.hardware().device_ids();

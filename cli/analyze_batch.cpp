@@ -30,9 +30,12 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         model.add_to(flags);
         flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
+            .value_named("DEVICE")
             .required();
-        flags.add_option("--batch-sizes,--batch-size", batches,
-                         "rising batch sizes, e.g. 1,8,32 or 1,2,4,...,256 (default: 1,2,4,...,64)");
+        flags
+            .add_option("--batch-sizes,--batch-size", batches,
+                        "rising batch sizes, e.g. 1,8,32 or 1,2,4,...,256 (default: 1,2,4,...,64)")
+            .value_named("SIZES");
         question.add_to(flags, {.without = {"batch_size"}, .several = {"devices"}});
         decisions.add_to(flags);
         output.add_order_to(flags);

@@ -31,9 +31,12 @@ int main(int argc, char** argv) {
     ComprehensiveView view;
     const auto setup = [&](cli::Flags& flags) {
         model.add_to(flags);
-        flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file").required();
+        flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file")
+            .value_named("DEVICE")
+            .required();
         question.add_to(flags);
-        flags.add_option("--batch-sizes", batches, "also at these batch sizes, e.g. 1,8,32 or 1,2,4,...,64");
+        flags.add_option("--batch-sizes", batches, "also at these batch sizes, e.g. 1,8,32 or 1,2,4,...,64")
+            .value_named("SIZES");
         flags
             .add_option("--top", top,
                         "longest groups of equal subgraphs described one by one; 0: all (default: 1 with "

@@ -39,7 +39,9 @@ int main(int argc, char** argv) {
     std::string profile;
     const auto setup = [&](cli::Flags& flags) {
         model.add_to(flags);
-        flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file").required();
+        flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file")
+            .value_named("DEVICE")
+            .required();
         question.add_to(flags);
         flags.add_option("--top", view.top, "longest groups of equal subgraphs described one by one; 0: all")
             .within(0, 1 << 20)

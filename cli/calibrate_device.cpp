@@ -30,19 +30,30 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         flags.add_option("device", request.device, "device to calibrate: a name, or the path of a JSON file");
         measured.add_to(flags, "CSV file(s) of measured values; see docs/calibrating.md");
-        flags.add_option("--model", context.model,
-                         "with --from: the network that ran, where the output does not say");
-        flags.add_option("--precision", context.precision,
-                         "with --from: the format that ran, where the output does not say");
-        flags.add_option("--runtime", request.runtime,
-                         "only rows of this software stack (default: the one with most rows)");
-        flags.add_option("--parameters", request.parameters,
-                         "parameters to fit, at most six (default: see docs/calibrating.md)");
-        flags.add_option("--stack", request.stacks,
-                         "instead of a device: fit the parameters that software stack(s) share over devices");
+        flags
+            .add_option("--model", context.model,
+                        "with --from: the network that ran, where the output does not say")
+            .value_named("MODEL");
+        flags
+            .add_option("--precision", context.precision,
+                        "with --from: the format that ran, where the output does not say")
+            .value_named("FORMAT");
+        flags
+            .add_option("--runtime", request.runtime,
+                        "only rows of this software stack (default: the one with most rows)")
+            .value_named("STACK");
+        flags
+            .add_option("--parameters", request.parameters,
+                        "parameters to fit, at most six (default: see docs/calibrating.md)")
+            .value_named("NAME");
+        flags
+            .add_option("--stack", request.stacks,
+                        "instead of a device: fit the parameters that software stack(s) share over devices")
+            .value_named("STACK");
         flags.add_flag("--with-devices", request.with_devices,
                        "with --stack: fit the devices' own parameters together with it");
-        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
+        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence")
+            .value_named("FOLDER");
         output.add_to(flags, "text, markdown, json, csv, html");
         flags.remove("--output");
         const char* result = "Result (default: only printed)";

@@ -27,10 +27,13 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         models.add_to(flags);
         flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
+            .value_named("DEVICE")
             .required();
-        flags.add_option("--fail-on", rules,
-                         "METRIC>LIMIT or METRIC<LIMIT (repeatable): 'latency>5ms'; against the baseline: "
-                         "'latency>+5%', 'memory>+64MB', 'throughput<-2%'");
+        flags
+            .add_option("--fail-on", rules,
+                        "METRIC>LIMIT or METRIC<LIMIT (repeatable): 'latency>5ms'; against the baseline: "
+                        "'latency>+5%', 'memory>+64MB', 'throughput<-2%'")
+            .value_named("RULE");
         flags.add_option("--baseline", baseline, "estimates of an earlier day, from --save-baseline");
         flags.add_option("--save-baseline", saved, "also write today's estimates, to compare with later");
         flags.add_option("--junit", junit, "also write the outcomes as JUnit XML");

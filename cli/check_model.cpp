@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         model.add_to(flags);
         flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
+            .value_named("DEVICE")
             .required();
         flags.add_flag("--no-rewrites", plain, "do not try the known rewrites");
         flags

@@ -35,17 +35,22 @@ int main(int argc, char** argv) {
     bool by_class = false;
     const auto setup = [&](cli::Flags& flags) {
         model.add_to(flags);
-        flags.add_option(
-            "--architectures,--hardware", request.architectures,
-            fmt::format("families ({}, or all), FAMILY=DEVICE, or devices", fmt::join(family_names(), " ")));
+        flags
+            .add_option("--architectures,--hardware", request.architectures,
+                        fmt::format("families ({}, or all), FAMILY=DEVICE, or devices",
+                                    fmt::join(family_names(), " ")))
+            .value_named("NAME");
         flags
             .add_option("--level", level,
                         "summary (default), detailed (default with --architecture) or subgraph")
             .one_of({"summary", "detailed", "subgraph"});
-        flags.add_option("--architecture", request.architecture, "show only this one at the detailed level");
+        flags.add_option("--architecture", request.architecture, "show only this one at the detailed level")
+            .value_named("NAME");
         flags.add_option("--explain-difference", request.explain, "why two architectures differ: A B")
+            .value_named("NAME")
             .expects(2);
         flags.add_option("--metric", metric, "what decides: " + MetricTable::standard().keys())
+            .value_named("METRIC")
             .show_default();
         flags
             .add_option(
@@ -56,6 +61,7 @@ int main(int argc, char** argv) {
             .add_option(
                 "--what-if", request.what_if,
                 "changed devices or workload: bandwidth=2x tdp=15W batch=8 precision=int8 GPU:peak=50%")
+            .value_named("CHANGE")
             .in_group("What if");
         flags
             .add_flag("--sensitivity", request.sensitivity,
@@ -64,7 +70,9 @@ int main(int argc, char** argv) {
         flags.add_flag(
             "--by-class", by_class,
             "no model: times faster than the CPU over thirteen classes of models, strengths and weaknesses");
-        flags.add_option("--batch-sweep", sweep, "batches to compare, 1,2,4,...,256").in_group("What if");
+        flags.add_option("--batch-sweep", sweep, "batches to compare, 1,2,4,...,256")
+            .value_named("SIZES")
+            .in_group("What if");
         for (const char* other : {"MODEL", "--model", "--level", "--architecture", "--explain-difference",
                                   "--what-if", "--sensitivity", "--batch-sweep"})
             flags.exclude("--by-class", other);

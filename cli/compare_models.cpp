@@ -65,10 +65,14 @@ int main(int argc, char** argv) {
     bool percentiles = false;
     const auto setup = [&](cli::Flags& flags) {
         models.add_to(flags);
-        flags.add_option("--deployment", request.deployment,
-                         "deployment scenario: datacenter, edge, embedded (default: datacenter)");
-        flags.add_option("--hardware", request.hardware,
-                         "devices: NAME, NAME@MODE, NAME@all for every power mode, or a device file");
+        flags
+            .add_option("--deployment", request.deployment,
+                        "deployment scenario: datacenter, edge, embedded (default: datacenter)")
+            .value_named("DEPLOYMENT");
+        flags
+            .add_option("--hardware", request.hardware,
+                        "devices: NAME, NAME@MODE, NAME@all for every power mode, or a device file")
+            .value_named("DEVICE");
         flags.exclude("--deployment", "--hardware");
         flags.add_rule([&] {
             if (models.flag.empty())
@@ -82,9 +86,12 @@ int main(int argc, char** argv) {
         flags.add_flag("--cold-start", view.cold_start,
                        "also estimate the first inference, including network build and weight loading");
         flags.add_flag("--percentiles", percentiles, "run-to-run latency percentiles (P50, P90, P99, P99.9)");
-        flags.add_option("--rate", load.rate_per_s,
-                         "arrival rate in items/s; adds queueing delay to the percentiles");
-        flags.add_option("--sort", sort, "metric that ranks: " + MetricTable::standard().keys());
+        flags
+            .add_option("--rate", load.rate_per_s,
+                        "arrival rate in items/s; adds queueing delay to the percentiles")
+            .value_named("RATE");
+        flags.add_option("--sort", sort, "metric that ranks: " + MetricTable::standard().keys())
+            .value_named("COLUMN");
         flags.add_option("--top", view.top, "rows of the ranking; 0: all").within(0, 1 << 20).show_default();
         flags.add_option("--subgraphs", subgraphs, "also write every subgraph of every device to a CSV file");
         flags.add_flag("-v,--verbose", view.verbose, "details of every device, with its subgraphs");

@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
         flags
             .add_option("--metric", metric,
                         "what is explained: latency, throughput, energy, power, memory, cost")
+            .value_named("METRIC")
             .show_default();
         flags.add_option("--top", view.top, "rows of blocks and classes; 0: all")
             .within(0, 1 << 20)

@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
         flags
             .add_option("--compare", sides,
                         "what changed from one run to another: numbers, previous, last, or versions")
+            .value_named("RUN")
             .expects(2);
         flags.add_flag("--trend", trend, "each answer through the runs");
         flags.add_flag("--regressions", regressions,
@@ -58,17 +59,27 @@ int main(int argc, char** argv) {
         flags.exclude("--trend", "--rows");
         flags.exclude("--regressions", "--rows");
         flags.add_option("--metric", metric_key, "what is compared: " + saved_metrics().keys())
+            .value_named("METRIC")
             .show_default();
         flags.add_option("--threshold", threshold, "changes up to this share count as none, e.g. 2%")
+            .value_named("SHARE")
             .show_default();
-        flags.add_option("--model", filter.model, "only models whose name contains this").in_group("Filter");
+        flags.add_option("--model", filter.model, "only models whose name contains this")
+            .value_named("MODEL")
+            .in_group("Filter");
         flags.add_option("--hardware", filter.hardware, "only devices whose name contains this")
+            .value_named("DEVICE")
             .in_group("Filter");
         flags.add_option("--runtime", filter.runtime, "only software stacks whose name contains this")
+            .value_named("STACK")
             .in_group("Filter");
         flags.add_option("--precision", filter.precision, "only formats whose name contains this")
+            .value_named("FORMAT")
             .in_group("Filter");
-        flags.add_option("--batch-size", batch, "only this batch size").within(1, 1 << 20).in_group("Filter");
+        flags.add_option("--batch-size", batch, "only this batch size")
+            .value_named("N")
+            .within(1, 1 << 20)
+            .in_group("Filter");
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {

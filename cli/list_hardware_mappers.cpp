@@ -85,10 +85,14 @@ int main(int argc, char** argv) {
         const std::vector<std::string> families = family_names();
         flags.add_option("--category", category, fmt::format("one family: {}", fmt::join(families, ", ")))
             .one_of(families, cli::Case::ignored);
-        flags.add_option("--deployment", deployment, "the hardware of one deployment scenario");
-        flags.add_option("--show", show, "everything about one device, with the source of each number");
-        flags.add_option("--show-runtime", show_runtime,
-                         "everything about one software stack: devices, fusion, costs, fallback, sources");
+        flags.add_option("--deployment", deployment, "the hardware of one deployment scenario")
+            .value_named("DEPLOYMENT");
+        flags.add_option("--show", show, "everything about one device, with the source of each number")
+            .value_named("DEVICE");
+        flags
+            .add_option("--show-runtime", show_runtime,
+                        "everything about one software stack: devices, fusion, costs, fallback, sources")
+            .value_named("STACK");
         flags.add_optional_value("--check", check,
                                  "check a database folder or one file (default: the installed database)");
         machine.add_to(flags);
@@ -98,7 +102,8 @@ int main(int argc, char** argv) {
             .one_of({"devices", "runtimes", "deployments"});
         flags.add_option("--schema", schema,
                          "a JSON Schema file, with families and their facts as this library knows them");
-        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
+        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence")
+            .value_named("FOLDER");
         output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
     };

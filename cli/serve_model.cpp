@@ -53,7 +53,9 @@ struct ServeOptions {
 
     void add_to(cli::Flags& flags) {
         model.add_to(flags);
-        flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file").required();
+        flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file")
+            .value_named("DEVICE")
+            .required();
         add_load(flags);
         add_engine(flags);
         question.add_to(flags,
@@ -64,18 +66,24 @@ struct ServeOptions {
             .add_option("--parallel", parallel,
                         "how devices share the model, such as tp=4,pp=2,dp=2,ep=8; repeatable (default: the "
                         "fewest that hold it)")
+            .value_named("WAYS")
             .in_group(sharing);
         flags
             .add_option("--devices", devices,
                         "the same as --parallel tp=N, for each count; auto: the fewest that hold it")
+            .value_named("N")
             .in_group(sharing);
-        flags.add_option("--ttft-p99", ttft,
-                         "limit: the highest rate whose P99 time to first token stays below, 500ms");
-        flags.add_option("--tpot-p99", tpot, "limit on the P99 time per output token, 40ms");
+        flags
+            .add_option("--ttft-p99", ttft,
+                        "limit: the highest rate whose P99 time to first token stays below, 500ms")
+            .value_named("TIME");
+        flags.add_option("--tpot-p99", tpot, "limit on the P99 time per output token, 40ms")
+            .value_named("TIME");
         flags.add_flag("--frontier", frontier,
                        "requests in flight from 1 on, on every device and every --parallel (default: 1, 2, 4 "
                        "and 8 devices): throughput against the speed that a user sees");
-        flags.add_option("--e2e-p99", e2e, "limit on the P99 time of a whole answer, 10s");
+        flags.add_option("--e2e-p99", e2e, "limit on the P99 time of a whole answer, 10s")
+            .value_named("TIME");
     }
 
     ServiceLevel level() const {
@@ -159,7 +167,8 @@ struct ServeOptions {
 
     void add_load(cli::Flags& flags) {
         RequestPlan& load = request.load;
-        flags.add_option("--rate", load.rate_per_s, "requests per second, Poisson arrivals");
+        flags.add_option("--rate", load.rate_per_s, "requests per second, Poisson arrivals")
+            .value_named("RATE");
         flags.add_option("--concurrency", request.plan.concurrency, "requests in flight, instead of a rate")
             .within(1, 1 << 20);
         flags.add_option("--requests", load.count, "requests to simulate").within(1, 1 << 24).show_default();
@@ -171,8 +180,10 @@ struct ServeOptions {
                         "spread of lengths: constant, uniform (over --length-range), exponential")
             .one_of({"constant", "uniform", "exponential"})
             .show_default();
-        flags.add_option("--length-range", length_range,
-                         "ends of the uniform spread as parts of the lengths: 0.8,1 (default: 0.5,1.5)");
+        flags
+            .add_option("--length-range", length_range,
+                        "ends of the uniform spread as parts of the lengths: 0.8,1 (default: 0.5,1.5)")
+            .value_named("LOW,HIGH");
         flags.add_option("--lengths", lengths, "CSV file with prompt_tokens and output_tokens to draw from");
         flags
             .add_option("--distinct-prompts", load.distinct_prompts,
@@ -218,6 +229,7 @@ struct ServeOptions {
             .add_option("--wait-tokens", engine.wait_tokens,
                         "part of --step-tokens that prompts wait for while others generate (with "
                         "--wait-steps)")
+            .value_named("SHARE")
             .in_group("Engine");
         flags.add_option("--wait-steps", engine.wait_steps, "steps that prompts wait at most for others")
             .within(0, 1 << 16)
@@ -225,10 +237,12 @@ struct ServeOptions {
         flags
             .add_option("--request-time", request_time,
                         "of the server for each request beside its steps: parsing, tokens, hand-over; 20ms")
+            .value_named("TIME")
             .in_group("Engine");
         flags
             .add_option("--prefix-hit", engine.prefix_hit,
                         "part of every prompt that is in the cache already")
+            .value_named("SHARE")
             .in_group("Engine");
         flags.add_flag("--no-prefix-cache", no_prefix_cache, "compute prompts again that repeat")
             .in_group("Engine");
@@ -238,9 +252,11 @@ struct ServeOptions {
             .within(0, 1 << 10)
             .in_group("Engine");
         flags.add_option("--accepted", engine.accepted, "probability that a drafted token is right")
+            .value_named("SHARE")
             .in_group("Engine");
         flags
             .add_option("--draft-cost", engine.draft_cost, "a drafted token's time as part of a plain step's")
+            .value_named("SHARE")
             .in_group("Engine");
         flags
             .add_option("--prompt-devices", request.prompt_devices,

@@ -100,13 +100,18 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         measured.add_to(flags,
                         "CSV file(s) of measured values, or folders of them; see tests/measured/README.md");
-        flags.add_option("--hardware", hardware,
-                         "only rows of these devices; with --from: the device that ran");
-        flags.add_option("--model", models, "only rows of these models; with --from: the network that ran");
+        flags
+            .add_option("--hardware", hardware,
+                        "only rows of these devices; with --from: the device that ran")
+            .value_named("DEVICE");
+        flags.add_option("--model", models, "only rows of these models; with --from: the network that ran")
+            .value_named("MODEL");
         flags.add_option("--metric", metrics, "only rows of these metrics")
             .one_of({"latency_ms", "throughput_per_s", "power_w", "energy_mj"});
-        flags.add_option("--precision", context.precision,
-                         "with --from: the format that ran, where the output does not say");
+        flags
+            .add_option("--precision", context.precision,
+                        "with --from: the format that ran, where the output does not say")
+            .value_named("FORMAT");
         flags.add_option("--worst", view.worst, "rows to list, worst first; 0: all").show_default();
         flags.add_option("--scatter", scatter, "also write predicted against measured as an SVG picture");
         flags
@@ -132,7 +137,8 @@ int main(int argc, char** argv) {
             "--check-prices", with_prices,
             "also report the factor on the energy prices that would match the measured power, and which "
             "prices it cannot tell apart");
-        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
+        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence")
+            .value_named("FOLDER");
         output.add_to(flags, "text, markdown, json, csv, html");
         save.add_to(flags, argc, argv);
     };

@@ -60,8 +60,10 @@ std::string limit_flag(const Metric& metric) {
 void DecisionOptions::add_to(Flags& flags) {
     for (const Metric* m : metrics->rows())
         flags.add_option(limit_flag(*m), limits[m->key], m->limit_help.empty() ? m->noun : m->limit_help)
+            .value_named("LIMIT")
             .in_group(kGroup);
     flags.add_option("--pareto", pareto, "mark the Pareto front of these metrics, e.g. energy latency")
+        .value_named("METRIC")
         .in_group(kGroup);
 }
 

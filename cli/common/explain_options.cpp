@@ -23,6 +23,7 @@ void ExplainOptions::add_to(Flags& flags) {
     flags
         .add_option("--price", prices,
                     "your own price: DEVICE=USD to buy, DEVICE=USD/h to rent, like H100=2.5/h")
+        .value_named("DEVICE=USD")
         .in_group(group);
     flags
         .add_option(
@@ -32,14 +33,24 @@ void ExplainOptions::add_to(Flags& flags) {
         .show_default()
         .one_of({"chip", "board", "wall"})
         .in_group(group);
-    flags.add_option("--kwh-price", c.kwh_price, "USD per kWh").show_default().in_group(group);
+    flags.add_option("--kwh-price", c.kwh_price, "USD per kWh")
+        .value_named("USD")
+        .show_default()
+        .in_group(group);
     flags.add_option("--years", c.years, "of use until written off").show_default().in_group(group);
-    flags.add_option("--utilization", c.utilization, "share of time at work").show_default().in_group(group);
-    flags.add_option("--pue", c.pue, "facility over device power").show_default().in_group(group);
+    flags.add_option("--utilization", c.utilization, "share of time at work")
+        .value_named("SHARE")
+        .show_default()
+        .in_group(group);
+    flags.add_option("--pue", c.pue, "facility over device power")
+        .value_named("RATIO")
+        .show_default()
+        .in_group(group);
     flags
         .add_option("--grid-intensity", grid_intensity,
                     "g CO2e per kWh, or a country (FRA, Germany, USA, World); adds a line on carbon "
                     "(with --cost: 480)")
+        .value_named("GRAMS")
         .in_group(group);
 }
 

@@ -1,5 +1,6 @@
 #include "common/flags.hpp"
 
+#include "archsim/core/assignment.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/core/parse_number.hpp"
 #include "archsim/hardware/database.hpp"
@@ -53,73 +54,13 @@ constexpr std::array<std::string_view, 34> kFiles = {
     "left-out",  "save-left-out", "first-run",     "first-run-measurements",
     "schema",    "uncertainty"};
 
-struct Placeholder {
-    std::string_view option, word;
-};
-
-/// What stands for the value of options whose name does not say it.
-constexpr std::array kPlaceholders = {Placeholder{"MODEL", "MODEL"},
-                                      Placeholder{"model", "MODEL"},
-                                      Placeholder{"hardware", "DEVICE"},
-                                      Placeholder{"show", "DEVICE"},
-                                      Placeholder{"runtime", "STACK"},
-                                      Placeholder{"show-runtime", "STACK"},
-                                      Placeholder{"stack", "STACK"},
-                                      Placeholder{"deployment", "DEPLOYMENT"},
-                                      Placeholder{"family", "FAMILY"},
-                                      Placeholder{"category", "FAMILY"},
-                                      Placeholder{"task", "TASK"},
-                                      Placeholder{"metric", "METRIC"},
-                                      Placeholder{"pareto", "METRIC"},
-                                      Placeholder{"sensitivity", "METRIC"},
-                                      Placeholder{"sort", "COLUMN"},
-                                      Placeholder{"precision", "FORMAT"},
-                                      Placeholder{"architecture", "NAME"},
-                                      Placeholder{"architectures", "NAME"},
-                                      Placeholder{"explain-difference", "NAME"},
-                                      Placeholder{"parameters", "NAME"},
-                                      Placeholder{"hardware-db", "FOLDER"},
-                                      Placeholder{"folder", "FOLDER"},
-                                      Placeholder{"batch-sizes", "SIZES"},
-                                      Placeholder{"batch-size", "N"},
-                                      Placeholder{"batch-sweep", "SIZES"},
-                                      Placeholder{"length-range", "LOW,HIGH"},
-                                      Placeholder{"shard", "INDEX/COUNT"},
-                                      Placeholder{"vary", "PART=FACTORS"},
-                                      Placeholder{"what-if", "CHANGE"},
-                                      Placeholder{"price", "DEVICE=USD"},
-                                      Placeholder{"grid-intensity", "GRAMS"},
-                                      Placeholder{"measured", "MEASUREMENT"},
-                                      Placeholder{"fail-on", "RULE"},
-                                      Placeholder{"threshold", "SHARE"},
-                                      Placeholder{"compare", "RUN"},
-                                      Placeholder{"parallel", "WAYS"},
-                                      Placeholder{"devices", "N"},
-                                      Placeholder{"ttft-p99", "TIME"},
-                                      Placeholder{"tpot-p99", "TIME"},
-                                      Placeholder{"e2e-p99", "TIME"},
-                                      Placeholder{"request-time", "TIME"},
-                                      Placeholder{"accepted", "SHARE"},
-                                      Placeholder{"prefix-hit", "SHARE"},
-                                      Placeholder{"draft-cost", "SHARE"},
-                                      Placeholder{"wait-tokens", "SHARE"},
-                                      Placeholder{"utilization", "SHARE"},
-                                      Placeholder{"pue", "RATIO"},
-                                      Placeholder{"kwh-price", "USD"},
-                                      Placeholder{"rate", "RATE"}};
-
-/// What stands for the value of an option: its own word, or what is known of its name, its type, and that it
-/// names files.
+/// What stands for the value of an option: its own word (Option::value_named), or what its type says, and
+/// that it names files.
 std::string placeholder_of(const CLI::Option& option, const std::string& name) {
     const std::string type = option.get_type_name().substr(0, option.get_type_name().find(':'));
     constexpr std::array kTypes = {"TEXT", "INT", "UINT", "FLOAT", "BOOLEAN", ""};
     if (std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end())
         return type;
-    for (const Placeholder& known : kPlaceholders)
-        if (known.option == name)
-            return std::string(known.word);
-    if (name.starts_with("max-") || name.starts_with("min-"))
-        return "LIMIT";
     if (type == "INT" || type == "UINT")
         return "N";
     if (type == "FLOAT")
@@ -152,22 +93,12 @@ struct NumberOf<std::optional<T>> {
     using type = T;
 };
 
-std::vector<std::string> words_of(std::string_view text, char separator) {
-    std::vector<std::string> words;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(separator, begin), text.size());
-        words.emplace_back(text.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return words;
-}
-
 /// "a", "b" from a type name such as "TEXT:{a,b}".
 std::vector<std::string> choices_in(const std::string& type) {
     const auto open = type.find('{'), close = type.find('}');
     if (open == std::string::npos || close == std::string::npos || close < open)
         return {};
-    return words_of(std::string_view(type).substr(open + 1, close - open - 1), ',');
+    return split(std::string_view(type).substr(open + 1, close - open - 1), ',');
 }
 
 CLI::Option& of(void* option) {
@@ -399,7 +330,7 @@ std::vector<OptionFacts> Flags::facts() const {
             facts.files = facts.files || file == facts.name;
         facts.value = placeholder_of(*option, facts.name);
         if (facts.value.find('|') != std::string::npos)
-            facts.choices = words_of(facts.value, '|');
+            facts.choices = split(facts.value, '|');
         all.push_back(std::move(facts));
     }
     return all;

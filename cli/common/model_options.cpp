@@ -8,10 +8,12 @@
 namespace archsim::cli {
 
 void ModelsOption::add_to(Flags& flags) {
-    flags.add_option("MODEL", positional,
-                     "catalogue name(s), .onnx, .tflite or .gguf files, checkpoints (config.json), folders "
-                     "of .onnx files, or - for standard input");
-    flags.add_option("--model", flag, "the same as a flag");
+    flags
+        .add_option("MODEL", positional,
+                    "catalogue name(s), .onnx, .tflite or .gguf files, checkpoints (config.json), folders "
+                    "of .onnx files, or - for standard input")
+        .value_named("MODEL");
+    flags.add_option("--model", flag, "the same as a flag").value_named("MODEL");
 }
 
 std::vector<std::string> ModelsOption::taken(const std::string& tool) const {
@@ -26,10 +28,12 @@ std::vector<std::string> ModelsOption::taken(const std::string& tool) const {
 }
 
 void ModelOption::add_to(Flags& flags) {
-    flags.add_option("MODEL", positional,
-                     "catalogue name, .onnx, .tflite or .gguf file, checkpoint (config.json), or - for "
-                     "standard input");
-    flags.add_option("--model", flag, "the same as a flag");
+    flags
+        .add_option("MODEL", positional,
+                    "catalogue name, .onnx, .tflite or .gguf file, checkpoint (config.json), or - for "
+                    "standard input")
+        .value_named("MODEL");
+    flags.add_option("--model", flag, "the same as a flag").value_named("MODEL");
 }
 
 std::string ModelOption::taken(const std::string& tool) const {

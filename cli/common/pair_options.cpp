@@ -9,6 +9,7 @@ namespace archsim::cli {
 void PairOptions::add_to(Flags& flags) {
     models.add_to(flags);
     flags.add_option("--hardware", hardware, "one device or two: NAME, NAME@MODE or a device file")
+        .value_named("DEVICE")
         .required()
         .expects(1, 2);
     AskedFields fields;

@@ -69,6 +69,7 @@ void QuestionOptions::add_fields_to(Flags& flags, const AskedFields& fields) {
 
 void QuestionOptions::add_overlays_to(Flags& flags) {
     flags.add_option("--hardware-db", overlays, "folder(s) of device files that take precedence")
+        .value_named("FOLDER")
         .in_group(kFurther);
 }
 
@@ -80,6 +81,7 @@ void QuestionOptions::add_to(Flags& flags, const AskedFields& fields) {
             "--measured", measured,
             "what you measured, \"resnet50 int8 on Hailo-8 = 3.1ms\", or a file of such lines (repeatable): "
             "estimates of the same device and stack follow it")
+        .value_named("MEASUREMENT")
         .in_group(kFurther);
 }
 

@@ -96,7 +96,8 @@ void OutputOptions::add_to(Flags& flags, const std::string& formats) {
 }
 
 void OutputOptions::add_order_to(Flags& flags) {
-    flags.add_option("--sort", sort, "column that orders the table, metrics best first");
+    flags.add_option("--sort", sort, "column that orders the table, metrics best first")
+        .value_named("COLUMN");
     flags.add_option("--top", top, "rows of the table; 0: all").within(0, 1 << 20).show_default();
     flags.add_rule([this] {
         if ((!sort.empty() || top > 0) && own_format().empty() && chosen() == Format::json)

@@ -17,31 +17,12 @@ namespace {
 
 constexpr std::int64_t kMostDevices = 1'000'000;
 
-struct Joined {
-    std::string_view name;
-    bool FusionPolicy::*member;
-};
-constexpr std::array kFusions = {Joined{"batch_norm", &FusionPolicy::batch_norm},
-                                 Joined{"activation", &FusionPolicy::activation},
-                                 Joined{"gated_activation", &FusionPolicy::gated_activation},
-                                 Joined{"residual_add", &FusionPolicy::residual_add},
-                                 Joined{"elementwise_chain", &FusionPolicy::elementwise_chain},
-                                 Joined{"attention", &FusionPolicy::attention},
-                                 Joined{"biased_attention", &FusionPolicy::biased_attention},
-                                 Joined{"concat_in_place", &FusionPolicy::concat_in_place},
-                                 Joined{"normalization", &FusionPolicy::normalization},
-                                 Joined{"reduction_prologue", &FusionPolicy::reduction_prologue},
-                                 Joined{"strided_products", &FusionPolicy::strided_products},
-                                 Joined{"strided_views", &FusionPolicy::strided_views},
-                                 Joined{"replaceable_weights", &FusionPolicy::replaceable_weights}};
-static_assert(sizeof(FusionPolicy) == kFusions.size(), "a choice of FusionPolicy has no name here");
-
 std::vector<std::string> fusion_text(const Question& question) {
     const auto& policy = question.conditions.fusion;
     if (!policy)
         return {};
     std::vector<std::string_view> names;
-    for (const Joined& one : kFusions)
+    for (const FusionChoice& one : kFusionChoices)
         if ((*policy).*one.member)
             names.push_back(one.name);
     return {names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ","))};
@@ -49,11 +30,11 @@ std::vector<std::string> fusion_text(const Question& question) {
 
 void give_fusion(const std::string& text, const std::string& name, Question& question) {
     FusionPolicy policy = FusionPolicy::unfused();
-    for (const Joined& one : kFusions)
+    for (const FusionChoice& one : kFusionChoices)
         policy.*one.member = false;
     for (const std::string& piece : text == "nothing" ? std::vector<std::string>{} : split(text, ',')) {
         bool known = false;
-        for (const Joined& one : kFusions)
+        for (const FusionChoice& one : kFusionChoices)
             if (one.name == piece)
                 known = policy.*one.member = true;
         if (!known)

@@ -61,16 +61,6 @@ std::string number_text(double value) {
     return fmt::format("{}", value);
 }
 
-std::vector<std::string> split(std::string_view text, char separator) {
-    std::vector<std::string> pieces;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(separator, begin), text.size());
-        pieces.emplace_back(text.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return pieces;
-}
-
 std::vector<const QuestionField*> question_fields() {
     return table();
 }

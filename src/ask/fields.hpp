@@ -35,7 +35,5 @@ bool truth_of(const std::string& text, const std::string& name);
 std::int64_t whole_of(const std::string& text, const std::string& name, std::int64_t low, std::int64_t high);
 /// The shortest text that reads back as the same number.
 std::string number_text(double value);
-/// The pieces between separators.
-std::vector<std::string> split(std::string_view text, char separator);
 
 } // namespace archsim

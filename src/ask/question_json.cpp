@@ -1,5 +1,6 @@
 #include "ask/question_json.hpp"
 
+#include "archsim/core/assignment.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/core/parse_number.hpp"
 #include "archsim/run/usual_precision.hpp"

@@ -16,19 +16,8 @@ namespace {
 using D = PhysicalDimension;
 
 void read_fusion(ObjectReader& block, FusionPolicy& fusion) {
-    fusion.batch_norm = block.flag("batch_norm", fusion.batch_norm);
-    fusion.activation = block.flag("activation", fusion.activation);
-    fusion.gated_activation = block.flag("gated_activation", fusion.gated_activation);
-    fusion.residual_add = block.flag("residual_add", fusion.residual_add);
-    fusion.elementwise_chain = block.flag("elementwise_chain", fusion.elementwise_chain);
-    fusion.attention = block.flag("attention", fusion.attention);
-    fusion.biased_attention = block.flag("biased_attention", fusion.biased_attention);
-    fusion.concat_in_place = block.flag("concat_in_place", fusion.concat_in_place);
-    fusion.normalization = block.flag("normalization", fusion.normalization);
-    fusion.strided_products = block.flag("strided_products", fusion.strided_products);
-    fusion.strided_views = block.flag("strided_views", fusion.strided_views);
-    fusion.replaceable_weights = block.flag("replaceable_weights", fusion.replaceable_weights);
-    fusion.reduction_prologue = block.flag("reduction_prologue", fusion.reduction_prologue);
+    for (const FusionChoice& choice : kFusionChoices)
+        fusion.*choice.member = block.flag(choice.name, fusion.*choice.member);
 }
 
 std::optional<Family> read_family(ObjectReader& block, std::string_view key, std::string_view name) {

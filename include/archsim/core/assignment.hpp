@@ -2,8 +2,10 @@
 #include "archsim/core/export.hpp"
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace archsim {
 
@@ -11,5 +13,8 @@ namespace archsim {
 /// missing. split_assignment("batch=8") is {"batch", "8"}.
 ARCHSIM_API std::optional<std::pair<std::string_view, std::string_view>>
 split_assignment(std::string_view text);
+
+/// The pieces between separators: split("4x,,2x", ',') is {"4x", "", "2x"}; an empty text is one empty piece.
+ARCHSIM_API std::vector<std::string> split(std::string_view text, char separator);
 
 } // namespace archsim

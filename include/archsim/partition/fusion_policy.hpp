@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 namespace archsim {
 
@@ -44,5 +46,26 @@ struct FusionPolicy {
                 .strided_views = false};
     }
 };
+
+/// A choice by its key in files and questions: "residual_add".
+struct FusionChoice {
+    std::string_view name;
+    bool FusionPolicy::*member;
+};
+inline constexpr std::array kFusionChoices = {
+    FusionChoice{"batch_norm", &FusionPolicy::batch_norm},
+    FusionChoice{"activation", &FusionPolicy::activation},
+    FusionChoice{"gated_activation", &FusionPolicy::gated_activation},
+    FusionChoice{"residual_add", &FusionPolicy::residual_add},
+    FusionChoice{"elementwise_chain", &FusionPolicy::elementwise_chain},
+    FusionChoice{"attention", &FusionPolicy::attention},
+    FusionChoice{"biased_attention", &FusionPolicy::biased_attention},
+    FusionChoice{"concat_in_place", &FusionPolicy::concat_in_place},
+    FusionChoice{"normalization", &FusionPolicy::normalization},
+    FusionChoice{"reduction_prologue", &FusionPolicy::reduction_prologue},
+    FusionChoice{"strided_products", &FusionPolicy::strided_products},
+    FusionChoice{"strided_views", &FusionPolicy::strided_views},
+    FusionChoice{"replaceable_weights", &FusionPolicy::replaceable_weights}};
+static_assert(sizeof(FusionPolicy) == kFusionChoices.size(), "a choice of FusionPolicy has no name");
 
 } // namespace archsim

@@ -2,6 +2,7 @@
 
 #include "archsim/compare/decisions.hpp"
 #include "archsim/core/assignment.hpp"
+#include "archsim/core/parse_number.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -31,16 +32,12 @@ AskedChange parse(const std::string& text, const std::vector<ArchitectureChoice>
     return change;
 }
 
-double parse_factor(const AskedChange& change) {
-    double factor = 0;
-    const char* end = change.value.data() + change.value.size();
-    const auto [rest, error] = std::from_chars(change.value.data(), end, factor);
-    const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
-    if (unit == "%")
-        factor /= 100;
-    if (error != std::errc{} || (unit != "x" && unit != "%") || !std::isfinite(factor) || factor <= 0)
+double factor_of(const AskedChange& change) {
+    const bool with_unit = change.value.ends_with('x') || change.value.ends_with('%');
+    const auto factor = parse_factor(change.value);
+    if (!with_unit || !factor || *factor <= 0)
         throw UsageError(fmt::format("--what-if: \"{}\": give a factor like 2x, 0.5x or 150%", change.text));
-    return factor;
+    return *factor;
 }
 
 std::int64_t parse_batch(const AskedChange& change) {
@@ -68,7 +65,7 @@ void apply_to(const AskedChange& change, MachineChanges& changes) {
     if (!lever)
         throw UsageError(fmt::format("--what-if: \"{}\" is not one of {}tdp, batch, precision", change.key,
                                      lever_names()));
-    changes[*lever] *= parse_factor(change);
+    changes[*lever] *= factor_of(change);
 }
 
 /// A limit below what flows without work cannot be met at any clock.

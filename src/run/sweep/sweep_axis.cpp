@@ -1,4 +1,5 @@
 #include "archsim/core/assignment.hpp"
+#include "archsim/core/parse_number.hpp"
 #include "archsim/hardware/device_changes.hpp"
 #include "archsim/map/machine_changes.hpp"
 #include "archsim/run/sweep.hpp"
@@ -33,22 +34,19 @@ std::string known_names() {
     return names;
 }
 
-double parse_factor(std::string_view text, std::string_view whole) {
-    if (!text.empty() && text.back() == 'x')
-        text.remove_suffix(1);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || !(value >= kLeast && value <= kMost))
+double factor_of(std::string_view text, std::string_view whole) {
+    const auto factor = parse_factor(text);
+    if (!factor || !(*factor >= kLeast && *factor <= kMost))
         malformed(whole, fmt::format("\"{}\" is not a factor from {:g} to {:g}", text, kLeast, kMost));
-    return value;
+    return *factor;
 }
 
 std::vector<double> parse_range(std::string_view text, std::string_view whole) {
     const auto dots = text.find(".."), colon = text.rfind(':');
     if (colon == std::string_view::npos || colon < dots)
         malformed(whole, "a range needs the number of steps after a colon");
-    const double low = parse_factor(text.substr(0, dots), whole);
-    const double high = parse_factor(text.substr(dots + 2, colon - dots - 2), whole);
+    const double low = factor_of(text.substr(0, dots), whole);
+    const double high = factor_of(text.substr(dots + 2, colon - dots - 2), whole);
     std::string_view steps = text.substr(colon + 1);
     const bool logarithmic = steps.starts_with("log");
     if (logarithmic)
@@ -82,7 +80,7 @@ SweepAxis parse_sweep_axis(std::string_view text) {
     }
     while (!values.empty()) {
         const auto item = values.substr(0, values.find(','));
-        axis.factors.push_back(parse_factor(item, text));
+        axis.factors.push_back(factor_of(item, text));
         values.remove_prefix(std::min(values.size(), item.size() + 1));
     }
     return axis;

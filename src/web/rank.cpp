@@ -8,7 +8,6 @@
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
-#include "run/compare/other_conditions.hpp"
 #include "web/answers.hpp"
 #include "web/comparison.hpp"
 #include "web/fragments.hpp"
@@ -32,38 +31,23 @@ Json row_json(const Result& result, int place) {
 } // namespace
 
 ModelComparison compare(const Session& session, const Question& question) {
-    ModelComparison comparison;
-    CompareModelsRequest& request = comparison.request;
+    CompareModelsRequest request;
     request.models = {question.model};
+    request.deployment = question.deployment;
     request.hardware = question.hardware;
+    if (request.hardware.empty() && request.deployment.empty())
+        request.hardware = session.hardware().device_ids();
     request.workload = question.workload;
     request.conditions = question.conditions;
     request.decision = question.limits;
-    if (request.hardware.empty() && !question.deployment.empty()) {
-        const Deployment deployment = session.hardware().deployment(question.deployment);
-        request.deployment = question.deployment;
-        request.hardware = deployment.hardware;
-        comparison.deployment_title = deployment.title;
-        comparison.deployment_use = deployment.description;
-    }
-    if (request.hardware.empty())
-        request.hardware = session.hardware().device_ids();
-    comparison.models = {session.facts(request.workload)};
-    for (const std::string& hardware : request.hardware)
-        comparison.results.push_back(session.estimate(request.workload, hardware, request.conditions));
-    DecisionRequest limits = request.decision;
-    limits.cost = on_one_basis(comparison.results, limits.cost);
-    comparison.usual = {in_usual_formats(session, request.workload, question.conditions, comparison.results)};
-    comparison.modes = {modes_within(session, request.workload, comparison.results, limits)};
-    return comparison;
+    return compare_models(session, std::move(request), question.workload.model);
 }
 
 Json answer_rank(const Session& session, const Question& question) {
     const ModelComparison c = compare(session, question);
     const Metric& by = question.ranked();
     const std::vector<std::string> labels = hardware_labels(c.results);
-    DecisionRequest limits = question.limits;
-    limits.cost = on_one_basis(c.results, limits.cost);
+    const DecisionRequest& limits = c.request.decision; // with costs on one basis
     const Decision decision = decide(c.results, limits);
     std::vector<Block> verdicts = {
         verdict_block({c.results, labels, by, limits.cost, &decision, c.usual.front(), c.modes.front()})};

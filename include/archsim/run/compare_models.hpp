@@ -51,4 +51,8 @@ struct ModelComparison {
 /// @endcode
 ARCHSIM_API ModelComparison compare_models(const Session& session, CompareModelsRequest request);
 
+/// The same of one model that is loaded already, whose name the request has.
+ARCHSIM_API ModelComparison compare_models(const Session& session, CompareModelsRequest request,
+                                           const Model& loaded);
+
 } // namespace archsim

@@ -9,7 +9,11 @@
 
 namespace archsim {
 
-ModelComparison compare_models(const Session& session, CompareModelsRequest request) {
+namespace {
+
+/// `load`: the model of a name.
+template <class Load>
+ModelComparison compare(const Session& session, CompareModelsRequest request, const Load& load) {
     ModelComparison comparison;
     if (request.hardware.empty()) {
         if (request.deployment.empty())
@@ -32,7 +36,7 @@ ModelComparison compare_models(const Session& session, CompareModelsRequest requ
         counts.push_back(request.conditions.devices);
     for (const std::string& name : request.models) {
         Workload workload = request.workload;
-        workload.model = session.load(name);
+        workload.model = load(name);
         comparison.models.push_back(session.facts(workload));
         std::vector<Conditions> each_format; ///< as asked for
         for (const std::string& format : request.precisions)
@@ -69,6 +73,16 @@ ModelComparison compare_models(const Session& session, CompareModelsRequest requ
     request.decision.cost = on_one_basis(comparison.results, request.decision.cost);
     comparison.request = std::move(request);
     return comparison;
+}
+
+} // namespace
+
+ModelComparison compare_models(const Session& session, CompareModelsRequest request) {
+    return compare(session, std::move(request), [&](const std::string& name) { return session.load(name); });
+}
+
+ModelComparison compare_models(const Session& session, CompareModelsRequest request, const Model& loaded) {
+    return compare(session, std::move(request), [&](const std::string&) { return loaded; });
 }
 
 } // namespace archsim

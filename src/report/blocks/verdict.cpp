@@ -131,7 +131,8 @@ std::vector<double> shares_within(const VerdictQuestion& q, const VerdictFacts& 
     return shares;
 }
 
-/// " (82 % likely; else A100)"; nothing where there is no other.
+/// " (82 % likely; else A100)"; where another is likelier, whose interval is wider, with its share: " (34 %
+/// likely; A100 41 %)"; nothing where there is no other.
 std::string odds_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
     const std::vector<double> shares = shares_within(q, facts, *best.metric);
     std::optional<std::size_t> next;
@@ -141,7 +142,10 @@ std::string odds_text(const VerdictQuestion& q, const VerdictFacts& facts, const
     constexpr double kCertain = 0.995;
     if (!next || shares[best.winner.best] >= kCertain)
         return {};
-    return fmt::format(" ({:.0f} % likely; else {})", 100 * shares[best.winner.best], named(q, facts, *next));
+    const double own = shares[best.winner.best], other = shares[*next];
+    return other > own ? fmt::format(" ({:.0f} % likely; {} {:.0f} %)", 100 * own, named(q, facts, *next),
+                                     100 * other)
+                       : fmt::format(" ({:.0f} % likely; else {})", 100 * own, named(q, facts, *next));
 }
 
 /// "Fastest: H100, 465 us (82 % likely; else A100)."

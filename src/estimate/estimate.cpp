@@ -349,7 +349,7 @@ void share_energy(const Estimate& busy, Estimate& alone) {
     }
 }
 
-/// Of the network as the machine has it arranged.
+/// A schedule and the clock that it runs at.
 struct Settled {
     Scheduled* schedule;
     OperatingPoint point;
@@ -359,7 +359,7 @@ struct Settled {
 /// the full one; it gets a clock of its own, and is taken where it is faster (at the clock of least energy:
 /// always).
 Settled settle(BatchLevel& level, const Machine& machine) {
-    constexpr int kTries = 3; // more have not been seen to differ
+    constexpr int kTries = 3; // each is a search of its own; what the last leaves is little
     const auto settled = [&](Scheduled& s) {
         return Settled{&s, settle_clock(s.schedule, s.events, machine, s.costs)};
     };
@@ -378,6 +378,7 @@ Settled settle(BatchLevel& level, const Machine& machine) {
     return best;
 }
 
+/// Of the network as the machine has it arranged.
 Estimate estimate_arrangement(const NetworkWork& work, const Machine& machine, const EstimateOptions& options,
                               BatchCounts& counted) {
     Estimate e;

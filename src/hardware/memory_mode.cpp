@@ -16,9 +16,11 @@ constexpr double kSameSize = 0.08;
 [[noreturn]] void cannot_have(const Device& device, double gigabytes, std::string hint) {
     Finding finding;
     finding.kind = FindingKind::unsupported;
-    finding.message =
-        fmt::format("{} has {:g} GB of memory, not {:g} GB", device.id,
-                    device.dram ? device.dram->capacity.value_or(0) / kBytesPerGigabyte : 0, gigabytes);
+    finding.message = device.dram && device.dram->capacity.known()
+                          ? fmt::format("{} has {:g} GB of memory, not {:g} GB", device.id,
+                                        device.dram->capacity.value / kBytesPerGigabyte, gigabytes)
+                          : fmt::format("the size of {}'s memory is not known, so that it cannot be {:g} GB",
+                                        device.id, gigabytes);
     finding.hint = std::move(hint);
     throw InputError(finding);
 }

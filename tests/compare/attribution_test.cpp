@@ -148,7 +148,9 @@ TEST_CASE("only the factor that was changed has a part", "[attribution]") {
         REQUIRE(fixed);
         REQUIRE(fixed->contributions.size() == 1);
         CHECK(fixed->contributions.front().factor == Factor::fixed_cost);
-        const auto memory = attribute(changed(Lever::memory_energy, 1.1, hardware), plain, metric::energy);
+        constexpr double kWithinLimit = 1.1; // twice the price would take TPU-v5e to its power limit
+        const auto memory =
+            attribute(changed(Lever::memory_energy, kWithinLimit, hardware), plain, metric::energy);
         REQUIRE(memory);
         for (const Contribution& c : memory->contributions)
             CHECK(c.factor == Factor::memory_energy);

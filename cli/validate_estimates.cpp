@@ -79,7 +79,8 @@ archsim::FirstRuns recorded(const archsim::RowEstimator& estimator, const archsi
             [&](const archsim::MeasuredRow& row) { return estimator(row); }, threads);
     const std::array<const archsim::Validation*, 2> known = {&shipped, &apart};
     for (const std::string& file : files)
-        runs.push_back(archsim::recorded_rows(archsim::read_first_run(file), known));
+        runs.push_back({std::filesystem::path(file).stem().string(),
+                        archsim::recorded_rows(archsim::read_first_run(file), known)});
     return runs;
 }
 

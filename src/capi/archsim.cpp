@@ -3,8 +3,10 @@
 #include "archsim/archsim.h"
 
 #include "archsim/ask/question.hpp"
+#include "archsim/core/assignment.hpp"
 #include "archsim/core/version.hpp"
 #include "archsim/report/result_json.hpp"
+#include "archsim/run/given.hpp"
 #include "archsim/run/session.hpp"
 
 #include <algorithm>
@@ -190,6 +192,18 @@ archsim_status archsim_open(const char* data_dir, archsim_session** session, cha
 
 void archsim_close(archsim_session* session) {
     delete session;
+}
+
+archsim_status archsim_given(archsim_session* session, const char* rows, char** error) {
+    return guarded(error, [&] {
+        require("archsim_given", session, rows);
+        std::vector<MeasuredRow> given;
+        for (const std::string_view line : split(rows, '\n'))
+            if (line.find_first_not_of(" \t\r") != std::string_view::npos)
+                given.push_back(parse_given(line, session->session, "", "archsim_given"));
+        session->session.given(given);
+        return ARCHSIM_OK;
+    });
 }
 
 archsim_status archsim_load(const archsim_session* session, const char* name, archsim_model** model,

@@ -26,13 +26,18 @@ constexpr double kFarthest = 1.5;
 /// Power that nobody measured lies within a factor of two, 90 % of the time: static power is 0.15 to 0.7 of
 /// the rating by family, and clocks stay high or fall while a device waits.
 const double kUnmeasuredPower = std::pow(std::log(2.0) / kErrorReach, 2);
-/// Three scales: networks that scatter farther say the same of one set that was described wrongly.
-constexpr double kFarthestScatter = 9;
 constexpr int kScaleSteps = 30;
+/// Of the variance within a set, what a row may share with others; the rest is its own.
+constexpr double kMostShared = 0.95;
 /// Squared scale where no class says another, and where the search for one begins: a factor of 1.35, 90 %.
 constexpr double kUsualScale = 0.02;
 
 using Rows = std::vector<const ErrorRow*>;
+
+/// What each squared deviation weighs in the next squared scale of Student's t.
+Eigen::ArrayXd likelihood_weights(const Eigen::ArrayXd& squares, double scale) {
+    return (kDegreesOfFreedom + 1) / (kDegreesOfFreedom + squares / scale);
+}
 
 /// Squared scale of Student's t by expectation and maximisation; rows of one network on one device weigh as
 /// the square root of their number. `around` counts as so many rows more.
@@ -48,7 +53,7 @@ double squared_scale(const Rows& rows, double around, double weight_around) {
     }
     double scale = std::max(1e-6, around);
     for (int step = 0; step < kScaleSteps; ++step) {
-        const Eigen::ArrayXd likely = (kDegreesOfFreedom + 1) / (kDegreesOfFreedom + squares / scale);
+        const Eigen::ArrayXd likely = likelihood_weights(squares, scale);
         scale = std::max(1e-6, ((weights * likely * squares).sum() + weight_around * around) /
                                    (weights.sum() + weight_around));
     }
@@ -132,7 +137,8 @@ ErrorSubject subject_of(const ErrorRow& row) {
 struct SetError {
     std::string family, device;
     bool stack_known = false, draw = false;
-    double networks = 0, mean = 0, scatter = 0, inside = 0;
+    double networks = 0, mean = 0, inside = 0;
+    std::vector<double> squares; ///< of deviations from the mean, in units of the variance within
 };
 
 std::vector<SetError> errors_of_sets(const Rows& rows, const ErrorModel& within, const ErrorModel& known) {
@@ -157,16 +163,18 @@ std::vector<SetError> errors_of_sets(const Rows& rows, const ErrorModel& within,
                      of_draw(of.metric),
                      static_cast<double>(networks.size()),
                      0,
-                     0,
-                     row != nullptr ? row->variance : kUsualScale};
+                     row != nullptr ? row->variance : kUsualScale,
+                     {}};
         Eigen::ArrayXd means(networks.size());
         Eigen::Index k = 0;
         for (const auto& [_, values] : networks)
             means[k++] =
                 std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
         set.mean = means.mean();
-        const double scatter = set.networks > 1 ? (means - set.mean).square().sum() / (set.networks - 1) : 0;
-        set.scatter = std::min(scatter, kFarthestScatter * set.inside);
+        if (set.networks > 1)
+            for (const double mean : means)
+                set.squares.push_back(std::pow(mean - set.mean, 2) * set.networks / (set.networks - 1) /
+                                      set.inside);
         result.push_back(std::move(set));
     }
     return result;
@@ -188,41 +196,71 @@ std::pair<double, double> by_device(const std::vector<SetError>& sets, Pick pick
     return {n > 0 ? sum / n : 0, n};
 }
 
+/// How many times the variance within networks scatter by: the squared scale of Student's t, around one that
+/// counts as some devices more. Every device counts alike.
+template <class Pick>
+double scatter_of(const std::vector<SetError>& sets, Pick pick, double around) {
+    std::map<std::string, double> free; // degrees of freedom
+    for (const SetError& set : sets)
+        if (pick(set) && !set.squares.empty())
+            free[set.device] += set.networks - 1;
+    std::vector<double> squares, weights;
+    for (const SetError& set : sets)
+        if (pick(set))
+            for (const double square : set.squares) {
+                squares.push_back(square);
+                weights.push_back((set.networks - 1) / set.networks / free[set.device]);
+            }
+    const auto n = static_cast<Eigen::Index>(squares.size());
+    const Eigen::Map<const Eigen::ArrayXd> all(squares.data(), n), weight(weights.data(), n);
+    double scale = around;
+    for (int step = 0; step < kScaleSteps; ++step)
+        scale = ((weight * likelihood_weights(all, scale) * all).sum() + kDevicesAround * around) /
+                (weight.sum() + kDevicesAround);
+    return scale;
+}
+
 void fit_fresh(const std::vector<SetError>& sets, bool draw, ErrorModel& model) {
     const auto of_kind = [&](const SetError& set) { return set.draw == draw; };
-    const auto scattered = [](const SetError& set) { return set.scatter / set.inside; };
-    const auto enough = [&](const SetError& set) { return of_kind(set) && set.networks >= 3; };
-    const auto [scatter, scattered_devices] = by_device(sets, enough, scattered);
     std::set<std::string> families;
     for (const SetError& set : sets)
         if (of_kind(set))
             families.insert(set.family);
-    const double all_scatter = scattered_devices > 0 ? std::max(1.0, scatter) : 1;
+    const double all_scatter = std::max(1.0, scatter_of(sets, of_kind, 1));
     std::map<std::string, double> scatters;
-    for (const std::string& family : families) {
-        const auto [own, n] = by_device(
-            sets, [&](const SetError& s) { return enough(s) && s.family == family; }, scattered);
-        scatters[family] = std::max(1.0, (n * own + kDevicesAround * all_scatter) / (n + kDevicesAround));
-    }
-    const auto shared = [&](const SetError& set) {
-        return std::max(0.0, set.mean * set.mean - scatters[set.family] * set.inside / set.networks);
+    for (const std::string& family : families)
+        scatters[family] = std::max(
+            1.0, scatter_of(
+                     sets, [&](const SetError& s) { return of_kind(s) && s.family == family; }, all_scatter));
+    // What a set's networks would leave of its mean had it no error of its own.
+    const auto noise = [&](const SetError& set) { return scatters[set.family] * set.inside / set.networks; };
+    const auto shared = [&](auto pick, double around) {
+        double scale = around, devices = 0;
+        for (int step = 0; step < kScaleSteps; ++step) {
+            const auto [mean, n] = by_device(sets, pick, [&](const SetError& set) {
+                const double square = set.mean * set.mean, own = noise(set);
+                const double likely = (kDegreesOfFreedom + 1) / (kDegreesOfFreedom + square / (scale + own));
+                return likely * square - own;
+            });
+            devices = n;
+            scale = std::max(1e-6, (n * mean + kDevicesAround * around) / (n + kDevicesAround));
+        }
+        return std::pair(scale, devices);
     };
     const auto known_stack = [&](const SetError& set) { return of_kind(set) && set.stack_known; };
-    const auto [measured, n_measured] = by_device(sets, known_stack, shared);
-    const double before = kUnmeasuredPower; // what is assumed where few devices say anything
-    const double all = (n_measured * measured + kDevicesAround * before) / (n_measured + kDevicesAround);
+    // What is assumed where few devices say anything.
+    const auto [all, n_measured] = shared(known_stack, kUnmeasuredPower);
     model.fresh.push_back({"", draw, all, all_scatter, static_cast<int>(n_measured)});
     for (const std::string& family : families) {
-        const auto [own, n] = by_device(
-            sets, [&](const SetError& s) { return known_stack(s) && s.family == family; }, shared);
-        model.fresh.push_back({family, draw, (n * own + kDevicesAround * all) / (n + kDevicesAround),
-                               scatters[family], static_cast<int>(n)});
+        const auto [own, n] =
+            shared([&](const SetError& s) { return known_stack(s) && s.family == family; }, all);
+        model.fresh.push_back({family, draw, own, scatters[family], static_cast<int>(n)});
     }
     if (draw)
         return;
-    const auto [unknown, n] = by_device(
-        sets, [&](const SetError& set) { return of_kind(set) && !set.stack_known; }, shared);
-    model.unmeasured_stack = n > 0 ? std::max(0.0, unknown - measured) * n / (n + kDevicesAround) : 0;
+    const auto [unknown, n] =
+        shared([&](const SetError& set) { return of_kind(set) && !set.stack_known; }, all);
+    model.unmeasured_stack = n > 0 ? std::max(0.0, unknown - all) : 0;
     // Sets of one device err together by the product of their means.
     double products = 0, squares = 0;
     std::map<std::string, std::vector<const SetError*>> devices;
@@ -262,18 +300,46 @@ std::pair<double, double> mean_products(const Rows& rows, Pick pick) {
     return n > 0 ? std::pair(products / n, squares / n) : std::pair(0.0, 0.0);
 }
 
+bool same_generation(const ErrorRow& a, const ErrorRow& b) {
+    return !a.generation.empty() && a.generation == b.generation;
+}
+
+/// Pairs of one workload on two devices: the squared scale of how far their ratio was from what was measured,
+/// in units of what the effects make of it.
+double fit_differences(const Rows& rows, const ErrorModel& model) {
+    std::vector<double> squares;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (const ErrorRow& a = *rows[i], &b = *rows[j]; same_workload(a, b) && a.device != b.device)
+                squares.push_back(std::pow(a.value - b.value, 2) / difference_variance(model, a, b));
+    if (squares.empty())
+        return 1;
+    const Eigen::Map<const Eigen::ArrayXd> all(squares.data(), static_cast<Eigen::Index>(squares.size()));
+    double scale = 1;
+    for (int step = 0; step < kScaleSteps; ++step)
+        scale = (likelihood_weights(all, scale) * all).mean();
+    return std::clamp(scale, 0.25, 4.0);
+}
+
 void fit_shares(const Rows& without_model, const Rows& without_device, ErrorModel& model) {
-    const auto share = [&](auto pick) {
+    const auto share = [&](double most, auto pick) {
         const auto [product, square] = mean_products(without_model, pick);
-        return square > 0 ? std::clamp(product / square, 0.0, 0.45) : 0;
+        return square > 0 ? std::clamp(product / square, 0.0, most) : 0;
     };
-    model.network_share = share([](const ErrorRow& a, const ErrorRow& b) {
-        return a.model == b.model && a.device != b.device && a.runtime == b.runtime && a.family == b.family &&
-               a.workload == b.workload;
+    const auto elsewhere = [](const ErrorRow& a, const ErrorRow& b) {
+        return same_workload(a, b) && a.device != b.device && a.runtime == b.runtime && a.family == b.family;
+    };
+    model.network_share = share(0.45, [&](const ErrorRow& a, const ErrorRow& b) {
+        return elsewhere(a, b) && !same_generation(a, b);
     });
-    model.cell_share = share([](const ErrorRow& a, const ErrorRow& b) {
+    const double kin = share(kMostShared, [&](const ErrorRow& a, const ErrorRow& b) {
+        return elsewhere(a, b) && same_generation(a, b);
+    });
+    model.generation_share = std::max(0.0, kin - model.network_share);
+    const double cell = share(0.45, [](const ErrorRow& a, const ErrorRow& b) {
         return a.model == b.model && a.device == b.device && a.runtime == b.runtime && a.metric == b.metric;
     });
+    model.cell_share = std::min(cell, kMostShared - model.network_share - model.generation_share);
     const auto same_set = [](const ErrorRow& a, const ErrorRow& b) {
         return a.device == b.device && a.model != b.model && a.runtime == b.runtime && a.metric == b.metric;
     };
@@ -284,6 +350,7 @@ void fit_shares(const Rows& without_model, const Rows& without_device, ErrorMode
                              return same_set(a, b) && a.regime != b.regime;
                          }).first;
     model.lane_share = alike > 0 ? std::clamp(1 - apart / alike, 0.0, 0.8) : 0.3;
+    model.difference_scale = fit_differences(without_model, model);
 }
 
 Rows seen(const std::vector<ErrorRow>& rows, const Unseen& unseen) {
@@ -295,6 +362,22 @@ Rows seen(const std::vector<ErrorRow>& rows, const Unseen& unseen) {
 }
 
 } // namespace
+
+bool same_workload(const ErrorRow& a, const ErrorRow& b) {
+    return a.model == b.model && a.workload == b.workload && a.metric == b.metric;
+}
+
+double difference_variance(const ErrorModel& model, const ErrorRow& a, const ErrorRow& b) {
+    const auto parts = [&](const ErrorRow& row) {
+        const ErrorSubject of = subject_of(row);
+        return model.parts(of, std::max(0, model.networks(of) - 1), model.devices(of), 0);
+    };
+    const ErrorParts p = parts(a), q = parts(b);
+    CommonEffects common;
+    common.stack = common.workload = a.runtime == b.runtime && a.family == b.family;
+    common.generation = common.workload && same_generation(a, b);
+    return std::max(1e-6, p.total() + q.total() - 2 * covariance(p, q, common, 1));
+}
 
 SpreadOf metric_of(const MeasuredRow& row) {
     if (row.metric == MeasuredMetric::energy_mj)
@@ -319,12 +402,12 @@ std::vector<ErrorRow> error_rows(const std::vector<ValidatedRow>& rows) {
         const Prediction& p = row.prediction;
         if (!p.ok() || row.measured.weight < kTrustedWeight || !(p.predicted > 0))
             continue;
-        const double ratio = std::log(row.measured.value / p.predicted);
         const MeasuredRow& m = row.measured;
+        const double sign = m.metric == MeasuredMetric::throughput_per_s ? -1 : 1;
         result.push_back(
             {row.measured.id, p.family, p.runtime, row.measured.hardware, row.measured.model, p.regime,
-             metric_of(row.measured),
-             row.measured.metric == MeasuredMetric::throughput_per_s ? -ratio : ratio,
+             p.generation, metric_of(row.measured), sign * std::log(m.value / p.predicted),
+             sign * std::log(p.predicted),
              fmt::format("{} {} {} {} {} {} {} {}", m.image_size.value_or(0), m.sequence, m.batch.value_or(0),
                          m.precision, m.scope, m.phase, m.prompt_tokens, m.generated_tokens)});
     }
@@ -372,6 +455,8 @@ ErrorModel fit_errors(const ErrorEvidence& evidence, const Unseen& unseen, const
     } else {
         model.network_share = shares->network_share;
         model.cell_share = shares->cell_share;
+        model.generation_share = shares->generation_share;
+        model.difference_scale = shares->difference_scale;
         model.lane_share = shares->lane_share;
     }
     return model;

@@ -11,9 +11,10 @@ namespace archsim {
 
 /// log(measured / predicted) of one row; rates are turned so that it is about time.
 struct ErrorRow {
-    std::string id, family, runtime, device, model, regime;
+    std::string id, family, runtime, device, model, regime, generation;
     SpreadOf metric = SpreadOf::latency;
     double value = 0;
+    double predicted = 0; ///< logarithm of the predicted time; of a rate with the sign turned
     std::string workload; ///< sizes, batch, format and protocol
 };
 
@@ -41,6 +42,12 @@ struct ErrorEvidence {
 /// rows, and hardly depends on a few of them.
 ErrorModel fit_errors(const ErrorEvidence& evidence, const Unseen& unseen = {},
                       const ErrorModel* shares = nullptr);
+
+/// Both rows are of one network, batch and format, and of one metric.
+bool same_workload(const ErrorRow& a, const ErrorRow& b);
+/// Of the difference of the errors of two rows of one workload on two devices, neither of whose networks was
+/// seen; without the model's difference_scale.
+double difference_variance(const ErrorModel& model, const ErrorRow& a, const ErrorRow& b);
 
 /// Half the width, in logarithms, of the 90 % interval of a row.
 double half_width(const ErrorModel& model, const ErrorRow& row);

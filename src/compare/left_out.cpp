@@ -1,6 +1,7 @@
 #include "archsim/compare/left_out.hpp"
 
 #include "compare/error_fit.hpp"
+#include "compare/left_out_checks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -95,8 +96,8 @@ void nest(const ErrorEvidence& evidence, const ErrorModel& all, LeaveOut what,
 ErrorEvidence evidence_of(const std::vector<ValidatedRow>& without_model,
                           const std::vector<ValidatedRow>& without_device, const FirstRuns& runs) {
     ErrorEvidence evidence{error_rows(without_model), error_rows(without_device), {}};
-    for (const std::vector<ValidatedRow>& run : runs)
-        evidence.first_runs.push_back(error_rows(run));
+    for (const RecordedRun& run : runs)
+        evidence.first_runs.push_back(error_rows(run.rows));
     return evidence;
 }
 
@@ -143,8 +144,10 @@ LeftOutValidation left_out_validation(const Validation& shipped, const std::vect
     nest(evidence, all, LeaveOut::model, without_model);
     nest(evidence, all, LeaveOut::device, without_device);
     nest(evidence, all, LeaveOut::family, without_family);
-    LeftOutValidation result{summarize(std::move(without_model)), summarize(std::move(without_device)),
-                             summarize(std::move(without_family)), 0};
+    LeftOutValidation result{
+        summarize(std::move(without_model)),      summarize(std::move(without_device)),
+        summarize(std::move(without_family)),     0,
+        check_pairs(evidence.without_model, all), check_first_runs(evidence, first_runs, all)};
     for (const ValidatedRow& row : shipped.rows) {
         if (!row.prediction.ok())
             continue;

@@ -26,6 +26,10 @@ bool same(const Result& a, const Result& b, const auto& part) {
     return part(a) && part(b) && part(a)->id == part(b)->id;
 }
 
+double difference_scale(const ErrorTerms& a, const ErrorTerms& b) {
+    return a.parts && b.parts ? a.result->machine->uncertainty->model().difference_scale : 1;
+}
+
 double probability(const Metric& by, const ErrorTerms& a, const Measure& x, const ErrorTerms& b,
                    const Measure& y) {
     if (!(x.value > 0) || !(y.value > 0))
@@ -34,7 +38,7 @@ double probability(const Metric& by, const ErrorTerms& a, const Measure& x, cons
     if (std::abs(ratio) < kRounding)
         return 0.5;
     const double s = scale_of(x), t = scale_of(y);
-    const double squared = s * s + t * t - 2 * correlation(a, b) * s * t;
+    const double squared = (s * s + t * t - 2 * correlation(a, b) * s * t) * difference_scale(a, b);
     if (!(squared > kRounding * kRounding))
         return ratio > 0 ? 1 : 0;
     return student_t(ratio / std::sqrt(squared), kErrorDegreesOfFreedom);
@@ -77,22 +81,17 @@ double correlation(const ErrorTerms& a, const ErrorTerms& b) {
     const auto lanes = [](const LaneShares& x, const LaneShares& y) {
         return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
     };
-    const auto shared = [](double x, double y) { return std::sqrt(x * y); };
-    double covariance = 0;
-    if (device)
-        covariance += shared(p.device, s.device) + shared(p.lane, s.lane) * lanes(a.lanes, b.lanes);
-    if (device && stack && a.metric == b.metric)
-        covariance += shared(p.set, s.set);
-    if (kin && a.metric == b.metric)
-        covariance += shared(p.stack, s.stack);
-    if (workload)
-        covariance += shared(p.network, s.network);
-    if (device && network)
-        covariance += shared(p.cell, s.cell);
-    if (workload && device)
-        covariance += shared(p.rest, s.rest);
+    const bool metric = a.metric == b.metric;
+    CommonEffects common;
+    common.device = device;
+    common.set = device && stack && metric;
+    common.stack = kin && metric;
+    common.workload = workload;
+    common.generation =
+        workload && !r.device->generation.empty() && r.device->generation == q.device->generation;
+    common.cell = device && network;
     const double scale = std::sqrt(p.total(lanes(a.lanes, a.lanes)) * s.total(lanes(b.lanes, b.lanes)));
-    return scale > 0 ? std::clamp(covariance / scale, 0.0, 1.0) : 0;
+    return scale > 0 ? std::clamp(covariance(p, s, common, lanes(a.lanes, b.lanes)) / scale, 0.0, 1.0) : 0;
 }
 
 double probability_better(const Metric& by, const Result& a, const Measure& x, const Result& b,

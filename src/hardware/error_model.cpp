@@ -30,6 +30,26 @@ double student_t(double t, int degrees_of_freedom) {
     return 0.5 + sine * sum / 2;
 }
 
+double covariance(const ErrorParts& a, const ErrorParts& b, const CommonEffects& common, double lanes) {
+    const auto shared = [](double x, double y) { return std::sqrt(x * y); };
+    double sum = 0;
+    if (common.device)
+        sum += shared(a.device, b.device) + shared(a.lane, b.lane) * lanes;
+    if (common.set)
+        sum += shared(a.set, b.set);
+    if (common.stack)
+        sum += shared(a.stack, b.stack);
+    if (common.workload)
+        sum += shared(a.network, b.network);
+    if (common.generation)
+        sum += shared(a.generation, b.generation);
+    if (common.cell)
+        sum += shared(a.cell, b.cell);
+    if (common.cell && common.workload)
+        sum += shared(a.rest, b.rest);
+    return sum;
+}
+
 double ErrorModel::at_most(double deviations) const {
     // The t of n degrees has the variance n / (n - 2): deviations here are scales, as the fit has them.
     return student_t(deviations, std::max(2, static_cast<int>(degrees_of_freedom)));
@@ -123,8 +143,9 @@ ErrorParts ErrorModel::parts(const ErrorSubject& of, int networks, int devices, 
     parts.stack = stack * left;
     const double around = inside * (1 + (scatter - 1) / (1 + 3.0 * networks));
     parts.network = network_share * inside;
-    parts.cell = cell_share * around;
-    parts.rest = around - parts.network - parts.cell;
+    parts.generation = generation_share * inside;
+    parts.cell = cell_share * inside;
+    parts.rest = around - parts.network - parts.generation - parts.cell;
     return parts;
 }
 

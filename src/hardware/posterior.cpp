@@ -9,9 +9,6 @@ namespace archsim {
 
 namespace {
 
-/// Variance of the common part of a set of which nothing is known, in the mean alone: a factor of ten either
-/// way.
-const double kAnything = std::pow(std::log(10.0), 2);
 /// Two runs of one thing, in logarithms: keeps what is measured twice from contradicting itself.
 constexpr double kRepeated = 1e-4;
 
@@ -86,7 +83,7 @@ Posterior posterior(const std::vector<GivenRow>& rows, const ErrorSubject& of, c
             covariance(i, j) =
                 common(place_of(a), place_of(b)) + lane(place_of(a), place_of(b)) * dot(a.lanes, b.lanes);
         }
-        covariance(i, i) += a.parts.network + a.parts.cell + a.parts.rest + kRepeated;
+        covariance(i, i) += a.parts.network + a.parts.generation + a.parts.cell + a.parts.rest + kRepeated;
         with(i, 0) = common(place_of(a), here);
         for (Eigen::Index l = 0; l < 3; ++l)
             with(i, 1 + l) = lane(place_of(a), here) * a.lanes[static_cast<std::size_t>(l)];

@@ -266,6 +266,8 @@ UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(s
         model.lane_share = reader.number("lane_share", {0, 1}, Need::required);
         model.network_share = reader.number("network_share", {0, 0.5}, Need::required);
         model.cell_share = reader.number("cell_share", {0, 0.5}, Need::required);
+        model.generation_share = reader.number("generation_share", {0, 0.9}, Need::required);
+        model.difference_scale = reader.number("difference_scale", {0.1, 10}, Need::required);
         reader.each("within", [&](ObjectReader& entry) { model.within.push_back(read_within(entry)); });
         reader.each("fresh", [&](ObjectReader& entry) { model.fresh.push_back(read_fresh(entry)); });
         reader.each("sets", [&](ObjectReader& entry) { model.sets.push_back(read_set(entry)); });

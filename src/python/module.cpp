@@ -6,6 +6,7 @@
 #include "archsim/core/version.hpp"
 #include "archsim/report/compare_models_report.hpp"
 #include "archsim/report/result_json.hpp"
+#include "archsim/run/given.hpp"
 #include "archsim/run/session.hpp"
 #include "ask/question_json.hpp"
 
@@ -349,6 +350,17 @@ PYBIND11_MODULE(_archsim, m) {
         .def(
             "load", [](const Session& s, const std::string& model) { return s.load(model); },
             py::arg("model"), "A catalogue name, an alias, or the path of an .onnx file.")
+        .def(
+            "given",
+            [](Session& s, const std::vector<std::string>& rows) {
+                s.given(read_given(rows, s, "", "given"));
+            },
+            py::arg("rows"),
+            "Takes measurements of one's own, \"resnet50 int8 on Hailo-8L = 3.1ms\" or a file with a line "
+            "each: "
+            "estimates of their devices and stacks are from now on what they and the error model say "
+            "together. "
+            "Replaces the rows of the call before. Not while another thread uses the session.")
         .def(
             "facts",
             [](const Session& s, const std::variant<Model, std::string>& model, const py::kwargs& fields) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
 #include <random>
 
 using namespace archsim;
@@ -51,7 +52,7 @@ std::vector<ValidatedRow> rows_of(int devices, int networks, double shared, doub
 
 ErrorModel fitted(const std::vector<ValidatedRow>& known, const std::vector<ValidatedRow>& blind) {
     const Validation validation = summarize(known);
-    return fit_error_model({validation, validation, validation, 0}, {blind});
+    return fit_error_model({validation, validation, validation, 0, {}, {}}, {{"blind", blind}});
 }
 
 /// Half the width of an interval, in logarithms.
@@ -95,6 +96,65 @@ TEST_CASE("a chip that nobody measured takes the spread of first runs, and its r
     // A chip measured for another metric is known a little; one under a stack that nobody measured less than
     // all.
     CHECK(half(far, "device0", SpreadOf::throughput) <= half(far, "nobody", SpreadOf::throughput));
+}
+
+TEST_CASE("intervals of chips that nobody measured are neither too narrow nor too wide",
+          "[compare][left_out]") {
+    // Chips and networks err by Student's t, as the model says: a width from variances covers 97 %, not 90.
+    std::mt19937 random(7);
+    std::student_t_distribution<double> student(kErrorDegreesOfFreedom);
+    const auto drawn = [&](int devices, double shared, const std::string& name) {
+        std::vector<ValidatedRow> rows = rows_of(devices, 10, 0, 0, 1, name);
+        std::map<std::string, double> own;
+        for (ValidatedRow& r : rows) {
+            const double chip = own.try_emplace(r.measured.hardware, shared * student(random)).first->second;
+            r.prediction.predicted = std::exp(chip + 0.1 * student(random));
+        }
+        return rows;
+    };
+    const auto known = drawn(40, 0, "device"), blind = drawn(60, 0.3, "new"),
+               later = drawn(400, 0.3, "later");
+    const ErrorModel model = fitted(known, blind);
+    const double width = half(model, "nobody");
+    const auto inside = std::count_if(later.begin(), later.end(), [&](const ValidatedRow& r) {
+        return std::abs(std::log(r.measured.value / r.prediction.predicted)) < width;
+    });
+    const double share = static_cast<double>(inside) / static_cast<double>(later.size());
+    CHECK(share > 0.85);
+    CHECK(share < 0.95);
+}
+
+TEST_CASE("chips of one generation share a network's error, and odds between them say so",
+          "[compare][left_out]") {
+    std::mt19937 random(5);
+    std::normal_distribution<double> normal(0, 0.15);
+    std::vector<ValidatedRow> rows = rows_of(12, 80, 0, 0.03, 3);
+    std::map<std::string, double> kernels;
+    for (ValidatedRow& r : rows) {
+        r.prediction.generation = r.measured.hardware < "device5" ? "old" : "new";
+        const std::string kernel = r.prediction.generation + r.measured.model;
+        r.measured.value = std::exp(0.04 * static_cast<double>(r.measured.hardware.back() - '0'));
+        r.prediction.predicted *= r.measured.value;
+        r.prediction.predicted *= std::exp(kernels.try_emplace(kernel, normal(random)).first->second);
+    }
+    std::vector<LeftOutRow> predictions;
+    for (const ValidatedRow& r : rows) {
+        const double p = r.prediction.predicted;
+        predictions.push_back({r.measured.id, p, p, p, p});
+    }
+    const LeftOutValidation validation = left_out_validation(summarize(rows), predictions);
+    const ErrorModel model = fit_error_model(validation, {});
+    CHECK(model.network_share < 0.2);
+    CHECK(model.generation_share > 0.5);
+    // What is said of pairs is what happens to them.
+    double said = 0, was = 0;
+    for (const PairOdds::Tenth& tenth : validation.pairs.tenths) {
+        said += tenth.said;
+        was += static_cast<double>(tenth.right);
+    }
+    const auto pairs = static_cast<double>(validation.pairs.pairs);
+    REQUIRE(pairs > 1000);
+    CHECK(said / pairs == Approx(was / pairs).margin(0.06));
 }
 
 TEST_CASE("few rows of a family borrow from the others", "[compare][left_out]") {

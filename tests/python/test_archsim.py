@@ -62,6 +62,20 @@ def test_an_estimate_is_consistent(session, resnet):
     assert result.power_w == pytest.approx(result.energy_per_inference_j / result.latency_s)
 
 
+def test_measurements_of_ones_own_narrow_what_they_are_akin_to(resnet):
+    own = archsim.Session()
+    before = own.estimate(resnet, "Hailo-8L", precision="int8")
+    own.given(["mobilenet_v2 int8 on Hailo-8L = 5ms"])
+    after = own.estimate(resnet, "Hailo-8L", precision="int8")
+    low, high = after.latency_interval_s
+    assert high / low < before.latency_interval_s[1] / before.latency_interval_s[0]
+    assert after.latency_s != before.latency_s
+    own.given([])
+    assert own.estimate(resnet, "Hailo-8L", precision="int8").latency_s == before.latency_s
+    with pytest.raises(archsim.UsageError, match="given"):
+        own.given(["mobilenet_v2 is quick"])
+
+
 def test_a_comparison_is_the_document_of_the_tool(session):
     comparison = session.compare(["resnet18"], ["H100", "T4"], precision="fp16")
     document = comparison.to_dict()

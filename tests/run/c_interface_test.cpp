@@ -63,6 +63,27 @@ TEST_CASE("the C interface sets what it returns when it fails too") {
     CHECK(archsim_run_json(nullptr, open.model, nullptr, "H100", nullptr, &json, nullptr) == ARCHSIM_USAGE);
 }
 
+TEST_CASE("measurements that are given through the C interface decide estimates, and can be forgotten") {
+    const Open open;
+    const auto width = [&] {
+        archsim_estimate estimate;
+        REQUIRE(open.run({}, estimate) == ARCHSIM_OK);
+        REQUIRE(estimate.outcome == ARCHSIM_ESTIMATED);
+        return estimate.latency_high_s / estimate.latency_low_s;
+    };
+    const double before = width();
+    CHECK(archsim_given(open.session, "bert-base fp16 on H100 = 1ms\n\nresnet50 fp16 on H100 = 0.4ms\n",
+                        nullptr) == ARCHSIM_OK);
+    CHECK(width() < before);
+    char* error = nullptr;
+    CHECK(archsim_given(open.session, "bert-base fp16 = 1ms", &error) == ARCHSIM_USAGE); // on which device?
+    CHECK(error != nullptr);
+    archsim_free_text(error);
+    CHECK(width() < before);
+    CHECK(archsim_given(open.session, "", nullptr) == ARCHSIM_OK);
+    CHECK(width() == before);
+}
+
 TEST_CASE("numbers of tokens and items beyond all reason are refused by the C interface") {
     const Open open;
     constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();

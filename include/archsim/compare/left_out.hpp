@@ -5,6 +5,7 @@
 #include "archsim/compare/validation.hpp"
 #include "archsim/hardware/error_model.hpp"
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -28,19 +29,44 @@ struct LeftOutRow {
     double without_family = std::numeric_limits<double>::quiet_NaN(); ///< fitted on the other families
 };
 
-/// Rows of each recorded run, with what was predicted then.
-using FirstRuns = std::vector<std::vector<ValidatedRow>>;
+/// Rows of a recorded run, with what was predicted then.
+struct RecordedRun {
+    std::string name;
+    std::vector<ValidatedRow> rows;
+};
+using FirstRuns = std::vector<RecordedRun>;
 /// The rows of one recorded run, from those of the validations that carry its ids.
 ARCHSIM_API std::vector<ValidatedRow> recorded_rows(const std::vector<FirstRun>& run,
                                                     std::span<const Validation* const> validations);
+
+/// What the odds said of two devices that run one workload, both without its network in any fit, against the
+/// order that was measured. Worked: 4 pairs with odds of 3 to 1, 3 of them right: said 0.75, was 0.75.
+struct PairOdds {
+    struct Tenth {
+        std::size_t pairs = 0, right = 0;
+        double said = 0; ///< sum of probabilities
+    };
+    std::array<Tenth, 5> tenths;      ///< by the probability of the likelier order: 0.5 to 0.6, ..., 0.9 to 1
+    std::size_t pairs = 0, right = 0; ///< right: the estimates order them as the measurements do
+};
+
+/// Intervals of a recorded run by an error model that has seen none of its rows.
+struct FirstRunCheck {
+    std::string name;
+    std::size_t rows = 0, covered = 0;
+    double median_error = 0; ///< relative, of what was predicted then
+    double median_width = 0; ///< upper over lower bound
+};
 
 /// The same statistics as for shipped parameters, over left-out predictions. Intervals are nested: those of a
 /// row come from a table that has not seen the row's network, device or family either.
 struct LeftOutValidation {
     Validation without_model, without_device, without_family;
     std::size_t outdated = 0; ///< rows whose shipped prediction has moved by more than 1 % since, or is new
+    PairOdds pairs;
+    std::vector<FirstRunCheck> first_runs;
 };
-///
+
 /// `first_runs` are recorded predictions of rows that nobody had looked at: see recorded_rows.
 ARCHSIM_API LeftOutValidation left_out_validation(const Validation& shipped,
                                                   const std::vector<LeftOutRow>& rows,

@@ -2,10 +2,10 @@
 // One model of how far estimates err. log(measured / predicted) of an estimate is a sum of effects, each
 // shared by those estimates that have its owner in common:
 //
-//   device    all estimates of a chip                  network   a workload under a stack, on every chip
-//   lane      those of a chip that compute, move, wait  cell      a network on this chip
-//   set       a chip under a stack, for one metric     rest      this network, batch and format alone
-//   stack     a stack, for one metric
+//   device    all estimates of a chip                  network     a workload under a stack, on every chip
+//   lane      those of a chip that compute, move, wait  generation  the same, on chips of one generation
+//   set       a chip under a stack, for one metric     cell        a network on this chip
+//   stack     a stack, for one metric                  rest        this network, batch and format alone
 //
 // In: variances that hardware_db/uncertainty.json states, and what was measured. Out: the variance of every
 // effect for one estimate. Networks that were measured of a set narrow what they have in common.
@@ -47,12 +47,26 @@ inline constexpr double kErrorReach = 2.1318467863;
 
 /// Variances of the effects in the logarithm of one estimate.
 struct ErrorParts {
-    double device = 0, lane = 0, set = 0, stack = 0, network = 0, cell = 0, rest = 0;
+    double device = 0, lane = 0, set = 0, stack = 0, network = 0, generation = 0, cell = 0, rest = 0;
     /// Of an estimate whose lanes have these squares: the sum of squared shares, 1 where one lane takes all.
     double total(double squares = 1) const {
-        return device + lane * squares + set + stack + network + cell + rest;
+        return device + lane * squares + set + stack + network + generation + cell + rest;
     }
 };
+
+/// Which effects the errors of two estimates have in common.
+struct CommonEffects {
+    bool device = false;
+    bool set = false;        ///< the device, the stack and the metric
+    bool stack = false;      ///< the stack and the metric, on devices of one family
+    bool workload = false;   ///< the network, batch and format under one stack
+    bool generation = false; ///< the workload, and the generation of the chips
+    bool cell = false;       ///< the device and the network
+};
+
+/// Covariance of two errors; `lanes`: the sum of products of their lane shares.
+ARCHSIM_API double covariance(const ErrorParts& a, const ErrorParts& b, const CommonEffects& common,
+                              double lanes);
 
 /// What an estimate is of, for its error.
 struct ErrorSubject {
@@ -86,9 +100,13 @@ struct ARCHSIM_API ErrorModel {
     std::vector<Within> within;
     std::vector<Fresh> fresh;
     std::vector<Set> sets;
-    double unmeasured_stack = 0;                        ///< more variance where nobody measured the stack
-    double device_share = 0, lane_share = 0;            ///< of what a set's estimates share
-    double network_share = 0, cell_share = 0;           ///< of the variance within
+    double unmeasured_stack = 0;              ///< more variance where nobody measured the stack
+    double device_share = 0, lane_share = 0;  ///< of what a set's estimates share
+    double network_share = 0, cell_share = 0; ///< of the variance within
+    double generation_share = 0;              ///< of the same, beside network_share
+    /// How far two estimates of one workload differ from what was measured: the variance of the difference in
+    /// units of what the effects make of it. Tails of two errors seldom meet.
+    double difference_scale = 1;
     double degrees_of_freedom = kErrorDegreesOfFreedom; ///< of Student's t that all of it follows
 
     /// Networks that were measured of the set.

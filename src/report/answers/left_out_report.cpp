@@ -72,6 +72,64 @@ Table table_of(const Validation& shipped, const LeftOutValidation& left_out, con
     return table;
 }
 
+Cell whole_number(std::size_t count) {
+    return {std::to_string(count), static_cast<double>(count)};
+}
+
+Cell part_of(double part, std::size_t of) {
+    return of > 0 ? share_cell(part / static_cast<double>(of)) : Cell{"-", std::nullopt, Tone::muted};
+}
+
+/// Which of two devices is faster: what the odds said, and what was measured.
+void add_pairs(const PairOdds& odds, Report& report) {
+    if (odds.pairs == 0)
+        return;
+    const PairOdds::Tenth& called = odds.tenths.back();
+    report.blocks.push_back(Heading{3, "Which of two devices is faster"});
+    report.blocks.push_back(Paragraph{
+        fmt::format("Pairs of devices that run one workload, of times whose network no fit has seen. The "
+                    "estimates order {} of {} pairs as the measurements do; {} have odds of nine to one or "
+                    "more, and {} of those are ordered right.",
+                    share_cell(static_cast<double>(odds.right) / static_cast<double>(odds.pairs)).text,
+                    odds.pairs, part_of(static_cast<double>(called.pairs), odds.pairs).text,
+                    part_of(static_cast<double>(called.right), called.pairs).text)});
+    Table table;
+    table.columns = {{"Probability", "", "probability"},
+                     {"Pairs", "", "pairs", Align::right},
+                     {"Said", "", "said", Align::right},
+                     {"Was", "", "was", Align::right}};
+    for (std::size_t i = 0; i < odds.tenths.size(); ++i) {
+        const PairOdds::Tenth& tenth = odds.tenths[i];
+        table.rows.push_back({{fmt::format("{} to {} %", 50 + 10 * i, 60 + 10 * i)},
+                              whole_number(tenth.pairs),
+                              part_of(tenth.said, tenth.pairs),
+                              part_of(static_cast<double>(tenth.right), tenth.pairs)});
+    }
+    report.blocks.push_back(std::move(table));
+}
+
+void add_first_run_checks(const std::vector<FirstRunCheck>& checks, Report& report) {
+    if (checks.empty())
+        return;
+    report.blocks.push_back(Heading{3, "Intervals of rows that nobody had seen"});
+    report.blocks.push_back(Paragraph{
+        "Recorded first runs: predictions of their day, with the intervals of an error model that has "
+        "seen none of the run's rows."});
+    Table table;
+    table.columns = {{"Run", "", "run"},
+                     {"Rows", "", "rows", Align::right},
+                     {"Median", "error", "median_ape", Align::right},
+                     {"In interval", "90 %", "interval_coverage", Align::right},
+                     {"Width", "high / low", "width", Align::right}};
+    for (const FirstRunCheck& check : checks)
+        table.rows.push_back({{check.name},
+                              whole_number(check.rows),
+                              share_cell(check.median_error),
+                              part_of(static_cast<double>(check.covered), check.rows),
+                              {fmt::format("{:.2f}", check.median_width), check.median_width}});
+    report.blocks.push_back(std::move(table));
+}
+
 } // namespace
 
 void add_left_out(const Validation& shipped, const LeftOutValidation& left_out, Report& report) {
@@ -93,6 +151,8 @@ void add_left_out(const Validation& shipped, const LeftOutValidation& left_out, 
                                           Tone::bad});
     for (const char* property : {"family", "metric", "runtime", "hardware", "regime"})
         report.blocks.push_back(table_of(shipped, left_out, property));
+    add_pairs(left_out.pairs, report);
+    add_first_run_checks(left_out.first_runs, report);
 }
 
 void add_support(const std::vector<FitSupport>& support, Report& report) {

@@ -77,6 +77,8 @@ std::string uncertainty_json(const ErrorModel& model) {
         "  \"lane_share\": {},\n"
         "  \"network_share\": {},\n"
         "  \"cell_share\": {},\n"
+        "  \"generation_share\": {},\n"
+        "  \"difference_scale\": {},\n"
         "  \"within\": [\n{}\n  ],\n"
         "  \"fresh\": [\n{}\n  ],\n"
         "  \"sets\": [\n{}\n  ],\n"
@@ -86,8 +88,8 @@ std::string uncertainty_json(const ErrorModel& model) {
         "  }}\n"
         "}}\n",
         model.degrees_of_freedom, deviation(model.unmeasured_stack), rounded(model.device_share),
-        rounded(model.lane_share), rounded(model.network_share), rounded(model.cell_share), within, fresh,
-        sets);
+        rounded(model.lane_share), rounded(model.network_share), rounded(model.cell_share),
+        rounded(model.generation_share), rounded(model.difference_scale), within, fresh, sets);
 }
 
 } // namespace archsim

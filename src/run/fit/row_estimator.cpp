@@ -200,6 +200,7 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Changed& c
                                                            result.model->name, *side, *row.image_size));
     Prediction prediction;
     prediction.family = name_of(result.device->family);
+    prediction.generation = result.device->generation;
     prediction.regime = regime_of(estimate);
     prediction.runtime = result.runtime->id;
     prediction.evidence = name_of(evidence_for(*result.device, *result.runtime, prediction.regime));
@@ -250,6 +251,7 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Changed& 
     const auto runtime = session.hardware().runtime_for(*device, asked->stack);
     const auto name_machine = [&](Prediction& prediction) {
         prediction.family = name_of(device->family);
+        prediction.generation = device->generation;
         prediction.runtime = runtime->id;
         prediction.evidence = name_of(evidence_for(*device, *runtime, prediction.regime));
     };

@@ -77,6 +77,10 @@ ABOUT = {
 }
 
 
+# Networks whose checkpoint's name belongs to the entry that is read from its configuration (checkpoints.json).
+OTHERS_NAMES = {"mistral-7b"}
+
+
 def family(name):
     return "llama" if "llama" in name else name.split("-")[0].split(".")[0]
 
@@ -94,7 +98,7 @@ def entry(name):
         kind="decoder-lm",
         title=title,
         catalogue="language",
-        aliases=aliases + [checkpoint],
+        aliases=aliases + [checkpoint] * (name not in OTHERS_NAMES),
         source=f"{checkpoint} config.json",
         dims={"batch": 1, "sequence": 512, "past_sequence": 0},
         build=lambda: build(name, c),

@@ -4,6 +4,7 @@ from torchvision.models.resnet import Bottleneck, ResNet
 from torchvision.models.vision_transformer import VisionTransformer
 
 from entry import Entry
+from export_zoos import zoo_entries
 from networks import (caffe, detr, efficientdet, efficientformer, efficientnet_edgetpu, efficientnet_lite, fastvit,
                       hardnet, inception, lcnet, mlp_mixers, mobilenet_v1, repvgg, repvit, resnet_v1, resnet_v2, resnet_variants,
                       retinanet, segformer, ssd, unet, yolo, yolo11, yolo_tasks, yolox)
@@ -147,10 +148,13 @@ def more_classifiers():
 def entries():
     return [
         *more_classifiers(),
+        *zoo_entries(),
         classifier("mobilenet_v1", "MobileNetV1", "mobilenet", mobilenet_v1.MobileNetV1, 224,
                    "arXiv:1704.04861", aliases=["google/mobilenet_v1_1.0_224", "mobilenet-v1-1.0-224-tf"]),
         classifier("mobilenet_v1_025", "MobileNetV1 x0.25", "mobilenet",
                    lambda: mobilenet_v1.MobileNetV1(width=0.25), 128, "arXiv:1704.04861"),
+        classifier("mobilenet_v1_050", "MobileNetV1 x0.5", "mobilenet",
+                   lambda: mobilenet_v1.MobileNetV1(width=0.5), 224, "arXiv:1704.04861"),
         classifier("mobilenetv2_140", "MobileNetV2 x1.4", "mobilenet",
                    lambda: torchvision.models.mobilenet_v2(weights=None, width_mult=1.4), 224,
                    "torchvision mobilenet_v2 with width_mult=1.4", aliases=["mobilenet_v2_1.4"]),
@@ -180,6 +184,7 @@ def entries():
         classifier("efficientformer_l1", "EfficientFormer-L1", "efficientformer",
                    efficientformer.efficientformer_l1, 224, "arXiv:2206.01191", spatial="fixed"),
         classifier("fastvit_t8", "FastViT-T8", "fastvit", fastvit.fastvit_t8, 256, "arXiv:2303.14189"),
+        classifier("fastvit_t12", "FastViT-T12", "fastvit", fastvit.fastvit_t12, 256, "arXiv:2303.14189"),
         classifier("fastvit_s12", "FastViT-S12", "fastvit", fastvit.fastvit_s12, 256, "arXiv:2303.14189"),
         classifier("fastvit_sa12", "FastViT-SA12", "fastvit", fastvit.fastvit_sa12, 256, "arXiv:2303.14189"),
         classifier("repvit_m0_9", "RepViT-M0.9", "repvit", repvit.repvit_m0_9, 224, "arXiv:2307.09283"),

@@ -172,12 +172,17 @@ TEST_CASE("names that people type find their networks, whatever their case", "[c
         REQUIRE(entry != nullptr);
         CHECK(entry->name == wanted);
     }
-    // No alias hides behind another network's name or alias.
-    for (const CatalogueEntry& entry : catalogue.entries())
+}
+
+TEST_CASE("no name of a network is claimed twice", "[catalogue]") {
+    const Catalogue& catalogue = laws::session().catalogue();
+    for (const CatalogueEntry& entry : catalogue.entries()) {
+        CHECK(catalogue.find(entry.name) == &entry);
         for (const std::string& alias : entry.aliases) {
             INFO(entry.name << " as " << alias);
-            CHECK(catalogue.find(alias) != nullptr);
+            CHECK(catalogue.find(alias) == &entry);
         }
+    }
 }
 
 TEST_CASE("parameters equal the published figure, MACs agree within 0.2 % or its rounding", "[catalogue]") {

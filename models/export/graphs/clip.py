@@ -54,6 +54,34 @@ MODELS = {
         [],
         [],
     ),
+    "tinyclip-vit-39m-16": (
+        "TinyCLIP ViT-39M/16",
+        VISION | {"patch": 16, "hidden": 512, "heads": 8, "inner": 2048},
+        TEXT | {"layers": 6},
+        PROJECTION,
+        "wkcn/TinyCLIP-ViT-39M-16-Text-19M-YFCC15M",
+        ["tinyclip_vit_39m_16_text_19m_yfcc15m_image_encoder"],
+        ["tinyclip_vit_39m_16_text_19m_yfcc15m_text_encoder"],
+    ),
+    "tinyclip-vit-61m-32": (
+        "TinyCLIP ViT-61M/32",
+        VISION | {"hidden": 640, "heads": 10, "inner": 2560},
+        TEXT | {"layers": 6, "hidden": 640, "heads": 10, "inner": 2560},
+        PROJECTION,
+        "wkcn/TinyCLIP-ViT-61M-32-Text-29M-LAION400M",
+        ["tinyclip_vit_61m_32_text_29m_laion400m_image_encoder"],
+        ["tinyclip_vit_61m_32_text_29m_laion400m_text_encoder"],
+    ),
+}
+# Text encoders beside ResNets (models/export/networks/residual_tasks.py): name: (title, encoder, width, further names)
+TEXTS = {
+    "clip-rn50-text": ("CLIP ResNet-50 text encoder", TEXT, 1024, ["clip_resnet_50_text_encoder"]),
+    "clip-rn50x4-text": (
+        "CLIP ResNet-50x4 text encoder",
+        TEXT | {"hidden": 640, "heads": 10, "inner": 2560},
+        640,
+        ["clip_resnet_50x4_text_encoder"],
+    ),
 }
 
 
@@ -228,4 +256,22 @@ def entries(name):
     ]
 
 
-ENTRIES = [entry for name in MODELS for entry in entries(name)]
+def text_entry(name):
+    title, text, projection, names = TEXTS[name]
+    return Entry(
+        name=name,
+        family="clip",
+        task="text-encoder",
+        kind="encoder",
+        title=title,
+        aliases=names,
+        source="Radford et al. 2021, table 19",
+        catalogue="multimodal",
+        dims={"batch": 1, "sequence": 77},
+        build=lambda: build_text(name, text, projection),
+        macs_formula=text_macs(text, projection),
+        published={"parameters": text_parameters(text, projection), "source": COUNTED},
+    )
+
+
+ENTRIES = [entry for name in MODELS for entry in entries(name)] + [text_entry(name) for name in TEXTS]

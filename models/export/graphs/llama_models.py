@@ -55,12 +55,12 @@ ABOUT = {
         ["meta-llama/Llama-2-13b-chat-hf", "lmsys/vicuna-13b-v1.5"],
     ),
     "llama-2-70b": ("Llama 2 70B", "meta-llama/Llama-2-70b-hf", 68976648192, ["meta-llama/Llama-2-70b-chat-hf"]),
-    "llama-3-8b": ("Llama 3 8B", "meta-llama/Meta-Llama-3-8B", 8030261248, ["llama-3.1-8b"]),
+    "llama-3-8b": ("Llama 3 8B", "meta-llama/Meta-Llama-3-8B", 8030261248, []),
     "llama-3-70b": (
         "Llama 3 70B",
         "meta-llama/Meta-Llama-3-70B",
         70553706496,
-        ["llama-3.1-70b", "llama-3.3-70b"],
+        [],
     ),
     "llama-3.2-1b": ("Llama 3.2 1B", "meta-llama/Llama-3.2-1B", 1235814400, ["meta-llama/Llama-3.2-1B-Instruct"]),
     "llama-3.2-3b": ("Llama 3.2 3B", "meta-llama/Llama-3.2-3B", 3212749824, ["meta-llama/Llama-3.2-3B-Instruct"]),
@@ -75,6 +75,10 @@ ABOUT = {
     "qwen2-7b": ("Qwen2 7B", "Qwen/Qwen2-7B", 7615616512, ["Qwen/Qwen2-7B-Instruct", "minicpm-v-2_6-language"]),
     "mixtral-8x7b": ("Mixtral 8x7B", "mistralai/Mixtral-8x7B-v0.1", 46702792704, ["mistralai/Mixtral-8x7B-Instruct-v0.1"]),
 }
+
+
+# Networks whose checkpoint's name belongs to the entry that is read from its configuration (checkpoints.json).
+OTHERS_NAMES = {"mistral-7b"}
 
 
 def family(name):
@@ -94,7 +98,7 @@ def entry(name):
         kind="decoder-lm",
         title=title,
         catalogue="language",
-        aliases=aliases + [checkpoint],
+        aliases=aliases + [checkpoint] * (name not in OTHERS_NAMES),
         source=f"{checkpoint} config.json",
         dims={"batch": 1, "sequence": 512, "past_sequence": 0},
         build=lambda: build(name, c),

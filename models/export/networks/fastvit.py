@@ -121,6 +121,10 @@ def fastvit_t8():
     return FastVit((48, 96, 192, 384), (2, 2, 4, 2), 3)
 
 
+def fastvit_t12():
+    return FastVit((64, 128, 256, 512), (2, 2, 6, 2), 3)
+
+
 def fastvit_s12():
     return FastVit((64, 128, 256, 512), (2, 2, 6, 2), 4)
 

@@ -26,3 +26,13 @@ class FrozenBatchNorm2d(nn.Module):
     def forward(self, x):
         return nn.functional.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias,
                                         training=False, eps=self.eps)
+
+
+def with_replaced(module, kind, make):
+    """The module with every part of a kind replaced by make(part): other activations, folded normalisations."""
+    for name, part in module.named_children():
+        if isinstance(part, kind):
+            setattr(module, name, make(part))
+        else:
+            with_replaced(part, kind, make)
+    return module

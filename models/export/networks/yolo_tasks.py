@@ -3,7 +3,7 @@ YOLOv8 and YOLO11. Their maps are those of the detectors; what is chosen of the 
 import torch
 from torch import nn
 
-from .yolo import (C2f, C3, YOLOV5, YOLOV8, DetectV5, DetectV8, Yolo, conv, grid, STRIDES, yolov5_trunk,
+from .yolo import (C2f, C3, CLASSES, YOLOV5, YOLOV8, DetectV5, DetectV8, Yolo, conv, grid, STRIDES, yolov5_trunk,
                    yolov8_trunk)
 
 MASKS = 32
@@ -47,9 +47,9 @@ def extra_branch(channels, width, outputs):
 class SegmentV8(nn.Module):
     """`light` as the detectors' head."""
 
-    def __init__(self, channels, light=False, prototypes=None):
+    def __init__(self, channels, light=False, prototypes=None, classes=CLASSES):
         super().__init__()
-        self.detect = DetectV8(channels, light=light)
+        self.detect = DetectV8(channels, classes=classes, light=light)
         self.proto = Prototypes(channels[0], prototypes or width_of(channels), learned=True)
         self.cv4 = extra_branch(channels, max(channels[0] // 4, MASKS), MASKS)
 
@@ -104,9 +104,9 @@ def yolov5_cls(size):
     return Classifier([conv(3, channels[0], 6, 2, padding=2)] + stages(channels, depths, C3), channels[-1])
 
 
-def yolov8_seg(size):
+def yolov8_seg(size, classes=CLASSES):
     backbone, neck, channels = yolov8_trunk(size)
-    return Yolo(backbone, neck, SegmentV8(channels))
+    return Yolo(backbone, neck, SegmentV8(channels, classes=classes))
 
 
 def yolov8_pose(size):

@@ -1,5 +1,7 @@
 #include "archsim/compare/ties.hpp"
 
+#include "archsim/hardware/posterior.hpp"
+
 #include "compare/error_terms.hpp"
 #include "estimate/intervals.hpp"
 
@@ -108,6 +110,27 @@ Contest::Contest(std::span<const Result> results, const Metric& by, const CostOp
 
 double Contest::probability_better(std::size_t a, std::size_t b) const {
     return probability(by_, terms_[a], *measures_[a], terms_[b], *measures_[b]);
+}
+
+std::optional<double> width_after_measuring(const Result& result) {
+    const Interval& now = result.estimate.latency_interval;
+    const ErrorTerms terms = error_terms(result, SpreadOf::latency);
+    if (!result.ok() || result.generation || !terms.parts || !(now.low > 0) || !(now.high > now.low))
+        return std::nullopt;
+    const ErrorSubject of = UncertaintyTable::subject(terms.metric, *result.device, *result.runtime);
+    GivenRow row;
+    row.family = of.family;
+    row.device = of.device;
+    row.runtime = of.runtime;
+    row.metric = of.metric;
+    row.lanes = terms.lanes;
+    row.parts = *terms.parts;
+    std::vector<GivenRow> rows = result.machine->uncertainty->given();
+    const double known = posterior(rows, of, *terms.parts).fall_at(terms.lanes);
+    rows.push_back(std::move(row));
+    const double more = posterior(rows, of, *terms.parts).fall_at(terms.lanes);
+    const double scale = std::log(now.high / now.low) / (2 * kErrorReach);
+    return std::exp(2 * kErrorReach * std::sqrt(std::max(0.0, scale * scale - (more - known))));
 }
 
 std::vector<double> shares_of_best(std::span<const Result> results, const Metric& by,

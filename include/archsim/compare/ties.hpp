@@ -5,6 +5,7 @@
 #include "archsim/compare/metric.hpp"
 #include "archsim/core/export.hpp"
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,12 @@ inline bool tied(const Metric& by, const Result& a, const Measure& x, const Resu
     const double p = probability_better(by, a, x, b, y);
     return p < kToldApart && 1 - p < kToldApart;
 }
+
+/// Upper over lower end of the 90 % interval of a result's time once another network has been measured on its
+/// device under its stack; nothing where the result states no interval, or answers prompts. Worked: a chip
+/// that nobody measured, whose estimates share a variance of 0.09 beside 0.03 of their own, goes from a
+/// factor of 4.4 to one of 2.7.
+ARCHSIM_API std::optional<double> width_after_measuring(const Result& result);
 
 /// Probability that each is the best of all that have a value and are no projection; 0 for the others. All of
 /// them where none is measured.

@@ -231,8 +231,10 @@ TEST_CASE("law: the order of layers changes neither cache nor step", "[laws][win
             static_cast<std::int64_t>(types.size()) != named.checkpoint->facts.layers)
             continue;
         CAPTURE(named.name);
-        ++mixed;
         json config = config_of(named.name);
+        if (config.value("num_kv_shared_layers", 0) > 0)
+            continue; // whose cache the last layers read does depend on the order
+        ++mixed;
         for (const char* key : {"sliding_window_pattern", "no_rope_layers", "no_rope_layer_interval"})
             config.erase(key);
         std::vector<double> cache, step;

@@ -16,7 +16,7 @@ set(archsim_private_libraries Threads::Threads)
 # What the comparison of models does not use, by beginnings of file names: its tool, the first that README runs, is built
 # without them. A file that it did need would be missed by the linker.
 set(archsim_later
-    capi/
+    capi/ ask/serving_fields
     compare/aligned_regions compare/budget compare/difference compare/estimate_record compare/operator_ import/annotate
     report/answers/budget_ report/answers/difference report/answers/portability run/compare/baseline_file
     run/compare/check_budget run/compare/explain_difference run/portability/

@@ -5,6 +5,7 @@
 #include "serving/serving_engine.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <queue>
 
@@ -228,8 +229,18 @@ double serving_capacity(const ServingPlan& plan, StepPrices& prices,
                         const std::vector<ServedRequest>& requests, StepPrices* prompt_prices) {
     // Long enough that the first and the last batch hardly count, however few requests were asked for.
     constexpr std::int64_t kBatches = 16;
+    double length = 0;
+    for (const ServedRequest& r : requests)
+        length += static_cast<double>(r.prompt_tokens + r.output_tokens);
+    length /= static_cast<double>(std::max<std::size_t>(1, requests.size()));
+    // A batch is no larger than the cache holds.
+    const double one = prices.cache_bytes(length);
+    const auto batch =
+        one > 0 && plan.engine.cache_bytes > 0
+            ? std::clamp<std::int64_t>(std::llround(plan.engine.cache_bytes / one), 1, plan.engine.sequences)
+            : plan.engine.sequences;
     const auto number = static_cast<std::size_t>(
-        kBatches * plan.engine.sequences * std::max<std::int64_t>(1, plan.engines + plan.prompt_engines));
+        kBatches * batch * std::max<std::int64_t>(1, plan.engines + plan.prompt_engines));
     std::vector<ServedRequest> all;
     double outputs = 0;
     for (std::size_t i = 0; !requests.empty() && i < number; ++i) {

@@ -15,7 +15,7 @@ using namespace archsim;
 namespace {
 
 constexpr const char* kHead = "experiment,stage,model,hardware,runtime,precision,tensor_parallel,step_tokens,"
-                              "max_sequences,arrivals,rate_per_s,prompt_tokens,output_tokens,"
+                              "max_sequences,arrivals,rate_per_s,stage_s,prompt_tokens,output_tokens,"
                               "distinct_prompts,metric,measured,source,by Someone\n";
 
 std::string write(const std::string& text) {
@@ -25,7 +25,7 @@ std::string write(const std::string& text) {
 }
 
 std::string row(const char* run, const char* model, const char* metric, double measured, const char* other) {
-    return std::string(run) + ",0," + model + ",H100,vllm,bf16,1,2048,128,constant,4,500,50,20," + metric +
+    return std::string(run) + ",0," + model + ",H100,vllm,bf16,1,2048,128,constant,4,60,500,50,20," + metric +
            "," + std::to_string(measured) + ",a test," + other + "\n";
 }
 

@@ -32,10 +32,12 @@ struct ServingPeers {
     double seconds = 0;                ///< of this library, all runs
 };
 
-/// Simulates every run of CSV files of measured servers: columns model, hardware, runtime, precision,
-/// tensor_parallel, step_tokens, max_sequences, arrivals, rate_per_s, prompt_tokens, output_tokens,
-/// distinct_prompts, metric (`ttft_mean_ms`, `e2e_p99_ms`, `itl_mean_ms`, ...), measured, source, and "by
-/// NAME" for what NAME predicts. Throws InputError naming file and line of what is not as it should be.
+/// Simulates every run of CSV files of measured servers: columns experiment, stage (0 begins with an empty
+/// cache, the next ones with the prompts of those before), model, hardware, runtime, precision,
+/// tensor_parallel, step_tokens, max_sequences, arrivals, rate_per_s, stage_s (seconds), prompt_tokens,
+/// output_tokens, distinct_prompts, metric (`ttft_mean_ms`, `e2e_p99_ms`, `itl_mean_ms`, ...), measured,
+/// source, and "by NAME" for what NAME predicts. Throws InputError naming file and line of what is not as it
+/// should be.
 ARCHSIM_API ServingPeers compare_serving_peers(const Session& session, const std::vector<std::string>& files);
 
 } // namespace archsim

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 
 namespace archsim {
@@ -18,6 +19,7 @@ namespace {
 
 constexpr double kMillisecondsPerSecond = 1e3;
 constexpr std::string_view kPredictedBy = "by ";
+constexpr double kLongestStage = 1e4; // seconds
 
 /// A table with named columns.
 class PeerTable {
@@ -71,6 +73,13 @@ ServingRequest request_of(const PeerTable& table, std::size_t row) {
         return static_cast<std::int64_t>(table.number(row, column));
     };
     load.distinct_prompts = whole("distinct_prompts");
+    // A stage goes through the prompts again and again. One that follows another finds them in the cache: so
+    // many passes before it is counted.
+    constexpr std::int64_t kPasses = 4;
+    const std::string& stage = table.text(row, "stage");
+    request.plan.warm_up = stage == "0" ? 0 : kPasses * load.distinct_prompts;
+    load.count = request.plan.warm_up +
+                 std::llround(load.rate_per_s * std::min(kLongestStage, table.number(row, "stage_s")));
     request.plan.engine.step_tokens = whole("step_tokens");
     request.plan.engine.sequences = whole("max_sequences");
     request.parallelism = Parallelism{.tensor = whole("tensor_parallel")};

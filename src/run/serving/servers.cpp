@@ -51,7 +51,7 @@ ServingPlan with_server_defaults(ServingPlan plan, const Machine& machine,
         const auto document = parse_document(file.string(), findings);
         if (!document)
             throw InputError(findings.front());
-        const JsonValue none;
+        const JsonValue none{};
         const JsonValue* row = row_for(document->root, machine, file.string());
         const auto stated = [&](const char* key) {
             return positive_at(row != nullptr ? *row : none, key, file.string());

@@ -188,7 +188,6 @@ bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCo
         cost.seconds += drafts * one.seconds;
         cost.joules += drafts * one.joules;
     }
-    measure_waste();
     return true;
 }
 
@@ -196,23 +195,19 @@ bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCo
 void Engine::count_load() {
     held_.clear();
     generating_ = 0;
-    for (const Sequence& s : running_)
+    std::int64_t given = 0, used = 0;
+    for (const Sequence& s : running_) {
+        given += s.given;
+        used += s.context + s.chunk;
         if (s.prompt_left == 0) {
             ++generating_;
             held_.push_back({load_.verified, s.context});
         } else if (s.chunk > 0) {
             held_.push_back({s.chunk, s.context});
         }
-    load_ = StepLoad::of(held_, load_.verified);
-}
-
-void Engine::measure_waste() {
-    double given = 0, held = 0;
-    for (const Sequence& s : running_) {
-        given += static_cast<double>(s.given);
-        held += static_cast<double>(s.context + s.chunk);
     }
-    waste_ = given > 0 ? 1 - held / given : 0;
+    waste_ = given > 0 ? 1 - static_cast<double>(used) / static_cast<double>(given) : 0;
+    load_ = StepLoad::of(held_, load_.verified);
 }
 
 /// Drafted tokens are taken up to the first wrong one, and the model's own token follows (Leviathan et al.,
@@ -227,40 +222,41 @@ std::int64_t Engine::accepted_tokens() {
 std::int64_t Engine::end_step(double now, std::vector<ServedRequest>& requests,
                               std::vector<std::size_t>& finished) {
     stepping_ = false;
-    std::int64_t emitted = 0;
+    std::int64_t emitted = 0, ahead = queued_tokens_;
+    const std::size_t finished_before = finished.size();
     for (Sequence& s : running_) {
-        ServedRequest& r = requests[s.request];
         std::int64_t tokens = 0;
         if (s.prompt_left > 0) {
             s.prompt_left -= s.chunk;
             s.context += s.chunk;
             tokens = s.prompt_left == 0 && s.chunk > 0 ? 1 : 0;
             if (s.prompt_left == 0)
-                keep_prompt(s, r);
+                keep_prompt(s, requests[s.request]);
         } else {
             tokens = accepted_tokens();
         }
         tokens = std::min(tokens, s.left);
-        if (tokens == 0)
-            continue;
-        if (r.emitted == 0)
-            r.first_token_s = now;
-        r.emitted += tokens;
-        emitted += tokens;
-        s.left -= tokens;
-        s.context += tokens;
-        if (s.left == 0) {
-            used_bytes_ -= s.bytes;
-            release(r, s.kept);
-            finished.push_back(s.request);
+        if (tokens > 0) {
+            if (s.emitted == 0 && requests[s.request].emitted == 0)
+                requests[s.request].first_token_s = now;
+            s.emitted += tokens;
+            emitted += tokens;
+            s.left -= tokens;
+            s.context += tokens;
+            if (s.left == 0) {
+                ServedRequest& r = requests[s.request];
+                r.emitted += s.emitted;
+                used_bytes_ -= s.bytes;
+                release(r, s.kept);
+                finished.push_back(s.request);
+            }
         }
+        ahead += s.prompt_left + s.left;
     }
-    std::erase_if(running_, [](const Sequence& s) { return s.left == 0; });
+    if (finished.size() > finished_before)
+        std::erase_if(running_, [](const Sequence& s) { return s.left == 0; });
     if (running_.empty())
         used_bytes_ = prefixes_.bytes(); // sums of doubles leave a rest
-    std::int64_t ahead = queued_tokens_;
-    for (const Sequence& s : running_)
-        ahead += s.prompt_left + s.left;
     ahead_ = static_cast<double>(ahead);
     return emitted;
 }

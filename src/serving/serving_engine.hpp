@@ -51,6 +51,7 @@ class Engine {
         std::int64_t context = 0;     ///< positions in the cache
         std::int64_t chunk = 0;       ///< of the prompt, in this step
         std::int64_t left = 0;        ///< tokens still to be emitted here
+        std::int64_t emitted = 0;     ///< here, written to the request when it ends
         double bytes = 0;             ///< given out, beside those of a prompt that is kept
         std::size_t kept = 0;         ///< blocks of the prefix cache that it uses, from the first
         std::int64_t given = 0;       ///< positions that it has at its end, in whole blocks
@@ -81,7 +82,6 @@ class Engine {
     void admit(std::vector<ServedRequest>& requests, double seen_s, std::int64_t& budget);
     void count_load();
     std::int64_t accepted_tokens();
-    void measure_waste();
 
     EngineLimits limits_;
     EngineRole role_;

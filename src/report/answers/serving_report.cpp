@@ -12,7 +12,7 @@ namespace archsim {
 
 namespace {
 
-constexpr double kServingMilli = 1e-3, kServingPercent = 100, kServingMillion = 1e6;
+constexpr double kServingMilli = 1e-3, kServingPercent = 100, kServingMillion = 1e6, kServingKilo = 1e3;
 
 Cell serving_money(std::optional<double> usd) {
     return usd ? Cell{format_number(*usd), *usd} : Cell{"-"};
@@ -119,7 +119,7 @@ std::vector<std::string> serving_sentences(const ServingResult& r) {
     if (s.cached_share > 0)
         out.push_back(fmt::format("prefix cache: {} of the prompts' tokens are found in it",
                                   format_percent(s.cached_share)));
-    out.push_back(fmt::format("{} for all {} requests", format_energy(r.outcome.joules),
+    out.push_back(fmt::format("{} kJ for all {} requests", format_number(r.outcome.joules / kServingKilo),
                               format_count(static_cast<double>(r.outcome.requests.size()))));
     out.insert(out.end(), r.notes.begin(), r.notes.end());
     return out;

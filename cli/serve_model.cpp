@@ -23,8 +23,7 @@ constexpr const char* kExamples = R"(  serve_model llama-3-8b --hardware H100 --
   serve_model ./config.json --hardware H100 --precision fp16 --rate 2 --prompt-tokens 2000 --output-tokens 300
   serve_model llama-3-70b --hardware H100 H200 B200 --precision fp8 --parallel tp=2 --parallel tp=4 \
       --ttft-p99 500ms --tpot-p99 40ms
-  serve_model llama-3-8b --hardware H100 --precision fp16 --rate 8 --drafted 4 --accepted 0.7
-  serve_model qwen3-8b --hardware H100 --trace conversation_trace.jsonl --requests 1000)";
+  serve_model llama-3-8b --hardware H100 --precision fp16 --rate 8 --drafted 4 --accepted 0.7)";
 
 /// "500ms", "0.5s", "40 ms" in seconds; 0 for nothing.
 double parse_time(const std::string& text, const std::string& flag) {

@@ -6,7 +6,7 @@ list(FILTER archsim_sources EXCLUDE REGEX "/src/(python|web)/") # an extension m
 if(EMSCRIPTEN)
     # What the page does not ask for: measurements, checks, fits, sweeps. The linker would miss a file that it did need.
     list(FILTER archsim_sources EXCLUDE REGEX
-        "/src/(capi|check|store|run/fit|run/sweep)/|/src/compare/(left_out|power_validation|rank_agreement|sweep|validation)|/src/hardware/(json_edit|write_fitted)|/src/core/shared_object|/src/run/compare/yaml_text|/src/ask/study_reader")
+        "/src/(capi|check|store|run/fit|run/sweep)/|/src/compare/(left_out|power_validation|rank_agreement|sweep|validation)|/src/hardware/(json_edit|write_fitted)|/src/core/shared_object|/src/run/compare/yaml_text|/src/ask/(study_reader|serving_fields)")
     list(FILTER archsim_sources EXCLUDE REGEX "/src/report/.*(calibration|first_run|left_out|power_report|price_report|short_number|sweep|validation)[a-z_]*.cpp$")
 endif()
 

@@ -15,6 +15,7 @@ namespace archsim {
 namespace {
 
 constexpr const char* kEngineGroup = "Engine";
+constexpr const char* kLoadGroup = "Load";
 constexpr std::string_view kFileValue = "FILE"; // what stands for the value of a field that names one
 constexpr std::int64_t kMostServedRequests = 1 << 24, kMostServedSequences = 1 << 20,
                        kMostServedTokens = 1 << 24;
@@ -134,12 +135,14 @@ std::vector<ServingField> load_fields() {
                       .help = "how requests arrive at a rate: poisson (each by itself), constant (evenly), "
                               "bursty (gaps of a gamma distribution, --burstiness)",
                       .fallback = "poisson",
+                      .group = kLoadGroup,
                       .choices = {"poisson", "constant", "bursty"}},
                      load(&RequestPlan::arrivals)),
         real_field({.key = "burstiness",
                     .flag = "--burstiness",
                     .help = "shape of the gaps of --arrivals bursty: below 1 in bursts, 1 is Poisson",
-                    .value = "SHAPE"},
+                    .value = "SHAPE",
+                    .group = kLoadGroup},
                    load(&RequestPlan::burstiness), 1e-3, 1e6),
         whole_field(
             {.key = "concurrency", .flag = "--concurrency", .help = "requests in flight, instead of a rate"},
@@ -151,7 +154,8 @@ std::vector<ServingField> load_fields() {
             {.key = "warm_up",
              .flag = "--warm-up",
              .help = "requests at the start that are not counted",
-             .fallback = "two for each of --concurrency, at most half; none at a rate"},
+             .fallback = "two for each of --concurrency, at most half; none at a rate",
+             .group = kLoadGroup},
             [](ServingRequest & r) -> auto& { return r.plan.warm_up; }, 0, kMostServedRequests),
         real_field({.key = "prompt_tokens",
                     .flag = "--prompt-tokens",
@@ -170,6 +174,7 @@ std::vector<ServingField> load_fields() {
                       .flag = "--shape",
                       .help = "spread of lengths: constant, uniform (over --length-range), exponential",
                       .fallback = "constant",
+                      .group = kLoadGroup,
                       .choices = {"constant", "uniform", "exponential"}},
                      load(&RequestPlan::shape)),
         {.key = "length_range",
@@ -177,6 +182,7 @@ std::vector<ServingField> load_fields() {
          .help = "ends of the uniform spread as parts of the lengths: 0.8,1",
          .value = "LOW,HIGH",
          .fallback = "0.5,1.5",
+         .group = kLoadGroup,
          .print =
              [](const ServingRequest& r) {
                  const RequestPlan usual;
@@ -189,6 +195,7 @@ std::vector<ServingField> load_fields() {
          .flag = "--lengths",
          .help = "CSV file with prompt_tokens and output_tokens to draw from",
          .value = std::string(kFileValue),
+         .group = kLoadGroup,
          .print = [](const ServingRequest&) { return std::vector<std::string>{}; },
          .parse = [](const std::string& text, const std::string&,
                      ServingRequest& r) { r.load.lengths = read_request_lengths(text); }},

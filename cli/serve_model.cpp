@@ -1,6 +1,7 @@
 // serve_model: a language model under load on devices: waiting times, throughput, power, cost, and where it
 // overflows.
 
+#include "archsim/ask/serving_fields.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/core/parse_number.hpp"
 #include "archsim/report/serving_report.hpp"
@@ -11,7 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <map>
 
 namespace {
 
@@ -35,20 +36,48 @@ double parse_time(const std::string& text, const std::string& flag) {
     return *seconds;
 }
 
-LengthShape parse_shape(const std::string& text) {
-    return text == "uniform"       ? LengthShape::uniform
-           : text == "exponential" ? LengthShape::exponential
-                                   : LengthShape::constant;
-}
+/// An option for every field of a request to a server, from the table of fields.
+struct ServingOptions {
+    std::map<std::string, std::string> texts;
+    std::map<std::string, bool> truths;
+
+    void add_to(cli::Flags& flags) {
+        for (const ServingField& field : serving_fields()) {
+            const std::string help =
+                field.help + (field.fallback.empty() ? "" : " (default: " + field.fallback + ")");
+            std::string names = field.flag;
+            for (const std::string& alias : field.aliases)
+                if (alias.starts_with("--"))
+                    names += "," + alias;
+            cli::Option option = field.kind == FieldKind::truth
+                                     ? flags.add_flag(names, truths[field.key], help)
+                                     : flags.add_option(names, texts[field.key], help);
+            if (!field.group.empty())
+                option.in_group(field.group);
+            if (!field.choices.empty())
+                option.one_of(field.choices);
+            else if (!field.value.empty())
+                option.value_named(field.value);
+        }
+    }
+
+    ServingTexts given(const cli::Flags& flags) const {
+        ServingTexts given(Spelling::flag);
+        for (const ServingField& field : serving_fields())
+            if (field.kind == FieldKind::truth ? truths.at(field.key) : flags.has(field.flag))
+                given.give(field.flag, field.kind == FieldKind::truth ? "true" : texts.at(field.key));
+        return given;
+    }
+};
 
 struct ServeOptions {
-    bool whole_prompts = false, no_prefix_cache = false, frontier = false;
-    std::string shape = "constant", length_range, lengths, ttft, tpot, e2e, request_time;
+    bool frontier = false;
+    std::string ttft, tpot, e2e;
     std::vector<std::string> hardware, parallel;
     std::vector<std::string> devices;
-    std::int64_t context = 0;
     cli::ModelOption model;
     cli::QuestionOptions question;
+    ServingOptions serving;
     ServingRequest request;
 
     void add_to(cli::Flags& flags) {
@@ -56,8 +85,7 @@ struct ServeOptions {
         flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file")
             .value_named("DEVICE")
             .required();
-        add_load(flags);
-        add_engine(flags);
+        serving.add_to(flags);
         question.add_to(flags,
                         {.without = {"batch_size", "steps", "image_size", "frames", "prompt_tokens",
                                      "generate_tokens", "context", "sampling", "parallel", "devices"}});
@@ -84,37 +112,25 @@ struct ServeOptions {
                        "and 8 devices): throughput against the speed that a user sees");
         flags.add_option("--e2e-p99", e2e, "limit on the P99 time of a whole answer, 10s")
             .value_named("TIME");
+        flags.add_rule([this, &flags] { finish(serving.given(flags)); });
     }
 
     ServiceLevel level() const {
         return {parse_time(ttft, "--ttft-p99"), parse_time(tpot, "--tpot-p99"), parse_time(e2e, "--e2e-p99")};
     }
 
-    void finish() {
-        request.load.shape = parse_shape(shape);
-        if (!length_range.empty())
-            read_range();
-        request.plan.engine.chunked = !whole_prompts;
-        request.plan.engine.prefix_cache = !no_prefix_cache;
-        request.plan.request_s = parse_time(request_time, "--request-time");
-        if (!lengths.empty())
-            request.load.lengths = read_request_lengths(lengths);
-        for (const std::string& count : devices)
-            if (count != "auto") // as without the flag
-                parallel.push_back("tp=" + count);
-        if (context > 0)
-            reserve_context();
-        if (!(request.load.rate_per_s >= 0) || !(request.load.prompt_tokens >= 1) ||
-            !(request.load.output_tokens >= 1) || request.plan.engine.draft_cost < 0)
-            throw UsageError("--rate and --draft-cost must not be negative, lengths not below one token");
-        check_load();
+  private:
+    void finish(const ServingTexts& given) {
+        request = given.request();
+        check_load(given);
     }
 
-  private:
     /// One load: what another of them would leave aside is refused.
-    void check_load() const {
+    void check_load(const ServingTexts& given) const {
         std::vector<std::string> loads;
-        if (request.load.rate_per_s > 0)
+        if (given.has("--trace"))
+            loads.emplace_back("--trace");
+        else if (request.load.rate_per_s > 0)
             loads.emplace_back("--rate");
         if (request.plan.concurrency > 0)
             loads.emplace_back("--concurrency");
@@ -123,146 +139,10 @@ struct ServeOptions {
         if (level().any())
             loads.emplace_back("limits on P99 (the highest rate that meets them)");
         if (loads.empty())
-            throw UsageError(
-                "give a load: --rate, --concurrency, --frontier, or limits such as --ttft-p99 500ms");
+            throw UsageError("give a load: --rate, --concurrency, --trace, --frontier, or limits such as "
+                             "--ttft-p99 500ms");
         if (loads.size() > 1)
             throw UsageError(fmt::format("give one load: {} and {} exclude each other", loads[0], loads[1]));
-        const EngineLimits& engine = request.plan.engine;
-        if (engine.drafted == 0 && (engine.accepted > 0 || engine.draft_cost > 0))
-            throw UsageError("--accepted and --draft-cost: only with --drafted");
-        if ((engine.wait_tokens > 0) != (engine.wait_steps > 0))
-            throw UsageError("--wait-tokens and --wait-steps: give both or neither");
-        if (!lengths.empty() && (shape != "constant" || !length_range.empty()))
-            throw UsageError("--lengths: the file has the lengths; no --shape or --length-range beside it");
-    }
-
-    /// One block for every sequence, as engines without a paged cache keep it.
-    void reserve_context() {
-        RequestPlan& load = request.load;
-        const double longest = (load.prompt_tokens + load.output_tokens) *
-                               (load.shape == LengthShape::uniform ? load.longest : 1.0);
-        if (static_cast<double>(context) < longest)
-            throw UsageError(fmt::format("--context: {} positions do not hold a prompt and its answer of up "
-                                         "to {:.0f}",
-                                         context, longest));
-        request.plan.engine.block_tokens = context;
-    }
-
-    void read_range() {
-        const std::size_t comma = std::min(length_range.find(','), length_range.size() - 1);
-        const auto read = [&](std::size_t from, std::size_t to, double& value) {
-            const auto [end, problem] =
-                std::from_chars(length_range.data() + from, length_range.data() + to, value);
-            return problem == std::errc() && end == length_range.data() + to && value > 0;
-        };
-        RequestPlan& load = request.load;
-        if (!read(0, comma, load.shortest) || !read(comma + 1, length_range.size(), load.longest) ||
-            load.longest < load.shortest)
-            throw UsageError(
-                fmt::format("--length-range: \"{}\" is no pair of parts in ascending order, such as 0.8,1",
-                            length_range));
-        if (load.shape != LengthShape::uniform)
-            throw UsageError("--length-range is the range of --shape uniform");
-    }
-
-    void add_load(cli::Flags& flags) {
-        RequestPlan& load = request.load;
-        flags.add_option("--rate", load.rate_per_s, "requests per second, Poisson arrivals")
-            .value_named("RATE");
-        flags.add_option("--concurrency", request.plan.concurrency, "requests in flight, instead of a rate")
-            .within(1, 1 << 20);
-        flags.add_option("--requests", load.count, "requests to simulate").within(1, 1 << 24).show_default();
-        flags.add_option("--prompt-tokens", load.prompt_tokens, "mean length of prompts").show_default();
-        flags.add_option("--output-tokens,--generate-tokens", load.output_tokens, "mean length of answers")
-            .show_default();
-        flags
-            .add_option("--shape", shape,
-                        "spread of lengths: constant, uniform (over --length-range), exponential")
-            .one_of({"constant", "uniform", "exponential"})
-            .show_default();
-        flags
-            .add_option("--length-range", length_range,
-                        "ends of the uniform spread as parts of the lengths: 0.8,1 (default: 0.5,1.5)")
-            .value_named("LOW,HIGH");
-        flags.add_option("--lengths", lengths, "CSV file with prompt_tokens and output_tokens to draw from");
-        flags
-            .add_option("--distinct-prompts", load.distinct_prompts,
-                        "prompts that repeat in turn (default: 0, none repeats)")
-            .within(0, 1 << 24)
-            .in_group("Engine");
-        flags.add_option("--seed", load.seed, "of arrivals, lengths and accepted drafts")
-            .show_default()
-            .in_group("Engine");
-    }
-
-    void add_engine(cli::Flags& flags) {
-        EngineLimits& engine = request.plan.engine;
-        flags
-            .add_option("--context", context,
-                        "positions reserved for every sequence, as engines without a paged cache do "
-                        "(default: blocks of --block-tokens, as they fill)")
-            .within(1, 1 << 24)
-            .in_group("Engine");
-        flags.add_option("--max-sequences", engine.sequences, "sequences that run at once")
-            .within(1, 1 << 20)
-            .show_default()
-            .in_group("Engine");
-        flags
-            .add_option("--step-tokens", engine.step_tokens,
-                        "tokens of one step; longer prompts are cut into chunks")
-            .within(1, 1 << 24)
-            .show_default()
-            .in_group("Engine");
-        flags.add_option("--block-tokens", engine.block_tokens, "positions per block of the cache")
-            .within(1, 1 << 16)
-            .show_default()
-            .in_group("Engine");
-        flags.exclude("--context", "--block-tokens");
-        flags.add_flag("--whole-prompts", whole_prompts, "process every prompt in one step")
-            .in_group("Engine");
-        flags
-            .add_flag("--whole-graph", engine.whole_graph,
-                      "the model is compiled as one graph and captured for steps without prompts alone (vLLM "
-                      "with FULL_DECODE_ONLY and no splitting_ops)")
-            .in_group("Engine");
-        flags
-            .add_option("--wait-tokens", engine.wait_tokens,
-                        "part of --step-tokens that prompts wait for while others generate (with "
-                        "--wait-steps)")
-            .value_named("SHARE")
-            .in_group("Engine");
-        flags.add_option("--wait-steps", engine.wait_steps, "steps that prompts wait at most for others")
-            .within(0, 1 << 16)
-            .in_group("Engine");
-        flags
-            .add_option("--request-time", request_time,
-                        "of the server for each request beside its steps: parsing, tokens, hand-over; 20ms")
-            .value_named("TIME")
-            .in_group("Engine");
-        flags
-            .add_option("--prefix-hit", engine.prefix_hit,
-                        "part of every prompt that is in the cache already")
-            .value_named("SHARE")
-            .in_group("Engine");
-        flags.add_flag("--no-prefix-cache", no_prefix_cache, "compute prompts again that repeat")
-            .in_group("Engine");
-        flags
-            .add_option("--drafted", engine.drafted,
-                        "tokens that a drafter proposes per step (speculative decoding)")
-            .within(0, 1 << 10)
-            .in_group("Engine");
-        flags.add_option("--accepted", engine.accepted, "probability that a drafted token is right")
-            .value_named("SHARE")
-            .in_group("Engine");
-        flags
-            .add_option("--draft-cost", engine.draft_cost, "a drafted token's time as part of a plain step's")
-            .value_named("SHARE")
-            .in_group("Engine");
-        flags
-            .add_option("--prompt-devices", request.prompt_devices,
-                        "devices for prompts alone; their caches are handed over")
-            .within(0, 1 << 12)
-            .in_group("Engine");
     }
 };
 
@@ -279,7 +159,9 @@ int main(int argc, char** argv) {
         save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
-        serve.finish();
+        for (const std::string& count : serve.devices)
+            if (count != "auto") // as without the flag
+                serve.parallel.push_back("tp=" + count);
         const ServiceLevel level = serve.level();
         const Session session = serve.question.open();
         const Model model = session.load(serve.model.taken("serve_model"));

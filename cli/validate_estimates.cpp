@@ -1,11 +1,13 @@
 // validate_estimates: runs published measurements through the estimator and reports the errors.
 
+#include "archsim/report/serving_peers_report.hpp"
 #include "archsim/report/validation_report.hpp"
 #include "archsim/run/first_run_file.hpp"
 #include "archsim/run/leave_out.hpp"
 #include "archsim/run/left_out_file.hpp"
 #include "archsim/run/measurements.hpp"
 #include "archsim/run/refit.hpp"
+#include "archsim/run/serving_peers.hpp"
 #include "archsim/run/validate.hpp"
 #include "common/measurement_options.hpp"
 #include "common/progress.hpp"
@@ -27,6 +29,7 @@ constexpr const char* kExamples = R"(  validate_estimates --measurements tests/m
   validate_estimates --measurements tests/measured/energy/llm_gpu_vllm.csv --metric power_w energy_mj --check-prices
   validate_estimates --measurements tests/measured/calibration.csv --hardware RTX-4090 --worst 0
   validate_estimates --measurements tests/measured/calibration.csv --hardware Hailo-8 --leave-out model
+  validate_estimates --serving
   validate_estimates --measurements my_board.csv --save-left-out left_out.csv --uncertainty uncertainty.json
   validate_estimates --measurements tests/measured --output docs/validation.md --scatter docs/validation.svg)";
 
@@ -65,6 +68,20 @@ void write_refit(const archsim::SessionOptions& options, const std::vector<archs
                             archsim::multiples_text(session, refit.multiples, archsim::cli::today()));
 }
 
+/// The CSV files of measured servers at a place; empty: those of the project.
+std::vector<std::string> files_of_servers(const std::string& place) {
+    const std::filesystem::path where = place.empty() ? "tests/measured/served" : place;
+    std::vector<std::string> files;
+    std::error_code problem;
+    if (!std::filesystem::is_directory(where, problem))
+        return {where.string()};
+    for (const auto& entry : std::filesystem::directory_iterator(where))
+        if (entry.path().extension() == ".csv")
+            files.push_back(entry.path().string());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
 /// The rows of every recorded run with what it predicted.
 archsim::FirstRuns recorded(const archsim::RowEstimator& estimator, const archsim::Validation& shipped,
                             const std::vector<std::string>& files, const std::vector<std::string>& measured,
@@ -95,6 +112,7 @@ int main(int argc, char** argv) {
     std::vector<std::string> first_runs, first_run_rows;
     bool refit = false;
     bool with_prices = false;
+    std::optional<std::string> serving;
     ValidationView view;
     cli::OutputOptions output;
     cli::SaveOptions save;
@@ -138,12 +156,31 @@ int main(int argc, char** argv) {
             "--check-prices", with_prices,
             "also report the factor on the energy prices that would match the measured power, and which "
             "prices it cannot tell apart");
+        flags
+            .add_optional_value(
+                "--serving", serving,
+                "measured servers beside what this library, BLIS, AIConfigurator, llm-optimizer "
+                "and a roofline say of them: CSV file or folder (default: "
+                "tests/measured/served)")
+            .value_named("FILE");
         flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence")
             .value_named("FOLDER");
         output.add_to(flags, "text, markdown, json, csv, html");
         save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
+        if (serving) {
+            SessionOptions shipped;
+            shipped.hardware_overlays = measured.overlays(overlays);
+            const Session session(shipped);
+            const Format format = output.chosen();
+            if (format == Format::json)
+                throw UsageError("--serving: --format is text, markdown, csv or html");
+            output.emit(
+                render(describe_serving_peers(compare_serving_peers(session, files_of_servers(*serving))),
+                       format, output.render_options()));
+            return static_cast<int>(cli::Exit::ok);
+        }
         if (!measured.logs.empty()) {
             context.hardware = hardware.empty() ? "" : hardware.front();
             context.model = models.empty() ? "" : models.front();

@@ -6,7 +6,7 @@ list(FILTER archsim_sources EXCLUDE REGEX "/src/(python|web)/") # an extension m
 if(EMSCRIPTEN)
     # What the page does not ask for: measurements, checks, fits, sweeps. The linker would miss a file that it did need.
     list(FILTER archsim_sources EXCLUDE REGEX
-        "/src/(capi|check|store|run/fit|run/sweep)/|/src/compare/(left_out|power_validation|rank_agreement|sweep|validation)|/src/hardware/(json_edit|write_fitted)|/src/core/shared_object|/src/run/compare/yaml_text|/src/ask/study_reader")
+        "/src/(capi|check|store|run/fit|run/sweep)/|/src/compare/(left_out|power_validation|rank_agreement|sweep|validation)|/src/hardware/(json_edit|write_fitted)|/src/core/shared_object|/src/run/compare/yaml_text|/src/ask/(study_reader|serving_fields)")
     list(FILTER archsim_sources EXCLUDE REGEX "/src/report/.*(calibration|first_run|left_out|power_report|price_report|short_number|sweep|validation)[a-z_]*.cpp$")
 endif()
 
@@ -16,7 +16,7 @@ set(archsim_private_libraries Threads::Threads)
 # What the comparison of models does not use, by beginnings of file names: its tool, the first that README runs, is built
 # without them. A file that it did need would be missed by the linker.
 set(archsim_later
-    capi/
+    capi/ ask/serving_fields
     compare/aligned_regions compare/budget compare/difference compare/estimate_record compare/operator_ import/annotate
     report/answers/budget_ report/answers/difference report/answers/portability run/compare/baseline_file
     run/compare/check_budget run/compare/explain_difference run/portability/

@@ -164,7 +164,8 @@ ARCHSIM_C_API archsim_status archsim_ask(const archsim_model* model, archsim_que
 /**
  * Sets a field by its name, that of its flag or of its key in JSON: "precision", "batch_size",
  * "prompt_tokens", "generate_tokens", "context", "sampling", "weights", "kv_cache", "runtime", "devices",
- * "parallel", "scenario", "scope", "strict_fp32" ("true") and so on. A field of names and sizes ("dims",
+ * "parallel", "scenario", "scope", "strict_fp32" ("true") and so on, or of serve_model for what a server is
+ * asked: "rate", "trace", "max_sequences", "drafted". A field of names and sizes ("dims",
  * "inputs", "input_shapes") takes "NAME=VALUE" and is set once for every name. Numbers may have letters:
  * "8k". The call fails for a field or a value that cannot be and leaves the question as it was; whether the
  * fields agree is seen when it is answered.
@@ -183,6 +184,67 @@ ARCHSIM_C_API archsim_status archsim_answer_json(const archsim_session* session,
 
 /** Frees a question; NULL is allowed. */
 ARCHSIM_C_API void archsim_drop(archsim_question* question);
+
+/** One engine of a server: a model on devices under a stack, made once for many steps. */
+typedef struct archsim_engine archsim_engine;
+
+/** A sequence in a step of an engine. */
+typedef struct archsim_step_request {
+    int64_t new_tokens; /**< computed in this step: 1 of a sequence that generates, a prompt or its chunk */
+    int64_t cached;     /**< positions of it that the cache holds already */
+} archsim_step_request;
+
+/** What a step of an engine costs, all its devices together. */
+typedef struct archsim_step_cost {
+    double seconds;
+    double joules;
+    double low_s;  /**< lower end of the 90 % interval of the time */
+    double high_s; /**< upper end */
+} archsim_step_cost;
+
+/**
+ * Makes the engine of a question on a device: its formats, stack and layout ("parallel", "devices") count,
+ * its prompt and answer say what must fit beside the weights, and "drafted", "whole_graph" and "step_tokens"
+ * how the server runs. Session, question and model may be freed before it. A device that cannot serve the
+ * model is ARCHSIM_INPUT with the reason.
+ */
+ARCHSIM_C_API archsim_status archsim_make_engine(const archsim_session* session,
+                                                 const archsim_question* question, const char* device,
+                                                 archsim_engine** engine, char** error);
+
+/**
+ * Prices a step over `count` sequences: the function that serve_model's own simulation steps by. Any batch
+ * may be asked, of several threads at once; a step like earlier ones takes microseconds, the first of a size
+ * milliseconds. A sequence with one new token (or as many as are drafted, and one) behind cached ones
+ * generates, any other is a prompt.
+ *
+ * @code
+ * archsim_engine* engine;
+ * archsim_step_cost cost;
+ * archsim_step_request batch[2] = {{1, 1000}, {512, 0}};
+ * archsim_make_engine(session, question, "H100", &engine, NULL);
+ * archsim_step(engine, batch, 2, &cost, NULL);
+ * archsim_free_engine(engine);
+ * @endcode
+ */
+ARCHSIM_C_API archsim_status archsim_step(const archsim_engine* engine, const archsim_step_request* requests,
+                                          size_t count, archsim_step_cost* cost, char** error);
+
+/** Bytes for caches on all devices of an engine, and those of one sequence of `positions`. */
+ARCHSIM_C_API archsim_status archsim_engine_cache(const archsim_engine* engine, int64_t positions,
+                                                  double* room_bytes, double* sequence_bytes, char** error);
+
+/** Frees an engine; NULL is allowed. */
+ARCHSIM_C_API void archsim_free_engine(archsim_engine* engine);
+
+/**
+ * Serves a load on a device, as serve_model does, and answers in its JSON. The question has the load in
+ * fields of serve_model's flags: "rate", "arrivals", "concurrency", "trace", "requests", "prompt_tokens",
+ * "generate_tokens", "max_sequences" and so on. Free `*json` with archsim_free_text().
+ */
+ARCHSIM_C_API archsim_status archsim_serve_json(const archsim_session* session,
+                                                const archsim_question* question, const char* device,
+                                                char** json, char** error);
 
 /** Frees a text that a function of this interface returned; NULL is allowed. */
 ARCHSIM_C_API void archsim_free_text(char* text);

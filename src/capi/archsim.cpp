@@ -3,17 +3,22 @@
 #include "archsim/archsim.h"
 
 #include "archsim/ask/question.hpp"
+#include "archsim/ask/serving_fields.hpp"
 #include "archsim/core/assignment.hpp"
 #include "archsim/core/version.hpp"
 #include "archsim/report/result_json.hpp"
+#include "archsim/report/serving_report.hpp"
 #include "archsim/run/given.hpp"
+#include "archsim/run/serve.hpp"
 #include "archsim/run/session.hpp"
+#include "archsim/run/step.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <new>
 #include <string>
 #include <string_view>
+#include <vector>
 
 struct archsim_session {
     archsim::Session session;
@@ -26,6 +31,11 @@ struct archsim_model {
 struct archsim_question {
     archsim::Model model;
     archsim::QuestionTexts texts;
+    archsim::ServingTexts server;
+};
+
+struct archsim_engine {
+    archsim::StepEngine engine;
 };
 
 namespace {
@@ -148,6 +158,34 @@ Result answer(const archsim_session& session, const Model& model, const char* de
     return session.session.estimate(question.workload, device, question.conditions);
 }
 
+/// The same for a question that was put together; what only a server is asked would be dropped.
+Result answer(const archsim_session& session, const archsim_question& question, const char* device) {
+    if (const auto fields = question.server.of_servers_alone(); !fields.empty())
+        throw UsageError(fields.front() + ": only for a server (archsim_serve_json, archsim_make_engine)");
+    return answer(session, question.model, device, question.texts);
+}
+
+/// What a server is asked, and under which conditions.
+struct AskedServer {
+    ServingRequest request;
+    Conditions conditions;
+};
+
+AskedServer asked_server(const archsim_question& question) {
+    QuestionTexts texts = question.texts;
+    if (!texts.has("prompt_tokens") && !texts.has("generate_tokens"))
+        texts.give("prompt_tokens", "1"); // layouts are of answers to prompts; lengths are the load's
+    Question asked = texts.question(question.model);
+    AskedServer server{question.server.request(), std::move(asked.conditions)};
+    server.request.sizes = std::move(asked.workload.sizes);
+    if (asked.workload.prompt)
+        server.request.parallelism = asked.workload.prompt->parallel;
+    if (!server.request.parallelism && question.texts.has("devices") && server.conditions.devices > 0)
+        server.request.parallelism =
+            Parallelism{.tensor = static_cast<std::int64_t>(server.conditions.devices)};
+    return server;
+}
+
 archsim_estimate numbers_of(const Result& result) {
     const Estimate& e = result.estimate;
     archsim_estimate numbers = {};
@@ -246,7 +284,8 @@ archsim_status archsim_ask(const archsim_model* model, archsim_question** questi
     clear(question);
     return guarded(error, [&] {
         require("archsim_ask", model, question);
-        *question = new archsim_question{model->model, QuestionTexts(Spelling::key)};
+        *question =
+            new archsim_question{model->model, QuestionTexts(Spelling::key), ServingTexts(Spelling::key)};
         return ARCHSIM_OK;
     });
 }
@@ -254,7 +293,12 @@ archsim_status archsim_ask(const archsim_model* model, archsim_question** questi
 archsim_status archsim_set(archsim_question* question, const char* field, const char* value, char** error) {
     return guarded(error, [&] {
         require("archsim_set", question, field, value);
-        question->texts.give(field, value);
+        // Lengths are of both: of an answer, and of a server's load.
+        const bool of_server = find_serving_field(field) != nullptr;
+        if (find_question_field(field) != nullptr || !of_server)
+            question->texts.give(field, value);
+        if (of_server)
+            question->server.give(field, value);
         return ARCHSIM_OK;
     });
 }
@@ -264,7 +308,7 @@ archsim_status archsim_answer(const archsim_session* session, const archsim_ques
     clear(estimate);
     return guarded(error, [&] {
         require("archsim_answer", session, question, device, estimate);
-        *estimate = numbers_of(answer(*session, question->model, device, question->texts));
+        *estimate = numbers_of(answer(*session, *question, device));
         return ARCHSIM_OK;
     });
 }
@@ -274,13 +318,74 @@ archsim_status archsim_answer_json(const archsim_session* session, const archsim
     clear(json);
     return guarded(error, [&] {
         require("archsim_answer_json", session, question, device, json);
-        *json = copy_text(to_json(answer(*session, question->model, device, question->texts)));
+        *json = copy_text(to_json(answer(*session, *question, device)));
         return ARCHSIM_OK;
     });
 }
 
 void archsim_drop(archsim_question* question) {
     delete question;
+}
+
+archsim_status archsim_make_engine(const archsim_session* session, const archsim_question* question,
+                                   const char* device, archsim_engine** engine, char** error) {
+    clear(engine);
+    return guarded(error, [&] {
+        require("archsim_make_engine", session, question, device, engine);
+        const AskedServer asked = asked_server(*question);
+        *engine = new archsim_engine{
+            StepEngine(session->session, question->model, device, asked.conditions, asked.request)};
+        return ARCHSIM_OK;
+    });
+}
+
+archsim_status archsim_step(const archsim_engine* engine, const archsim_step_request* requests, size_t count,
+                            archsim_step_cost* cost, char** error) {
+    clear(cost);
+    return guarded(error, [&] {
+        require("archsim_step", engine, requests, cost);
+        thread_local std::vector<StepRequest> batch;
+        batch.clear();
+        for (size_t i = 0; i < count; ++i)
+            batch.push_back({requests[i].new_tokens, requests[i].cached});
+        const EngineStep step = engine->engine.step(batch);
+        *cost = {step.seconds, step.joules, step.low_s, step.high_s};
+        return ARCHSIM_OK;
+    });
+}
+
+archsim_status archsim_engine_cache(const archsim_engine* engine, int64_t positions, double* room_bytes,
+                                    double* sequence_bytes, char** error) {
+    clear(room_bytes);
+    clear(sequence_bytes);
+    return guarded(error, [&] {
+        require("archsim_engine_cache", engine, room_bytes, sequence_bytes);
+        if (positions < 1)
+            throw UsageError("archsim_engine_cache: positions are counted from 1");
+        *room_bytes = engine->engine.cache_room_bytes();
+        *sequence_bytes = engine->engine.cache_bytes(static_cast<double>(positions));
+        return ARCHSIM_OK;
+    });
+}
+
+void archsim_free_engine(archsim_engine* engine) {
+    delete engine;
+}
+
+archsim_status archsim_serve_json(const archsim_session* session, const archsim_question* question,
+                                  const char* device, char** json, char** error) {
+    clear(json);
+    return guarded(error, [&] {
+        require("archsim_serve_json", session, question, device, json);
+        const AskedServer asked = asked_server(*question);
+        if (asked.request.load.rate_per_s <= 0 && asked.request.plan.concurrency <= 0 &&
+            asked.request.load.trace == nullptr)
+            throw UsageError("a server needs a load: set rate, concurrency or trace");
+        const std::vector<ServingResult> results = {
+            run_serving(session->session, question->model, device, asked.conditions, asked.request)};
+        *json = copy_text(serving_json(results));
+        return ARCHSIM_OK;
+    });
 }
 
 void archsim_free_text(char* text) {

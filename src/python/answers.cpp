@@ -123,21 +123,16 @@ ArchitectureComparison architectures(const Session& session, const std::string& 
 }
 
 ServingAnswer serve(const Session& session, const std::string& model,
-                    const std::vector<std::string>& hardware, double rate_per_s, std::int64_t prompt_tokens,
-                    std::int64_t output_tokens, std::int64_t requests, const py::kwargs& fields) {
-    const Question asked =
-        question(fields, {"batch_size", "generate_tokens", "context", "sampling", "devices", "beams"});
-    ServingRequest request;
-    request.load.rate_per_s = rate_per_s;
-    request.load.count = requests;
-    request.load.prompt_tokens = static_cast<double>(prompt_tokens);
-    request.load.output_tokens = static_cast<double>(output_tokens);
-    request.sizes = asked.workload.sizes;
+                    const std::vector<std::string>& hardware, const py::kwargs& fields) {
+    AskedServing asked = asked_serving(fields);
+    const RequestPlan& load = asked.request.load;
+    if (load.rate_per_s <= 0 && load.trace == nullptr && asked.request.plan.concurrency <= 0)
+        throw UsageError("serve: give a load: rate_per_s, concurrency or trace");
     const py::gil_scoped_release parallel;
     const Model loaded = session.load(model);
     ServingAnswer answer;
     for (const std::string& device : hardware)
-        answer.results.push_back(run_serving(session, loaded, device, asked.conditions, request));
+        answer.results.push_back(run_serving(session, loaded, device, asked.conditions, asked.request));
     return answer;
 }
 
@@ -205,9 +200,7 @@ void bind_answers(py::module_& m) {
             return analyze_batches(session, request);
         },
         py::arg("session"), py::arg("model"), py::arg("hardware"), py::arg("batches"));
-    m.def("serve", &serve, py::arg("session"), py::arg("model"), py::arg("hardware"), py::kw_only(),
-          py::arg("rate_per_s"), py::arg("prompt_tokens") = 512, py::arg("output_tokens") = 128,
-          py::arg("requests") = 500);
+    m.def("serve", &serve, py::arg("session"), py::arg("model"), py::arg("hardware"));
     m.def(
         "save_results",
         [](const std::filesystem::path& file, const std::vector<Result>& results, const std::string& title) {

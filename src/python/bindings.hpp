@@ -2,6 +2,7 @@
 // What the files of the extension module share.
 
 #include "archsim/ask/question.hpp"
+#include "archsim/ask/serving_fields.hpp"
 
 #include <pybind11/pybind11.h>
 
@@ -14,6 +15,15 @@
 /// its own for.
 archsim::Question question(const pybind11::kwargs& fields,
                            std::initializer_list<std::string_view> without = {});
+
+/// What is asked of a server, and under which conditions.
+struct AskedServing {
+    archsim::ServingRequest request;
+    archsim::Conditions conditions;
+};
+/// The same for a server: keywords are fields of its load and its engine, `parallel` and `devices`, and
+/// fields of the question.
+AskedServing asked_serving(const pybind11::kwargs& fields);
 
 /// Adds the class DesignSpace.
 void bind_design_space(pybind11::module_& m);

@@ -8,6 +8,7 @@
 #include "archsim/report/result_json.hpp"
 #include "archsim/run/given.hpp"
 #include "archsim/run/session.hpp"
+#include "archsim/run/step.hpp"
 #include "ask/question_json.hpp"
 
 #include <pybind11/functional.h>
@@ -74,6 +75,36 @@ Question question(const py::kwargs& fields, std::initializer_list<std::string_vi
                 texts.give(field, text, name);
     }
     return texts.question();
+}
+
+AskedServing asked_serving(const py::kwargs& fields) {
+    ServingTexts server(Spelling::key);
+    py::kwargs rest;
+    std::optional<Parallelism> way;
+    for (const auto& [key, value] : fields) {
+        const auto name = key.cast<std::string>();
+        if (value.is_none())
+            continue;
+        if (name == "parallel") {
+            way = parse_parallelism(value.cast<std::string>());
+        } else if (name == "devices") {
+            if (!py::isinstance<py::str>(value) || value.cast<std::string>() != "auto")
+                way = Parallelism{.tensor = value.cast<std::int64_t>()};
+        } else if (find_serving_field(name) != nullptr) {
+            const Json json = json_of(name, value);
+            if (json.is_object() || json.is_array())
+                throw UsageError(name + ": expected a number, a text or a truth");
+            if (!json.is_boolean() || json.get<bool>())
+                server.give(name, json.is_string() ? json.get<std::string>() : json.dump());
+        } else {
+            rest[key] = value;
+        }
+    }
+    const Question asked = question(rest, {"batch_size", "sampling", "beams"});
+    AskedServing result{server.request(), asked.conditions};
+    result.request.sizes = asked.workload.sizes;
+    result.request.parallelism = way;
+    return result;
 }
 
 namespace {
@@ -382,6 +413,39 @@ PYBIND11_MODULE(_archsim, m) {
             "sweep", &sweep, py::arg("model"), py::arg("hardware"), py::arg("batches"), py::kw_only(),
             py::arg("metrics") = nullptr,
             "Every metric over hardware x batches as NumPy arrays; NaN where a device cannot run the model.");
+
+    py::class_<EngineStep>(m, "Step", "Time and energy of one step of an engine, all its devices together.")
+        .def_readonly("seconds", &EngineStep::seconds)
+        .def_readonly("joules", &EngineStep::joules)
+        .def_readonly("low_s", &EngineStep::low_s, "Lower end of the 90 % interval of the time.")
+        .def_readonly("high_s", &EngineStep::high_s);
+    py::class_<StepEngine>(m, "StepEngine",
+                           "A model on a device under a stack that prices any step of a server: the function "
+                           "that Session.serve() steps by. Safe to use from several threads.")
+        .def(
+            "step",
+            [](const StepEngine& engine, const std::vector<std::pair<std::int64_t, std::int64_t>>& requests) {
+                std::vector<StepRequest> batch;
+                batch.reserve(requests.size());
+                for (const auto& [fresh, cached] : requests)
+                    batch.push_back({fresh, cached});
+                const py::gil_scoped_release parallel;
+                return engine.step(batch);
+            },
+            py::arg("requests"), "Prices a step over sequences, each (new tokens, cached positions).")
+        .def_property_readonly("cache_room_bytes", &StepEngine::cache_room_bytes,
+                               "Bytes for caches, over all devices of the engine.")
+        .def("cache_bytes", &StepEngine::cache_bytes, py::arg("positions"),
+             "Cache of one sequence of that many positions, over all devices of the engine.");
+    m.def(
+        "engine",
+        [](const Session& session, const std::variant<Model, std::string>& model, const std::string& device,
+           const py::kwargs& fields) {
+            const AskedServing asked = asked_serving(fields);
+            const py::gil_scoped_release parallel;
+            return StepEngine(session, model_of(model, session), device, asked.conditions, asked.request);
+        },
+        py::arg("session"), py::arg("model"), py::arg("device"));
 
     bind_design_space(m);
     bind_answers(m);

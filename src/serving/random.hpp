@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 
 namespace archsim::serving {
 
@@ -21,6 +22,22 @@ class RandomStream {
     double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
     /// Of mean one.
     double exponential() { return -std::log1p(-uniform()); }
+    /// Of mean zero and variance one (Box and Muller, 1958).
+    double normal() {
+        const double radius = std::sqrt(2 * exponential());
+        return radius * std::cos(2 * std::numbers::pi * uniform());
+    }
+    /// Of mean `shape`, above 0 (Marsaglia and Tsang, ACM TOMS 26, 2000).
+    double gamma(double shape) {
+        if (shape < 1) // their note: a power of a uniform number brings a larger shape down
+            return gamma(shape + 1) * std::pow(1 - uniform(), 1 / shape);
+        const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
+        for (;;) {
+            const double x = normal(), root = 1 + c * x, v = root * root * root;
+            if (v > 0 && std::log1p(-uniform()) < x * x / 2 + d - d * v + d * std::log(v))
+                return d * v;
+        }
+    }
 
   private:
     std::uint64_t state_;

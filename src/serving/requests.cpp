@@ -18,9 +18,43 @@ std::int64_t draw_length(serving::RandomStream& random, double mean, const Reque
     return std::max<std::int64_t>(1, std::llround(length));
 }
 
+/// The gap before a request, in gaps of the mean rate.
+double draw_gap(serving::RandomStream& random, const RequestPlan& plan) {
+    switch (plan.arrivals) {
+    case Arrivals::constant:
+        return 1;
+    case Arrivals::bursty:
+        return random.gamma(plan.burstiness) / plan.burstiness;
+    case Arrivals::poisson:
+        break;
+    }
+    return random.exponential();
+}
+
+/// The first `count` requests of a trace; a rate stretches or shrinks the time between them.
+std::vector<ServedRequest> recorded_requests(const Trace& trace, std::int64_t count, double rate_per_s) {
+    const std::size_t number =
+        std::min(trace.requests.size(), static_cast<std::size_t>(std::max<std::int64_t>(0, count)));
+    const double lasts = number > 1 ? trace.requests[number - 1].arrival_s : 0;
+    const double factor =
+        rate_per_s > 0 && lasts > 0 ? static_cast<double>(number - 1) / rate_per_s / lasts : 1;
+    std::vector<ServedRequest> requests(number);
+    for (std::size_t i = 0; i < number; ++i) {
+        const TraceRequest& r = trace.requests[i];
+        requests[i].arrival_s = factor * r.arrival_s;
+        requests[i].prompt_tokens = r.prompt_tokens;
+        requests[i].output_tokens = r.output_tokens;
+        requests[i].blocks = r.blocks;
+        requests[i].block_tokens = trace.block_tokens;
+    }
+    return requests;
+}
+
 } // namespace
 
 std::vector<ServedRequest> make_requests(const RequestPlan& plan) {
+    if (plan.trace != nullptr)
+        return recorded_requests(*plan.trace, plan.count, plan.rate_per_s);
     // Lengths and gaps come from streams of their own, so that neither depends on the other's draws.
     serving::RandomStream lengths(plan.seed), gaps(~plan.seed);
     std::vector<ServedRequest> requests(static_cast<std::size_t>(std::max<std::int64_t>(0, plan.count)));
@@ -40,7 +74,7 @@ std::vector<ServedRequest> make_requests(const RequestPlan& plan) {
             r.prompt_tokens = requests[i % set].prompt_tokens;
         }
         if (plan.rate_per_s > 0)
-            r.arrival_s = now += gaps.exponential() / plan.rate_per_s;
+            r.arrival_s = now += draw_gap(gaps, plan) / plan.rate_per_s;
     }
     return requests;
 }

@@ -5,6 +5,14 @@
 
 namespace archsim::serving {
 
+namespace {
+
+std::int64_t name_of_block(const ServedRequest& r, std::size_t block) {
+    return r.blocks.empty() ? r.prompt : r.blocks[block];
+}
+
+} // namespace
+
 std::int64_t Engine::blocks(std::int64_t positions) const {
     return (positions + limits_.block_tokens - 1) / limits_.block_tokens * limits_.block_tokens;
 }
@@ -13,20 +21,44 @@ std::int64_t Engine::kept_positions(const ServedRequest& r) const {
     return (r.prompt_tokens - 1) / limits_.block_tokens * limits_.block_tokens;
 }
 
-std::int64_t Engine::computed_prompt(const ServedRequest& r, bool held) const {
-    auto cached =
+std::size_t Engine::kept_blocks(const ServedRequest& r) const {
+    const std::int64_t positions = kept_positions(r);
+    if (!limits_.prefix_cache || role_ == EngineRole::answers || positions <= 0)
+        return 0;
+    if (r.blocks.empty())
+        return r.prompt >= 0 ? 1 : 0;
+    return std::min<std::size_t>(r.blocks.size(),
+                                 static_cast<std::size_t>((positions + r.block_tokens - 1) / r.block_tokens));
+}
+
+std::int64_t Engine::end_of(const ServedRequest& r, std::size_t held) const {
+    if (held == 0)
+        return 0;
+    const std::int64_t whole = kept_positions(r);
+    return r.blocks.empty() ? whole : std::min(whole, static_cast<std::int64_t>(held) * r.block_tokens);
+}
+
+std::size_t Engine::held_blocks(const ServedRequest& r) const {
+    const std::size_t all = kept_blocks(r);
+    std::size_t held = 0;
+    while (held < all && prefixes_.holds(name_of_block(r, held)))
+        ++held;
+    return held;
+}
+
+/// The last block first, so that what others share is given up last (vLLM frees them in that order).
+void Engine::release(const ServedRequest& r, std::size_t held) {
+    while (held > 0)
+        prefixes_.done(name_of_block(r, --held));
+}
+
+std::int64_t Engine::computed_prompt(const ServedRequest& r, std::size_t held) const {
+    const auto cached =
         static_cast<std::int64_t>(std::floor(limits_.prefix_hit * static_cast<double>(r.prompt_tokens)));
-    if (held)
-        cached = std::max(cached, kept_positions(r));
-    return std::max<std::int64_t>(1, r.prompt_tokens - cached);
+    return std::max<std::int64_t>(1, r.prompt_tokens - std::max(cached, end_of(r, held)));
 }
 
-/// Whether the prompt of a request may be kept for later ones.
-bool Engine::keeps(const ServedRequest& r) const {
-    return limits_.prefix_cache && r.prompt >= 0 && role_ != EngineRole::answers && kept_positions(r) > 0;
-}
-
-double Engine::bytes_for(const ServedRequest& r, bool held) const {
+double Engine::bytes_for(const ServedRequest& r, std::size_t held) const {
     // A shared prefix lies in the cache once, whoever reads it.
     const std::int64_t own = computed_prompt(r, held),
                        end = role_ == EngineRole::prompts ? own : own + r.output_tokens;
@@ -34,7 +66,7 @@ double Engine::bytes_for(const ServedRequest& r, bool held) const {
 }
 
 bool Engine::can_ever_hold(const ServedRequest& r) const {
-    return bytes_for(r, false) <= limits_.cache_bytes;
+    return bytes_for(r, 0) <= limits_.cache_bytes;
 }
 
 /// Gives up prompts that nobody uses until so many bytes fit.
@@ -48,11 +80,18 @@ bool Engine::make_room(double bytes) {
     return true;
 }
 
-/// Hands the blocks of a prompt that was just computed over to the prefix cache.
+/// Hands the blocks of a prompt that was just computed over to the prefix cache; one that another request
+/// was quicker with is shared with it from here on.
 void Engine::keep_prompt(Sequence& s, const ServedRequest& r) {
-    const double bytes = std::min(s.bytes, prices_->cache_bytes(static_cast<double>(kept_positions(r))));
-    if (!s.kept && keeps(r) && prefixes_.keep(r.prompt, bytes)) {
-        s.kept = true;
+    for (const std::size_t all = kept_blocks(r); s.kept < all; ++s.kept) {
+        const auto bytes_till = [&](std::size_t held) {
+            return held == 0 ? 0 : prices_->cache_bytes(static_cast<double>(end_of(r, held)));
+        };
+        const double bytes = std::min(s.bytes, bytes_till(s.kept + 1) - bytes_till(s.kept));
+        if (!prefixes_.keep(name_of_block(r, s.kept), bytes)) {
+            prefixes_.use(name_of_block(r, s.kept));
+            used_bytes_ -= bytes;
+        }
         s.bytes -= bytes;
     }
 }
@@ -70,7 +109,7 @@ bool Engine::admits_now(const std::vector<ServedRequest>& requests, double seen_
     std::int64_t tokens = limits_.step_tokens - budget;
     for (const Waiting& w : queue_)
         if (w.since_s <= seen_s)
-            tokens += computed_prompt(requests[w.request], prefixes_.holds(requests[w.request].prompt));
+            tokens += computed_prompt(requests[w.request], held_blocks(requests[w.request]));
     const double enough = limits_.wait_tokens * static_cast<double>(limits_.step_tokens);
     if (static_cast<double>(tokens) < enough && waited_ < limits_.wait_steps) {
         ++waited_;
@@ -80,12 +119,14 @@ bool Engine::admits_now(const std::vector<ServedRequest>& requests, double seen_
     return true;
 }
 
-void Engine::admit(const std::vector<ServedRequest>& requests, double seen_s, std::int64_t& budget) {
+void Engine::admit(std::vector<ServedRequest>& requests, double seen_s, std::int64_t& budget) {
     while (!queue_.empty() && queue_.front().since_s <= seen_s && budget > 0 &&
            static_cast<std::int64_t>(running_.size()) < limits_.sequences) {
-        const ServedRequest& r = requests[queue_.front().request];
+        ServedRequest& r = requests[queue_.front().request];
         // In use before room is made, so that it is not given up for its own sake.
-        const bool held = keeps(r) && prefixes_.use(r.prompt);
+        const std::size_t held = held_blocks(r);
+        for (std::size_t block = 0; block < held; ++block)
+            prefixes_.use(name_of_block(r, block));
         const double bytes = bytes_for(r, held);
         Sequence s;
         s.request = queue_.front().request;
@@ -98,8 +139,7 @@ void Engine::admit(const std::vector<ServedRequest>& requests, double seen_s, st
         // First come, first served: nobody overtakes. Without chunks a prompt waits for a step with room, and
         // one larger than a step has its own.
         if (!make_room(bytes) || (!limits_.chunked && s.prompt_left > budget && load_.prompt_tokens > 0)) {
-            if (held)
-                prefixes_.done(r.prompt);
+            release(r, held);
             break;
         }
         s.chunk = limits_.chunked ? std::min(s.prompt_left, budget) : s.prompt_left;
@@ -107,16 +147,18 @@ void Engine::admit(const std::vector<ServedRequest>& requests, double seen_s, st
         budget -= s.prompt_left > 0 ? s.chunk : limits_.drafted + 1;
         used_bytes_ += bytes;
         running_.push_back(s);
+        if (role_ != EngineRole::answers)
+            r.cached_tokens = s.context;
         queued_tokens_ -= r.prompt_tokens + r.output_tokens;
         queue_.pop_front();
     }
     peak_bytes_ = std::max(peak_bytes_, used_bytes_);
 }
 
-bool Engine::begin_step(double now, const std::vector<ServedRequest>& requests, StepCost& cost) {
+bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCost& cost) {
     // An engine without work takes what comes at once; one at work looked when its last step began.
     const double seen_s = limits_.scheduled_ahead && !running_.empty() ? began_s_ : now;
-    load_ = {};
+    load_ = StepLoad{};
     load_.verified = 1 + limits_.drafted;
     std::int64_t budget = limits_.step_tokens;
     for (const Sequence& s : running_)
@@ -132,7 +174,7 @@ bool Engine::begin_step(double now, const std::vector<ServedRequest>& requests, 
     if (admits_now(requests, seen_s, budget))
         admit(requests, seen_s, budget);
     count_load();
-    stepping_ = load_.sequences > 0 || load_.prompt_tokens > 0;
+    stepping_ = !held_.empty();
     if (!stepping_)
         return false;
     began_s_ = now;
@@ -140,41 +182,32 @@ bool Engine::begin_step(double now, const std::vector<ServedRequest>& requests, 
     if (limits_.drafted > 0 && load_.sequences > 0) {
         StepLoad plain = load_;
         plain.verified = 1;
-        plain.prompt_tokens = 0;
+        plain.prompts = plain.prompt_tokens = 0;
         const StepCost one = prices_->price(plain);
         const double drafts = limits_.draft_cost * static_cast<double>(limits_.drafted);
         cost.seconds += drafts * one.seconds;
         cost.joules += drafts * one.joules;
     }
-    measure_waste();
     return true;
 }
 
 /// What the step holds, once it is known who is in it.
 void Engine::count_load() {
-    double contexts = 0, keys = 0;
-    load_.sequences = load_.prompts = load_.prompt_tokens = 0;
-    for (const Sequence& s : running_)
-        if (s.prompt_left == 0) {
-            ++load_.sequences;
-            contexts += static_cast<double>(s.context);
-        } else if (s.chunk > 0) {
-            const auto chunk = static_cast<double>(s.chunk);
-            ++load_.prompts;
-            load_.prompt_tokens += s.chunk;
-            keys += chunk * (static_cast<double>(s.context) + (chunk + 1) / 2);
-        }
-    load_.context = load_.sequences > 0 ? contexts / static_cast<double>(load_.sequences) : 0;
-    load_.prompt_keys = load_.prompt_tokens > 0 ? keys / static_cast<double>(load_.prompt_tokens) : 0;
-}
-
-void Engine::measure_waste() {
-    double given = 0, held = 0;
+    held_.clear();
+    generating_ = 0;
+    std::int64_t given = 0, used = 0;
     for (const Sequence& s : running_) {
-        given += static_cast<double>(s.given);
-        held += static_cast<double>(s.context + s.chunk);
+        given += s.given;
+        used += s.context + s.chunk;
+        if (s.prompt_left == 0) {
+            ++generating_;
+            held_.push_back({load_.verified, s.context});
+        } else if (s.chunk > 0) {
+            held_.push_back({s.chunk, s.context});
+        }
     }
-    waste_ = given > 0 ? 1 - held / given : 0;
+    waste_ = given > 0 ? 1 - static_cast<double>(used) / static_cast<double>(given) : 0;
+    load_ = StepLoad::of(held_, load_.verified);
 }
 
 /// Drafted tokens are taken up to the first wrong one, and the model's own token follows (Leviathan et al.,
@@ -189,41 +222,41 @@ std::int64_t Engine::accepted_tokens() {
 std::int64_t Engine::end_step(double now, std::vector<ServedRequest>& requests,
                               std::vector<std::size_t>& finished) {
     stepping_ = false;
-    std::int64_t emitted = 0;
+    std::int64_t emitted = 0, ahead = queued_tokens_;
+    const std::size_t finished_before = finished.size();
     for (Sequence& s : running_) {
-        ServedRequest& r = requests[s.request];
         std::int64_t tokens = 0;
         if (s.prompt_left > 0) {
             s.prompt_left -= s.chunk;
             s.context += s.chunk;
             tokens = s.prompt_left == 0 && s.chunk > 0 ? 1 : 0;
             if (s.prompt_left == 0)
-                keep_prompt(s, r);
+                keep_prompt(s, requests[s.request]);
         } else {
             tokens = accepted_tokens();
         }
         tokens = std::min(tokens, s.left);
-        if (tokens == 0)
-            continue;
-        if (r.emitted == 0)
-            r.first_token_s = now;
-        r.emitted += tokens;
-        emitted += tokens;
-        s.left -= tokens;
-        s.context += tokens;
-        if (s.left == 0) {
-            used_bytes_ -= s.bytes;
-            if (s.kept)
-                prefixes_.done(r.prompt);
-            finished.push_back(s.request);
+        if (tokens > 0) {
+            if (s.emitted == 0 && requests[s.request].emitted == 0)
+                requests[s.request].first_token_s = now;
+            s.emitted += tokens;
+            emitted += tokens;
+            s.left -= tokens;
+            s.context += tokens;
+            if (s.left == 0) {
+                ServedRequest& r = requests[s.request];
+                r.emitted += s.emitted;
+                used_bytes_ -= s.bytes;
+                release(r, s.kept);
+                finished.push_back(s.request);
+            }
         }
+        ahead += s.prompt_left + s.left;
     }
-    std::erase_if(running_, [](const Sequence& s) { return s.left == 0; });
+    if (finished.size() > finished_before)
+        std::erase_if(running_, [](const Sequence& s) { return s.left == 0; });
     if (running_.empty())
         used_bytes_ = prefixes_.bytes(); // sums of doubles leave a rest
-    std::int64_t ahead = queued_tokens_;
-    for (const Sequence& s : running_)
-        ahead += s.prompt_left + s.left;
     ahead_ = static_cast<double>(ahead);
     return emitted;
 }

@@ -21,7 +21,7 @@ class Engine {
         : limits_(limits), role_(role), prices_(&prices), random_(seed) {}
 
     /// Cache of a request's prompt that an engine for answers takes over.
-    double handed_over_bytes(const ServedRequest& r) const { return bytes_for(r, false); }
+    double handed_over_bytes(const ServedRequest& r) const { return bytes_for(r, 0); }
     bool can_ever_hold(const ServedRequest& r) const;
     void enqueue(std::size_t request, const ServedRequest& r, double now);
     /// Tokens that stand before a new request.
@@ -29,7 +29,7 @@ class Engine {
     bool stepping() const { return stepping_; }
 
     /// Admits what fits and prices the next step; false when there is nothing to do.
-    bool begin_step(double now, const std::vector<ServedRequest>& requests, StepCost& cost);
+    bool begin_step(double now, std::vector<ServedRequest>& requests, StepCost& cost);
     /// Ends the step at `now`. Requests that ended, or whose prompt is done on an engine for prompts, are
     /// appended. Returns the tokens emitted.
     std::int64_t end_step(double now, std::vector<ServedRequest>& requests,
@@ -39,7 +39,9 @@ class Engine {
     std::size_t running() const { return running_.size(); }
     double peak_bytes() const { return peak_bytes_; }
     double last_waste() const { return waste_; }
-    std::int64_t last_generating() const { return load_.sequences; }
+    std::int64_t last_generating() const { return generating_; }
+    /// Sequences of the last step.
+    std::span<const StepRequest> last_step() const { return held_; }
     std::int64_t last_prompt_tokens() const { return load_.prompt_tokens; }
 
   private:
@@ -49,19 +51,27 @@ class Engine {
         std::int64_t context = 0;     ///< positions in the cache
         std::int64_t chunk = 0;       ///< of the prompt, in this step
         std::int64_t left = 0;        ///< tokens still to be emitted here
+        std::int64_t emitted = 0;     ///< here, written to the request when it ends
         double bytes = 0;             ///< given out, beside those of a prompt that is kept
-        bool kept = false;            ///< uses a prompt of the prefix cache
+        std::size_t kept = 0;         ///< blocks of the prefix cache that it uses, from the first
         std::int64_t given = 0;       ///< positions that it has at its end, in whole blocks
     };
     std::int64_t blocks(std::int64_t positions) const;
-    /// Prompt tokens that must be processed, of a prompt that is held or not; the last one always, it gives
-    /// the first logits.
-    std::int64_t computed_prompt(const ServedRequest& r, bool held) const;
+    /// Prompt tokens that must be processed, of a prompt whose first blocks are held; the last one always, it
+    /// gives the first logits.
+    std::int64_t computed_prompt(const ServedRequest& r, std::size_t held) const;
     /// Whole blocks of a prompt that a later one can start from, in positions.
     std::int64_t kept_positions(const ServedRequest& r) const;
-    bool keeps(const ServedRequest& r) const;
+    /// Blocks of a request's prompt that may be kept for later ones: those of a trace, else the prompt as
+    /// one.
+    std::size_t kept_blocks(const ServedRequest& r) const;
+    /// Where so many of them end, in positions.
+    std::int64_t end_of(const ServedRequest& r, std::size_t held) const;
+    /// Of them, from the first, those that are held.
+    std::size_t held_blocks(const ServedRequest& r) const;
+    void release(const ServedRequest& r, std::size_t held);
     /// Bytes of its own that a request needs until its end.
-    double bytes_for(const ServedRequest& r, bool held) const;
+    double bytes_for(const ServedRequest& r, std::size_t held) const;
     bool make_room(double bytes);
     void keep_prompt(Sequence& s, const ServedRequest& r);
     struct Waiting {
@@ -69,10 +79,9 @@ class Engine {
         double since_s = 0;
     };
     bool admits_now(const std::vector<ServedRequest>& requests, double seen_s, std::int64_t budget);
-    void admit(const std::vector<ServedRequest>& requests, double seen_s, std::int64_t& budget);
+    void admit(std::vector<ServedRequest>& requests, double seen_s, std::int64_t& budget);
     void count_load();
     std::int64_t accepted_tokens();
-    void measure_waste();
 
     EngineLimits limits_;
     EngineRole role_;
@@ -83,6 +92,8 @@ class Engine {
     std::vector<Sequence> running_;
     PrefixCache prefixes_;
     StepLoad load_;
+    std::vector<StepRequest> held_; ///< in the step
+    std::int64_t generating_ = 0;   ///< of them, behind their prompt
     double used_bytes_ = 0, peak_bytes_ = 0, ahead_ = 0, waste_ = 0;
     double began_s_ = 0;      ///< the last step
     std::int64_t waited_ = 0; ///< steps that the prompts at the head of the queue have waited for others

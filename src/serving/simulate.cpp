@@ -5,6 +5,7 @@
 #include "serving/serving_engine.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <queue>
 
@@ -58,6 +59,11 @@ class Simulation {
             add(out_.requests[i].arrival_s, EventKind::arrival, i);
         }
         next_ = first;
+        out_.closed = plan_.concurrency > 0;
+        constexpr std::int64_t kWarmUp = 2; // requests for each in flight: ServingPlan::warm_up
+        const auto all = static_cast<std::int64_t>(out_.requests.size());
+        out_.warm_up = plan_.warm_up >= 0 ? std::min(plan_.warm_up, all)
+                                          : std::min(kWarmUp * plan_.concurrency, all / 2);
         while (!events_.empty()) {
             const Event event = events_.top();
             events_.pop();
@@ -150,6 +156,8 @@ class Simulation {
             out_.last_waited_s = now_;
             out_.emitted_till_then = emitted_;
         }
+        if (plan_.on_step)
+            plan_.on_step(now_, engine.last_step(), cost);
         ++out_.steps;
         out_.busy_s += cost.seconds;
         out_.joules += cost.joules;
@@ -187,6 +195,7 @@ class Simulation {
         double first = std::numeric_limits<double>::infinity();
         for (const ServedRequest& r : out_.requests)
             first = std::min(first, r.arrival_s);
+        out_.ended_s = now_;
         out_.duration_s = out_.requests.empty() ? 0 : std::max(0.0, now_ - first);
         out_.joules += plan_.idle_watts * std::max(0.0, out_.engines * out_.duration_s - out_.busy_s);
         for (const Engine& engine : engines_)
@@ -220,18 +229,29 @@ double serving_capacity(const ServingPlan& plan, StepPrices& prices,
                         const std::vector<ServedRequest>& requests, StepPrices* prompt_prices) {
     // Long enough that the first and the last batch hardly count, however few requests were asked for.
     constexpr std::int64_t kBatches = 16;
+    double length = 0;
+    for (const ServedRequest& r : requests)
+        length += static_cast<double>(r.prompt_tokens + r.output_tokens);
+    length /= static_cast<double>(std::max<std::size_t>(1, requests.size()));
+    // A batch is no larger than the cache holds.
+    const double one = prices.cache_bytes(length);
+    const auto batch =
+        one > 0 && plan.engine.cache_bytes > 0
+            ? std::clamp<std::int64_t>(std::llround(plan.engine.cache_bytes / one), 1, plan.engine.sequences)
+            : plan.engine.sequences;
     const auto number = static_cast<std::size_t>(
-        kBatches * plan.engine.sequences * std::max<std::int64_t>(1, plan.engines + plan.prompt_engines));
+        kBatches * batch * std::max<std::int64_t>(1, plan.engines + plan.prompt_engines));
     std::vector<ServedRequest> all;
     double outputs = 0;
     for (std::size_t i = 0; !requests.empty() && i < number; ++i) {
         const ServedRequest& r = requests[i % requests.size()];
-        all.push_back({0, r.prompt_tokens, r.output_tokens});
+        all.push_back({.arrival_s = 0, .prompt_tokens = r.prompt_tokens, .output_tokens = r.output_tokens});
         outputs += static_cast<double>(r.output_tokens);
     }
     const auto count = static_cast<double>(all.size());
     ServingPlan saturated = plan;
     saturated.concurrency = 0;
+    saturated.on_step = nullptr;
     const ServingOutcome out = simulate_serving(saturated, prices, std::move(all), prompt_prices);
     if (out.duration_s <= 0 || outputs <= 0)
         return 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace archsim {
@@ -27,15 +28,35 @@ Percentiles percentiles_of(std::vector<double> values) {
 ServingSummary summarize(const ServingOutcome& out) {
     ServingSummary s;
     std::vector<double> first, each, whole;
-    for (const ServedRequest& r : out.requests) {
+    const auto warm_up = static_cast<std::size_t>(out.warm_up);
+    // While the load is on: a run that holds requests in flight empties behind the last one that it begins.
+    double begins = std::numeric_limits<double>::infinity(), last = 0;
+    for (std::size_t i = 0; i < out.requests.size(); ++i) {
+        if (i >= warm_up)
+            begins = std::min(begins, out.requests[i].arrival_s);
+        last = std::max(last, out.requests[i].arrival_s);
+    }
+    const double ends = out.closed && last > begins ? last : out.ended_s;
+    double ended = 0, prompts_ended = 0, outputs_ended = 0, cached = 0;
+    for (std::size_t i = 0; i < out.requests.size(); ++i) {
+        const ServedRequest& r = out.requests[i];
         if (r.refused || r.end_s < 0)
+            continue;
+        cached += static_cast<double>(r.cached_tokens);
+        if (r.end_s >= begins && r.end_s <= ends) {
+            ++ended;
+            prompts_ended += static_cast<double>(r.prompt_tokens);
+            outputs_ended += static_cast<double>(r.emitted);
+        }
+        if (i < warm_up)
             continue;
         first.push_back(r.time_to_first());
         whole.push_back(r.end_to_end());
         if (r.output_tokens > 1)
             each.push_back(r.time_per_token());
     }
-    const auto served = static_cast<double>(first.size());
+    s.counted = static_cast<std::int64_t>(first.size());
+    s.warm_up = out.warm_up;
     s.time_to_first_s = percentiles_of(std::move(first));
     s.time_per_token_s = percentiles_of(std::move(each));
     s.end_to_end_s = percentiles_of(std::move(whole));
@@ -44,9 +65,11 @@ ServingSummary summarize(const ServingOutcome& out) {
     constexpr double kMillion = 1e6;
     const auto prompts = static_cast<double>(out.prompt_tokens),
                outputs = static_cast<double>(out.output_tokens);
-    s.requests_per_s = served / out.duration_s;
-    s.output_tokens_per_s = outputs / out.duration_s;
-    s.prompt_tokens_per_s = prompts / out.duration_s;
+    const double lasts = ends > begins ? ends - begins : out.duration_s;
+    s.requests_per_s = ended / lasts;
+    s.output_tokens_per_s = outputs_ended / lasts;
+    s.prompt_tokens_per_s = prompts_ended / lasts;
+    s.cached_share = prompts > 0 ? cached / prompts : 0;
     s.utilization = out.busy_s / (out.engines * out.duration_s);
     s.mean_in_system = out.in_system_s / out.duration_s;
     s.mean_waiting = out.waiting_s / out.duration_s;

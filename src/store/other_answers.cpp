@@ -98,8 +98,8 @@ nlohmann::json load_json(const ServingRequest& request) {
     };
     const auto& [load, plan, parallelism, prompt_devices, sizes, find_capacity] = request;
     add("prompt_devices", prompt_devices, usual_request.prompt_devices);
-    const auto& [count, rate, prompt_tokens, output_tokens, distinct, shape, shortest, longest, lengths,
-                 seed] = load;
+    const auto& [count, rate, prompt_tokens, output_tokens, distinct, shape, shortest, longest, lengths, seed,
+                 arrivals, burstiness, trace] = load;
     const RequestPlan& l = usual_request.load;
     add("requests", count, l.count);
     add("rate_per_s", rate, l.rate_per_s); // as asked: a rate that was searched is an answer
@@ -108,6 +108,19 @@ nlohmann::json load_json(const ServingRequest& request) {
     add("shortest", shortest, l.shortest);
     add("longest", longest, l.longest);
     add("seed", seed, l.seed);
+    add("arrivals", static_cast<int>(arrivals), static_cast<int>(l.arrivals));
+    add("burstiness", burstiness, l.burstiness);
+    if (trace != nullptr) {
+        Digest digest;
+        for (const TraceRequest& r : trace->requests) {
+            digest.number(r.arrival_s);
+            digest.number(r.prompt_tokens);
+            digest.number(r.output_tokens);
+            for (const std::int64_t block : r.blocks)
+                digest.number(block);
+        }
+        object["trace"] = digest.hex();
+    }
     add("prompt_tokens", prompt_tokens, std::round(prompt_tokens)); // whose column holds whole numbers
     add("output_tokens", output_tokens, std::round(output_tokens));
     if (!lengths.empty()) {
@@ -119,7 +132,10 @@ nlohmann::json load_json(const ServingRequest& request) {
         object["lengths"] = digest.hex();
     }
     // What is filled in from the device is none of the request's.
-    const auto& [engine, engines, prompt_engines, transfer, idle_watts, request_s, concurrency] = plan;
+    const auto& [engine, engines, prompt_engines, transfer, idle_watts, request_s, concurrency, warm_up,
+                 on_step] = plan;
+    static_cast<void>(on_step); // who looks on changes nothing
+    add("warm_up", warm_up, usual_request.plan.warm_up);
     add("request_s", request_s, usual_request.plan.request_s);
     add("in_flight", concurrency, usual_request.plan.concurrency);
     const auto& [cache_bytes, sequences, step_tokens, chunked, scheduled_ahead, whole_graph, wait_tokens,

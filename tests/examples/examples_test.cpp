@@ -79,6 +79,26 @@ TEST_CASE("the ten lines of the documents take any name, in C++ and in C alike",
     }
 }
 
+TEST_CASE("the step of a server is the same in C++ and C, and the documents show the programs",
+          "[examples]") {
+    for (const char* of : {"llama-3-8b H100", "llama-3.2-1b MI300X"}) {
+        const Said cpp = run(std::string("step ") + of), c = run(std::string("step_c ") + of);
+        INFO(of << ": " << cpp.output << c.output);
+        CHECK(cpp.status == 0);
+        CHECK(number_after(cpp.output, "), ") > 0); // joules
+        CHECK(c.output == cpp.output);
+    }
+    std::ifstream file(ARCHSIM_SOURCE_DIR "/docs/serving.md");
+    const std::string document((std::istreambuf_iterator<char>(file)), {});
+    std::ifstream source(ARCHSIM_SOURCE_DIR "/docs/examples/step.py");
+    const std::string text((std::istreambuf_iterator<char>(source)), {});
+    CHECK(text.size() > 100);
+    CHECK(document.find(text) != std::string::npos);
+    for (const char* program :
+         {"step.c", "step.cpp", "step_in_sglang.py", "step_in_vllm.py", "step_in_llmd.py"})
+        CHECK(document.find(std::string("examples/") + program) != std::string::npos);
+}
+
 TEST_CASE("a mapper of one's own replaces the library's", "[examples]") {
     const Said said = run("own_mapper");
     INFO(said.output);

@@ -94,6 +94,37 @@ TEST_CASE("intervals of waits: in proportion to steps in flight, wider the neare
     CHECK(before > 1.5 * serve(load_of(0.95 * capacity, 1000)).step_high);
 }
 
+TEST_CASE("what a server does by default is its stack's, unless the request says otherwise", "[serving]") {
+    const auto under_vllm = [](const ServingRequest& request, const char* model = "llama-3-8b") {
+        Conditions conditions = in_fp8();
+        conditions.stack = "vllm";
+        const Session& session = test::shipped_session();
+        return run_serving(session, session.load(model), "H100", conditions, request);
+    };
+    const auto first = [](const ServingResult& r) { return r.summary.time_to_first_s.mean; };
+    ServingRequest request = load_of(0.5, 40);
+    const ServingResult usual = under_vllm(request);
+    request.plan.request_s = 0;
+    const ServingResult bare = under_vllm(request);
+    // HTTP, tokens and hand-over of vLLM come on top of the steps; an own number comes in their place.
+    const double outside = first(usual) - first(bare);
+    CHECK(outside > 0.005);
+    CHECK(outside < 0.02);
+    request.plan.request_s = 0.1;
+    CHECK(first(under_vllm(request)) == Approx(first(bare) + 0.1).epsilon(0.05));
+    // So many at once that only the limit on sequences makes some of them wait: 1,024 on 80 GB.
+    ServingRequest burst = load_of(0, 1500);
+    burst.load.prompt_tokens = 1;
+    burst.load.output_tokens = 64;
+    burst.plan.concurrency = 1500;
+    burst.plan.warm_up = 0;
+    const double by_default = under_vllm(burst, "llama-3.2-1b").outcome.batch;
+    burst.plan.engine.sequences = 256;
+    CHECK(under_vllm(burst, "llama-3.2-1b").outcome.batch <= 256);
+    CHECK(by_default > 256);
+    CHECK(by_default <= 1024);
+}
+
 TEST_CASE("more load never shortens the wait, and what overflows is said", "[serving]") {
     const double capacity = serve(load_of(1)).capacity_per_s;
     REQUIRE(capacity > 0);
@@ -251,6 +282,7 @@ TEST_CASE("prompts that no captured graph holds wait for the host, one graph lon
 
     ServingRequest request = load_of(0, 64);
     request.plan.concurrency = 4;
+    request.plan.request_s = 0; // steps alone
     request.find_capacity = false;
     Conditions conditions = in_fp8();
     conditions.stack = "vllm";

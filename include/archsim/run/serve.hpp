@@ -15,8 +15,9 @@ namespace archsim {
 /// A deployment and its load.
 struct ServingRequest {
     RequestPlan load;
-    ServingPlan
-        plan; ///< `engine.cache_bytes`, `engines` and `idle_watts` are filled in from device and parallelism
+    /// `engine.cache_bytes`, `engines` and `idle_watts` are filled in from device and parallelism; sequences
+    /// and tokens of a step where they are 0, and the time of a request where it is below 0, from the stack.
+    ServingPlan plan = {.engine = {.sequences = 0, .step_tokens = 0}, .request_s = -1};
     std::optional<Parallelism>
         parallelism;                 ///< empty: the fewest devices (a power of two) that hold the model
     std::int64_t prompt_devices = 0; ///< devices for prompts alone, in engines of the same kind; 0: none
@@ -57,6 +58,12 @@ search_serving(const Session& session, const Model& model, std::span<const std::
 ARCHSIM_API std::vector<ServingResult>
 sweep_serving(const Session& session, const Model& model, std::span<const std::string> hardware,
               std::span<const Parallelism> ways, const Conditions& conditions, const ServingRequest& request);
+
+/// A recorded load, told by its columns: Mooncake's JSON lines (timestamp in ms, input_length, output_length,
+/// hash_ids of blocks of 512 tokens), Azure's CSV (TIMESTAMP, ContextTokens, GeneratedTokens) or BurstGPT's
+/// (Timestamp in s, Request tokens, Response tokens). Sorted by arrival; requests without an answer are left
+/// out. Throws InputError naming the line.
+ARCHSIM_API Trace read_trace(const std::string& file);
 
 /// Requests from a CSV file with the columns prompt_tokens and output_tokens. Throws InputError naming the
 /// line.

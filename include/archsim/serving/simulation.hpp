@@ -5,12 +5,42 @@
 
 #include "archsim/core/export.hpp"
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace archsim {
+
+/// One sequence in a step: tokens that are computed, and positions of it that the cache holds already.
+struct StepRequest {
+    std::int64_t new_tokens = 1;
+    std::int64_t cached = 0;
+};
+
+/// Sequences that generate, counted by the length of their context: [0, 64), [64, 128), [128, 256), ... Sums
+/// of whole numbers, so that the order of adding changes no bit.
+struct ContextCounts {
+    static constexpr std::int64_t kFirst = 64;
+    static constexpr std::size_t kSpans = 20; ///< the last one ends at 2^25 positions, where others are, too
+    std::array<std::int64_t, kSpans> sequences{}, positions{};
+
+    /// The span that a context is in. Worked: 63 is in span 0, 64 and 127 in span 1, 128 in span 2.
+    static std::size_t span_of(std::int64_t context) {
+        return std::min<std::size_t>(std::bit_width(static_cast<std::uint64_t>(context / kFirst)),
+                                     kSpans - 1);
+    }
+    void add(std::int64_t context) {
+        const std::size_t span = span_of(context);
+        ++sequences[span];
+        positions[span] += context;
+    }
+};
 
 /// What one step of an engine holds.
 struct StepLoad {
@@ -20,6 +50,16 @@ struct StepLoad {
     std::int64_t prompt_tokens = 0; ///< of them, all together
     double prompt_keys = 0;         ///< mean positions that each of those attends to
     std::int64_t verified = 1;      ///< tokens of a generating sequence: 1, and the drafted ones
+    /// The contexts one by one; where it has none, every sequence has the mean.
+    ContextCounts contexts = {};
+    /// Mean over prompt tokens: tokens that their prompt has in this step. 0: one prompt has all of them.
+    double prompt_length = 0;
+
+    /// The load of a step with these sequences. One that computes no more than `verified` tokens behind
+    /// others generates, as attention kernels tell them apart (vLLM: reorder_batch_threshold); the rest are
+    /// prompts or chunks of prompts. Worked: {1, 1000}, {1, 3000} and {512, 0} are two sequences of a mean
+    /// context of 2000 and one prompt whose tokens attend to 256.5 positions in the mean.
+    ARCHSIM_API static StepLoad of(std::span<const StepRequest> requests, std::int64_t verified = 1);
 };
 
 /// What a step costs an engine, with what its prompts add to it.
@@ -76,6 +116,12 @@ struct ServingPlan {
     double idle_watts = 0;           ///< of one engine between steps
     double request_s = 0;            ///< before an engine sees a request: parsing, tokens, hand-over
     std::int64_t concurrency = 0;    ///< requests in flight, a new one when one ends; 0: as they arrive
+    /// Requests that come before those that are counted. Below 0: two for each in flight where a number is
+    /// held, as benchmarks send them (genai-perf in aiconfigurator and Dynamo), but no more than half; none
+    /// where requests arrive by themselves.
+    std::int64_t warm_up = -1;
+    /// Called for every step that begins, with what it holds and costs; empty: nobody looks.
+    std::function<void(double begins_s, std::span<const StepRequest> requests, const StepCost& cost)> on_step;
 };
 
 /// A request and what became of it; times from the start of the run.
@@ -86,6 +132,11 @@ struct ServedRequest {
     double first_token_s = -1, end_s = -1;
     std::int64_t emitted = 0;
     bool refused = false; ///< its cache is larger than an engine
+    /// The prompt as blocks of `block_tokens`, the last one shorter: equal numbers are equal tokens behind
+    /// equal blocks (Mooncake's hash_ids). Empty: `prompt` says all.
+    std::vector<std::int64_t> blocks = {};
+    std::int64_t block_tokens = 0;
+    std::int64_t cached_tokens = 0; ///< of the prompt, that the engine found in its cache
 
     /// Seconds from the arrival to the first token.
     double time_to_first() const { return first_token_s - arrival_s; }
@@ -114,6 +165,9 @@ struct ServingOutcome {
     double engines = 1;
     double last_waited_s = 0; ///< when the last request that waited was begun, from the start
     std::int64_t emitted_till_then = 0;
+    std::int64_t warm_up = 0; ///< requests at the start that are not counted
+    bool closed = false;      ///< a number of requests was held in flight
+    double ended_s = 0;       ///< last token, from the start
 };
 
 /// Runs the requests, sorted by arrival, through the engines. `prompt_prices` prices the prompt engines where
@@ -125,10 +179,29 @@ ARCHSIM_API ServingOutcome simulate_serving(const ServingPlan& plan, StepPrices&
 /// How lengths spread around their mean.
 enum class LengthShape : std::uint8_t { constant, uniform, exponential };
 
+/// How requests arrive at a rate.
+enum class Arrivals : std::uint8_t {
+    poisson,  ///< each by itself: gaps are exponential
+    constant, ///< evenly
+    bursty    ///< gaps follow a gamma distribution (RequestPlan::burstiness)
+};
+
+/// A request of a recorded load.
+struct TraceRequest {
+    double arrival_s = 0; ///< from the first one
+    std::int64_t prompt_tokens = 1, output_tokens = 1;
+    std::vector<std::int64_t> blocks = {}; ///< ServedRequest::blocks
+};
+/// A recorded load, in the order of arrival.
+struct Trace {
+    std::vector<TraceRequest> requests;
+    std::int64_t block_tokens = 0; ///< of TraceRequest::blocks; 0: it has none
+};
+
 /// Requests to make.
 struct RequestPlan {
     std::int64_t count = 1000;
-    double rate_per_s = 0; ///< Poisson arrivals; 0: all at the start
+    double rate_per_s = 0; ///< as `arrivals` says; 0: all at the start
     double prompt_tokens = 512, output_tokens = 128;
     std::int64_t distinct_prompts = 0; ///< a set of prompts that is gone through in turn; 0: none repeats
     LengthShape shape = LengthShape::constant; ///< exponential: at least one token
@@ -136,6 +209,13 @@ struct RequestPlan {
     double shortest = 0.5, longest = 1.5;
     std::vector<std::pair<std::int64_t, std::int64_t>> lengths; ///< (prompt, output) drawn from instead
     std::uint64_t seed = 1;
+    Arrivals arrivals = Arrivals::poisson;
+    /// Shape of the gamma distribution of bursty gaps, whose mean is that of the rate: below 1 requests come
+    /// in bursts, 1 is Poisson, more is evener (`vllm bench serve --burstiness`).
+    double burstiness = 1;
+    /// A recorded load in place of all that; null: none. A rate stretches its time to so many requests per
+    /// second, and `count` takes the first ones.
+    std::shared_ptr<const Trace> trace = {};
 };
 /// The i-th request has the same lengths at any rate, and arrivals keep their proportions.
 ARCHSIM_API std::vector<ServedRequest> make_requests(const RequestPlan& plan);
@@ -155,7 +235,13 @@ struct ServingSummary {
     double mean_in_system = 0, mean_waiting = 0;
     double watts = 0; ///< mean, all engines
     double joules_per_million_output = 0, joules_per_million_prompt = 0;
+    double cached_share = 0; ///< of the prompts' tokens, found in the cache
+    /// Requests that waiting times and rates are of, and those before that warm the engine up.
+    std::int64_t counted = 0, warm_up = 0;
 };
+/// Of the requests after the warm-up. Rates count the requests that end, with their tokens, while the load
+/// is on: from the first request that is counted to the last arrival where a number is held in flight, else
+/// over the whole run. Power, energy, use and queue are those of the whole run.
 ARCHSIM_API ServingSummary summarize(const ServingOutcome& outcome);
 
 /// Requests per second that the engines complete when the queue never empties: what `plan` stands in the long

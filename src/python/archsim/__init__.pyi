@@ -155,6 +155,39 @@ class Question(TypedDict, total=False):
     fusion: str
     overrides: Sequence[str]
 
+class ServerQuestion(Question, total=False):
+    """The fields of a request to a server, beside those of the question: the flags of serve_model."""
+
+    rate: float
+    rate_per_s: float
+    arrivals: Literal["poisson", "constant", "bursty"]
+    burstiness: float
+    concurrency: int
+    requests: int
+    warm_up: int
+    output_tokens: float
+    shape: Literal["constant", "uniform", "exponential"]
+    length_range: str
+    lengths: str
+    trace: str
+    distinct_prompts: int
+    seed: int
+    reserved_context: int
+    max_sequences: int
+    step_tokens: int
+    block_tokens: int
+    whole_prompts: bool
+    whole_graph: bool
+    wait_tokens: float
+    wait_steps: int
+    request_time: str
+    prefix_hit: float
+    no_prefix_cache: bool
+    drafted: int
+    accepted: float
+    draft_cost: float
+    prompt_devices: int
+
 class Session:
     def __init__(self, data: str = "", hardware_db: Sequence[str] = ()) -> None: ...
     @property
@@ -203,13 +236,14 @@ class Session:
         self,
         model: str,
         hardware: str | Sequence[str],
-        *,
-        rate_per_s: float,
-        prompt_tokens: int = 512,
-        output_tokens: int = 128,
-        requests: int = 500,
-        **question: Unpack[Question],
+        **load: Unpack[ServerQuestion],
     ) -> Serving: ...
+    def engine(
+        self,
+        model: Model | str,
+        device: str,
+        **load: Unpack[ServerQuestion],
+    ) -> StepEngine: ...
     def sweep(
         self,
         model: Model | str,
@@ -219,6 +253,17 @@ class Session:
         metrics: MetricTable | None = None,
         **question: Unpack[Question],
     ) -> dict[str, numpy.ndarray]: ...
+
+class Step:
+    seconds: float
+    joules: float
+    low_s: float
+    high_s: float
+
+class StepEngine:
+    cache_room_bytes: float
+    def step(self, requests: Sequence[tuple[int, int]]) -> Step: ...
+    def cache_bytes(self, positions: float) -> float: ...
 
 class _Answer:
     def to_text(self, width: int = 100) -> str: ...

@@ -137,10 +137,19 @@ def _session_batches(self, model, hardware, batches=(1, 2, 4, 8, 16, 32, 64), **
     return _archsim.batches(self, model, [hardware] if isinstance(hardware, str) else list(hardware), list(batches), **how)
 
 
-def _session_serve(self, model, hardware, *, rate_per_s, **how):
-    """A language model under a load: percentiles of waiting, throughput, power."""
+def _session_serve(self, model, hardware, **how):
+    """A language model under a load (rate_per_s, concurrency or trace): percentiles of waiting, throughput, power.
+
+    Keywords are the fields of serve_model's flags and of the question."""
     hardware = [hardware] if isinstance(hardware, str) else list(hardware)
-    return _archsim.serve(self, model, hardware, rate_per_s=rate_per_s, **how)
+    return _archsim.serve(self, model, hardware, **how)
+
+
+def _session_engine(self, model, device, **how):
+    """The engine of a server, made once, whose step() prices any batch: what simulators with a scheduler of their own ask.
+
+    Keywords are the fields of serve_model's flags and of the question."""
+    return _archsim.engine(self, model, device, **how)
 
 
 Session.study = _session_study
@@ -148,6 +157,7 @@ Session.architectures = _session_architectures
 Session.model_classes = _session_model_classes
 Session.batches = _session_batches
 Session.serve = _session_serve
+Session.engine = _session_engine
 
 
 def _place(session, backend):

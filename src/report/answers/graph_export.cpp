@@ -32,7 +32,7 @@ enum class Track : int { schedule = 1, fixed_cost, compute, on_chip, memory };
 constexpr std::array<std::string_view, 5> kTracks = {"schedule", "fixed cost", "compute", "on-chip data",
                                                      "external memory"};
 
-class Trace {
+class EventTrace {
   public:
     void name_process(int chip, const std::string& name) {
         add_name("process_name", chip, 0, name);
@@ -77,7 +77,7 @@ Json kernel_arguments(const SubgraphEstimate& s, const Result& leaf) {
 }
 
 /// One execution of a graph from `start` on.
-void add_graph(const Result& leaf, int chip, double start, Trace& trace) {
+void add_graph(const Result& leaf, int chip, double start, EventTrace& trace) {
     const Estimate& e = leaf.estimate;
     double at = start;
     const double network = std::max(0.0, e.network_s);
@@ -157,7 +157,7 @@ std::string to_model_explorer(const Result& result) {
 }
 
 std::string to_trace(const Result& result) {
-    Trace trace;
+    EventTrace trace;
     const int devices = std::max(1, static_cast<int>(result.devices()));
     for (int chip = 1; chip <= devices; ++chip) {
         trace.name_process(chip, devices == 1 ? hardware_label(result)

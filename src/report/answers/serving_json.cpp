@@ -65,6 +65,10 @@ Json served_run(const ServingResult& r) {
             {"cache_peak_bytes", r.outcome.cache_peak_bytes},
             {"cache_blocks_empty", r.outcome.cache_wasted},
             {"requests", r.outcome.requests.size()},
+            {"requests_warm_up", s.warm_up},
+            {"requests_counted", s.counted},
+            {"prefix_cache_hit", s.cached_share},
+            {"energy_j", r.outcome.joules},
             {"refused", r.outcome.refused},
             {"duration_s", r.outcome.duration_s},
             {"steps", r.outcome.steps}};

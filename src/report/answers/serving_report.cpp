@@ -12,7 +12,7 @@ namespace archsim {
 
 namespace {
 
-constexpr double kServingMilli = 1e-3, kServingPercent = 100, kServingMillion = 1e6;
+constexpr double kServingMilli = 1e-3, kServingPercent = 100, kServingMillion = 1e6, kServingKilo = 1e3;
 
 Cell serving_money(std::optional<double> usd) {
     return usd ? Cell{format_number(*usd), *usd} : Cell{"-"};
@@ -111,6 +111,16 @@ std::vector<std::string> serving_sentences(const ServingResult& r) {
                                       format_bytes(r.fixed_cache_bytes_per_sequence))
                         : "",
                     format_count(r.longest_batch), format_percent(r.outcome.cache_wasted)));
+    const ServingSummary& s = r.summary;
+    if (s.warm_up > 0)
+        out.push_back(fmt::format("the first {} of {} requests warm the engine up and are not counted",
+                                  format_count(static_cast<double>(s.warm_up)),
+                                  format_count(static_cast<double>(r.outcome.requests.size()))));
+    if (s.cached_share > 0)
+        out.push_back(fmt::format("prefix cache: {} of the prompts' tokens are found in it",
+                                  format_percent(s.cached_share)));
+    out.push_back(fmt::format("{} kJ for all {} requests", format_number(r.outcome.joules / kServingKilo),
+                              format_count(static_cast<double>(r.outcome.requests.size()))));
     out.insert(out.end(), r.notes.begin(), r.notes.end());
     return out;
 }
@@ -200,7 +210,7 @@ std::string served_text(const ServingResult& r) {
     const ServingSummary& s = r.summary;
     return fmt::format("{}, {}: {}{} requests/s, P99 TTFT {}, P99 TPOT {}, {} output tokens/s at {}.",
                        r.hardware, to_string(r.parallelism), r.overloaded ? "overloaded at " : "",
-                       format_number(r.rate_per_s > 0 ? r.rate_per_s : r.capacity_per_s),
+                       format_number(r.rate_per_s > 0 ? r.rate_per_s : s.requests_per_s),
                        format_time(s.time_to_first_s.p99), format_time(s.time_per_token_s.p99),
                        format_number(s.output_tokens_per_s), format_power(s.watts));
 }

@@ -1,8 +1,10 @@
 #include "run/serving/prices.hpp"
 
+#include "archsim/core/finding.hpp"
 #include "run/generation/stages.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace archsim {
@@ -10,38 +12,39 @@ namespace archsim {
 namespace {
 
 // Counts at which steps are estimated: half powers of two, between which times are nearly straight.
-constexpr std::array<std::int64_t, 24> kCounts = {
+constexpr std::array<std::int64_t, 24> kCountGrid = {
     1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096};
-// Shortest context and chunk of a prompt that are told apart.
-constexpr std::int64_t kShortest = 64;
-enum Tables : std::int64_t { kDecode, kMixed, kPrompt };
+/// Lengths at which they are: none, and the starts of the spans of contexts.
+constexpr std::int64_t length_at(std::size_t index) {
+    return index == 0 ? 0 : ContextCounts::kFirst << (index - 1);
+}
+// Where sequences stand while they share a step with prompts: c0.
+constexpr std::size_t kFirstLength = 1;
 
-/// Neighbours of `x` on a grid, and how far it lies between them.
+/// Neighbours of a value on a grid, as indices, and how far it lies between them.
 struct Place {
-    std::int64_t low = 0, high = 0;
+    std::size_t low = 0, high = 0;
     double part = 0;
 };
 
 Place on_counts(double x) {
-    const auto above = std::lower_bound(kCounts.begin(), kCounts.end(), x);
-    if (above == kCounts.begin())
-        return {kCounts.front(), kCounts.front(), 0};
-    const auto high = above == kCounts.end() ? std::prev(above) : above;
-    const auto low = std::prev(high);
+    const auto above = std::lower_bound(kCountGrid.begin(), kCountGrid.end(), x);
+    if (above == kCountGrid.begin())
+        return {};
+    const auto high =
+        static_cast<std::size_t>(std::min(above, std::prev(kCountGrid.end())) - kCountGrid.begin());
+    const auto low = static_cast<double>(kCountGrid[high - 1]);
     // Beyond the last count the last slope goes on.
-    return {*low, *high, (x - static_cast<double>(*low)) / static_cast<double>(*high - *low)};
+    return {high - 1, high, (x - low) / (static_cast<double>(kCountGrid[high]) - low)};
 }
 
-/// Powers of two from `first`, and 0 below it.
-Place on_powers(double x, std::int64_t first) {
-    const auto start = static_cast<double>(first);
-    if (x <= start)
-        return {0, first, x / start};
-    const auto low = static_cast<std::int64_t>(start * std::exp2(std::floor(std::log2(x / start))));
-    return {low, 2 * low, (x - static_cast<double>(low)) / static_cast<double>(low)};
+Place on_lengths(double x) {
+    const std::size_t span = ContextCounts::span_of(static_cast<std::int64_t>(x));
+    const auto low = static_cast<double>(length_at(span));
+    return {span, span + 1, (x - low) / (static_cast<double>(length_at(span + 1)) - low)};
 }
 
-double between(double a, double b, double part) {
+double blend(double a, double b, double part) {
     return a + part * (b - a);
 }
 
@@ -49,24 +52,22 @@ double between(double a, double b, double part) {
 
 EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, std::int64_t middle,
                            std::int64_t longest, bool whole_graph)
-    : runner_(std::move(runner)), parallelism_(parallelism), middle_(std::max(middle, kShortest)),
-      longest_(std::max(longest, kShortest)), whole_graph_(whole_graph) {
+    : runner_(std::move(runner)), parallelism_(parallelism), middle_(std::max(middle, ContextCounts::kFirst)),
+      whole_graph_(whole_graph) {
     runner_.share(static_cast<double>(parallelism.tensor),
                   parallelism.experts > 1 ? static_cast<double>(parallelism.experts) : 0);
     machine_ = runner_.shared_machine();
     runner_.ignore_capacity();
-    subgraphs_ = runner_.work(1, kShortest, 0)->subgraphs.size();
+    subgraphs_ = runner_.work(1, ContextCounts::kFirst, 0)->subgraphs.size();
     if (const auto& lm = runner_.model().bound(1, 1, middle_)->model().info.language_model)
         hidden_ = lm->hidden;
     const auto devices = static_cast<double>(parallelism.tensor);
     // A cache grows in straight lines, which bend where a window is full.
     std::vector<std::int64_t> lengths = runner_.model().windows();
-    for (std::int64_t positions = 1; positions < 2 * longest_; positions *= 2)
-        lengths.push_back(positions);
+    lengths.push_back(1);
+    lengths.push_back(2 * std::max(longest, *std::max_element(lengths.begin(), lengths.end())));
     std::sort(lengths.begin(), lengths.end());
     lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
-    while (lengths.size() > 2 && lengths[lengths.size() - 2] >= longest_)
-        lengths.pop_back();
     for (const std::int64_t positions : lengths)
         cache_.emplace_back(static_cast<double>(positions),
                             devices * runner_.work(1, 1, positions - 1)->memory.kv_cache_bytes);
@@ -78,7 +79,7 @@ double EnginePrices::cache_bytes(double positions) const {
     auto high = std::lower_bound(cache_.begin(), cache_.end(), std::pair(positions, 0.0));
     high = high == cache_.begin() ? std::next(high) : high == cache_.end() ? std::prev(high) : high;
     const auto low = std::prev(high);
-    return between(low->second, high->second, (positions - low->first) / (high->first - low->first));
+    return blend(low->second, high->second, (positions - low->first) / (high->first - low->first));
 }
 
 double EnginePrices::fixed_bytes(std::int64_t step_tokens) const {
@@ -88,77 +89,149 @@ double EnginePrices::fixed_bytes(std::int64_t step_tokens) const {
     return step->weight_bytes / stages + step->memory.arena_bytes;
 }
 
+std::string EnginePrices::problem() const {
+    const std::lock_guard lock(filling_);
+    return problem_;
+}
+
 EnginePrices::Point EnginePrices::keep(const Estimate& e) {
     if (e.status != Status::ok && problem_.empty())
         problem_ = e.reason.empty() ? "a step cannot be estimated" : e.reason;
-    return {e.latency_s, e.energy.total()};
+    return {e.latency_s, e.energy.total(), e.status == Status::ok};
 }
 
-EnginePrices::Point EnginePrices::decode_at(std::int64_t sequences, std::int64_t verified,
-                                            std::int64_t context) {
-    const auto [it, fresh] = known_.try_emplace({kDecode, sequences, verified, context});
-    if (fresh)
-        it->second = keep(runner_.price(*runner_.work(sequences, verified, context)));
-    return it->second;
+/// A point, by whoever asks first; later ones wait for nobody.
+template <class Make>
+EnginePrices::Point EnginePrices::at(Table& table, std::size_t row, std::size_t column, const Make& make) {
+    Slot& slot = table.slots[row * kLengths + column];
+    if (!slot.ready.load(std::memory_order_acquire)) {
+        const std::lock_guard lock(filling_);
+        if (!slot.ready.load(std::memory_order_relaxed)) {
+            slot.point = make();
+            slot.ready.store(true, std::memory_order_release);
+        }
+    }
+    return slot.point;
 }
 
-EnginePrices::Point EnginePrices::decode(std::int64_t sequences, std::int64_t verified, double context) {
-    const Place b = on_counts(static_cast<double>(sequences)), c = on_powers(context, kShortest);
-    const auto at = [&](std::int64_t count) {
-        const Point low = decode_at(count, verified, c.low), high = decode_at(count, verified, c.high);
-        return Point{between(low.seconds, high.seconds, c.part), between(low.joules, high.joules, c.part)};
-    };
-    const Point low = at(b.low);
-    if (b.part <= 0)
-        return low;
-    const Point high = at(b.high);
-    return {between(low.seconds, high.seconds, b.part), between(low.joules, high.joules, b.part)};
+EnginePrices::Point EnginePrices::between(const Point& low, const Point& high, double part) {
+    return {blend(low.seconds, high.seconds, part), blend(low.joules, high.joules, part),
+            low.known && high.known};
 }
 
-EnginePrices::Point EnginePrices::prompt_at(std::int64_t tokens, std::int64_t past) {
-    const auto [it, fresh] = known_.try_emplace({kPrompt, tokens, past, 0});
-    if (fresh)
-        it->second = keep(runner_.price(*runner_.work(1, std::max<std::int64_t>(1, tokens), past)));
-    return it->second;
+EnginePrices::Table& EnginePrices::decode_table(std::int64_t verified) {
+    if (verified == 1)
+        return decode_;
+    const std::lock_guard lock(filling_);
+    return verifying_.try_emplace(verified, kCounts).first->second;
+}
+
+EnginePrices::Point EnginePrices::decode_at(std::size_t count, std::size_t length, std::int64_t verified) {
+    return at(decode_table(verified), count, length, [&] {
+        return keep(runner_.price(*runner_.work(kCountGrid[count], verified, length_at(length))));
+    });
+}
+
+/// So many sequences whose contexts are spread as these.
+EnginePrices::Point EnginePrices::decode_over(std::size_t count, const ContextCounts& contexts,
+                                              std::int64_t verified) {
+    Point sum;
+    double all = 0;
+    for (std::size_t span = 0; span < ContextCounts::kSpans; ++span) {
+        const auto number = static_cast<double>(contexts.sequences[span]);
+        if (number <= 0)
+            continue;
+        const auto low = static_cast<double>(length_at(span)),
+                   high = static_cast<double>(length_at(span + 1));
+        const double part = (static_cast<double>(contexts.positions[span]) / number - low) / (high - low);
+        Point mean = decode_at(count, span, verified);
+        if (part > 0)
+            mean = between(mean, decode_at(count, span + 1, verified), part);
+        sum = {sum.seconds + number * mean.seconds, sum.joules + number * mean.joules,
+               sum.known && mean.known};
+        all += number;
+    }
+    return {sum.seconds / all, sum.joules / all, sum.known};
+}
+
+EnginePrices::Point EnginePrices::decode(std::int64_t sequences, const ContextCounts& contexts,
+                                         std::int64_t verified) {
+    const Place b = on_counts(static_cast<double>(sequences));
+    const Point low = decode_over(b.low, contexts, verified);
+    return b.part <= 0 ? low : between(low, decode_over(b.high, contexts, verified), b.part);
+}
+
+EnginePrices::Point EnginePrices::prompt_at(std::size_t length, std::size_t past) {
+    return at(prompt_, length, past, [&] {
+        return keep(
+            runner_.price(*runner_.work(1, std::max<std::int64_t>(1, length_at(length)), length_at(past))));
+    });
 }
 
 EnginePrices::Point EnginePrices::prompt(double tokens, double past) {
-    const Place p = on_powers(tokens, kShortest), s = on_powers(std::max(0.0, past), 2 * kShortest);
-    const auto at = [&](std::int64_t count) {
-        const Point low = prompt_at(count, s.low);
-        if (s.part <= 0)
-            return low;
-        const Point high = prompt_at(count, s.high);
-        return Point{between(low.seconds, high.seconds, s.part), between(low.joules, high.joules, s.part)};
+    const Place p = on_lengths(tokens), s = on_lengths(std::max(0.0, past));
+    const auto over = [&](std::size_t length) {
+        const Point low = prompt_at(length, s.low);
+        return s.part <= 0 ? low : between(low, prompt_at(length, s.high), s.part);
     };
-    const Point low = at(p.low), high = at(p.high);
-    return {between(low.seconds, high.seconds, p.part), between(low.joules, high.joules, p.part)};
+    const Point low = over(p.low);
+    return p.part <= 0 ? low : between(low, over(p.high), p.part);
 }
 
-EnginePrices::Point EnginePrices::mixed_at(std::int64_t sequences, std::int64_t prompt) {
-    const auto [it, fresh] = known_.try_emplace({kMixed, sequences, prompt, 0});
-    if (fresh)
-        it->second =
-            keep(runner_.price(mixed_step(*runner_.work(sequences, 1, middle_),
-                                          *runner_.work(1, std::max<std::int64_t>(1, prompt), 0), 1)));
-    return it->second;
+EnginePrices::Point EnginePrices::several_at(std::size_t tokens, std::size_t length) {
+    if (length >= tokens)
+        return prompt_at(tokens, 0);
+    return at(several_, tokens, length, [&] {
+        return keep(
+            runner_.price(*runner_.work(length_at(tokens) / length_at(length), length_at(length), 0)));
+    });
 }
 
-EnginePrices::Point EnginePrices::mixed(double sequences, double prompt) {
-    const Place b = on_counts(sequences), p = on_powers(prompt, kShortest);
-    const auto at = [&](std::int64_t count) {
-        const Point low = p.low == 0 ? decode_at(count, 1, middle_) : mixed_at(count, p.low),
-                    high = mixed_at(count, p.high);
-        return Point{between(low.seconds, high.seconds, p.part), between(low.joules, high.joules, p.part)};
+/// Prompts of that length, so many tokens all together.
+EnginePrices::Point EnginePrices::several(double tokens, double length) {
+    const Place p = on_lengths(tokens),
+                n = on_lengths(std::max(length, static_cast<double>(ContextCounts::kFirst)));
+    const auto over = [&](std::size_t all) {
+        const Point low = several_at(all, n.low);
+        return n.part <= 0 || n.low >= all ? low : between(low, several_at(all, n.high), n.part);
     };
-    const Point low = at(b.low);
-    if (b.part <= 0)
-        return low;
-    const Point high = at(b.high);
-    return {between(low.seconds, high.seconds, b.part), between(low.joules, high.joules, b.part)};
+    const Point low = over(p.low);
+    return p.part <= 0 ? low : between(low, over(p.high), p.part);
+}
+
+EnginePrices::Point EnginePrices::mixed_at(std::size_t count, std::size_t length) {
+    if (length == 0)
+        return decode_at(count, kFirstLength, 1);
+    return at(mixed_, count, length, [&] {
+        return keep(runner_.price(mixed_step(*runner_.work(kCountGrid[count], 1, length_at(kFirstLength)),
+                                             *runner_.work(1, length_at(length), 0), 1)));
+    });
+}
+
+EnginePrices::Point EnginePrices::mixed(std::int64_t sequences, double prompt) {
+    const Place b = on_counts(static_cast<double>(sequences)), p = on_lengths(prompt);
+    const auto over = [&](std::size_t count) {
+        const Point low = mixed_at(count, p.low);
+        return p.part <= 0 ? low : between(low, mixed_at(count, p.high), p.part);
+    };
+    const Point low = over(b.low);
+    return b.part <= 0 ? low : between(low, over(b.high), b.part);
 }
 
 StepCost EnginePrices::price(const StepLoad& load) {
+    bool known = true;
+    return priced(load, known);
+}
+
+StepCost EnginePrices::certain_price(const StepLoad& load) {
+    bool known = true;
+    const StepCost cost = priced(load, known);
+    if (!known)
+        throw InputError(problem());
+    return cost;
+}
+
+StepCost EnginePrices::priced(const StepLoad& load, bool& known) {
     const auto stages = static_cast<double>(parallelism_.pipeline);
     // Every group of a stage has its part of the batch, and all wait for the largest.
     const double parts = stages * static_cast<double>(parallelism_.groups());
@@ -168,27 +241,48 @@ StepCost EnginePrices::price(const StepLoad& load) {
         static_cast<double>(std::clamp<std::int64_t>(load.prompts, 1, parallelism_.groups()));
     const double prompt_tokens =
         std::ceil(static_cast<double>(load.prompt_tokens) / (stages * prompt_groups));
-    const double past = load.prompt_keys - static_cast<double>(load.prompt_tokens) / 2;
-    Point whole, alone;
-    if (share > 0)
-        alone = whole = decode(share, load.verified, load.context);
-    if (load.prompt_tokens > 0 && share > 0) {
-        const Point both = mixed(static_cast<double>(share), prompt_tokens);
-        const Point middle = decode(share, 1, static_cast<double>(middle_));
-        const Point further = prompt(prompt_tokens, past), plain = prompt(prompt_tokens, 0);
-        whole.seconds += both.seconds - middle.seconds + further.seconds - plain.seconds;
-        whole.joules += both.joules - middle.joules + further.joules - plain.joules;
-    } else if (load.prompt_tokens > 0) {
-        whole = prompt(prompt_tokens, past);
+    ContextCounts mean;
+    const ContextCounts* contexts = &load.contexts;
+    if (share > 0 && std::all_of(load.contexts.sequences.begin(), load.contexts.sequences.end(),
+                                 [](std::int64_t number) { return number == 0; })) {
+        mean.add(static_cast<std::int64_t>(load.context));
+        contexts = &mean;
     }
+    Point whole, alone;
+    const auto add = [&](const Point& more, double sign) {
+        whole.seconds += sign * more.seconds;
+        whole.joules += sign * more.joules;
+        whole.known = whole.known && more.known;
+    };
+    if (share > 0)
+        alone = whole = decode(share, *contexts, load.verified);
     if (load.prompt_tokens > 0) {
+        const auto tokens = static_cast<double>(load.prompt_tokens);
+        const double length = load.prompt_length > 0 ? load.prompt_length : tokens;
+        const double past = load.prompt_keys - (length + 1) / 2;
+        const Point plain = prompt(prompt_tokens, 0);
+        if (share > 0) {
+            ContextCounts first;
+            first.add(length_at(kFirstLength));
+            add(mixed(share, prompt_tokens), 1);
+            add(decode(share, first, 1), -1);
+        } else {
+            add(plain, 1);
+        }
+        if (past > 0) {
+            add(prompt(prompt_tokens, past), 1);
+            add(plain, -1);
+        }
+        if (load.prompts > 1 && length < prompt_tokens) {
+            add(several(prompt_tokens, length), 1);
+            add(plain, -1);
+        }
         const double rows = static_cast<double>(share * load.verified) + prompt_tokens;
         const double waits = runner_.launch_seconds(subgraphs_, rows, whole_graph_) - whole.seconds;
-        if (waits > 0) {
-            whole.seconds += waits;
-            whole.joules += waits * machine_->static_power_w * machine_->devices;
-        }
+        if (waits > 0)
+            add({waits, waits * machine_->static_power_w * machine_->devices}, 1);
     }
+    known = whole.known;
     StepCost cost;
     // Every stage's devices work through all parts of the batch; between stages the activations cross a link.
     double hops = 0;

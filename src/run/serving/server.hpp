@@ -2,9 +2,7 @@
 // A device made ready to serve one model at one way to share it: what runs at different rates have in common.
 
 #include "archsim/run/serve.hpp"
-#include "run/serving/prices.hpp"
-
-#include <memory>
+#include "run/serving/engine.hpp"
 
 namespace archsim {
 
@@ -15,33 +13,27 @@ class Server {
            const ServingRequest& request);
 
     /// Whether there are prices of steps and room for a sequence; the reason is that of `run`'s results.
-    bool ready() const { return prices_ != nullptr && result_.reason.empty(); }
+    bool ready() const { return engine_.prices != nullptr && result_.reason.empty(); }
     /// The load at another rate; 0: all requests at the start.
     ServingResult run(double rate_per_s, bool with_capacity);
     /// That many requests in flight, a new one when one ends.
     ServingResult run_in_flight(std::int64_t requests);
+    /// Sequences that an engine runs at once.
+    std::int64_t sequences() const { return engine_.plan.engine.sequences; }
     /// Adds the intervals of a run's waits to it.
     void add_bounds(ServingResult& out);
     /// Requests per second in the long run.
     double capacity() { return run(0, true).capacity_per_s; }
 
   private:
-    struct Lengths {
-        double prompt = 1, output = 1;
-        std::int64_t longest = 1;
-    };
-    static Lengths lengths_of(const std::vector<ServedRequest>& requests);
-    void make(const Session& session, std::string_view device, const Conditions& conditions);
-    bool choose_way(const StepRunner& runner, const Lengths& lengths);
-    bool fits(const EnginePrices& prices, const Parallelism& way, const Lengths& lengths);
+    EnginePrices& prices() const { return *engine_.prices; }
     void describe_step(ServingResult& out) const;
     void fill_plan(const Parallelism& way, const Device& device);
 
     ServingRequest request_;
-    std::shared_ptr<const GenerationModel> model_;
+    ServingEngine engine_;
     ServingResult result_;
     ServingPlan plan_;
-    std::unique_ptr<EnginePrices> prices_;
     double capacity_ = -1;
 };
 

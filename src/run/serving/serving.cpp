@@ -93,8 +93,8 @@ std::vector<ServingResult> sweep_serving(const Session& session, const Model& mo
             own.parallelism = way;
             Server server(session, model, device, conditions, own);
             double before = 0;
-            for (std::int64_t requests = 1; requests <= request.plan.engine.sequences * way.data;
-                 requests *= 2) {
+            const std::int64_t most = std::max<std::int64_t>(1, server.sequences()) * way.data;
+            for (std::int64_t requests = 1; requests <= most; requests *= 2) {
                 ServingResult run = server.run_in_flight(requests);
                 run.parallelism = way;
                 const double tokens = run.ok ? run.summary.output_tokens_per_s : 0;

@@ -56,7 +56,9 @@ WaitBounds wait_bounds(const ServingPlan& plan, StepPrices& prices, const Reques
             summary.end_to_end_s = times(estimate.end_to_end_s, factor);
         } else if (factor != 1) {
             ScaledPrices scaled(prices, factor);
-            summary = summarize(simulate_serving(plan, scaled, make_requests(requests)));
+            ServingPlan unseen = plan;
+            unseen.on_step = nullptr;
+            summary = summarize(simulate_serving(unseen, scaled, make_requests(requests)));
         }
         return summary;
     };

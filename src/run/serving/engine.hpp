@@ -1,0 +1,42 @@
+#pragma once
+// One engine of a deployment: prices of its steps and room for its cache.
+
+#include "archsim/run/serve.hpp"
+#include "run/serving/prices.hpp"
+
+#include <memory>
+
+namespace archsim {
+
+/// What requests look like, for what depends on it: room for one, and the step that stands for all.
+struct RequestLengths {
+    double prompt = 1, output = 1; ///< means
+    std::int64_t longest = 1;      ///< prompt and answer
+};
+/// Of some requests.
+RequestLengths lengths_of(const std::vector<ServedRequest>& requests);
+
+/// An engine, or why there is none.
+struct ServingEngine {
+    std::string reason; ///< one sentence where there is none
+    std::shared_ptr<const GenerationModel> model;
+    std::unique_ptr<EnginePrices> prices;
+    std::shared_ptr<const Device> device;
+    std::string runtime, precision;
+    Parallelism parallelism;
+    ServingPlan plan; ///< with what the stack decides
+    /// As in ServingResult.
+    double cache_room_bytes = 0, cache_bytes_per_token = 0, fixed_cache_bytes_per_sequence = 0,
+           longest_batch = 0;
+};
+
+/// The engine of a request on a device, shared as asked for or by the fewest devices that hold the model.
+/// Never throws for a device. Throws UsageError for a model without a cache of keys and values.
+ServingEngine make_engine(const Session& session, const Model& model, std::string_view device,
+                          const Conditions& conditions, const ServingRequest& request,
+                          const RequestLengths& lengths);
+
+/// How far times of later tokens, or of first ones, lie from their estimates.
+Spread waiting_spread(const Machine& machine, SpreadOf waited);
+
+} // namespace archsim

@@ -1,0 +1,77 @@
+#include "run/serving/servers.hpp"
+
+#include "archsim/core/finding.hpp"
+#include "hardware/json_document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+namespace {
+
+constexpr double kBytesPerGib = 1024.0 * 1024 * 1024;
+
+/// A number above 0 under `key`; 0 where there is none.
+double positive_at(const JsonValue& row, std::string_view key, const std::string& file) {
+    const JsonValue* value = row.find(key);
+    if (value == nullptr)
+        return 0;
+    if (!value->is_number() || !(value->number() > 0))
+        throw InputError(fmt::format("{}: {}: expected a number above 0, got {}", file, key, value->dump()));
+    return value->number();
+}
+
+/// The first row of the stack whose conditions hold; null where there is none.
+const JsonValue* row_for(const JsonValue& root, const Machine& machine, const std::string& file) {
+    const JsonValue* rows = root.find("servers");
+    if (rows == nullptr || !rows->is_array())
+        throw InputError(fmt::format("{}: no list of \"servers\"", file));
+    for (const JsonValue& row : rows->items()) {
+        const double least = positive_at(row, "memory_at_least_gib", file) * kBytesPerGib;
+        const std::string_view generation = row.text_at("not_generation");
+        if (row.text_at("runtime") == machine.runtime->id && machine.memory_capacity_bytes >= least &&
+            (generation.empty() || generation != machine.device->generation))
+            return &row;
+    }
+    return nullptr;
+}
+
+} // namespace
+
+ServingPlan with_server_defaults(ServingPlan plan, const Machine& machine,
+                                 const std::filesystem::path& file) {
+    const EngineLimits usual;
+    EngineLimits& engine = plan.engine;
+    if (engine.sequences == 0 || engine.step_tokens == 0 || plan.request_s < 0) {
+        std::vector<Finding> findings;
+        const auto document = parse_document(file.string(), findings);
+        if (!document)
+            throw InputError(findings.front());
+        const JsonValue none{};
+        const JsonValue* row = row_for(document->root, machine, file.string());
+        const auto stated = [&](const char* key) {
+            return positive_at(row != nullptr ? *row : none, key, file.string());
+        };
+        const auto whole = [&](const char* key, std::int64_t otherwise) {
+            const double value = stated(key);
+            return value > 0 ? static_cast<std::int64_t>(value) : otherwise;
+        };
+        if (engine.sequences == 0)
+            engine.sequences = whole("sequences", usual.sequences);
+        if (engine.step_tokens == 0)
+            engine.step_tokens = whole("step_tokens", usual.step_tokens);
+        constexpr double kMilli = 1e-3;
+        if (plan.request_s < 0)
+            plan.request_s = kMilli * stated("request_ms");
+    }
+    constexpr double kAny = 1e9;
+    engine.sequences =
+        std::min(engine.sequences, static_cast<std::int64_t>(machine.param(Parameter::largest_batch, kAny)));
+    return plan;
+}
+
+} // namespace archsim

@@ -49,6 +49,7 @@ constexpr std::array kQuestions = {
              "which architecture fits this model, and what would turn it around"},
     Question{"Compare", "explain_difference",
              "why two estimates differ: models, devices, batches, formats, stacks"},
+    Question{"Compare", "size_service", "how many of which devices a load needs, within limits on waiting"},
     Question{"One device", "analyze_comprehensive", "everything about one model on one device"},
     Question{"One device", "analyze_graph_mapping", "how the model sits on the device, subgraph by subgraph"},
     Question{"One device", "analyze_batch", "which batch, under limits"},

@@ -88,6 +88,10 @@ double EnginePrices::fixed_bytes(std::int64_t step_tokens) const {
     return step->weight_bytes / stages + step->memory.arena_bytes;
 }
 
+double EnginePrices::weight_bytes() const {
+    return runner_.work(1, 1, 0)->weight_bytes / static_cast<double>(parallelism_.pipeline);
+}
+
 EnginePrices::Point EnginePrices::keep(const Estimate& e) {
     if (e.status != Status::ok && problem_.empty())
         problem_ = e.reason.empty() ? "a step cannot be estimated" : e.reason;

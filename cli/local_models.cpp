@@ -90,7 +90,7 @@ struct LocalOptions {
                 }
             }
             r.device = choice.device->id;
-            if (!choice.power_mode.empty())
+            if (!choice.power_mode.empty() && choice.power_mode != choice.device->default_power_mode)
                 r.device += "@" + choice.power_mode;
         }
         return r;

@@ -5,6 +5,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/core/parse_number.hpp"
 #include "archsim/report/sizing_report.hpp"
+#include "archsim/run/launch.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"
 
@@ -19,7 +20,8 @@ using namespace archsim;
 constexpr const char* kExamples =
     R"(  size_service qwen3-30b-a3b --rate 50 --prompt-tokens 2k --output-tokens 300 --ttft-p99 2s --tpot-p99 30ms
   size_service qwen3-30b-a3b --users 32 --prompt-tokens 8k --ttft-p99 1s --hardware H100 GB10 Apple-M4-Max-GPU
-  size_service llama-3-70b --rate 5 --tpot-p99 50ms --precision bf16 fp8 --budget 60USD/h)";
+  size_service llama-3-70b --rate 5 --tpot-p99 50ms --precision bf16 fp8 --budget 60USD/h
+  size_service qwen3-8b --rate 8 --ttft-p99 500ms --hardware L40S --emit vllm)";
 
 double time_of(const std::string& text, const std::string& flag) {
     if (text.empty())
@@ -38,7 +40,7 @@ double tokens_of(const std::string& text, const std::string& flag) {
 }
 
 struct SizeOptions {
-    std::string prompt = "2k", output = "300", ttft, tpot, e2e, budget, grid;
+    std::string prompt = "2k", output = "300", ttft, tpot, e2e, budget, grid, emit;
     std::vector<std::string> hardware, prices;
     bool rent = false, buy = false;
     std::int64_t requests = 0;
@@ -58,6 +60,12 @@ struct SizeOptions {
         question.add_to(flags, {.without = {"batch_size", "steps", "image_size", "frames", "prompt_tokens",
                                             "generate_tokens", "context", "sampling", "parallel", "devices"},
                                 .several = {"precision"}});
+        flags
+            .add_option(
+                "--emit", emit,
+                "instead of the answer what starts the cheapest layout: the command of an engine, or a "
+                "manifest; sized for that engine unless --runtime says otherwise")
+            .one_of({"vllm", "sglang", "trtllm", "kubernetes"});
         add_money(flags);
     }
 
@@ -208,6 +216,8 @@ int main(int argc, char** argv) {
         for (std::size_t i = 0; i < count; ++i) {
             const Question asked = size.question.question(i);
             formats.push_back(asked.conditions);
+            if (!size.emit.empty() && formats.back().stack.empty())
+                formats.back().stack = launch_stack(session, *parse_launch_target(size.emit));
             size.request.serving.sizes = asked.workload.sizes;
         }
         const std::vector<std::string> hardware = size.chosen(session);
@@ -217,7 +227,12 @@ int main(int argc, char** argv) {
             answer = size_service(session, model, hardware, formats, size.request,
                                   [&](std::size_t done, std::size_t total) { progress.show(done, total); });
         }
-        output.emit_answer(answer);
+        const std::optional<std::size_t> first = answer.cheapest ? answer.cheapest : answer.fewest;
+        if (!size.emit.empty() && first)
+            output.emit(launch_text(session, answer, answer.devices[*first], *parse_launch_target(size.emit),
+                                    checkpoint_of(session, answer.model)));
+        else
+            output.emit_answer(answer);
         return static_cast<int>(answer.fewest ? cli::Exit::ok : cli::Exit::nothing);
     };
     return cli::run_tool(argc, argv, "size_service",

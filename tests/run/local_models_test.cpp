@@ -44,7 +44,8 @@ TEST_CASE("what runs fits, reads and writes; what does not says why", "[local]")
             CHECK(m.output.per_s < m.output.high);
             CHECK(m.prompt.per_s > m.output.per_s); // a prompt shares the reading of the weights
             CHECK(m.device_layers == m.layers);
-            CHECK_THAT(m.command, Catch::Contains("-ngl 999"));
+            CHECK(
+                (m.command.empty() ? key.second == "fp8" : m.command.find("-ngl 999") != std::string::npos));
         } else {
             ++no;
             CHECK_FALSE(m.reason.empty());
@@ -61,7 +62,7 @@ TEST_CASE("narrower weights and shorter contexts fit wherever wider and longer o
         INFO(key.first << " in " << key.second);
         if (!m.runs)
             continue;
-        if (key.second != "int4")
+        if (key.second == "bf16" || key.second == "int8") // a stored format is no wider than it is
             CHECK(rows.at({key.first, "int4"}).runs);
         CHECK(shorter.at(key).runs);
     }
@@ -74,8 +75,9 @@ TEST_CASE("a host beside the device takes layers that do not fit, and is never q
     std::size_t split = 0;
     for (const auto& [key, m] : beside) {
         INFO(key.first << " in " << key.second << ": " << m.reason);
-        if (alone.at(key).runs) {
-            CHECK(m.output.per_s == alone.at(key).output.per_s);
+        const auto whole = alone.find(key);
+        if (whole != alone.end() && whole->second.runs) {
+            CHECK(m.output.per_s == whole->second.output.per_s);
             continue;
         }
         if (!m.runs)
@@ -85,7 +87,8 @@ TEST_CASE("a host beside the device takes layers that do not fit, and is never q
         CHECK(m.host_bytes > 0);
         CHECK(m.host_bytes <= kHost);
         CHECK(m.memory_bytes - m.host_bytes <= m.capacity_bytes * (1 + 1e-9));
-        CHECK_THAT(m.command, Catch::Contains("-ngl " + std::to_string(m.device_layers)));
+        if (!m.command.empty()) // llama.cpp has no files in fp8
+            CHECK_THAT(m.command, Catch::Contains("-ngl " + std::to_string(m.device_layers)));
     }
     CHECK(split > 5);
 }

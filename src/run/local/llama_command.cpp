@@ -13,6 +13,7 @@ namespace {
 // The type of file whose bits per weight a format of the stack stands for
 // (hardware_db/runtimes/llama.cpp.json: int4_weight_bits is that of Q4_K_M, int8_weight_bits that of Q8_0).
 constexpr std::array kFileTypes = {std::pair<std::string_view, std::string_view>{"int4", "Q4_K_M"},
+                                   std::pair<std::string_view, std::string_view>{"fp4", "MXFP4"},
                                    std::pair<std::string_view, std::string_view>{"int8", "Q8_0"},
                                    std::pair<std::string_view, std::string_view>{"bf16", "BF16"},
                                    std::pair<std::string_view, std::string_view>{"fp16", "F16"},

@@ -91,7 +91,9 @@ class LocalRunner {
     bool surely_too_large(LocalModel& row) const {
         if (request_.kind == LocalKind::vision || row.parameters <= 0 || capacity() <= 0)
             return false;
-        const double least = row.parameters * bytes_of(precision_named(row.format).weights);
+        // A 16-bit request takes a checkpoint as it is stored, perhaps in 4 bits a weight.
+        const double asked = bytes_of(precision_named(row.format).weights);
+        const double least = row.parameters * (asked == 2 ? bytes_of(Precision::fp4) : asked);
         if (least <= capacity() + (request_.host.empty() ? 0 : host_capacity()))
             return false;
         row.memory_bytes = least;
@@ -116,9 +118,9 @@ class LocalRunner {
     }
 
     std::optional<Passes> passes(const Model& model, const std::string& device, const std::string& stack,
-                                 LocalModel& row) const {
+                                 const std::string& format, LocalModel& row) const {
         const auto language = model.prepared->language(model, {});
-        Result made = asked(nullptr, device, settled(conditions(stack, row.format), {.prompt = Prompt{}}));
+        Result made = asked(nullptr, device, settled(conditions(stack, format), {.prompt = Prompt{}}));
         auto runner = make_runner(session_, *language, made);
         if (!runner) {
             row.reason = made.estimate.reason;
@@ -156,9 +158,14 @@ class LocalRunner {
     }
 
     void answer(const Model& model, LocalModel& row) const {
-        const auto whole = passes(model, answer_.device, stack_, row);
+        const std::string format = row.format;
+        const auto whole = passes(model, answer_.device, stack_, format, row);
         if (!whole)
             return;
+        // What a checkpoint holds in fewer bits is no 16-bit file.
+        if (const auto stored = model.prepared->language(model, {})->stored_weights();
+            stored && bits_of(precision_named(format).weights) == 16)
+            row.format = name_of(*stored);
         const auto prompt = static_cast<double>(request_.context - kAnswer);
         row.memory_bytes = whole->memory.peak_bytes;
         row.capacity_bytes = whole->memory.capacity_bytes;
@@ -170,7 +177,7 @@ class LocalRunner {
             row.prompt = rate(prompt, whole->first.latency_s, whole->first.latency_interval);
             row.output = rate(1, whole->token.latency_s, whole->token.latency_interval);
         } else {
-            split(model, *whole, prompt, row);
+            split(model, *whole, prompt, format, row);
         }
         if (row.runs && answer_.runtime == kLlamaCpp)
             row.command = llama_command(row.name, row.format, request_.context,
@@ -178,7 +185,8 @@ class LocalRunner {
     }
 
     /// Whole layers on the device, the others on the host.
-    void split(const Model& model, const Passes& whole, double prompt, LocalModel& row) const {
+    void split(const Model& model, const Passes& whole, double prompt, const std::string& format,
+               LocalModel& row) const {
         const MemoryEstimate& m = whole.memory;
         row.reason =
             fmt::format("needs {}, {} of memory", gigabytes(row.memory_bytes), gigabytes(row.capacity_bytes));
@@ -200,7 +208,7 @@ class LocalRunner {
             return;
         }
         LocalModel beside = row;
-        const auto host = passes(model, answer_.host, host_stack_, beside);
+        const auto host = passes(model, answer_.host, host_stack_, format, beside);
         if (!host) {
             row.reason += "; on the host: " + beside.reason;
             return;

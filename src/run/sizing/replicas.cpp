@@ -2,6 +2,7 @@
 
 #include "archsim/hardware/uncertainty.hpp"
 #include "run/serving/scaled_prices.hpp"
+#include "run/serving/wait_bounds.hpp"
 
 #include <algorithm>
 #include <array>
@@ -166,6 +167,24 @@ SizingPressure Replicas::alone(double deviation) {
     few.resize(std::min(few.size(), kAlone));
     ScaledPrices prices(server_.prices(), by.later);
     return judge(summarize(simulate_serving(plan, prices, std::move(few))), by);
+}
+
+WaitBounds Replicas::bounds(std::int64_t engines, const ServingSummary& run) {
+    ServingPlan plan = server_.plan();
+    plan.engines = std::min(engines, kSimulated);
+    RequestPlan load = request_.serving.load;
+    if (plan.engines < engines) {
+        const double part = static_cast<double>(plan.engines) / static_cast<double>(engines);
+        load.rate_per_s *= part;
+        load.count = static_cast<std::int64_t>(requests(part, part).size());
+        if (plan.concurrency > 0)
+            plan.concurrency =
+                static_cast<std::int64_t>(std::ceil(part * static_cast<double>(plan.concurrency)));
+    }
+    if (plan.concurrency > 0)
+        load.rate_per_s = 0;
+    return wait_bounds(plan, server_.prices(), load, run, {first_low_, first_high_},
+                       {later_low_, later_high_});
 }
 
 double Replicas::probability(std::int64_t engines, std::optional<double> holds_at) {

@@ -32,6 +32,8 @@ class Replicas {
     SizingPressure pressure_of(const ServingSummary& summary) const;
     /// One request alone on an engine: no number of engines is quicker.
     SizingPressure alone(double deviation);
+    /// Intervals of the waits of so many engines, of which a few are simulated, around those of a run.
+    WaitBounds bounds(std::int64_t engines, const ServingSummary& run);
     /// Probability that the limits hold on so many engines, by the error model; `holds_at`: a deviation at
     /// which they are known to.
     double probability(std::int64_t engines, std::optional<double> holds_at = {});

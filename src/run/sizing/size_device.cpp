@@ -172,7 +172,7 @@ class DeviceSizer {
         if (users > 0)
             layout.run.summary = settled_summary(layout.run.outcome, users);
         layout.pressure = replicas.pressure_of(layout.run.summary);
-        server.add_bounds(layout.run);
+        layout.run.bounds = replicas.bounds(best.engines, layout.run.summary);
         layout.memory = memory(server, layout.run);
         price(layout, out);
         out.layout = std::move(layout);

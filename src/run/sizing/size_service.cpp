@@ -20,7 +20,7 @@ namespace archsim {
 namespace {
 
 constexpr double kHoursPerMonth = 730.5; // 8766 / 12
-constexpr double kMillion = 1e6, kSecondsPerHour = 3600;
+constexpr double kSecondsPerHour = 3600;
 
 /// Where a distribution function of standard errors reaches `share`.
 double deviation_of(double share) {

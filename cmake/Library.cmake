@@ -36,7 +36,7 @@ set(archsim_later
     run/compare/comprehensive run/compare/flips run/compare/sensitivity run/compare/what_if run/fit/
     store/history store/read run/compare/model_classes report/answers/model_classes
     report/blocks/architecture_differences
-    report/answers/serving run/serving/ run/session/discover_models run/session/regime run/sweep/ serving/result)
+    report/answers/serving report/answers/sizing report/answers/local_ run/local/ run/serving/ run/sizing/ run/session/discover_models run/session/regime run/sweep/ serving/result)
 list(JOIN archsim_later "|" archsim_later_pattern)
 set(archsim_first_sources ${archsim_sources})
 set(archsim_later_sources ${archsim_sources})

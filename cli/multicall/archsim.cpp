@@ -31,8 +31,17 @@ constexpr std::array kTools = {
 #undef TOOL
 };
 
+/// A shorter name for `archsim NAME`.
+struct ShortName {
+    std::string_view name, tool;
+};
+constexpr std::array kShortNames = {ShortName{"size", "size_service"}, ShortName{"local", "local_models"}};
+
 const Tool* find_tool(std::string_view path) {
-    const std::string_view name = path.substr(path.rfind('/') + 1); // all of it when there is none
+    std::string_view name = path.substr(path.rfind('/') + 1); // all of it when there is none
+    for (const ShortName& shorter : kShortNames)
+        if (name == shorter.name)
+            name = shorter.tool;
     const auto* const found =
         std::find_if(kTools.begin(), kTools.end(), [&](const Tool& tool) { return tool.name == name; });
     return found == kTools.end() ? nullptr : found;
@@ -49,6 +58,8 @@ constexpr std::array kQuestions = {
              "which architecture fits this model, and what would turn it around"},
     Question{"Compare", "explain_difference",
              "why two estimates differ: models, devices, batches, formats, stacks"},
+    Question{"Compare", "size_service", "how many of which devices a load needs, within limits on waiting"},
+    Question{"One device", "local_models", "which models run on a machine, and how fast"},
     Question{"One device", "analyze_comprehensive", "everything about one model on one device"},
     Question{"One device", "analyze_graph_mapping", "how the model sits on the device, subgraph by subgraph"},
     Question{"One device", "analyze_batch", "which batch, under limits"},

@@ -170,6 +170,11 @@ TEST_CASE("JSON documents keep to their published schemas", "[cli][schemas]") {
         "check_model vit_b_16 --hardware Coral-Edge-TPU Hailo-8 H100 --precision int8",
         "discover_models --family resnet",
         "serve_model tinyllama-1.1b --hardware H100 Coral-Edge-TPU --precision fp16 --rate 2 --requests 50",
+        "size_service tinyllama-1.1b --hardware H100 T4 Coral-Edge-TPU --rate 20 --tpot-p99 20ms --requests "
+        "100",
+        "size_service tinyllama-1.1b --hardware T4 --users 4 --ttft-p99 1us --requests 40",
+        "local_models --on GTX-1650 --host Core-i7-12700H --formats int4 --context 1k",
+        "local_models --on GTX-1650 --kind vision",
         "discover_models my_models",
         "sweep_design_space resnet18 --hardware TPU-v4 A100 --vary bandwidth=0.5x,1x,2x --pareto latency "
         "energy --sensitivity latency --top 2"};

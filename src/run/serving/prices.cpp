@@ -89,6 +89,10 @@ double EnginePrices::fixed_bytes(std::int64_t step_tokens) const {
     return step->weight_bytes / stages + step->memory.arena_bytes;
 }
 
+double EnginePrices::weight_bytes() const {
+    return runner_.work(1, 1, 0)->weight_bytes / static_cast<double>(parallelism_.pipeline);
+}
+
 std::string EnginePrices::problem() const {
     const std::lock_guard lock(filling_);
     return problem_;

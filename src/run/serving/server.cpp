@@ -32,6 +32,15 @@ Server::Server(const Session& session, const Model& model, std::string_view devi
         fill_plan(result_.parallelism, *engine_.device);
 }
 
+void Server::use_engines(std::int64_t engines) {
+    result_.parallelism.data = engines;
+    if (request_.parallelism)
+        request_.parallelism->data = engines;
+    capacity_ = -1;
+    if (ready())
+        fill_plan(result_.parallelism, *prices_->machine().device);
+}
+
 ServingResult Server::run(double rate_per_s, bool with_capacity) {
     ServingResult out = result_;
     if (!ready())

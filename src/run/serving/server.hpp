@@ -24,9 +24,16 @@ class Server {
     void add_bounds(ServingResult& out);
     /// Requests per second in the long run.
     double capacity() { return run(0, true).capacity_per_s; }
+    /// From here on that many engines beside each other.
+    void use_engines(std::int64_t engines);
+    /// What is simulated, and the prices of its steps; of a server that is ready.
+    const ServingPlan& plan() const { return plan_; }
+    EnginePrices& prices() const { return *engine_.prices; }
+    /// What runs at any rate have in common: names, format, layout, room for caches; the reason of one that
+    /// is not ready.
+    const ServingResult& basis() const { return result_; }
 
   private:
-    EnginePrices& prices() const { return *engine_.prices; }
     void describe_step(ServingResult& out) const;
     void fill_plan(const Parallelism& way, const Device& device);
 

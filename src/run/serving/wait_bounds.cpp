@@ -1,29 +1,13 @@
 #include "run/serving/wait_bounds.hpp"
 
+#include "run/serving/scaled_prices.hpp"
+
 #include <algorithm>
 #include <array>
 
 namespace archsim {
 
 namespace {
-
-/// Steps that take `factor` times as long, at the same energy.
-class ScaledPrices final : public StepPrices {
-  public:
-    ScaledPrices(StepPrices& prices, double factor) : prices_(prices), factor_(factor) {}
-
-    StepCost price(const StepLoad& load) override {
-        StepCost cost = prices_.price(load);
-        cost.seconds *= factor_;
-        cost.prompt_seconds *= factor_;
-        return cost;
-    }
-    double cache_bytes(double positions) const override { return prices_.cache_bytes(positions); }
-
-  private:
-    StepPrices& prices_;
-    double factor_;
-};
 
 constexpr std::array kPercentiles = {&Percentiles::p50, &Percentiles::p90, &Percentiles::p99,
                                      &Percentiles::p999, &Percentiles::mean};

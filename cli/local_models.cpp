@@ -1,0 +1,141 @@
+// local_models: which models of the catalogue run on a machine, and how fast.
+
+#include "archsim/run/local_models.hpp"
+#include "archsim/core/finding.hpp"
+#include "archsim/core/parse_number.hpp"
+#include "archsim/machine/this_machine.hpp"
+#include "archsim/report/local_report.hpp"
+#include "common/progress.hpp"
+#include "common/tool.hpp"
+
+#include <fmt/format.h>
+
+namespace {
+
+using namespace archsim;
+
+constexpr const char* kExamples = R"(  local_models --on "RTX 4090"
+  local_models --on "RTX 4070 laptop, 32GB" --host Core-i7-12700H --min-tokens-per-s 15 --context 16k
+  local_models --this-machine --by speed
+  local_models --on Jetson-Orin-Nano --kind vision --min-tokens-per-s 30)";
+
+struct LocalOptions {
+    bool here = false;
+    std::string on, host, context = "8k", kind = "language", by = "size", least;
+    std::vector<std::string> formats, overlays;
+    LocalView view;
+
+    void add_to(cli::Flags& flags) {
+        flags.add_flag("--this-machine", here,
+                       "the machine at hand: its GPU where it has one that is known, "
+                       "with its processor beside it");
+        flags.add_option("--on", on, "a device, with the memory of its computer: \"RTX 4070 laptop, 32GB\"")
+            .value_named("DEVICE");
+        flags.exclude("--this-machine", "--on");
+        flags
+            .add_option("--host", host,
+                        "the processor beside it, which takes layers that do not fit (llama.cpp's -ngl)")
+            .value_named("DEVICE");
+        flags.add_option("--context", context, "positions: a prompt, and 128 tokens of an answer")
+            .value_named("N")
+            .show_default();
+        flags
+            .add_option("--formats", formats,
+                        "of weights, widest first (default: bf16 int8 int4; llama.cpp: BF16, Q8_0, Q4_K_M)")
+            .value_named("FORMAT");
+        flags
+            .add_option("--min-tokens-per-s", least,
+                        "leave out what is slower (of --kind vision: inferences)")
+            .value_named("RATE");
+        flags.add_option("--kind", kind, "of model").one_of({"language", "vision"}).show_default();
+        flags.add_option("--by", by, "order of the list").one_of({"size", "speed"}).show_default();
+        flags.add_flag("--every-format", view.every_format, "each format that runs, not the widest alone");
+        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence")
+            .value_named("FOLDER");
+    }
+
+    LocalRequest request(const Session& session) {
+        view.by_speed = by == "speed";
+        LocalRequest r;
+        r.kind = kind == "vision" ? LocalKind::vision : LocalKind::language;
+        const auto tokens = parse_whole(context);
+        if (!tokens)
+            throw UsageError(
+                fmt::format("--context: expected a number of positions (8192, 16k), got \"{}\"", context));
+        r.context = *tokens;
+        if (!formats.empty())
+            r.formats = formats;
+        if (!least.empty()) {
+            const auto rate = parse_real(least);
+            if (!rate || *rate <= 0)
+                throw UsageError(
+                    fmt::format("--min-tokens-per-s: expected a rate above 0, got \"{}\"", least));
+            r.least_tokens_per_s = *rate;
+        }
+        r.host = host;
+        if (!here && on.empty())
+            throw UsageError("name the machine: --on DEVICE, or --this-machine");
+        if (here) {
+            take_this_machine(session, r);
+        } else {
+            const auto [name, memory] = parse_local_machine(on);
+            r.host_memory_bytes = memory;
+            DeviceChoice choice = session.hardware().device(name);
+            if (memory > 0) { // of a computer whose memory the device shares
+                try {
+                    constexpr double kGibi = 0x1p30;
+                    choice = session.hardware().device(
+                        fmt::format("{}@{:g}GB", choice.device->id, memory / kGibi));
+                } catch (const InputError&) { // it has its own
+                }
+            }
+            r.device = choice.device->id;
+            if (!choice.power_mode.empty() && choice.power_mode != choice.device->default_power_mode)
+                r.device += "@" + choice.power_mode;
+        }
+        return r;
+    }
+
+  private:
+    void take_this_machine(const Session& session, LocalRequest& r) const {
+        r.device = std::string(kThisMachine);
+        try {
+            session.hardware().device(kThisGpu);
+            r.device = std::string(kThisGpu);
+            if (r.host.empty())
+                r.host = std::string(kThisMachine);
+        } catch (const InputError&) { // no GPU that the database knows
+        }
+    }
+};
+
+} // namespace
+
+int main(int argc, char** argv) {
+    LocalOptions local;
+    cli::OutputOptions output;
+    const auto setup = [&](cli::Flags& flags) {
+        local.add_to(flags);
+        output.add_order_to(flags);
+        output.add_to(flags, "text, markdown, json, csv, html");
+    };
+    const auto body = [&] {
+        SessionOptions options;
+        options.hardware_overlays.assign(local.overlays.begin(), local.overlays.end());
+        const Session session(options);
+        const LocalRequest request = local.request(session);
+        LocalAnswer answer;
+        {
+            cli::Progress progress("estimating", output.quiet);
+            answer = local_models(session, request,
+                                  [&](std::size_t done, std::size_t total) { progress.show(done, total); });
+        }
+        output.emit_answer(answer, local.view);
+        for (const LocalModel& m : answer.models)
+            if (m.runs && !m.too_slow)
+                return static_cast<int>(cli::Exit::ok);
+        return static_cast<int>(cli::Exit::nothing);
+    };
+    return cli::run_tool(argc, argv, "local_models",
+                         "Lists what runs on a machine, and how fast, by estimate.", kExamples, setup, body);
+}

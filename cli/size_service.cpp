@@ -1,0 +1,241 @@
+// size_service: how many of which devices a load of a language model needs, within limits on waiting.
+
+#include "archsim/run/size_service.hpp"
+#include "archsim/compare/grid_intensity.hpp"
+#include "archsim/core/finding.hpp"
+#include "archsim/core/parse_number.hpp"
+#include "archsim/report/sizing_report.hpp"
+#include "archsim/run/launch.hpp"
+#include "common/progress.hpp"
+#include "common/tool.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace {
+
+using namespace archsim;
+
+constexpr const char* kExamples =
+    R"(  size_service qwen3-30b-a3b --rate 50 --prompt-tokens 2k --output-tokens 300 --ttft-p99 2s --tpot-p99 30ms
+  size_service qwen3-30b-a3b --users 32 --prompt-tokens 8k --ttft-p99 1s --hardware H100 GB10 Apple-M4-Max-GPU
+  size_service llama-3-70b --rate 5 --tpot-p99 50ms --precision bf16 fp8 --budget 60USD/h
+  size_service qwen3-8b --rate 8 --ttft-p99 500ms --hardware L40S --emit vllm)";
+
+double time_of(const std::string& text, const std::string& flag) {
+    if (text.empty())
+        return 0;
+    const auto seconds = parse_seconds(text);
+    if (!seconds || *seconds <= 0)
+        throw UsageError(fmt::format("{}: expected a time with a unit (500ms, 2s), got \"{}\"", flag, text));
+    return *seconds;
+}
+
+double tokens_of(const std::string& text, const std::string& flag) {
+    const auto tokens = parse_whole(text);
+    if (!tokens || *tokens < 1)
+        throw UsageError(fmt::format("{}: expected a number of tokens (2000, 2k), got \"{}\"", flag, text));
+    return static_cast<double>(*tokens);
+}
+
+struct SizeOptions {
+    std::string prompt = "2k", output = "300", ttft, tpot, e2e, budget, grid, emit;
+    std::vector<std::string> hardware, prices;
+    bool rent = false, buy = false;
+    std::int64_t requests = 0;
+    cli::ModelOption model;
+    cli::QuestionOptions question;
+    SizingRequest request;
+
+    void add_to(cli::Flags& flags) {
+        model.add_to(flags);
+        flags
+            .add_option("--hardware", hardware,
+                        "devices: NAME, NAME@MODE or a device file; all: every device of the database "
+                        "(default: those of servers with a rental price)")
+            .value_named("DEVICE");
+        add_load(flags);
+        add_limits(flags);
+        question.add_to(flags, {.without = {"batch_size", "steps", "image_size", "frames", "prompt_tokens",
+                                            "generate_tokens", "context", "sampling", "parallel", "devices"},
+                                .several = {"precision"}});
+        flags
+            .add_option(
+                "--emit", emit,
+                "instead of the answer what starts the cheapest layout: the command of an engine, or a "
+                "manifest; sized for that engine unless --runtime says otherwise")
+            .one_of({"vllm", "sglang", "trtllm", "kubernetes"});
+        add_money(flags);
+    }
+
+    void finish() {
+        RequestPlan& load = request.serving.load;
+        load.prompt_tokens = tokens_of(prompt, "--prompt-tokens");
+        load.output_tokens = tokens_of(output, "--output-tokens");
+        load.count = requests;
+        request.level = {time_of(ttft, "--ttft-p99"), time_of(tpot, "--tpot-p99"), time_of(e2e, "--e2e-p99")};
+        if (!(load.rate_per_s >= 0))
+            throw UsageError("--rate: expected requests per second above 0");
+        if (!budget.empty()) {
+            std::string number = budget;
+            for (const std::string_view unit : {"USD/h", "/h"})
+                if (number.ends_with(unit)) {
+                    number.resize(number.size() - unit.size());
+                    break;
+                }
+            const auto usd = parse_real(number);
+            if (!usd || *usd <= 0)
+                throw UsageError(
+                    fmt::format("--budget: expected dollars an hour (20USD/h), got \"{}\"", budget));
+            request.budget_usd_per_hour = *usd;
+        }
+        if (rent || buy)
+            request.cost.tenure = rent ? Tenure::rent : Tenure::buy;
+        for (const std::string& price : prices)
+            request.cost.prices.push_back(parse_price(price));
+        if (!grid.empty())
+            request.cost.grid_intensity = parse_grid_intensity(grid);
+    }
+
+    /// Named ones, all, or those that one can rent.
+    std::vector<std::string> chosen(const Session& session) const {
+        if (hardware.empty()) {
+            std::vector<std::string> rented;
+            std::vector<Finding> findings;
+            for (const auto& device : session.hardware().all_devices(findings))
+                if (device->cloud_price && device->cloud_price->amount.known())
+                    rented.push_back(device->id);
+            return rented;
+        }
+        if (hardware.size() == 1 && hardware.front() == "all")
+            return session.hardware().device_ids();
+        return cli::with_modes(session, hardware);
+    }
+
+  private:
+    void add_load(cli::Flags& flags) {
+        flags.add_option("--rate", request.serving.load.rate_per_s, "requests per second, Poisson arrivals")
+            .value_named("RATE");
+        flags
+            .add_option("--users", request.serving.plan.concurrency,
+                        "users who each have one request in flight, instead of a rate")
+            .within(1, 1 << 20);
+        flags.exclude("--rate", "--users");
+        flags.add_option("--prompt-tokens", prompt, "length of prompts").value_named("N").show_default();
+        flags.add_option("--output-tokens,--generate-tokens", output, "length of answers")
+            .value_named("N")
+            .show_default();
+        flags
+            .add_option("--requests", requests,
+                        "requests to simulate (default: five times as long as an answer, 1000 at least; 8 of "
+                        "each user)")
+            .within(1, 1 << 24)
+            .in_group("Engine");
+        flags.add_option("--seed", request.serving.load.seed, "of arrivals")
+            .show_default()
+            .in_group("Engine");
+        flags
+            .add_option("--max-sequences", request.serving.plan.engine.sequences,
+                        "sequences that run at once")
+            .within(1, 1 << 20)
+            .show_default()
+            .in_group("Engine");
+        flags
+            .add_option("--step-tokens", request.serving.plan.engine.step_tokens,
+                        "tokens of one step; longer prompts are cut into chunks")
+            .within(1, 1 << 24)
+            .show_default()
+            .in_group("Engine");
+        flags
+            .add_option("--prefix-hit", request.serving.plan.engine.prefix_hit,
+                        "part of every prompt that is in the cache already")
+            .value_named("SHARE")
+            .in_group("Engine");
+    }
+
+    void add_limits(cli::Flags& flags) {
+        flags.add_option("--ttft-p99", ttft, "limit on the P99 time to first token, 2s").value_named("TIME");
+        flags.add_option("--tpot-p99", tpot, "limit on the P99 time per output token, 30ms")
+            .value_named("TIME");
+        flags.add_option("--e2e-p99", e2e, "limit on the P99 time of a whole answer, 10s")
+            .value_named("TIME");
+        flags.add_option("--confidence", request.confidence, "probability with which the limits must hold")
+            .value_named("SHARE")
+            .show_default();
+        flags.add_option("--budget", budget, "the most that it may cost, 20USD/h").value_named("USD/h");
+        flags.add_option("--max-devices", request.most_devices, "the most devices of one service")
+            .within(1, 1 << 20)
+            .show_default();
+    }
+
+    void add_money(cli::Flags& flags) {
+        const char* group = "Energy and money";
+        CostOptions& c = request.cost;
+        flags.add_flag("--rent", rent, "prices of rented devices").in_group(group);
+        flags.add_flag("--buy", buy, "prices of bought devices").in_group(group);
+        flags.exclude("--rent", "--buy");
+        flags
+            .add_option("--price", prices,
+                        "your own price: DEVICE=USD to buy, DEVICE=USD/h to rent, like H100=2.5/h")
+            .value_named("DEVICE=USD")
+            .in_group(group);
+        flags.add_option("--kwh-price", c.kwh_price, "USD per kWh")
+            .value_named("USD")
+            .show_default()
+            .in_group(group);
+        flags.add_option("--years", c.years, "of use until written off").show_default().in_group(group);
+        flags.add_option("--pue", c.pue, "facility over device power")
+            .value_named("RATIO")
+            .show_default()
+            .in_group(group);
+        flags
+            .add_option("--grid-intensity", grid,
+                        "g CO2e per kWh, or a country (FRA, Germany, USA, World) (default: 480)")
+            .value_named("GRAMS")
+            .in_group(group);
+    }
+};
+
+} // namespace
+
+int main(int argc, char** argv) {
+    SizeOptions size;
+    cli::OutputOptions output;
+    const auto setup = [&](cli::Flags& flags) {
+        size.add_to(flags);
+        output.add_order_to(flags);
+        output.add_to(flags, "text, markdown, json, csv, html");
+    };
+    const auto body = [&] {
+        size.finish();
+        const Session session = size.question.open();
+        const Model model = session.load(size.model.taken("size_service"));
+        std::vector<Conditions> formats;
+        const std::size_t count = std::max<std::size_t>(1, size.question.given("precision").size());
+        for (std::size_t i = 0; i < count; ++i) {
+            const Question asked = size.question.question(i);
+            formats.push_back(asked.conditions);
+            if (!size.emit.empty() && formats.back().stack.empty())
+                formats.back().stack = launch_stack(session, *parse_launch_target(size.emit));
+            size.request.serving.sizes = asked.workload.sizes;
+        }
+        const std::vector<std::string> hardware = size.chosen(session);
+        SizingAnswer answer;
+        {
+            cli::Progress progress("sizing", output.quiet);
+            answer = size_service(session, model, hardware, formats, size.request,
+                                  [&](std::size_t done, std::size_t total) { progress.show(done, total); });
+        }
+        const std::optional<std::size_t> first = answer.cheapest ? answer.cheapest : answer.fewest;
+        if (!size.emit.empty() && first)
+            output.emit(launch_text(session, answer, answer.devices[*first], *parse_launch_target(size.emit),
+                                    checkpoint_of(session, answer.model)));
+        else
+            output.emit_answer(answer);
+        return static_cast<int>(answer.fewest ? cli::Exit::ok : cli::Exit::nothing);
+    };
+    return cli::run_tool(argc, argv, "size_service",
+                         "Finds the fewest devices that serve a language model within limits, by estimate.",
+                         kExamples, setup, body);
+}

@@ -1,0 +1,64 @@
+#pragma once
+// One way to share a model on one device, times engines beside each other: how long clients wait, by the
+// estimate or where every step takes longer.
+
+#include "archsim/run/size_service.hpp"
+#include "run/serving/server.hpp"
+
+#include <optional>
+
+namespace archsim {
+
+/// Simulations of one way under the load of a request.
+class Replicas {
+  public:
+    /// `request.serving.parallelism` is the way, with one engine.
+    Replicas(const Session& session, const Model& model, const std::string& hardware,
+             const Conditions& conditions, const SizingRequest& request);
+
+    /// Whether the model fits; the reason is that of `server().basis()`.
+    bool ready() const { return server_.ready(); }
+    Server& server() { return server_; }
+    const Server& server() const { return server_; }
+
+    /// Engines of which no fewer keep up with the arrivals, where steps lie `deviation` standard errors above
+    /// their estimate; `quickly`: by the steps that generate alone, without a simulation.
+    std::int64_t fewest(double deviation, bool quickly = false);
+    /// What so many engines are nearest to under `load_factor` times the load. Of many engines a few are
+    /// simulated with their part of the load, unless `whole`: as serve_model does.
+    SizingPressure pressure(std::int64_t engines, double deviation, double load_factor = 1,
+                            bool whole = false);
+    /// What the waits of a run are nearest to.
+    SizingPressure pressure_of(const ServingSummary& summary) const;
+    /// One request alone on an engine: no number of engines is quicker.
+    SizingPressure alone(double deviation);
+    /// Intervals of the waits of so many engines, of which a few are simulated, around those of a run.
+    WaitBounds bounds(std::int64_t engines, const ServingSummary& run);
+    /// Probability that the limits hold on so many engines, by the error model; `holds_at`: a deviation at
+    /// which they are known to.
+    double probability(std::int64_t engines, std::optional<double> holds_at = {});
+
+    /// The first failure of a step's estimate; empty when all were made.
+    const std::string& problem() const { return server_.prices().problem(); }
+
+  private:
+    struct Factors {
+        double first = 1, later = 1;
+    };
+    Factors factors(double deviation) const;
+    double capacity();
+    SizingPressure judge(const ServingSummary& summary, const Factors& factors) const;
+    /// So many times the load, in rate or users and in number.
+    std::vector<ServedRequest> requests(double load_factor, double count_factor) const;
+    double quickest_rate(double later);
+
+    const SizingRequest& request_;
+    Server server_;
+    double first_low_ = 1, first_high_ = 1, later_low_ = 1, later_high_ = 1;
+    double capacity_ = -1;
+};
+
+/// The summary of a run without the first answer of each user, where there are users.
+ServingSummary settled_summary(const ServingOutcome& outcome, std::int64_t users);
+
+} // namespace archsim

@@ -1,0 +1,134 @@
+// What runs on a machine: laws of memory, context, formats and hosts, and the commands.
+
+#include "archsim/core/finding.hpp"
+#include "archsim/report/local_report.hpp"
+#include "archsim/run/local_models.hpp"
+#include "run/local/llama_command.hpp"
+#include "support/shipped_session.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <string>
+
+using namespace archsim;
+using archsim::test::shipped_session;
+
+namespace {
+
+using Rows = std::map<std::pair<std::string, std::string>, LocalModel>;
+
+Rows rows_on(const std::string& device, std::int64_t context = 2048, const std::string& host = {},
+             double host_bytes = 0) {
+    LocalRequest request;
+    request.device = device;
+    request.context = context;
+    request.host = host;
+    request.host_memory_bytes = host_bytes;
+    Rows rows;
+    for (const LocalModel& m : local_models(shipped_session(), request).models)
+        rows[{m.name, m.format}] = m;
+    return rows;
+}
+
+} // namespace
+
+TEST_CASE("what runs fits, reads and writes; what does not says why", "[local]") {
+    std::size_t run = 0, no = 0;
+    for (const auto& [key, m] : rows_on("RTX-4070-Laptop")) {
+        INFO(key.first << " in " << key.second << ": " << m.reason);
+        if (m.runs) {
+            ++run;
+            CHECK(m.memory_bytes <= m.capacity_bytes); // no host was named
+            CHECK(m.output.low < m.output.per_s);
+            CHECK(m.output.per_s < m.output.high);
+            CHECK(m.prompt.per_s > m.output.per_s); // a prompt shares the reading of the weights
+            CHECK(m.device_layers == m.layers);
+            CHECK(
+                (m.command.empty() ? key.second == "fp8" : m.command.find("-ngl 999") != std::string::npos));
+        } else {
+            ++no;
+            CHECK_FALSE(m.reason.empty());
+            CHECK(m.command.empty());
+        }
+    }
+    CHECK(run > 20);
+    CHECK(no > 20);
+}
+
+TEST_CASE("narrower weights and shorter contexts fit wherever wider and longer ones do", "[local][laws]") {
+    const Rows rows = rows_on("RTX-3060", 4096), shorter = rows_on("RTX-3060", 1024);
+    for (const auto& [key, m] : rows) {
+        INFO(key.first << " in " << key.second);
+        if (!m.runs)
+            continue;
+        if (key.second == "bf16" || key.second == "int8") // a stored format is no wider than it is
+            CHECK(rows.at({key.first, "int4"}).runs);
+        CHECK(shorter.at(key).runs);
+    }
+}
+
+TEST_CASE("a host beside the device takes layers that do not fit, and is never quicker than the device",
+          "[local][laws]") {
+    constexpr double kHost = 64e9;
+    const Rows alone = rows_on("RTX-3060"), beside = rows_on("RTX-3060", 2048, "Core-i7-12700H", kHost);
+    std::size_t split = 0;
+    for (const auto& [key, m] : beside) {
+        INFO(key.first << " in " << key.second << ": " << m.reason);
+        const auto whole = alone.find(key);
+        if (whole != alone.end() && whole->second.runs) {
+            CHECK(m.output.per_s == whole->second.output.per_s);
+            continue;
+        }
+        if (!m.runs)
+            continue;
+        ++split;
+        CHECK(m.device_layers < m.layers);
+        CHECK(m.host_bytes > 0);
+        CHECK(m.host_bytes <= kHost);
+        CHECK(m.memory_bytes - m.host_bytes <= m.capacity_bytes * (1 + 1e-9));
+        if (!m.command.empty()) // llama.cpp has no files in fp8
+            CHECK_THAT(m.command, Catch::Contains("-ngl " + std::to_string(m.device_layers)));
+    }
+    CHECK(split > 5);
+}
+
+TEST_CASE("a model whose context is shorter says so", "[local]") {
+    const Rows rows = rows_on("RTX-4090", 4096);
+    const LocalModel& gpt2 = rows.at({"gpt2", "int4"});
+    CHECK_FALSE(gpt2.runs);
+    CHECK_THAT(gpt2.reason, Catch::Contains("1024"));
+}
+
+TEST_CASE("vision models run on a small board", "[local]") {
+    LocalRequest request;
+    request.device = "Jetson-Orin-Nano";
+    request.kind = LocalKind::vision;
+    request.least_tokens_per_s = 1e9;
+    const LocalAnswer answer = local_models(shipped_session(), request);
+    CHECK(answer.models.size() == answer.considered);
+    for (const LocalModel& m : answer.models)
+        CHECK(m.runs == m.too_slow); // none is that fast
+}
+
+TEST_CASE("names of machines may end in the memory of their computer", "[local]") {
+    CHECK(parse_local_machine("RTX 4070 laptop, 32GB") ==
+          std::pair(std::string("RTX 4070 laptop"), 32 * 0x1p30));
+    CHECK(parse_local_machine("RTX-4090") == std::pair(std::string("RTX-4090"), 0.0));
+    CHECK(parse_local_machine("A, B") == std::pair(std::string("A, B"), 0.0));
+    CHECK_THROWS_AS(parse_local_machine(""), UsageError);
+    LocalRequest request;
+    request.device = "RTX-4090";
+    request.context = 100;
+    CHECK_THROWS_AS(local_models(shipped_session(), request), UsageError);
+}
+
+TEST_CASE("commands of llama.cpp name the file's type and the layers on the GPU", "[local]") {
+    CHECK(llama_command("qwen3-8b", "int4", 8192, 36, 36) ==
+          "llama-server -m qwen3-8b-Q4_K_M.gguf -c 8192 -ngl 999");
+    CHECK(llama_command("qwen3-8b", "int8", 4096, 20, 36) ==
+          "llama-server -m qwen3-8b-Q8_0.gguf -c 4096 -ngl 20");
+    CHECK(llama_command("qwen3-8b", "bf16", 4096, -1, 36) ==
+          "llama-server -m qwen3-8b-BF16.gguf -c 4096 -ngl 0");
+    CHECK(llama_command("qwen3-8b", "fp8", 4096, 36, 36).empty()); // it has no such files
+}

@@ -1,0 +1,223 @@
+// Sizes of services: what serve_model says of them, laws of load, limits and devices, and the question that
+// people ask.
+
+#include "archsim/report/sizing_report.hpp"
+#include "archsim/run/size_service.hpp"
+#include "run/sizing/replicas.hpp"
+#include "run/sizing/ways.hpp"
+#include "support/shipped_session.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+using namespace archsim;
+using archsim::test::shipped_session;
+
+namespace {
+
+/// A dense model and a mixture of experts on cards, a whole node, and a computer without links.
+const std::vector<std::string>& sized_hardware() {
+    static const std::vector<std::string> hardware = {"H100", "L40S", "TPU-v6e", "GB10"};
+    return hardware;
+}
+
+SizingRequest rate_of(double rate, double ttft_s, double tpot_s) {
+    SizingRequest request;
+    request.serving.load.rate_per_s = rate;
+    request.serving.load.prompt_tokens = 1000;
+    request.serving.load.output_tokens = 100;
+    request.serving.load.count = 300;
+    request.level = {ttft_s, tpot_s, 0};
+    return request;
+}
+
+SizingAnswer sized(const char* model, const SizingRequest& request) {
+    const std::vector<Conditions> formats(1);
+    return size_service(shipped_session(), shipped_session().load(model), sized_hardware(), formats, request);
+}
+
+/// serve_model asked for the layout.
+ServingResult served(const char* model, const SizedDevice& d, const SizingAnswer& answer,
+                     std::int64_t more_engines = 0) {
+    ServingRequest request = answer.request.serving;
+    request.parallelism = d.layout->run.parallelism;
+    request.parallelism->data += more_engines;
+    return run_serving(shipped_session(), shipped_session().load(model), d.hardware, Conditions{}, request);
+}
+
+/// Fewest devices that hold; more than anything where none do.
+std::vector<std::int64_t> devices_of(const SizingAnswer& answer) {
+    std::vector<std::int64_t> devices;
+    for (const SizedDevice& d : answer.devices)
+        devices.push_back(d.layout && d.holds ? d.layout->devices() : std::int64_t{1} << 40);
+    return devices;
+}
+
+} // namespace
+
+TEST_CASE("a sized layout holds the limits when serve_model is asked, and more engines break none",
+          "[serving][sizing][laws]") {
+    for (const char* model : {"llama-3-8b", "qwen3-30b-a3b"}) {
+        const SizingAnswer answer = sized(model, rate_of(12, 1, 0.05));
+        std::size_t held = 0;
+        for (const SizedDevice& d : answer.devices) {
+            INFO(model << " on " << d.hardware << " " << d.reason);
+            if (!d.layout || !d.holds)
+                continue;
+            ++held;
+            CHECK(d.layout->probability >= 0.9);
+            for (const std::int64_t more : {0, 1, 2}) {
+                const ServingResult run = served(model, d, answer, more);
+                INFO(more << " more engines");
+                REQUIRE(run.ok);
+                CHECK(answer.request.level.met_by(run.summary));
+                if (more == 0) { // the same simulation, bit for bit
+                    CHECK(run.summary.time_to_first_s.p99 == d.layout->run.summary.time_to_first_s.p99);
+                    CHECK(run.summary.time_per_token_s.p99 == d.layout->run.summary.time_per_token_s.p99);
+                }
+            }
+            const SizedMemory& m = d.layout->memory;
+            CHECK(m.weights + m.cache + m.engine + m.free == Approx(m.capacity));
+            CHECK(std::min({m.weights, m.cache, m.engine, m.free}) >= 0);
+        }
+        CHECK(held >= 2);
+    }
+}
+
+TEST_CASE("a higher rate needs no fewer devices, a looser limit no more", "[serving][sizing][laws]") {
+    const char* model = "llama-3-8b";
+    std::vector<std::int64_t> before(sized_hardware().size(), 0);
+    for (const double rate : {2.0, 8.0, 24.0}) {
+        const std::vector<std::int64_t> now = devices_of(sized(model, rate_of(rate, 1, 0.06)));
+        for (std::size_t i = 0; i < now.size(); ++i) {
+            INFO(sized_hardware()[i] << " at " << rate);
+            CHECK(now[i] >= before[i]);
+        }
+        before = now;
+    }
+    for (const double looser : {1.5, 4.0}) {
+        const std::vector<std::int64_t> now = devices_of(sized(model, rate_of(24, looser, 0.06 * looser)));
+        for (std::size_t i = 0; i < now.size(); ++i) {
+            INFO(sized_hardware()[i] << " limits x " << looser);
+            CHECK(now[i] <= before[i]);
+        }
+        before = now;
+    }
+}
+
+TEST_CASE("a confidence asked for is kept, and less of it needs no more devices", "[serving][sizing]") {
+    SizingRequest request = rate_of(8, 1, 0.05);
+    std::vector<std::int64_t> before(sized_hardware().size(), 0);
+    for (const double confidence : {0.5, 0.8, 0.95}) {
+        request.confidence = confidence;
+        const SizingAnswer answer = sized("llama-3-8b", request);
+        const std::vector<std::int64_t> now = devices_of(answer);
+        for (std::size_t i = 0; i < now.size(); ++i) {
+            INFO(sized_hardware()[i] << " with " << confidence);
+            CHECK(now[i] >= before[i]);
+            if (answer.devices[i].holds)
+                CHECK(answer.devices[i].layout->probability >= confidence - 1e-9);
+        }
+        before = now;
+    }
+}
+
+TEST_CASE("nothing is dropped: who cannot serve, has no price or costs too much says so", "[sizing]") {
+    SizingRequest request = rate_of(4, 1, 0.05);
+    const std::vector<std::string> hardware = {"H100", "Coral-Edge-TPU", "H20", "Inferentia1"};
+    const std::vector<Conditions> formats(1);
+    const Model model = shipped_session().load("llama-3-8b");
+    SizingAnswer answer = size_service(shipped_session(), model, hardware, formats, request);
+    REQUIRE(answer.devices.size() == hardware.size());
+    CHECK_THAT(answer.devices[1].reason, Catch::Contains("language models"));
+    CHECK_THAT(answer.devices[3].reason, Catch::Contains("no room"));
+    const std::string text = render(answer, Format::text, PlainView{});
+    for (const std::string& name : hardware)
+        CHECK_THAT(text, Catch::Contains(name));
+
+    request.budget_usd_per_hour = 0.01; // nothing is that cheap
+    answer = size_service(shipped_session(), model, std::vector<std::string>{"H100"}, formats, request);
+    CHECK_FALSE(answer.cheapest);
+    REQUIRE(answer.nearest);
+    CHECK_THAT(answer.remedy, Catch::Contains("budget"));
+
+    request.budget_usd_per_hour = 0;
+    request.level = {1e-6, 0, 0}; // a microsecond
+    answer = size_service(shipped_session(), model, std::vector<std::string>{"H100", "T4"}, formats, request);
+    CHECK_FALSE(answer.fewest);
+    REQUIRE(answer.nearest);
+    CHECK(answer.devices[*answer.nearest].nearest.ratio > 1);
+    CHECK_THAT(answer.devices[*answer.nearest].reason, Catch::Contains("TTFT"));
+}
+
+TEST_CASE("a size needs one load and a limit", "[sizing]") {
+    const std::vector<Conditions> formats(1);
+    const Model model = shipped_session().load("llama-3-8b");
+    SizingRequest request;
+    request.level = {1, 0, 0};
+    CHECK_THROWS_AS(size_service(shipped_session(), model, sized_hardware(), formats, request), UsageError);
+    request.serving.load.rate_per_s = 1;
+    request.serving.plan.concurrency = 1;
+    CHECK_THROWS_AS(size_service(shipped_session(), model, sized_hardware(), formats, request), UsageError);
+    request.serving.plan.concurrency = 0;
+    request.level = {};
+    CHECK_THROWS_AS(size_service(shipped_session(), model, sized_hardware(), formats, request), UsageError);
+}
+
+TEST_CASE("engines share a model as they can: powers of two that divide its heads, within a node",
+          "[sizing]") {
+    const auto device = shipped_session().hardware().device("H100").device;
+    std::vector<std::int64_t> tensor;
+    for (const Parallelism& way : engine_ways(*device, 40, false)) // 40 heads
+        if (way.pipeline == 1)
+            tensor.push_back(way.tensor);
+    CHECK(tensor == std::vector<std::int64_t>{1, 2, 4, 8});
+    for (const Parallelism& way : engine_ways(*device, 12, false)) // 12 heads: 8 does not divide them
+        CHECK(way.tensor <= 4);
+    const auto alone = shipped_session().hardware().device("GB10").device;
+    if (!alone->link_bandwidth.known())
+        CHECK(engine_ways(*alone, 32, true).size() == 1);
+}
+
+TEST_CASE("of users the first answers do not count", "[sizing]") {
+    // Two users, the first answers of both take 10 s, the later ones 1 s.
+    ServingOutcome outcome;
+    for (const double wait : {10.0, 10.0, 1.0, 1.0})
+        outcome.requests.push_back(
+            {.arrival_s = 0, .prompt_tokens = 1, .output_tokens = 1, .first_token_s = wait, .end_s = wait});
+    CHECK(summarize(outcome).time_to_first_s.p99 == 10);
+    CHECK(settled_summary(outcome, 2).time_to_first_s.p99 == 1);
+}
+
+TEST_CASE("32 users, 8k context, a first token within a second: H100, GB10 or a MacBook, in five lines",
+          "[sizing]") {
+    SizingRequest request;
+    request.serving.plan.concurrency = 32;
+    request.serving.load.prompt_tokens = 8000;
+    request.serving.load.output_tokens = 300;
+    request.level = {1, 0, 0};
+    const std::vector<std::string> hardware = {"H100", "GB10", "Apple-M4-Max-GPU"};
+    const std::vector<Conditions> formats(1);
+    const SizingAnswer answer =
+        size_service(shipped_session(), shipped_session().load("qwen3-30b-a3b"), hardware, formats, request);
+    REQUIRE(answer.fewest);
+    CHECK(answer.devices[*answer.fewest].hardware == "H100");
+    // What misses the limit with one request alone does not hold with 32.
+    for (const std::size_t i : {1U, 2U}) {
+        CHECK_FALSE(answer.devices[i].holds);
+        CHECK(answer.devices[i].nearest.ratio > 1);
+    }
+    const Report report = describe(answer, PlainView{}, Format::text);
+    const auto* lines = std::get_if<Takeaway>(&report.blocks.at(1));
+    REQUIRE(lines);
+    CHECK(lines->lines.size() <= 5);
+    for (const std::string& name : hardware) {
+        std::string all;
+        for (const std::string& line : lines->lines)
+            all += line + "\n";
+        CHECK_THAT(all, Catch::Contains(name));
+    }
+}

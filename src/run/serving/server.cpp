@@ -38,7 +38,7 @@ void Server::use_engines(std::int64_t engines) {
         request_.parallelism->data = engines;
     capacity_ = -1;
     if (ready())
-        fill_plan(result_.parallelism, *prices_->machine().device);
+        fill_plan(result_.parallelism, *prices().machine().device);
 }
 
 ServingResult Server::run(double rate_per_s, bool with_capacity) {

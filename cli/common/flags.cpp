@@ -204,6 +204,9 @@ template Option Flags::add_option(const std::string&, int&, const std::string&);
 template Option Flags::add_option(const std::string&, unsigned&, const std::string&);
 template Option Flags::add_option(const std::string&, std::int64_t&, const std::string&);
 template Option Flags::add_option(const std::string&, std::size_t&, const std::string&);
+#ifdef __EMSCRIPTEN__ // where std::uint64_t is another type
+template Option Flags::add_option(const std::string&, std::uint64_t&, const std::string&);
+#endif
 template Option Flags::add_option(const std::string&, double&, const std::string&);
 template Option Flags::add_option(const std::string&, std::vector<std::string>&, const std::string&);
 template Option Flags::add_option(const std::string&, std::vector<std::int64_t>&, const std::string&);

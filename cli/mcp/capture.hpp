@@ -34,7 +34,10 @@ class Streams {
     Captured capture(const std::function<int()>& run);
 
   private:
-    int in_ = -1, out_ = -1, err_ = -1, printed_ = -1, said_ = -1;
+    int in_ = -1, out_ = -1;
+#ifndef __EMSCRIPTEN__ // whose host keeps what is printed
+    int err_ = -1, printed_ = -1, said_ = -1;
+#endif
     std::string read_; ///< beyond the last line
     std::size_t at_ = 0;
     bool ended_ = false;

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """The action and the hook as those run them who use them: check.py SOURCES BIN
 
 SOURCES: the project, BIN: a folder with archsim or check_budget. The action's steps are executed with the variables that a runner

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """A client of the Model Context Protocol that holds `archsim mcp` to it: client.py MODELS COMMAND...
 
 MODELS: the folder of the catalogue's graphs; COMMAND: what starts the server, `archsim mcp`. It asks as an assistant asks, as

@@ -11,8 +11,7 @@ mergeInto(LibraryManager.library, {
     const TCGETS = 21505, TIOCGWINSZ = 21523, EBADF = 8, ENOTTY = 59;
     const stream = FS.getStream(fd);
     if (!stream) return -EBADF;
-    const tty = require('tty');
-    if ((request !== TCGETS && request !== TIOCGWINSZ) || !tty.isatty(stream.nfd)) return -ENOTTY;
+    if ((request !== TCGETS && request !== TIOCGWINSZ) || !stream.tty) return -ENOTTY;
     if (request === TIOCGWINSZ) {
       const at = {{{ makeGetValue('more', 0, 'i32') }}};
       const terminal = [process.stdin, process.stdout, process.stderr][stream.nfd];

@@ -4,6 +4,7 @@
 'use strict';
 const fs = require('node:fs');
 const path = require('node:path');
+const tty = require('node:tty');
 
 const home = path.join(__dirname, '..');
 const STDIN = 0, STDOUT = 1, STDERR = 2;
@@ -129,6 +130,9 @@ function run(args, options = {}) {
     },
   };
   createTools(instance);
+  // emscripten takes its standard streams for terminals.
+  for (const stream of [STDIN, STDOUT, STDERR])
+    instance.FS.streams[stream].tty = options[['stdin', 'stdout', 'stderr'][stream]] === undefined && tty.isatty(stream);
   const given = process.platform === 'win32' ? args.map(text => (/^[A-Za-z]:[\\/]/.test(text) ? inside(text) : text)) : args;
   const folder = process.cwd();
   try {

@@ -3,7 +3,10 @@
 
 mergeInto(LibraryManager.library, {
   // Threads cannot be made.
-  emscripten_num_logical_cores: () => 1,
+  emscripten_num_logical_cores: function () { return 1; },
+
+  // No library of the system can be loaded, which is an answer (src/core/shared_object.cpp).
+  _dlopen_js: function () { return 0; },
 
   // Whether a descriptor is a terminal, and its size.
   __syscall_ioctl__deps: ['$FS', '$SYSCALLS'],

@@ -19,6 +19,7 @@ function program() {
   if (!compiled) {
     const v8 = require('node:v8'); // Node.js 18 would compile everything at once
     v8.setFlagsFromString('--wasm-lazy-compilation');
+    v8.setFlagsFromString('--wasm-lazy-validation'); // of the program's own bytes
     createTools = require('../wasm/tools.js');
     compiled = new WebAssembly.Module(fs.readFileSync(path.join(home, 'wasm/tools.wasm')));
   }

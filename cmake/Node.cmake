@@ -36,6 +36,7 @@ set(archsim_node_system ${PROJECT_SOURCE_DIR}/npm/system.js)
 set_target_properties(archsim_node PROPERTIES LINK_DEPENDS ${archsim_node_system})
 target_link_options(archsim_node PRIVATE
     -sMODULARIZE=1 -sEXPORT_NAME=createTools -sENVIRONMENT=node -sNODERAWFS=1 -sEXIT_RUNTIME=1 -sINVOKE_RUN=0
+    -sNODEJS_CATCH_EXIT=0 -sNODEJS_CATCH_REJECTION=0
     -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=64MB -sMAXIMUM_MEMORY=4GB
     -sEXPORTED_FUNCTIONS=_main,_malloc -sEXPORTED_RUNTIME_METHODS=callMain,FS,ENV
     --js-library ${archsim_node_system})

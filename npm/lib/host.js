@@ -46,7 +46,7 @@ const outside = name => name.replace(/^\/([A-Za-z])(\/|$)/, (all, drive) => `${d
 
 function adapt(self, { stdin, stdout, stderr }) {
   const { FS } = self;
-  const { read, write } = FS;
+  const { close, read, write } = FS;
   const sinks = { [STDOUT]: stdout, [STDERR]: stderr };
   // cli/mcp/capture.cpp: what a tool prints while it answers an assistant.
   const usual = { ...sinks };
@@ -60,6 +60,10 @@ function adapt(self, { stdin, stdout, stderr }) {
   self.keptOutput = stream => {
     sinks[stream] = usual[stream];
     return Buffer.concat(kept[stream]);
+  };
+  // At its end the program closes every stream; those of this process stay open for it.
+  FS.close = stream => {
+    if (stream.nfd > STDERR) close(stream);
   };
   FS.write = (stream, buffer, offset, length, position) => {
     const sink = !stream.stream_ops && sinks[stream.nfd];

@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kExamples =
     R"(  check_budget resnet18 --hardware H100 Jetson-Orin-Nano@15W --save-baseline baseline.json
-  check_budget resnet18 --hardware H100 --fail-on 'latency>5ms' --fail-on 'memory>512MB'
+  check_budget resnet18 --hardware H100 --max-latency 5ms --max-memory 512MB --certainty 90
   check_budget resnet18 --hardware H100 Jetson-Orin-Nano@15W --baseline baseline.json --fail-on 'latency>+5%'
   check_budget resnet18 --hardware H100 --baseline baseline.json --fail-on 'throughput<-2%' --junit budgets.xml \
       --output budgets.md)";
@@ -22,7 +22,9 @@ int main(int argc, char** argv) {
     cli::ModelsOption models;
     cli::OutputOptions output;
     BudgetView view;
-    std::string baseline, saved, junit;
+    std::string baseline, saved, junit, sarif;
+    cli::DecisionOptions limits;
+    int certainty = 0;
     std::vector<std::string> rules;
     const auto setup = [&](cli::Flags& flags) {
         models.add_to(flags);
@@ -34,9 +36,18 @@ int main(int argc, char** argv) {
                         "METRIC>LIMIT or METRIC<LIMIT (repeatable): 'latency>5ms'; against the baseline: "
                         "'latency>+5%', 'memory>+64MB', 'throughput<-2%'")
             .value_named("RULE");
+        limits.add_limits_to(flags);
+        flags
+            .add_option(
+                "--certainty", certainty,
+                "percent of probability with which limits of values must be kept, by the 90 % intervals "
+                "(default: the estimate decides)")
+            .within(1, 99)
+            .value_named("PERCENT");
         flags.add_option("--baseline", baseline, "estimates of an earlier day, from --save-baseline");
         flags.add_option("--save-baseline", saved, "also write today's estimates, to compare with later");
         flags.add_option("--junit", junit, "also write the outcomes as JUnit XML");
+        flags.add_option("--sarif", sarif, "also write the failures as SARIF, for pages of findings");
         question.add_to(flags);
         flags.add_option("--top", view.top, "rows of the tables of blocks; 0: all")
             .within(0, 1 << 20)
@@ -46,6 +57,11 @@ int main(int argc, char** argv) {
     const auto body = [&] {
         for (const std::string& rule : rules)
             request.rules.push_back(parse_budget_rule(rule, "--fail-on"));
+        for (const Metric* m : limits.metrics->rows())
+            if (const std::string& limit = limits.limits[m->key]; !limit.empty())
+                request.rules.push_back(parse_budget_rule(
+                    m->key + (m->better == Better::higher ? '<' : '>') + limit, cli::limit_flag(*m)));
+        request.certainty = certainty / 100.0;
         request.baseline = baseline;
         request.models = models.taken("check_budget");
         Question asked = question.question();
@@ -57,6 +73,8 @@ int main(int argc, char** argv) {
         output.emit_answer(answer, view);
         if (!junit.empty())
             write_file(junit, to_junit(answer));
+        if (!sarif.empty())
+            write_file(sarif, to_sarif(answer));
         if (!saved.empty())
             write_file(saved, baseline_json(answer));
         std::vector<Result> results;

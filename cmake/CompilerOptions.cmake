@@ -63,6 +63,9 @@ if(PROJECT_IS_TOP_LEVEL)
     target_compile_options(archsim_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
     # Designated initialisers leave the remaining members at their defaults on purpose.
     target_compile_options(archsim_warnings INTERFACE -Wno-missing-field-initializers)
+    if(EMSCRIPTEN) # what is in memory is counted in the 32 bits that addresses have there
+        target_compile_options(archsim_warnings INTERFACE -Wno-shorten-64-to-32)
+    endif()
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         # GCC 12 reports overlapping and overlong copies inside std::string concatenation that do not exist
         # (PR105329, PR105651).

@@ -14,11 +14,13 @@ endforeach()
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/multicall/tools.def CONTENT "${list}")
 set_source_files_properties(${archsim_multicall_objects} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
 
-add_library(archsim_multicall_main OBJECT ${PROJECT_SOURCE_DIR}/cli/multicall/archsim.cpp)
-target_include_directories(archsim_multicall_main PRIVATE
-    ${PROJECT_BINARY_DIR}/multicall ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+add_library(archsim_multicall_main OBJECT ${archsim_program_sources})
+target_include_directories(archsim_multicall_main PRIVATE ${PROJECT_BINARY_DIR}/multicall
+    ${PROJECT_SOURCE_DIR}/cli ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_features(archsim_multicall_main PRIVATE cxx_std_20)
-target_link_libraries(archsim_multicall_main PRIVATE archsim_warnings)
+target_compile_options(archsim_multicall_main PRIVATE "$<$<CONFIG:Release>:${archsim_text_options}>") # as for reports
+target_link_libraries(archsim_multicall_main PRIVATE archsim_warnings archsim_fmt nlohmann_json::nlohmann_json)
+archsim_share_precompiled(archsim_multicall_main)
 
 function(archsim_multicall target folder library)
     add_executable(${target} $<TARGET_OBJECTS:archsim_multicall_main> ${archsim_multicall_objects})

@@ -1,20 +1,6 @@
-# Command-line tools: every cli/NAME.cpp is the main file of the tool NAME; what they share is in cli/common.
+# Command-line tools of this machine, with their manual pages and completions.
 
-file(GLOB archsim_tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.cpp)
-file(GLOB archsim_cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/common/*.cpp)
-
-add_library(archsim_cli STATIC ${archsim_cli_sources})
-target_include_directories(archsim_cli PRIVATE ${PROJECT_SOURCE_DIR}/cli ${PROJECT_SOURCE_DIR}/src)
-target_compile_features(archsim_cli PUBLIC cxx_std_20)
-target_include_directories(archsim_cli PUBLIC ${PROJECT_SOURCE_DIR}/include)
-target_link_libraries(archsim_cli PRIVATE CLI11::CLI11 archsim_warnings archsim_fmt)
-target_compile_options(archsim_cli PRIVATE "$<$<CONFIG:Release>:${archsim_text_options}>") # as for reports
-archsim_share_precompiled(archsim_cli)
-set_target_properties(archsim_cli PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-set(archsim_cli_grouped ${archsim_cli_sources})
-list(FILTER archsim_cli_grouped EXCLUDE REGEX "/measurement_options") # not for the first tool: calls what it is built without
-archsim_group(${PROJECT_SOURCE_DIR}/cli common:2 SOURCES ${archsim_cli_grouped})
-target_include_directories(archsim_cli INTERFACE ${PROJECT_SOURCE_DIR}/cli)
+include(cmake/Cli.cmake)
 
 set(archsim_shell_formats man bash zsh fish)
 foreach(format IN LISTS archsim_shell_formats)

@@ -57,11 +57,15 @@ std::string limit_flag(const Metric& metric) {
     return (metric.better == Better::higher ? "--min-" : "--max-") + metric.key;
 }
 
-void DecisionOptions::add_to(Flags& flags) {
+void DecisionOptions::add_limits_to(Flags& flags) {
     for (const Metric* m : metrics->rows())
         flags.add_option(limit_flag(*m), limits[m->key], m->limit_help.empty() ? m->noun : m->limit_help)
             .value_named("LIMIT")
             .in_group(kGroup);
+}
+
+void DecisionOptions::add_to(Flags& flags) {
+    add_limits_to(flags);
     flags.add_option("--pareto", pareto, "mark the Pareto front of these metrics, e.g. energy latency")
         .value_named("METRIC")
         .in_group(kGroup);

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <type_traits>
 #include <utility>
 
@@ -43,16 +44,19 @@ constexpr std::array<std::string_view, 18> kLists = {
     "pareto",        "activations",     "sampling", "context",     "scope",      "scenario"};
 
 /// Options that name files or folders.
-constexpr std::array<std::string_view, 34> kFiles = {
-    "subgraphs", "output",        "dot",           "mermaid",
-    "scatter",   "hardware-db",   "folder",        "check",
-    "from",      "measurements",  "model",         "MODEL",
-    "hardware",  "profile",       "snapshot",      "save-snapshot",
-    "save",      "file",          "study",         "config",
-    "junit",     "baseline",      "save-baseline", "trace",
-    "annotate",  "merge",         "lengths",       "model-explorer",
-    "left-out",  "save-left-out", "first-run",     "first-run-measurements",
-    "schema",    "uncertainty"};
+constexpr std::array<std::string_view, 35> kFiles = {
+    "subgraphs",     "output",         "dot",
+    "mermaid",       "scatter",        "hardware-db",
+    "folder",        "check",          "from",
+    "measurements",  "model",          "MODEL",
+    "hardware",      "profile",        "snapshot",
+    "save-snapshot", "save",           "file",
+    "study",         "config",         "junit",
+    "sarif",         "baseline",       "save-baseline",
+    "trace",         "annotate",       "merge",
+    "lengths",       "model-explorer", "left-out",
+    "save-left-out", "first-run",      "first-run-measurements",
+    "schema",        "uncertainty"};
 
 /// What stands for the value of an option: its own word (Option::value_named), or what its type says, and
 /// that it names files.
@@ -110,6 +114,7 @@ CLI::Option& of(void* option) {
 struct Flags::Parser {
     CLI::App app;
     std::string footer = {}, config = {};
+    std::map<const CLI::Option*, ValueKind> kinds = {}; ///< of options with values that are not texts
 
     /// The option of that flag. The parser's own look-up takes every name apart, which tools with many
     /// options feel.
@@ -181,13 +186,16 @@ Option Flags::add_option(const std::string& name, T& variable, const std::string
     if (option->get_items_expected_max() > 1 && !option->get_lnames().empty() &&
         std::find(kLists.begin(), kLists.end(), option->get_lnames().front()) != kLists.end())
         option->delimiter(',');
-    if constexpr (std::is_arithmetic_v<typename NumberOf<T>::type>)
+    if constexpr (std::is_arithmetic_v<typename NumberOf<T>::type>) {
+        parser_->kinds[option] =
+            std::is_integral_v<typename NumberOf<T>::type> ? ValueKind::whole : ValueKind::real;
         option->transform(CLI::Validator(
             [](std::string& text) {
                 text = plain_number<typename NumberOf<T>::type>(text);
                 return std::string();
             },
             ""));
+    }
     return Option(option);
 }
 
@@ -196,6 +204,9 @@ template Option Flags::add_option(const std::string&, int&, const std::string&);
 template Option Flags::add_option(const std::string&, unsigned&, const std::string&);
 template Option Flags::add_option(const std::string&, std::int64_t&, const std::string&);
 template Option Flags::add_option(const std::string&, std::size_t&, const std::string&);
+#ifdef __EMSCRIPTEN__ // where std::uint64_t is another type
+template Option Flags::add_option(const std::string&, std::uint64_t&, const std::string&);
+#endif
 template Option Flags::add_option(const std::string&, double&, const std::string&);
 template Option Flags::add_option(const std::string&, std::vector<std::string>&, const std::string&);
 template Option Flags::add_option(const std::string&, std::vector<std::int64_t>&, const std::string&);
@@ -322,6 +333,10 @@ std::vector<OptionFacts> Flags::facts() const {
         facts.choices = choices_in(option->get_type_name());
         facts.takes_value = option->get_items_expected_max() > 0;
         facts.many = option->get_items_expected_max() > 1;
+        if (const auto kind = parser_->kinds.find(option); kind != parser_->kinds.end())
+            facts.kind = kind->second;
+        else if (!facts.takes_value)
+            facts.kind = ValueKind::truth;
         facts.required = option->get_required();
         for (const Values& known : kValues)
             if (known.option == facts.name)

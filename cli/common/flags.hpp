@@ -13,7 +13,10 @@
 
 namespace archsim::cli {
 
-/// One option of a parser, in the terms that manuals and completions need.
+/// What the value of an option is.
+enum class ValueKind : std::uint8_t { truth, text, whole, real };
+
+/// One option of a parser, in the terms that manuals, completions and schemas need.
 struct OptionFacts {
     std::vector<std::string> flags; ///< "--hardware"; "-o", "--output"; empty for a positional one
     std::string name;               ///< without dashes: "hardware", "MODEL"
@@ -21,6 +24,7 @@ struct OptionFacts {
     std::string values;               ///< shell command whose output lists the values; empty: none
     std::vector<std::string> choices; ///< fixed values
     std::string value;                ///< what stands for its value: "DEVICE"
+    ValueKind kind = ValueKind::text;
     bool takes_value = false, many = false, files = false, required = false;
 };
 

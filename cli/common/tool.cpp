@@ -275,6 +275,10 @@ int parse_and_run(int argc, char** argv, const std::string& name, const std::str
     Flags flags(name, description, "Examples:\n" + examples + "\nExit status: " + exit_text() + ".",
                 name + " " + std::string(version()));
     setup(flags);
+    if (flags_wanted()) {
+        flags_wanted()(flags);
+        return 0;
+    }
     if (argc == 3 && std::string_view(argv[1]) == "--help-format") {
         const std::string text = formatted_help(flags, argv[2], examples);
         if (text.empty()) {
@@ -337,6 +341,11 @@ void end_without_memory() {
 }
 
 } // namespace
+
+std::function<void(const Flags&)>& flags_wanted() {
+    static std::function<void(const Flags&)> wanted;
+    return wanted;
+}
 
 int run_tool(int argc, char** argv, const std::string& name, const std::string& description,
              const std::string& examples, const std::function<void(Flags&)>& setup,

@@ -78,6 +78,8 @@ struct DecisionOptions {
     std::vector<std::string> pareto;
 
     void add_to(Flags& flags);
+    /// The limits alone.
+    void add_limits_to(Flags& flags);
     /// Whether a limit or a front is about what a device costs.
     bool about_costs() const;
     /// Throws UsageError for values without the right unit and unknown metrics. `preference` decides among
@@ -120,6 +122,10 @@ int exit_code_of(std::span<const Result> results, const DecisionRequest& limits)
 
 /// Says on standard error why nothing runs; Exit::nothing.
 int nothing_runs(const std::string& tool, const Error& why);
+
+/// While it holds a function, a tool gives that function its flags instead of running: for who describes the
+/// tools.
+std::function<void(const Flags&)>& flags_wanted();
 
 /// Builds the parser with `setup`, runs `body`, turns errors into one line on standard error and an exit
 /// code: 0 ok, 1 usage, 2 input, 3 incomplete, 4 nothing runs or meets the limits; an exception that the

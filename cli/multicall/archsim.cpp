@@ -5,6 +5,7 @@
 #include "archsim/core/version.hpp"
 #include "archsim/hardware/database.hpp"
 #include "core/printable.hpp"
+#include "mcp/mcp.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,51 +32,41 @@ constexpr std::array kTools = {
 #undef TOOL
 };
 
-/// A shorter name for `archsim NAME`.
-struct ShortName {
-    std::string_view name, tool;
-};
-constexpr std::array kShortNames = {ShortName{"size", "size_service"}, ShortName{"local", "local_models"}};
-
-const Tool* find_tool(std::string_view path) {
-    std::string_view name = path.substr(path.rfind('/') + 1); // all of it when there is none
-    for (const ShortName& shorter : kShortNames)
-        if (name == shorter.name)
-            name = shorter.tool;
-    const auto* const found =
-        std::find_if(kTools.begin(), kTools.end(), [&](const Tool& tool) { return tool.name == name; });
-    return found == kTools.end() ? nullptr : found;
-}
-
-/// What a tool answers, under the heading of those that belong together.
+/// What a tool answers, under the heading of those that belong together, and a shorter name for it.
 struct Question {
-    std::string_view group, tool, text;
+    std::string_view group, tool, text, brief;
 };
 
 constexpr std::array kQuestions = {
-    Question{"Compare", "compare_models", "which device runs this model best, or these models, and why"},
+    Question{"Compare", "compare_models", "which device runs this model best, or these models, and why",
+             "compare"},
     Question{"Compare", "compare_architectures",
-             "which architecture fits this model, and what would turn it around"},
+             "which architecture fits this model, and what would turn it around", "architectures"},
     Question{"Compare", "explain_difference",
-             "why two estimates differ: models, devices, batches, formats, stacks"},
-    Question{"Compare", "size_service", "how many of which devices a load needs, within limits on waiting"},
-    Question{"One device", "local_models", "which models run on a machine, and how fast"},
-    Question{"One device", "analyze_comprehensive", "everything about one model on one device"},
-    Question{"One device", "analyze_graph_mapping", "how the model sits on the device, subgraph by subgraph"},
-    Question{"One device", "analyze_batch", "which batch, under limits"},
-    Question{"One device", "serve_model", "how long users of a language model wait under load"},
+             "why two estimates differ: models, devices, batches, formats, stacks", "explain"},
+    Question{"Compare", "size_service", "how many of which devices a load needs, within limits on waiting", "size"},
+    Question{"One device", "local_models", "which models run on a machine, and how fast", "local"},
+    Question{"One device", "analyze_comprehensive", "everything about one model on one device", "analyze"},
+    Question{"One device", "analyze_graph_mapping", "how the model sits on the device, subgraph by subgraph",
+             "mapping"},
+    Question{"One device", "analyze_batch", "which batch, under limits", "batch"},
+    Question{"One device", "serve_model", "how long users of a language model wait under load", "serve"},
     Question{"One device", "check_model",
-             "what of a model leaves an accelerator, and what would keep it there"},
+             "what of a model leaves an accelerator, and what would keep it there", "check"},
     Question{"Design and decide", "sweep_design_space",
-             "what if the device had more bandwidth, units, memory, clock"},
-    Question{"Design and decide", "check_budget", "budgets in CI: what moved since a baseline, and why"},
+             "what if the device had more bandwidth, units, memory, clock", "sweep"},
+    Question{"Design and decide", "check_budget", "budgets in CI: what moved since a baseline, and why",
+             "budget"},
     Question{"Design and decide", "history", "what a file of results knows: runs, trends, regressions"},
-    Question{"Models and devices", "profile_graph", "what is in a model file"},
-    Question{"Models and devices", "discover_models", "which models are known, which files can be used"},
+    Question{"Models and devices", "profile_graph", "what is in a model file", "profile"},
+    Question{"Models and devices", "discover_models", "which models are known, which files can be used",
+             "models"},
     Question{"Models and devices", "list_hardware_mappers",
-             "which devices are known, every number with its source"},
-    Question{"Evidence", "validate_estimates", "how far the estimates are from published measurements"},
-    Question{"Evidence", "calibrate_device", "which parameters agree with measurements of your own"},
+             "which devices are known, every number with its source", "devices"},
+    Question{"Evidence", "validate_estimates", "how far the estimates are from published measurements",
+             "validate"},
+    Question{"Evidence", "calibrate_device", "which parameters agree with measurements of your own",
+             "calibrate"},
 };
 
 constexpr bool answers_something(std::string_view tool) {
@@ -87,6 +78,29 @@ static_assert(kQuestions.size() == kTools.size() &&
                               [](const Tool& tool) { return answers_something(tool.name); }),
               "every tool has a line in kQuestions");
 
+constexpr const Tool* find_tool(std::string_view name) {
+    const auto* const found =
+        std::find_if(kTools.begin(), kTools.end(), [&](const Tool& tool) { return tool.name == name; });
+    return found == kTools.end() ? nullptr : found;
+}
+
+/// The same by its shorter name too.
+const Tool* tool_meant(std::string_view name) {
+    const auto* const question = std::find_if(kQuestions.begin(), kQuestions.end(), [&](const Question& one) {
+        return !one.brief.empty() && one.brief == name;
+    });
+    return find_tool(question == kQuestions.end() ? name : question->tool);
+}
+
+/// What assistants may call.
+std::vector<archsim::cli::ServedTool> served_tools() {
+    std::vector<archsim::cli::ServedTool> tools;
+    for (const Question& question : kQuestions)
+        tools.push_back(
+            {.name = question.tool, .answers = question.text, .run = find_tool(question.tool)->run});
+    return tools;
+}
+
 void list_tools(std::FILE* to) {
     std::fputs("usage: archsim TOOL [ARGUMENTS...]\n", to);
     std::string_view group;
@@ -94,10 +108,14 @@ void list_tools(std::FILE* to) {
         if (question.group != group)
             std::fprintf(to, "\n%.*s:\n", static_cast<int>(question.group.size()), question.group.data());
         group = question.group;
-        std::fprintf(to, "  %-22.*s %.*s\n", static_cast<int>(question.tool.size()), question.tool.data(),
-                     static_cast<int>(question.text.size()), question.text.data());
+        const std::string names =
+            std::string(question.tool) + (question.brief.empty() ? "" : ", ") + std::string(question.brief);
+        std::fprintf(to, "  %-36s %.*s\n", names.c_str(), static_cast<int>(question.text.size()),
+                     question.text.data());
     }
-    std::fputs("\nFor example: archsim compare_models resnet50 --deployment edge\n"
+    std::fputs("\nFor assistants:\n"
+               "  mcp                                  the tools over the Model Context Protocol\n"
+               "\nFor example: archsim compare resnet50 --deployment edge\n"
                "archsim TOOL --help describes each.\n",
                to);
 }
@@ -105,8 +123,12 @@ void list_tools(std::FILE* to) {
 /// On standard error: there is none of that name, and which may be meant.
 void name_nearest(std::string_view asked) {
     std::vector<std::string> names;
-    for (const Tool& tool : kTools)
-        names.emplace_back(tool.name);
+    for (const Question& question : kQuestions) {
+        names.emplace_back(question.tool);
+        if (!question.brief.empty())
+            names.emplace_back(question.brief);
+    }
+    names.emplace_back("mcp");
     const std::vector<std::string> near = archsim::nearest_names(asked, names, 1);
     std::fprintf(stderr, "archsim: there is no tool \"%s\"%s%s%s\n",
                  archsim::printable(std::string(asked)).c_str(), near.empty() ? "" : "; is ",
@@ -116,11 +138,14 @@ void name_nearest(std::string_view asked) {
 } // namespace
 
 int main(int argc, char** argv) {
-    if (const Tool* const tool = argc > 0 ? find_tool(argv[0]) : nullptr)
+    const std::string_view called = argc > 0 ? argv[0] : "";
+    if (const Tool* const tool = find_tool(called.substr(called.rfind('/') + 1))) // all of it without one
         return tool->run(argc, argv);
     const std::string_view first = argc > 1 ? argv[1] : "";
-    if (const Tool* const tool = find_tool(first))
+    if (const Tool* const tool = tool_meant(first))
         return tool->run(argc - 1, argv + 1);
+    if (first == "mcp")
+        return archsim::cli::serve_assistants(argc - 1, argv + 1, served_tools());
     if (first == "--version") {
         const std::string_view version = archsim::version();
         std::printf("archsim %.*s\n", static_cast<int>(version.size()), version.data());

@@ -2,6 +2,7 @@
 
 #include "archsim/compare/decisions.hpp"
 #include "archsim/core/finding.hpp"
+#include "compare/chance.hpp"
 
 #include <fmt/format.h>
 
@@ -25,11 +26,16 @@ double parse_share(std::string_view text, const std::string& form) {
     return value / 100;
 }
 
-std::optional<double> value_in(const EstimateRecord* record, const Metric& metric) {
+const Measure* measure_in(const EstimateRecord* record, const Metric& metric) {
     if (record == nullptr)
-        return std::nullopt;
+        return nullptr;
     const auto found = record->values.find(metric.key);
-    return found == record->values.end() ? std::nullopt : std::optional(found->second.value);
+    return found == record->values.end() ? nullptr : &found->second;
+}
+
+std::optional<double> value_in(const EstimateRecord* record, const Metric& metric) {
+    const Measure* const measure = measure_in(record, metric);
+    return measure == nullptr ? std::nullopt : std::optional(measure->value);
 }
 
 } // namespace
@@ -66,7 +72,8 @@ BudgetRule parse_budget_rule(std::string_view text, std::string_view flag) {
     return rule;
 }
 
-BudgetOutcome apply(const BudgetRule& rule, const EstimateRecord* baseline, const EstimateRecord* now) {
+BudgetOutcome apply(const BudgetRule& rule, const EstimateRecord* baseline, const EstimateRecord* now,
+                    double certainty) {
     BudgetOutcome out;
     out.rule = rule;
     out.before = value_in(baseline, *rule.metric);
@@ -84,6 +91,14 @@ BudgetOutcome apply(const BudgetRule& rule, const EstimateRecord* baseline, cons
         const double over = (*out.after - *out.limit) * (rule.above ? 1 : -1);
         if (over > kSmallestDifference * std::abs(*out.limit))
             out.status = BudgetStatus::exceeded;
+        // Limits from 0 down have no logarithm, and nothing that has an interval goes there.
+        if (rule.of == BudgetLimit::value && *out.limit > 0 && *out.after > 0) {
+            const double at_most =
+                probability_at_most(*out.limit, *out.after, measure_in(now, *rule.metric)->interval);
+            out.chance = rule.above ? at_most : 1 - at_most;
+            if (certainty > 0)
+                out.status = *out.chance < certainty ? BudgetStatus::exceeded : BudgetStatus::kept;
+        }
     }
     return out;
 }

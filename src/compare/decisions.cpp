@@ -1,6 +1,7 @@
 #include "archsim/compare/decisions.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "compare/chance.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -55,15 +56,6 @@ LimitForm form_of(const Metric& metric) {
     }
     return {{{"", 1}, {metric.unit, 1}},
             metric.unit.empty() ? std::string("a number") : fmt::format("a number of {}", metric.unit)};
-}
-
-/// Probability that the true value is at most `limit`; see Verdict.
-double probability_at_most(double limit, double value, const Interval& interval) {
-    const double distance = std::log(limit / value);
-    const double reach = distance < 0 ? std::log(value / interval.low) : std::log(interval.high / value);
-    if (!(reach > 0)) // a value without an interval of its own
-        return distance < 0 ? 0 : 1;
-    return student_t(kErrorReach * distance / reach, kErrorDegreesOfFreedom);
 }
 
 Verdict judge(const Result& result, const Constraint& constraint, const CostOptions& cost) {
@@ -135,6 +127,14 @@ std::optional<Decision::Nearest> nearest_of(std::span<const Result> results, con
 }
 
 } // namespace
+
+double probability_at_most(double limit, double value, const Interval& interval) {
+    const double distance = std::log(limit / value);
+    const double reach = distance < 0 ? std::log(value / interval.low) : std::log(interval.high / value);
+    if (!(reach > 0)) // a value without an interval of its own
+        return distance < 0 ? 0 : 1;
+    return student_t(kErrorReach * distance / reach, kErrorDegreesOfFreedom);
+}
 
 Constraint parse_constraint(const Metric& metric, std::string_view text, std::string_view flag) {
     double number = 0;

@@ -23,6 +23,7 @@ bool holds_data(const fs::path& folder) {
     return fs::is_directory(folder / "hardware_db", ignored);
 }
 
+#ifndef __EMSCRIPTEN__
 /// `share/archsim` in the folder of `binary` (archsim/_archsim.so as pip installs it), and in the folders
 /// above it: bin/TOOL, lib/libarchsim.so, lib/x86_64-linux-gnu/libarchsim.so,
 /// lib/python3/dist-packages/archsim/_archsim.so.
@@ -32,6 +33,7 @@ void add_places_beside(const fs::path& binary, std::vector<fs::path>& places) {
     for (int i = 0; i < kFolders && folder.has_relative_path(); ++i, folder = folder.parent_path())
         places.push_back(folder / "share" / "archsim");
 }
+#endif
 
 } // namespace
 
@@ -43,6 +45,9 @@ fs::path data_dir() {
                                  .message = std::string("no hardware_db/ folder was found in ") + chosen,
                                  .hint = "let ARCHSIM_DATA_DIR name a folder with hardware_db/ and models/"});
     }
+#ifdef __EMSCRIPTEN__
+    return kEmbeddedRoot; // of the program's own making; models lie beside it
+#else
     std::vector<fs::path> places;
     std::error_code unknown;
     // The program or shared library that holds this code; then the program, which has no full path there.
@@ -60,12 +65,17 @@ fs::path data_dir() {
         if (holds_data(place))
             return place;
     return kEmbeddedRoot;
+#endif
 }
 
 std::vector<fs::path> model_dirs() {
     if (const fs::path data = data_dir(); !is_embedded(data))
         return {data / "models"};
     std::vector<fs::path> places;
+#ifdef __EMSCRIPTEN__ // the host names the program (npm/lib/host.js): its package holds both
+    if (const char* const program = std::getenv("_"); program != nullptr && *program == '/')
+        places.push_back(fs::path(program).parent_path().parent_path() / "share" / "archsim" / "models");
+#endif
     const char* const given = std::getenv("XDG_DATA_DIRS");
     std::string_view shared = given != nullptr && *given != '\0' ? given : "/usr/local/share:/usr/share";
     while (!shared.empty()) {

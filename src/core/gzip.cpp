@@ -5,7 +5,11 @@
 #include <limits>
 #include <system_error>
 
-#ifndef __EMSCRIPTEN__
+#ifdef __EMSCRIPTEN__
+#include <cstdlib>
+#include <emscripten.h>
+#include <memory>
+#else
 #define Z_PREFIX // zlib's own way to names of one's own: cmake/Zlib.cmake
 #include <zlib.h>
 #endif
@@ -26,9 +30,42 @@ std::size_t stated_size(std::span<const std::uint8_t> packed) {
 
 #ifdef __EMSCRIPTEN__
 
-// There is no zlib for WebAssembly in Debian, and need not be: a browser unpacks what is dropped on the page.
-std::optional<std::vector<std::uint8_t>> gunzip(std::span<const std::uint8_t>) {
-    return std::nullopt;
+// Debian has no zlib for WebAssembly, and need not: a browser unpacks what is dropped on the page, and
+// Node.js has one.
+namespace {
+
+/// Unpacks into memory of malloc(), at most `most` bytes. Returns their number and puts their address to
+/// `*out`; -1 for what is no whole gzip file, or without Node.js.
+EM_JS(double, unpack_by_node,
+      (const std::uint8_t* packed, std::size_t size, std::size_t most, std::uint8_t** out), {
+          if (typeof process != 'object' || typeof require != 'function')
+              return -1;
+          try {
+              const bytes = require('zlib').gunzipSync(HEAPU8.subarray(packed, packed + size),
+                                                       {maxOutputLength : Math.max(1, most)});
+              const at = _malloc(Math.max(1, bytes.length));
+              if (!at)
+                  return -1;
+              HEAPU8.set(bytes, at);
+              HEAPU32[out >> 2] = at;
+              return bytes.length;
+          } catch (problem) {
+              return -1;
+          }
+      });
+
+} // namespace
+
+std::optional<std::vector<std::uint8_t>> gunzip(std::span<const std::uint8_t> packed) {
+    std::uint8_t* at = nullptr;
+    const std::size_t size = stated_size(packed);
+    const double count = unpack_by_node(packed.data(), packed.size(), size, &at);
+    if (count < 0)
+        return std::nullopt;
+    const std::unique_ptr<std::uint8_t, decltype(&std::free)> owner(at, &std::free);
+    if (count != static_cast<double>(size))
+        return std::nullopt;
+    return std::vector<std::uint8_t>(at, at + size);
 }
 
 #else

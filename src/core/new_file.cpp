@@ -74,6 +74,24 @@ void remove_unfinished_files() {
             rmdir(slot.path.data());
 }
 
+namespace {
+
+std::string& refusal() {
+    static std::string sentence;
+    return sentence;
+}
+
+} // namespace
+
+void refuse_new_files(std::string sentence) {
+    refusal() = std::move(sentence);
+}
+
+void expect_new_files() {
+    if (!refusal().empty())
+        throw InputError(refusal());
+}
+
 std::string random_name() {
     std::random_device system;
     std::string name;
@@ -118,6 +136,7 @@ bool write_fully(int descriptor, std::string_view content) {
 NewFile::NewFile(fs::path target, std::string called)
     : target_(std::move(target)), temporary_(target_.parent_path() / (".archsim-" + random_name())),
       called_(std::move(called)), unfinished_(temporary_) {
+    expect_new_files();
     // Nobody else may look into a file that replaces a private one.
     const mode_t mode = mode_of_file(target_) ? 0600 : 0666;
     descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);

@@ -16,6 +16,12 @@ namespace archsim {
 /// The mode bits of a regular file; nothing where there is none.
 std::optional<mode_t> mode_of_file(const std::filesystem::path& file);
 
+/// From now on no file is made: what would throws InputError with this sentence. For programs that answer
+/// somebody who may read alone.
+ARCHSIM_API void refuse_new_files(std::string sentence);
+/// Throws where files are refused. NewFile asks; what makes files in another way must.
+ARCHSIM_API void expect_new_files();
+
 /// 128 bits in hexadecimal digits, from the system.
 ARCHSIM_API std::string random_name();
 

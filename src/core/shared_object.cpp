@@ -11,9 +11,17 @@ namespace archsim {
 
 SharedObject::SharedObject(std::string_view file, std::string_view package, std::string_view purpose)
     : handle_(dlopen(std::string(file).c_str(), RTLD_NOW | RTLD_LOCAL)), file_(file) {
-    if (handle_ == nullptr)
-        throw InputError(fmt::format("{} needs {}, which cannot be loaded; on Debian: apt-get install {}",
-                                     purpose, file, package));
+    if (handle_ != nullptr)
+        return;
+#ifdef __EMSCRIPTEN__ // its dlopen() knows no library
+    throw InputError(
+        fmt::format("{} needs {}, which WebAssembly has not; use the tools of the Debian package, "
+                    "the tarball or the wheel",
+                    purpose, package));
+#else
+    throw InputError(fmt::format("{} needs {}, which cannot be loaded; on Debian: apt-get install {}",
+                                 purpose, file, package));
+#endif
 }
 
 void* SharedObject::find(const char* name) const {

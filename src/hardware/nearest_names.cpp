@@ -44,12 +44,14 @@ std::vector<std::string> nearest_names(std::string_view name, const std::vector<
         const std::string other = name_key(candidate);
         // "4090" is meant as RTX-4090 although half of the letters are missing.
         const bool part = key.size() >= 3 && (other.find(key) != std::string::npos);
+        const std::size_t longer = std::max(key.size(), other.size()),
+                          unlike_length = longer - std::min(key.size(), other.size());
+        // Further away than half of the letters is no help, and no name is nearer than its length.
+        if (!part && unlike_length > longer / 2)
+            continue;
         const std::size_t distance = part ? 1 : edit_distance(key, other);
-        // Further away than half of the letters is no help.
-        if (part || distance <= std::max(key.size(), other.size()) / 2)
-            candidates.push_back({distance,
-                                  std::max(key.size(), other.size()) - std::min(key.size(), other.size()),
-                                  &candidate});
+        if (part || distance <= longer / 2)
+            candidates.push_back({distance, unlike_length, &candidate});
     }
     std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
         return std::tie(a.distance, a.unlike_length, *a.name) <

@@ -88,14 +88,13 @@ double read_sample(const std::vector<std::uint64_t>& buffer) {
 /// Sum over `threads` of the best rate of each, all reading at once.
 double bandwidth(unsigned threads, std::size_t bytes_each, double seconds) {
     std::vector<double> rates(threads);
-    std::vector<std::thread> readers;
+    std::vector<std::jthread> readers;
     for (unsigned i = 0; i < threads; ++i)
         readers.emplace_back([&, i] {
             const std::vector<std::uint64_t> buffer(bytes_each / sizeof(std::uint64_t), i + 1);
             rates[i] = best_rate(seconds, [&] { return read_sample(buffer); });
         });
-    for (std::thread& reader : readers)
-        reader.join();
+    readers.clear(); // joins
     double sum = 0;
     for (const double rate : rates)
         sum += rate;

@@ -1,6 +1,7 @@
 #include "store/sqlite.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/new_file.hpp"
 #include "core/shared_object.hpp"
 
 #include <chrono>
@@ -89,6 +90,8 @@ SqlFile::SqlFile(const fs::path& file, SqlAccess access) : name_(file.string()) 
 }
 
 void SqlFile::open(SqlAccess access) {
+    if (access == SqlAccess::write)
+        expect_new_files();
     // Who reads removes what the journal left beside the file, if it may; SQLite opens a file that cannot be
     // written for reading alone.
     const bool fixed = access == SqlAccess::read && is_fixed(name_);

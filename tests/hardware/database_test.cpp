@@ -79,6 +79,7 @@ TEST_CASE("edit distance counts swaps once and finds parts of names", "[hardware
     CHECK(nearest_names("orin", known, 1) == std::vector<std::string>{"Jetson-AGX-Orin"});
     CHECK(nearest_names("zzzzzzzz", known).empty());
     CHECK(nearest_names("", known).empty());
+    CHECK(nearest_names(std::string(std::size_t{1} << 24, 'z'), known).empty()); // at once: its length tells
 }
 
 TEST_CASE("a bad device leaves the others usable", "[hardware]") {

@@ -55,6 +55,27 @@ TEST_CASE("budget rules fail above and below values, changes and shares", "[budg
         CHECK_THROWS_AS(parse_budget_rule(bad, "--fail-on"), UsageError);
 }
 
+TEST_CASE("a certainty holds limits of values by the interval, and changes by the estimate", "[budget]") {
+    EstimateRecord now;
+    now.values["latency"] = {10e-3, {7e-3, 14e-3}};
+    const auto judged = [&](const std::string& rule, double certainty) {
+        return apply(parse_budget_rule(rule, "--fail-on"), &now, &now, certainty);
+    };
+    CHECK(judged("latency>11ms", 0).status == BudgetStatus::kept);
+    CHECK(judged("latency>11ms", 0).chance.value() == Approx(0.71).epsilon(0.01)); // t = 0.604
+    CHECK(judged("latency>11ms", 0.9).status == BudgetStatus::exceeded);
+    CHECK(judged("latency>11ms", 0.7).status == BudgetStatus::kept);
+    CHECK(judged("latency>14ms", 0.94).status == BudgetStatus::kept); // the end of the interval: 95 %
+    CHECK(judged("latency>14ms", 0.96).status == BudgetStatus::exceeded);
+    CHECK(judged("latency<9ms", 0.9).chance.value() + judged("latency>9ms", 0.9).chance.value() == Approx(1));
+    CHECK_FALSE(judged("latency>+5%", 0.9).chance);
+    CHECK(judged("latency>+5%", 0.9).status == BudgetStatus::kept);
+    // A value without an interval, such as memory, is what it is.
+    now.values["latency"] = {10e-3, {10e-3, 10e-3}};
+    CHECK(judged("latency>10ms", 0.99).status == BudgetStatus::kept);
+    CHECK(judged("latency>9ms", 0.01).status == BudgetStatus::exceeded);
+}
+
 TEST_CASE("a baseline reads back as it was written, and nothing has moved since", "[budget]") {
     const test::Workplace workplace;
     const auto file = workplace.folder() / "baseline.json";

@@ -53,14 +53,19 @@ struct BudgetOutcome {
     BudgetStatus status = BudgetStatus::kept;
     std::optional<double> before, after;
     std::optional<double> limit; ///< in the metric's unit: that of a change added to the value before
+    /// That the limit of a value is kept, from the interval of the estimate (Verdict::probability); of
+    /// changes nothing, for what both estimates have wrong cancels in them.
+    std::optional<double> chance;
 
     /// True where the check fails.
     bool failed() const { return status == BudgetStatus::exceeded || status == BudgetStatus::no_value; }
 };
 
 /// `baseline` and `now` may be null: not in the baseline; does not run. Worked: latency>+5% with 10 ms
-/// before: limit 10.5 ms, so that 10.6 ms fails.
+/// before: limit 10.5 ms, so that 10.6 ms fails. With a `certainty` above 0 a limit of a value is exceeded
+/// where it is kept with a lower probability than that: at 0.9, 10 ms with an interval from 7 to 14 ms keep
+/// latency>11ms with 0.71, which fails.
 ARCHSIM_API BudgetOutcome apply(const BudgetRule& rule, const EstimateRecord* baseline,
-                                const EstimateRecord* now);
+                                const EstimateRecord* now, double certainty = 0);
 
 } // namespace archsim

@@ -1,6 +1,6 @@
 #pragma once
 // Budgets and what moved since a baseline, as report blocks (Markdown: a summary for a pull request), as a
-// JSON document, and as JUnit XML for the test pages of CI systems.
+// JSON document, as JUnit XML for the test pages of CI systems, and as SARIF for their pages of findings.
 
 #include "archsim/core/export.hpp"
 #include "archsim/report/report.hpp"
@@ -21,5 +21,8 @@ ARCHSIM_API Report describe(const BudgetAnswer& answer, const BudgetView& view, 
 ARCHSIM_API std::string to_json(const BudgetAnswer& answer, const BudgetView& view);
 /// A test suite per estimate, a test case per rule; "no baseline" is skipped.
 ARCHSIM_API std::string to_junit(const BudgetAnswer& answer);
+/// SARIF 2.1.0, for the pages of code hosts that show findings: a rule per budget, a result per failure, at
+/// the file of the model.
+ARCHSIM_API std::string to_sarif(const BudgetAnswer& answer);
 
 } // namespace archsim

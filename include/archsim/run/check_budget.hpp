@@ -20,11 +20,13 @@ struct BudgetRequest {
     Conditions conditions = {};
     std::vector<BudgetRule> rules;
     std::filesystem::path baseline; ///< empty: none
+    double certainty = 0;           ///< with which limits of values must be kept; 0: the estimate decides
     CostOptions cost = {};
 };
 
 /// One estimate, before and after.
 struct BudgetedEstimate {
+    std::string asked; ///< the model as it was named: a file, or a name of the catalogue
     Result result;
     std::optional<EstimateRecord>
         before; ///< of the baseline, where it has this model, device, format and batch

@@ -1,4 +1,4 @@
-// Answers about budgets for programs: JSON and JUnit XML.
+// Answers about budgets for programs: JSON, JUnit XML and SARIF.
 
 #include "archsim/core/version.hpp"
 #include "archsim/report/budget_report.hpp"
@@ -25,9 +25,9 @@ Json or_null(const std::optional<double>& value) {
 }
 
 Json outcome_json(const BudgetOutcome& o) {
-    return {{"rule", o.rule.text},      {"metric", o.rule.metric->key}, {"status", name_of(o.status)},
-            {"failed", o.failed()},     {"before", or_null(o.before)},  {"after", or_null(o.after)},
-            {"limit", or_null(o.limit)}};
+    return {{"rule", o.rule.text},       {"metric", o.rule.metric->key}, {"status", name_of(o.status)},
+            {"failed", o.failed()},      {"before", or_null(o.before)},  {"after", or_null(o.after)},
+            {"limit", or_null(o.limit)}, {"chance", or_null(o.chance)}};
 }
 
 } // namespace
@@ -115,6 +115,48 @@ std::string to_junit(const BudgetAnswer& answer) {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"check_budget\" tests=\"{}\" "
         "failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"0\">\n{}</testsuites>\n",
         tests, failures, skipped, cases);
+}
+
+namespace {
+
+/// A path or name as a URI reference.
+std::string uri_of(const std::string& name) {
+    std::string uri;
+    for (const char c : name) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                           std::string_view("/._-~").find(c) != std::string_view::npos;
+        uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    return uri;
+}
+
+} // namespace
+
+std::string to_sarif(const BudgetAnswer& answer) {
+    Json rules = Json::array(), results = Json::array();
+    for (const BudgetRule& rule : answer.request.rules)
+        rules.push_back({{"id", rule.text},
+                         {"shortDescription", {{"text", fmt::format("Fails on {}", rule.text)}}},
+                         {"defaultConfiguration", {{"level", "error"}}}});
+    for (const BudgetedEstimate& e : answer.estimates)
+        for (std::size_t i = 0; i < e.outcomes.size(); ++i)
+            if (const BudgetOutcome& o = e.outcomes[i]; o.failed())
+                results.push_back(
+                    {{"ruleId", o.rule.text},
+                     {"ruleIndex", i},
+                     {"level", "error"},
+                     {"message", {{"text", fmt::format("{}: {}.", e.title(), outcome_text(o))}}},
+                     {"locations", Json::array({{{"physicalLocation",
+                                                  {{"artifactLocation", {{"uri", uri_of(e.asked)}}},
+                                                   {"region", {{"startLine", 1}}}}}}})}});
+    return document_text(
+        {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+         {"version", "2.1.0"},
+         {"runs",
+          Json::array({{{"tool",
+                         {{"driver",
+                           {{"name", "check_budget"}, {"version", version()}, {"rules", std::move(rules)}}}}},
+                        {"results", std::move(results)}}})}});
 }
 
 } // namespace archsim

@@ -30,6 +30,7 @@ Table rule_table(const BudgetAnswer& answer) {
                      {"After", "", "after", Align::right},
                      {"Change", "", "change", Align::right},
                      {"Limit", "", "limit", Align::right, 1},
+                     {"Kept", "", "chance", Align::right, 1},
                      {"Status", "", "status"}};
     for (const BudgetedEstimate& e : answer.estimates)
         for (const BudgetOutcome& o : e.outcomes) {
@@ -41,6 +42,7 @@ Table rule_table(const BudgetAnswer& answer) {
                                   {change_of(o.before, o.after),
                                    o.before && o.after ? std::optional(*o.after - *o.before) : std::nullopt},
                                   optional_value(metric, o.limit),
+                                  {o.chance ? fmt::format("{:.0f} %", *o.chance * 100) : "-", o.chance},
                                   {std::string(name_of(o.status)), {}, o.failed() ? Tone::bad : Tone::good}});
         }
     return table;
@@ -136,8 +138,10 @@ std::string outcome_text(const BudgetOutcome& o) {
     const std::string before = o.before ? fmt::format(", before {} ({})", format_value(metric, *o.before),
                                                       change_of(o.before, o.after))
                                         : "";
-    return fmt::format("{}: {} {}, limit {}{}", o.rule.text, metric.noun, format_value(metric, *o.after),
-                       format_value(metric, *o.limit), before);
+    const std::string chance =
+        o.chance ? fmt::format(", kept with {:.0f} % probability", *o.chance * 100) : "";
+    return fmt::format("{}: {} {}, limit {}{}{}", o.rule.text, metric.noun, format_value(metric, *o.after),
+                       format_value(metric, *o.limit), before, chance);
 }
 
 Report describe(const BudgetAnswer& answer, const BudgetView& view, Format format) {

@@ -33,6 +33,7 @@ constexpr std::string_view kLog = "archsim.sweep.log/1";
 
 /// A file that replaces a private one is private from its first byte.
 int open_new(const fs::path& path, int flags, const fs::path& replaced) {
+    expect_new_files();
     const int file =
         open(path.c_str(), flags | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode_of_file(replaced) ? 0600 : 0666);
     if (file < 0)

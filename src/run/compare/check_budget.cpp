@@ -87,6 +87,7 @@ BudgetAnswer check_budget(const Session& session, BudgetRequest request) {
             Conditions conditions = request.conditions;
             conditions.keep_subgraphs = true;
             BudgetedEstimate estimate;
+            estimate.asked = name;
             estimate.result = session.estimate(workload, hardware, conditions);
             if (estimate.result.ok()) {
                 estimate.after = record_of(estimate.result, request.cost);
@@ -95,7 +96,8 @@ BudgetAnswer check_budget(const Session& session, BudgetRequest request) {
             }
             for (const BudgetRule& rule : request.rules)
                 estimate.outcomes.push_back(apply(rule, estimate.before ? &*estimate.before : nullptr,
-                                                  estimate.after ? &*estimate.after : nullptr));
+                                                  estimate.after ? &*estimate.after : nullptr,
+                                                  request.certainty));
             if (estimate.before && estimate.after)
                 add_moves(request.rules, estimate);
             answer.estimates.push_back(std::move(estimate));

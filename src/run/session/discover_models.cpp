@@ -60,12 +60,10 @@ void look_at_all(ModelList& list, const DiscoverOptions& options, Look look) {
                 options.progress(finished, list.models.size());
         }
     };
-    std::vector<std::thread> others;
+    std::vector<std::jthread> others;
     for (unsigned i = 1; i < options.threads; ++i)
         others.emplace_back(work);
     work();
-    for (std::thread& thread : others)
-        thread.join();
 }
 
 double size_of(const std::filesystem::path& file) {

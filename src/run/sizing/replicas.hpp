@@ -39,7 +39,7 @@ class Replicas {
     double probability(std::int64_t engines, std::optional<double> holds_at = {});
 
     /// The first failure of a step's estimate; empty when all were made.
-    const std::string& problem() const { return server_.prices().problem(); }
+    std::string problem() const { return server_.prices().problem(); }
 
   private:
     struct Factors {

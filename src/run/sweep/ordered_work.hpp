@@ -22,6 +22,12 @@ void in_order(std::uint64_t begin, std::uint64_t end, std::uint64_t range, unsig
         return;
     const std::uint64_t ranges = (end - begin + range - 1) / range;
     threads = static_cast<unsigned>(std::clamp<std::uint64_t>(threads, 1, ranges));
+    if (threads == 1) { // a second one would wait for this one alone
+        for (std::uint64_t first = begin; first < end; first += range)
+            if (!take(make(0U, first, std::min(end, first + range))))
+                return;
+        return;
+    }
     const std::uint64_t window = 4ULL * threads;
     std::mutex mutex;
     std::condition_variable changed;

@@ -1,0 +1,261 @@
+#include "mcp/tool_schema.hpp"
+
+#include "archsim/ask/question.hpp"
+#include "archsim/core/assignment.hpp"
+#include "archsim/core/finding.hpp"
+#include "archsim/hardware/database.hpp"
+#include "ask/question_json.hpp"
+#include "core/printable.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+#include <system_error>
+
+namespace archsim::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+/// Flags of the tool's own surroundings, and those that write files (which core/new_file refuses here in any
+/// case).
+constexpr std::array<std::string_view, 21> kNotGiven = {
+    "help",    "output", "help-all", "version",       "config",         "subgraphs",     "dot",
+    "mermaid", "trace",  "scatter",  "annotate",      "model-explorer", "junit",         "sarif",
+    "save",    "write",  "resume",   "save-baseline", "save-left-out",  "save-snapshot", "schema"};
+
+bool given_by_assistants(const OptionFacts& option) {
+    return option.group != "Output" &&
+           std::find(kNotGiven.begin(), kNotGiven.end(), option.name) == kNotGiven.end();
+}
+
+/// "batch_size" of "batch-size", "model" of "MODEL".
+std::string key_of(std::string_view name) {
+    std::string key(name);
+    for (char& letter : key)
+        letter = letter == '-'                    ? '_'
+                 : letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a')
+                                                  : letter;
+    return key;
+}
+
+/// The field that the flag is of; a flag with the field's as its second name takes something else.
+const QuestionField* field_of(const OptionFacts& option) {
+    const std::string flag = "--" + option.name;
+    const QuestionField* const field = find_question_field(flag);
+    return !option.flags.empty() && field != nullptr && field->flag == flag ? field : nullptr;
+}
+
+/// What one value of a field is.
+Json value_schema(const QuestionField& field) {
+    switch (field.kind) {
+    case FieldKind::whole: // "8k" too
+        return field.low == 0 && field.high == 0
+                   ? Json{{"type", {"integer", "string"}}}
+                   : Json{{"type", {"integer", "string"}}, {"minimum", field.low}, {"maximum", field.high}};
+    case FieldKind::truth:
+        return {{"type", "boolean"}};
+    case FieldKind::sizes:
+        return {{"type", "object"}, {"additionalProperties", {{"type", "integer"}}}};
+    case FieldKind::lists:
+        return {{"type", "object"},
+                {"additionalProperties", {{"type", "array"}, {"items", {{"type", "integer"}}}}}};
+    case FieldKind::reals:
+        return {{"type", "object"}, {"additionalProperties", {{"type", "number"}}}};
+    case FieldKind::texts:
+        return {{"type", "array"}, {"items", {{"type", "string"}}}};
+    case FieldKind::text:
+        break;
+    }
+    Json schema = {{"type", "string"}};
+    if (!field.choices.empty())
+        schema["enum"] = field.choices;
+    return schema;
+}
+
+Json value_schema(const OptionFacts& option) {
+    if (!option.takes_value)
+        return {{"type", "boolean"}};
+    if (option.kind == ValueKind::whole)
+        return {{"type", {"integer", "string"}}};
+    if (option.kind == ValueKind::real)
+        return {{"type", {"number", "string"}}};
+    Json schema = {{"type", "string"}};
+    if (!option.choices.empty())
+        schema["enum"] = option.choices;
+    return schema;
+}
+
+/// A value, or a list of them.
+Json one_or_several(Json one) {
+    return {{"anyOf", {one, {{"type", "array"}, {"items", one}}}}};
+}
+
+/// Texts may be named by people or programs that nobody here knows.
+std::string expect_text(const std::string& text, const std::string& key) {
+    if (text.empty())
+        throw UsageError(fmt::format("{}: is empty; leave it out or give it a value", key));
+    if (text.find('\0') != std::string::npos)
+        throw UsageError(fmt::format("{}: holds a zero byte", key));
+    if (text == "-")
+        throw UsageError(fmt::format("{}: there is no standard input here; name a model or a file", key));
+    return text;
+}
+
+/// Every part of a text that may name a file must lead into the folder.
+void expect_inside(const std::string& text, const std::string& key, const fs::path& folder) {
+    constexpr std::string_view kBetween = ",=@;: \t\n";
+    std::vector<std::string> parts = {text};
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find_first_of(kBetween, at), text.size());
+        parts.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    for (const std::string& part : parts) {
+        if (part.empty())
+            continue;
+        std::error_code problem;
+        const fs::path real = fs::weakly_canonical(fs::current_path(problem) / part, problem);
+        if (problem || leads_into(folder, real))
+            continue; // what cannot be a path is no file
+        throw UsageError(
+            fmt::format("{}: \"{}\" lies outside of {}; copy it there, or start archsim mcp with "
+                        "--files FOLDER",
+                        key, part, folder.string()));
+    }
+}
+
+/// A scalar as the text of a flag.
+std::string scalar_text(const Json& value, const std::string& key) {
+    if (value.is_string())
+        return value.get<std::string>();
+    if (value.is_number_unsigned())
+        return fmt::format("{}", value.get<std::uint64_t>());
+    if (value.is_number_integer())
+        return fmt::format("{}", value.get<std::int64_t>());
+    if (value.is_number() && std::isfinite(value.get<double>()))
+        return fmt::format("{}", value.get<double>());
+    throw UsageError(fmt::format("{}: expected a text or a number", key));
+}
+
+std::vector<std::string> texts_of(const Json& value, const OptionFacts& option, const std::string& key) {
+    std::vector<std::string> texts;
+    const bool list = value.is_array();
+    if (list && !option.many && !option.takes_value)
+        throw UsageError(fmt::format("{}: expected true or false", key));
+    if (const QuestionField* const field = field_of(option)) {
+        // Texts as the flag takes them, "8k" too, which the tool reads.
+        const auto one_of = [&](const Json& one) {
+            return one.is_string() ? std::vector{one.get<std::string>()} : texts_of_json(*field, one, key);
+        };
+        if (field->many() || !list)
+            return one_of(value);
+        for (const Json& one : value)
+            for (std::string& text : one_of(one))
+                texts.push_back(std::move(text));
+        return texts;
+    }
+    if (!list)
+        return {scalar_text(value, key)};
+    for (const Json& one : value)
+        texts.push_back(scalar_text(one, key));
+    return texts;
+}
+
+} // namespace
+
+bool leads_into(const fs::path& folder, const fs::path& path) {
+    const auto [last, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+    static_cast<void>(rest);
+    return last == folder.end() || last->empty();
+}
+
+ToolInput::ToolInput(const Flags& flags) : description_(flags.description()) {
+    const std::vector<OptionFacts> facts = flags.facts();
+    for (const OptionFacts& option : facts)
+        all_.push_back(key_of(option.name));
+    for (const OptionFacts& option : facts) {
+        // "MODEL..." and "--model" are one argument.
+        const bool twice =
+            option.flags.empty() && std::any_of(facts.begin(), facts.end(), [&](const OptionFacts& other) {
+                return !other.flags.empty() && key_of(other.name) == key_of(option.name);
+            });
+        if (!twice && given_by_assistants(option))
+            options_.push_back(option);
+    }
+}
+
+bool ToolInput::has(std::string_view name) const {
+    return std::find(all_.begin(), all_.end(), key_of(name)) != all_.end();
+}
+
+Json ToolInput::schema() const {
+    Json properties = Json::object(), required = Json::array();
+    for (const OptionFacts& option : options_) {
+        const QuestionField* const field = field_of(option);
+        Json one = field != nullptr ? value_schema(*field) : value_schema(option);
+        if (option.many && (field == nullptr || !field->many()))
+            one = one_or_several(std::move(one));
+        one["description"] = option.description;
+        if (option.required)
+            required.push_back(key_of(option.name));
+        properties[key_of(option.name)] = std::move(one);
+    }
+    Json schema = {{"type", "object"}, {"properties", std::move(properties)}};
+    if (!required.empty())
+        schema["required"] = std::move(required);
+    schema["additionalProperties"] = false;
+    return schema;
+}
+
+std::vector<std::string> ToolInput::words(const Json& arguments, const fs::path& folder) const {
+    if (!arguments.is_object())
+        throw UsageError("arguments: expected an object");
+    std::vector<std::string> words, positional;
+    for (const auto& [name, value] : arguments.items()) {
+        const std::string key = key_of(name);
+        auto found = std::find_if(options_.begin(), options_.end(),
+                                  [&](const OptionFacts& option) { return key_of(option.name) == key; });
+        if (found == options_.end()) // another key of the same field
+            if (const QuestionField* const field = find_question_field(key))
+                found = std::find_if(options_.begin(), options_.end(),
+                                     [&](const OptionFacts& option) { return field_of(option) == field; });
+        if (found == options_.end()) {
+            std::vector<std::string> known;
+            for (const OptionFacts& option : options_)
+                known.push_back(key_of(option.name));
+            const std::vector<std::string> near = nearest_names(key, known, 1);
+            throw UsageError(
+                fmt::format("there is no argument \"{}\"{}", printable(name.substr(0, 100)),
+                            near.empty() ? std::string() : fmt::format("; is {} meant?", near.front())));
+        }
+        if (value.is_null())
+            continue;
+        if (!found->takes_value) {
+            if (!value.is_boolean())
+                throw UsageError(fmt::format("{}: expected true or false", key));
+            if (value.get<bool>())
+                words.push_back("--" + found->name);
+            continue;
+        }
+        for (const std::string& text : texts_of(value, *found, key)) {
+            expect_inside(expect_text(text, key), key, folder);
+            if (!found->flags.empty())
+                words.push_back(fmt::format("--{}={}", found->name, text));
+            else if (text.starts_with('-'))
+                throw UsageError(fmt::format("{}: \"{}\" is a flag, not a value", key, text));
+            else
+                positional.push_back(text);
+        }
+    }
+    words.insert(words.end(), positional.begin(), positional.end());
+    return words;
+}
+
+} // namespace archsim::cli

@@ -1,0 +1,269 @@
+#!/usr/bin/python3
+"""A client of the Model Context Protocol that holds `archsim mcp` to it: client.py MODELS COMMAND...
+
+MODELS: the folder of the catalogue's graphs; COMMAND: what starts the server, `archsim mcp`. It asks as an assistant asks, as
+one that errs, and as one that means harm; whatever it sends, a message of the protocol and nothing else comes back, and the
+server lives.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
+PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
+
+# What each tool is asked; others are asked by what their schema has.
+VALID = {
+    "compare_models": {"model": ["resnet18"], "hardware": ["H100", "Jetson-Orin-Nano@15W"], "batch_size": 8},
+    "compare_architectures": {"model": "resnet18", "architectures": ["GPU", "TPU"]},
+    "explain_difference": {"model": ["resnet18"], "hardware": ["H100", "A100"], "metric": "energy"},
+    "analyze_comprehensive": {"model": "resnet18", "hardware": "H100", "max_rows": 3},
+    "analyze_graph_mapping": {"model": "resnet18", "hardware": "H100", "precision": "int8"},
+    "analyze_batch": {"model": "resnet18", "hardware": ["H100"], "batch_sizes": "1,8"},
+    "serve_model": {"model": "tinyllama-1.1b", "hardware": ["H100"], "precision": "fp16", "rate": "2", "requests": 50},
+    "check_model": {"model": "vit_b_16", "hardware": ["Hailo-8", "H100"], "precision": "int8"},
+    "check_budget": {"model": ["resnet18"], "hardware": ["H100"], "max_latency": "20ms", "certainty": 90},
+    "sweep_design_space": {"model": ["resnet18"], "hardware": ["TPU-v4"], "vary": ["bandwidth=0.5x,1x,2x"]},
+    "profile_graph": {"model": "resnet18", "dim": {"batch": 2}},
+    "discover_models": {"family": "resnet"},
+    "list_hardware_mappers": {"show": "H100"},
+}
+EVERY = {"model": ["resnet18"], "hardware": ["H100"], "max_rows": 2}
+HOSTILE = [None, True, -1, 0, 1e308, 2**70, "x" * 100_000, "", "-", "--help", "\x00", "\x1b[2J\u202e", [], {}, [[[]]], {"a": {"b": 1}},
+           ["H100", 7, None], {"batch": "many"}, "../outside.onnx", "/etc/passwd", "H100,/etc/passwd", "x=/etc/passwd", "link.onnx",
+           "$(touch harm)", "'; touch harm; '"]
+OUTSIDE = ["../outside.onnx", "/etc/passwd", "H100,/etc/passwd", "x=/etc/passwd", "link.onnx"]
+
+
+class Server:
+    def __init__(self, command, folder):
+        environment = {**os.environ, "HOME": str(folder)}
+        self.process = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        env=environment)
+        self.next_id = 0
+
+    def send(self, line):
+        self.process.stdin.write(line if isinstance(line, bytes) else line.encode())
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
+
+    def receive(self):
+        line = self.process.stdout.readline()
+        assert line.endswith(b"\n"), f"the server ended: {self.process.wait()}, {self.process.stderr.read()[-2000:]}"
+        return json.loads(line)
+
+    def answer_to(self, line):
+        self.send(line)
+        return self.receive()
+
+    def ask(self, method, params=None):
+        self.next_id += 1
+        message = {"jsonrpc": "2.0", "id": self.next_id, "method": method}
+        if params is not None:
+            message["params"] = params
+        answer = self.answer_to(json.dumps(message))
+        assert answer["jsonrpc"] == "2.0" and answer["id"] == self.next_id, answer
+        assert ("result" in answer) != ("error" in answer), answer
+        return answer
+
+    def result(self, method, params=None):
+        answer = self.ask(method, params)
+        assert "result" in answer, answer
+        return answer["result"]
+
+    def call(self, tool, arguments):
+        result = self.result("tools/call", {"name": tool, "arguments": arguments})
+        assert set(result) <= {"content", "structuredContent", "isError"}, result
+        assert isinstance(result["isError"], bool) and result["content"], result
+        for part in result["content"]:
+            assert part["type"] == "text" and part["text"] and "\x1b" not in part["text"], part
+            assert "fault of" not in part["text"], f"{tool} {str(arguments)[:300]}: {part['text']}"
+        assert isinstance(result.get("structuredContent", {}), dict), result
+        return result
+
+    def end(self):
+        self.process.stdin.close()
+        rest = self.process.stdout.read()
+        assert self.process.wait(60) == 0 and rest == b"", rest
+        return self.process.stderr.read().decode()
+
+
+def text_of(result):
+    return "\n".join(part["text"] for part in result["content"])
+
+
+def check_agreement(server):
+    for version in [*VERSIONS, "1999-01-01", 7, None]:
+        agreed = server.result("initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})
+        assert agreed["protocolVersion"] == (version if version in VERSIONS else VERSIONS[0]), agreed
+        assert agreed["serverInfo"]["name"] == "archsim" and "tools" in agreed["capabilities"], agreed
+    server.send('{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+    assert server.result("ping") == {}
+
+
+def check_schema(schema, where):
+    """What a JSON Schema of ours may hold."""
+    known = {"type", "properties", "required", "additionalProperties", "items", "enum", "anyOf", "description", "minimum", "maximum",
+             "default"}
+    assert set(schema) <= known, (where, set(schema) - known)
+    kinds = schema.get("type", [])
+    for kind in [kinds] if isinstance(kinds, str) else kinds:
+        assert kind in {"object", "array", "string", "integer", "number", "boolean"}, (where, kind)
+    for name, one in schema.get("properties", {}).items():
+        check_schema(one, f"{where}/{name}")
+        assert one.get("description"), f"{where}/{name} says nothing"
+    for name in ("items", "additionalProperties"):
+        if isinstance(schema.get(name), dict):
+            check_schema(schema[name], f"{where}/{name}")
+    for one in schema.get("anyOf", []):
+        check_schema(one, where)
+    assert set(schema.get("required", [])) <= set(schema.get("properties", {})), where
+
+
+def check_list(server):
+    tools = server.result("tools/list")["tools"]
+    names = [tool["name"] for tool in tools]
+    assert len(set(names)) == len(names) and set(VALID) <= set(names), names
+    for tool in tools:
+        assert tool["description"] and tool["title"], tool["name"]
+        assert tool["inputSchema"]["type"] == "object" and tool["inputSchema"]["additionalProperties"] is False
+        check_schema(tool["inputSchema"], tool["name"])
+        written = {"output", "save", "junit", "subgraphs", "save_baseline", "config"} & set(tool["inputSchema"]["properties"])
+        assert not written, f"{tool['name']} offers {written}"
+    assert server.ask("tools/list", {"cursor": "x"})["error"]["code"] == INVALID_PARAMS
+    return tools
+
+
+def check_valid(server, tools):
+    for tool in tools:
+        name = tool["name"]
+        properties = tool["inputSchema"]["properties"]
+        result = server.call(name, VALID.get(name, {key: value for key, value in EVERY.items() if key in properties}))
+        if name in VALID:
+            assert not result["isError"], text_of(result)
+            assert result["structuredContent"]["schema"] == f"archsim.{name}/1", result["structuredContent"]["schema"]
+            assert len(json.dumps(result)) < 300_000, f"{name}: {len(json.dumps(result))} bytes"
+    one = server.call("compare_models", {"model": "resnet18", "hardware": ["H100"], "precision": "int8"})
+    assert one["structuredContent"]["results"][0]["hardware"] == "H100" and "H100" in text_of(one)
+    # A key's other spellings, numbers as texts, null as nothing.
+    same = server.call("compare-models".replace("-", "_"), {"model": ["resnet18"], "hardware": "H100", "precision": "int8", "batch-size": "1",
+                                                            "runtime": None})
+    assert same["structuredContent"]["results"] == one["structuredContent"]["results"]
+    # A list that is cut says so, and is whole on demand.
+    cut = server.call("discover_models", {"max_rows": 2})
+    assert len(cut["structuredContent"]["models"]) == 2 and "the first 2 of" in text_of(cut)
+    assert len(server.call("discover_models", {"max_rows": 0})["structuredContent"]["models"]) > 100
+    # A file of the folder.
+    assert not server.call("profile_graph", {"model": "inside.onnx"})["isError"]
+
+
+def check_errors(server, tools):
+    error = server.ask("tools/call", {"name": "compare_model", "arguments": {}})["error"]
+    assert error["code"] == INVALID_PARAMS and "compare_models" in error["message"], error
+    for tool, arguments, hint in [("compare_models", {"model": ["resnet81"], "hardware": ["H100"]}, "resnet18"),
+                                  ("compare_models", {"model": ["resnet18"], "hardware": ["H10"]}, "H100"),
+                                  ("compare_models", {"model": ["resnet18"], "hardwear": ["H100"]}, "is hardware meant?"),
+                                  ("compare_models", {"model": ["resnet18"], "hardware": ["H100"], "batch_size": "many"}, "batch"),
+                                  ("compare_models", {"model": ["resnet18"], "save": "x.db"}, "no argument"),
+                                  ("profile_graph", {"model": "-"}, "no standard input")]:
+        result = server.call(tool, arguments)
+        assert result["isError"] and hint in text_of(result), (arguments, text_of(result))
+    for text in OUTSIDE:
+        result = server.call("profile_graph", {"model": text})
+        assert result["isError"] and "lies outside of" in text_of(result), (text, text_of(result))
+        assert "root:" not in text_of(result)
+    for tool in tools:
+        assert server.call(tool["name"], {"no_such_argument": 1})["isError"]
+        assert server.ask("tools/call", {"name": tool["name"], "arguments": [1]})["result"]["isError"]
+
+
+def check_hostile(server, tools):
+    """Every argument of every tool with values that it is not made for; each value meets each tool."""
+    asked = 0
+    for number, tool in enumerate(tools):
+        properties = [name for name in tool["inputSchema"]["properties"]]
+        base = {key: value for key, value in EVERY.items() if key in properties}
+        for at, name in enumerate(properties):
+            for value in [HOSTILE[(number + at) % len(HOSTILE)]]:
+                if tool["name"] in ("validate_estimates", "calibrate_device") and value in (None, True, [], {}):
+                    continue # asks for measurements in earnest
+                server.call(tool["name"], {**base, name: value})
+                asked += 1
+        for value in HOSTILE: # as its most usual argument
+            server.call(tool["name"], {"hardware": value} if "hardware" in properties else {properties[0]: value})
+            asked += 1
+    return asked
+
+
+def check_messages(server):
+    for line, code in [("{", PARSE_ERROR), ("nonsense", PARSE_ERROR), (b"\xff\xfe{}", PARSE_ERROR), ('{"a": "\xff"'.encode("latin-1"), PARSE_ERROR),
+                       ("7", INVALID_REQUEST), ("null", INVALID_REQUEST), ("[]", INVALID_REQUEST), ("{}", INVALID_REQUEST),
+                       ('{"jsonrpc": "1.0", "id": 1, "method": "ping"}', INVALID_REQUEST),
+                       ('{"jsonrpc": "2.0", "id": 1}', INVALID_REQUEST), ('{"jsonrpc": "2.0", "id": 1, "method": 7}', INVALID_REQUEST),
+                       ('{"jsonrpc": "2.0", "id": {}, "method": "ping"}', INVALID_REQUEST),
+                       ('{"jsonrpc": "2.0", "id": 1, "method": "no/such"}', NO_METHOD),
+                       ('{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": 7}', INVALID_PARAMS),
+                       ('{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": 7}}', INVALID_PARAMS),
+                       ('{"jsonrpc": "2.0", "id": 1, "method": "tools/call"}', INVALID_PARAMS),
+                       ("[" * 100_000 + "]" * 100_000, INVALID_REQUEST), ('{"a":' * 100_000, INVALID_REQUEST),
+                       ('{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "' + "y" * 5_000_000 + '"}}', INVALID_REQUEST)]:
+        answer = server.answer_to(line)
+        assert answer["error"]["code"] == code, (line[:80], answer)
+    # What is no question gets no answer: the next line is that of the ping.
+    for line in ["", "  ", '{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}',
+                 '{"jsonrpc": "2.0", "id": 9, "result": {}}', '{"jsonrpc": "2.0", "method": "no/such"}']:
+        server.send(line)
+    assert server.result("ping") == {}
+    assert server.answer_to('{"jsonrpc": "2.0", "id": "a text", "method": "ping"}')["id"] == "a text"
+    assert server.answer_to('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\r')["result"] == {}
+    # Several messages in a line belong to one revision alone; an older one has no structured content.
+    batch = json.dumps([{"jsonrpc": "2.0", "id": 1, "method": "ping"}, {"jsonrpc": "2.0", "method": "notifications/initialized"}])
+    assert server.answer_to(batch)["error"]["code"] == INVALID_REQUEST
+    server.result("initialize", {"protocolVersion": "2025-03-26", "capabilities": {}})
+    assert server.answer_to(batch) == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
+    old = server.call("check_budget", VALID["check_budget"])
+    assert "structuredContent" not in old and json.loads(old["content"][-1]["text"])["schema"] == "archsim.check_budget/1"
+    server.result("initialize", {"protocolVersion": VERSIONS[0], "capabilities": {}})
+
+
+def main():
+    models, command = Path(sys.argv[1]), [shutil.which(sys.argv[2]) or sys.argv[2], *sys.argv[3:]]
+    command[0] = str(Path(command[0]).absolute())
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "folder"
+        folder.mkdir()
+        shutil.copy(models / "resnet18.onnx", folder / "inside.onnx")
+        shutil.copy(models / "resnet18.onnx", Path(scratch) / "outside.onnx")
+        (folder / "link.onnx").symlink_to(Path(scratch) / "outside.onnx")
+        before = sorted(path.name for path in folder.iterdir())
+        server = Server(command, folder)
+        check_agreement(server)
+        tools = check_list(server)
+        check_valid(server, tools)
+        check_errors(server, tools)
+        check_messages(server)
+        asked = check_hostile(server, tools)
+        said = server.end()
+        assert said == "", said
+        after = sorted(path.name for path in folder.iterdir())
+        assert after == before, f"files were written: {after}"
+        # The folder may be named; without one that can be there is no server.
+        elsewhere = Server([*command, "--files", str(folder), "--tools", "profile_graph", "compare_models"], Path(scratch))
+        assert {tool["name"] for tool in elsewhere.result("tools/list")["tools"]} == {"profile_graph", "compare_models"}
+        assert not elsewhere.call("profile_graph", {"model": "inside.onnx"})["isError"]
+        assert elsewhere.call("profile_graph", {"model": str(Path(scratch) / "outside.onnx")})["isError"]
+        elsewhere.end()
+        wrong = subprocess.run([*command, "--files", "no/such"], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True)
+        none = subprocess.run([*command, "--tools", "profile_grph"], stdin=subprocess.DEVNULL, capture_output=True)
+        assert none.returncode == 1 and b"is profile_graph meant?" in none.stderr, none
+        assert wrong.returncode == 2 and wrong.stdout == b"" and b"is no folder" in wrong.stderr, wrong
+    size = len(json.dumps(tools))
+    print(f"{len(tools)} tools in {size} bytes, {asked} hostile calls: the protocol and nothing else")
+
+
+main()

@@ -1,0 +1,136 @@
+// The package for Node.js as its users have it: node check.mjs TARBALL PROGRAM SOURCES SCRATCH
+// It is installed into a bare folder without a network; the tools print the same bytes as those of this machine (PROGRAM, archsim) with the
+// same exit status, to files, pipes and terminals; programs call it as a module of both kinds.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import zlib from 'node:zlib';
+import { modelOfSize } from '../web/models.mjs';
+
+const [tarball, tools, sources, scratch] = process.argv.slice(2).map(place => path.resolve(place));
+const folder = path.join(scratch, 'npm-test');
+const DAY = String(Date.parse('2026-01-31') / 1000);
+const figures = {};
+
+fs.rmSync(folder, { recursive: true, force: true });
+fs.mkdirSync(folder, { recursive: true });
+figures['package (MB)'] = fs.statSync(tarball).size / 1e6;
+assert(figures['package (MB)'] <= 6, `the package has ${figures['package (MB)']} MB`);
+
+const clean = { PATH: `${path.dirname(process.execPath)}:/usr/bin:/bin`, HOME: folder, SOURCE_DATE_EPOCH: DAY };
+const timed = (name, call) => {
+  const begin = performance.now();
+  const result = call();
+  figures[name] = performance.now() - begin;
+  return result;
+};
+timed('npm install --offline (ms)', () => execFileSync('npm',
+  ['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', '--cache', path.join(folder, 'cache'), tarball], { cwd: folder, env: clean }));
+const program = path.join(folder, 'node_modules/.bin/archsim');
+const node = (args, options = {}) => spawnSync(program, args, { cwd: folder, env: clean, maxBuffer: 1 << 28, ...options });
+const native = (args, options = {}) => spawnSync(tools, args,
+  { cwd: folder, env: { ...clean, ARCHSIM_DATA_DIR: sources }, maxBuffer: 1 << 28, ...options });
+
+// Files of the user's.
+fs.copyFileSync(path.join(sources, 'models/onnx/resnet18.onnx'), path.join(folder, 'inside.onnx'));
+fs.writeFileSync(path.join(folder, 'packed.onnx.gz'), zlib.gzipSync(fs.readFileSync(path.join(folder, 'inside.onnx'))));
+fs.copyFileSync(path.join(sources, 'models/configs/qwen3-0.6b.json'), path.join(folder, 'config.json'));
+
+// The same bytes ----------------------------------------------------------------------------------------------------
+const lines = file => fs.readFileSync(path.join(sources, file), 'utf8').split('\n').filter(line => line && !line.startsWith('#'));
+const commands = [...lines('tests/cli/reference_commands.txt'), ...lines('tests/npm/commands.txt')]
+  .map(line => line.replaceAll('SOURCES', sources).replace(/--output (\S+)/, '--output $1'));
+assert(commands.length >= 40);
+// Lists name the files of the data, which lie elsewhere here: these have the same data in the same place.
+const namesPlaces = /^(discover_models|list_hardware_mappers)/;
+const differing = [];
+for (const command of commands) {
+  const words = command.split(/\s+/);
+  const file = words[words.indexOf('--output') + 1];
+  const run = call => {
+    if (words.includes('--output')) fs.rmSync(path.join(folder, file), { force: true });
+    const { status, stdout, stderr } = call(words);
+    return { status, stdout: String(stdout), stderr: String(stderr), file: words.includes('--output') ? fs.readFileSync(path.join(folder, file), 'utf8') : '' };
+  };
+  const env = namesPlaces.test(command) ? { ...clean, ARCHSIM_DATA_DIR: sources } : clean;
+  const [ours, theirs] = [run(args => node(args, { env })), run(native)];
+  const parts = Object.keys(theirs).filter(part => ours[part] !== theirs[part]);
+  if (parts.length) {
+    const part = parts[0];
+    const [a, b] = [String(ours[part]).split('\n'), String(theirs[part]).split('\n')];
+    const at = a.findIndex((line, i) => line !== b[i]);
+    differing.push(`${command}: ${part}, line ${at + 1}:\n  ${a[at]}\n  instead of\n  ${b[at]}\n  (status ${ours.status}, ${theirs.status}; ${ours.stderr.slice(0, 300)})`);
+  }
+}
+assert.equal(differing.length, 0, `${differing.length} of ${commands.length} commands differ:\n${differing.join('\n')}`);
+
+// Shorter names, pipes, standard input, files, terminals ------------------------------------------------------------
+assert.equal(String(node(['compare', 'resnet18', '--hardware', 'H100']).stdout), String(node(['compare_models', 'resnet18', '--hardware', 'H100']).stdout));
+assert.equal(node([]).status, 1);
+assert.match(String(node(['--help']).stdout), /usage: archsim TOOL/);
+const shell = line => spawnSync('bash', ['-c', line], { cwd: folder, env: { ...clean, PATH: `${path.dirname(program)}:${clean.PATH}` } });
+const piped = shell('archsim discover_models | head -3; echo "${PIPESTATUS[0]}"; archsim profile - < inside.onnx | tail -n +2 > a.txt; archsim profile inside.onnx > b.txt; cmp <(sed "s/inside/x/" a.txt) <(sed "s/inside/x/" b.txt) >&2; archsim compare resnet18 --hardware H100 --output r.csv && wc -l < r.csv');
+assert.equal(String(piped.stderr).replace(/.*differ.*\n/, ''), '', String(piped.stderr));
+assert(Number(String(piped.stdout).trim().split('\n').at(-1)) >= 2, String(piped.stdout));
+// A terminal of 60 columns: `script` gives one.
+const onTerminal = spawnSync('script', ['-qec', `stty cols 60 rows 1000; ${program} compare resnet18 --hardware H100`, '/dev/null'], { cwd: folder, env: { ...clean, TERM: 'xterm' }, input: '' });
+const shown = String(onTerminal.stdout).replaceAll('\r', '');
+assert(shown.includes('\x1b['), 'no colours on a terminal');
+assert.equal(Math.max(...shown.replace(/\x1b\[[\d;]*m/g, '').split('\n').map(line => [...line].length)), 60);
+
+// What WebAssembly has not: one sentence, status 2 -------------------------------------------------------------------
+for (const [args, sentence] of [[['compare', 'resnet18', '--hardware', 'H100', '--save', 'r.db'], /SQLite|sqlite/], [['history', 'r.db', 'runs'], /./],
+  [['compare', '--study', 'study.yaml'], /YAML/]]) {
+  fs.writeFileSync(path.join(folder, 'study.yaml'), 'models: [resnet18]\nhardware: [H100]\n');
+  fs.writeFileSync(path.join(folder, 'r.db'), 'x');
+  const { status, stderr } = node(args);
+  assert.match(String(stderr), sentence);
+  assert([1, 2].includes(status) && String(stderr).trim().split('\n').length === 1, `${args}: status ${status}, ${stderr}`);
+}
+
+// How fast ------------------------------------------------------------------------------------------------------------
+const best = call => Math.min(...Array.from({ length: 5 }, () => { const begin = performance.now(); call(); return performance.now() - begin; }));
+figures['node alone (ms)'] = best(() => spawnSync(process.execPath, ['-e', '0']));
+figures['start (ms)'] = best(() => node(['--version']));
+figures['compare_models (ms)'] = best(() => node(['compare', 'resnet50', '--deployment', 'edge']));
+modelOfSize(path.join(folder, 'large.onnx'), 100e6);
+figures['100 MB ONNX file (ms)'] = best(() => assert.equal(node(['compare', 'large.onnx', '--deployment', 'edge']).status, 0));
+fs.rmSync(path.join(folder, 'large.onnx'));
+
+// For programs --------------------------------------------------------------------------------------------------------
+const uses = `
+const one = estimate('resnet50', 'H100', { precision: 'int8', batch_size: 8, dim: { height: 224 } });
+assert.equal(one.hardware, 'H100');
+assert(one.latency_s > 0 && one.energy_per_inference_j > 0);
+const { verdicts, results } = compare({ model: ['resnet18', './inside.onnx'], hardware: ['H100', 'A100'], dim: { height: 224, width: 224 } });
+assert.equal(results.length, 4);
+assert(verdicts[0].lines.length > 0);
+assert(discoverModels({ family: 'resnet' }).models.length > 3);
+assert.throws(() => compare({ model: ['resnet81'] }), error => error instanceof ArchsimError && /resnet18/.test(error.message) && error.tool === 'compare_models');
+assert.throws(() => compare({ model: ['resnet18'], hardwear: ['H100'] }), /is hardware meant/);
+assert.throws(() => profileGraph({ model: '/etc/passwd' }, { files: '.' }), /lies outside of/);
+assert(tools().every(tool => tool.inputSchema.type === 'object'));
+const said = runTool(['compare', 'resnet18', '--hardware', 'H100']);
+assert(said.status === 0 && said.stderr === '' && /Hardware Comparison/.test(said.stdout));
+`;
+const names = 'ArchsimError, compare, discoverModels, estimate, profileGraph, runTool, tools';
+fs.writeFileSync(path.join(folder, 'a.cjs'), `const assert = require('node:assert');\nconst { ${names} } = require('archsim');\n${uses}`);
+fs.writeFileSync(path.join(folder, 'b.mjs'), `import assert from 'node:assert';\nimport { ${names} } from 'archsim';\n${uses}`);
+for (const file of ['a.cjs', 'b.mjs']) {
+  const { status, stderr, stdout } = spawnSync(process.execPath, [file], { cwd: folder, env: clean });
+  assert(status === 0 && String(stdout) === '', `${file}: ${stderr}${stdout}`);
+}
+// Its types name every function, and every argument of a question.
+const types = fs.readFileSync(path.join(folder, 'node_modules/archsim/index.d.ts'), 'utf8');
+for (const { name, inputSchema } of JSON.parse(execFileSync(process.execPath, ['-e', 'console.log(JSON.stringify(require("archsim").tools()))'], { cwd: folder, maxBuffer: 1 << 26 }))) {
+  assert(types.includes(`export function ${name.replace(/_([a-z])/g, (all, letter) => letter.toUpperCase())}(`), name);
+  for (const key of Object.keys(inputSchema.properties)) assert(key === 'max_rows' || new RegExp(`\\b${key}\\??: `).test(types), `${name}.${key}`);
+}
+
+console.log(`${commands.length} commands: the same bytes`);
+console.log(JSON.stringify(figures));
+// The figures are printed; a failure is three times the bar, for the time that others take on this machine.
+const bars = { 'npm install --offline (ms)': 5000, 'start (ms)': 150, 'compare_models (ms)': 250, '100 MB ONNX file (ms)': 1500 };
+for (const [name, bar] of Object.entries(bars)) assert(figures[name] <= 3 * bar, `${name} is ${figures[name].toFixed(0)}, the bar is ${bar}`);

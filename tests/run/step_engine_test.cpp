@@ -250,16 +250,16 @@ TEST_CASE("a served load from C is what the library answers", "[serving][capi]")
     REQUIRE(archsim_open(ARCHSIM_SOURCE_DIR, &session, nullptr) == ARCHSIM_OK);
     REQUIRE(archsim_load(session, "llama-3.2-1b", &model, nullptr) == ARCHSIM_OK);
     REQUIRE(archsim_ask(model, &question, nullptr) == ARCHSIM_OK);
-    char *json = nullptr, *error = nullptr;
-    CHECK(archsim_serve_json(session, question, "H100", &json, &error) == ARCHSIM_USAGE);
+    char *answered = nullptr, *error = nullptr;
+    CHECK(archsim_serve_json(session, question, "H100", &answered, &error) == ARCHSIM_USAGE);
     CHECK_THAT(std::string(error), Catch::Contains("load"));
     archsim_free_text(error);
     for (const auto& [field, value] : std::vector<std::pair<const char*, const char*>>{
              {"rate", "5"}, {"arrivals", "constant"}, {"requests", "50"}, {"prompt_tokens", "300"}})
         REQUIRE(archsim_set(question, field, value, nullptr) == ARCHSIM_OK);
-    REQUIRE(archsim_serve_json(session, question, "H100", &json, nullptr) == ARCHSIM_OK);
-    CHECK_THAT(std::string(json), Catch::Contains("\"time_to_first_token_s\""));
-    archsim_free_text(json);
+    REQUIRE(archsim_serve_json(session, question, "H100", &answered, nullptr) == ARCHSIM_OK);
+    CHECK_THAT(std::string(answered), Catch::Contains("\"time_to_first_token_s\""));
+    archsim_free_text(answered);
     archsim_estimate estimate;
     CHECK(archsim_answer(session, question, "H100", &estimate, &error) == ARCHSIM_USAGE);
     CHECK_THAT(std::string(error), Catch::Contains("only for a server"));

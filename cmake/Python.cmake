@@ -39,11 +39,13 @@ if(ARCHSIM_BUILD_TOOLS)
     # With the tools, as the function archsim_run: a wheel has the library once.
     set(object ${PROJECT_BINARY_DIR}/multicall/archsim_run.o)
     add_custom_command(OUTPUT ${object}
-        COMMAND ${CMAKE_OBJCOPY} --redefine-sym main=archsim_run $<TARGET_OBJECTS:archsim_multicall_main> ${object}
+        COMMAND ${CMAKE_OBJCOPY} --redefine-sym main=archsim_run
+            $<FILTER:$<TARGET_OBJECTS:archsim_multicall_main>,INCLUDE,/multicall/archsim> ${object}
         DEPENDS $<TARGET_OBJECTS:archsim_multicall_main> VERBATIM)
     set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
     set_source_files_properties(${archsim_multicall_objects} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
-    target_sources(archsim_python_portable PRIVATE ${object} ${archsim_multicall_objects})
+    target_sources(archsim_python_portable PRIVATE ${object} ${archsim_multicall_objects}
+        $<FILTER:$<TARGET_OBJECTS:archsim_multicall_main>,EXCLUDE,/multicall/archsim>)
     target_link_libraries(archsim_python_portable PRIVATE archsim_cli)
 endif()
 target_link_libraries(archsim_python_portable PRIVATE archsim)

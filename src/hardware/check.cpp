@@ -104,6 +104,7 @@ class Checker {
             instruction_sets();
             append(claims_beyond_measured(runtimes_));
             percentiles();
+            servers();
         }
         deployments();
     }
@@ -275,6 +276,29 @@ class Checker {
                                       fmt::format("{}, {}: no software stack is called \"{}\"", row.hardware,
                                                   row.network, row.stack),
                                       nearest_mend(row.stack, ids_of(stacks))));
+        append(std::move(own));
+    }
+
+    /// What servers do, where the database says so: its schema, and stacks that exist.
+    void servers() {
+        const fs::path file = root_ / "servers.json";
+        if (!is_text_file(file))
+            return;
+        std::vector<Finding> own;
+        const auto document = parse_json_file(file.string(), own);
+        if (document) {
+            append_schema_findings(
+                SchemaCheck((root_ / "servers_schema.json").string(), own).validate(*document, file.string()),
+                own);
+            const auto& stacks = files_.index().runtimes;
+            for (const auto& row : document->value("servers", nlohmann::json::array())) {
+                const std::string stack = row.value("runtime", "");
+                if (!stacks.contains(name_key(stack)))
+                    own.push_back(finding(FindingKind::unknown_name, file.string(), "/servers",
+                                          fmt::format("no software stack is called \"{}\"", stack),
+                                          nearest_mend(stack, ids_of(stacks))));
+            }
+        }
         append(std::move(own));
     }
 

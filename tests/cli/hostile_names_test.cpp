@@ -100,6 +100,8 @@ std::vector<std::string> hostile_questions(const Workplace& workplace) {
             "discover_models hostile_models",
             "sweep_design_space " + file + " --hardware H100 --vary clock=0.5x..1x:2",
             "serve_model " + served + " --hardware H100 --rate 1 --requests 5",
+            "size_service " + served + " --hardware H100 --rate 1 --e2e-p99 10min --requests 50",
+            "local_models --on hostile.json",
             "list_hardware_mappers --show hostile.json",
             "list_hardware_mappers --check hostile.json",
             "validate_estimates --measurements hostile.csv",

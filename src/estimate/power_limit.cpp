@@ -1,4 +1,5 @@
 #include "estimate/power_limit.hpp"
+#include "core/same_everywhere.hpp"
 
 #include <algorithm>
 #include <array>
@@ -183,7 +184,7 @@ std::pair<double, double> find_crossing(Probe low, Probe high, const Load& load)
     for (int round = 0; round < kRounds && high.clock - low.clock > 2 * cell; ++round) {
         const double width = high.clock - low.clock;
         const double part = std::log(low.load) / (std::log(low.load) - std::log(high.load));
-        const double root = low.clock * std::pow(high.clock / low.clock, part);
+        const double root = same_everywhere(low.clock * std::pow(high.clock / low.clock, part));
         if (!(root > low.clock && root < high.clock)) // nothing to compute with: no work, or no end of it
             break;
         double step = width * kFirstStep;

@@ -1,5 +1,6 @@
 #include "family/cpu_view.hpp"
 
+#include "core/same_everywhere.hpp"
 #include "map/engine_rate.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ constexpr double kNarrowestLanes = 4;
 double miss_share(double capacity, double data, double sharpness) {
     if (data <= 0)
         return 0;
-    return capacity > 0 ? 1 / (1 + std::pow(capacity / data, sharpness)) : 1;
+    return capacity > 0 ? 1 / (1 + same_everywhere(std::pow(capacity / data, sharpness))) : 1;
 }
 
 bool streams_of(const Machine& machine) {

@@ -1,6 +1,7 @@
 // Kernels of the vector units: depthwise convolution, and everything that bandwidth decides (element-wise
 // chains, normalisation, softmax, pooling, copies, sorting).
 
+#include "core/same_everywhere.hpp"
 #include "family/gpu_view.hpp"
 
 #include <algorithm>
@@ -50,7 +51,7 @@ bool normalizes(OpKind kind) {
 void map_depthwise(const View& view, const SubgraphWork& work, Mapping& out) {
     // Loads and stores limit these kernels as much as arithmetic does: every halving of the width helps.
     const double halvings = std::max(0.0, std::log2(32.0 / bits_of(work.precision)));
-    const double gain = std::pow(view.param(Parameter::narrow_depthwise_gain, 1), halvings);
+    const double gain = same_everywhere(std::pow(view.param(Parameter::narrow_depthwise_gain, 1), halvings));
     const double efficiency = view.param(Parameter::depthwise_efficiency, 1);
     const double cycles = 2 * work.macs / (view.vector_fp32 * gain);
     out.add(Resource::vector_cycles, Lane::compute, cycles, efficiency, Parameter::depthwise_efficiency);

@@ -1,5 +1,6 @@
 // Published all-in figures of engines, taken apart into what their kernels' events cost.
 
+#include "core/same_everywhere.hpp"
 #include "hardware/energy_resolver.hpp"
 
 #include <algorithm>
@@ -110,7 +111,8 @@ Fact EnergyResolver::family_figure(const NodePrice& price, Precision p) const {
     Fact fact = price_at(price);
     const Fact clock = price_at(family_.figure_clock);
     if (fact.known() && clock.known() && table_.nominal_clock.known()) {
-        const double voltage = std::pow(own_clock() / clock.value, table_.clock_exponent.value_or(1) - 1);
+        const double voltage =
+            same_everywhere(std::pow(own_clock() / clock.value, table_.clock_exponent.value_or(1) - 1));
         fact.value *= std::max(table_.lowest_voltage.value_or(0), voltage);
     }
     return within_limit(std::move(fact), p);

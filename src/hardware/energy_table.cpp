@@ -1,5 +1,6 @@
 #include "archsim/hardware/energy_table.hpp"
 
+#include "core/same_everywhere.hpp"
 #include "hardware/energy_resolver.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ double EnergyTable::voltage_factor(double clock) const {
     if (!nominal_clock.known() || !clock_exponent.known() || clock_exponent.value == 1 || !(clock > 0))
         return 1;
     return std::max(lowest_voltage.value_or(0),
-                    std::pow(clock / nominal_clock.value, clock_exponent.value - 1));
+                    same_everywhere(std::pow(clock / nominal_clock.value, clock_exponent.value - 1)));
 }
 
 std::string_view name_of(PriceGroup group) {

@@ -2,6 +2,7 @@
 
 #include "hardware/energy_resolver.hpp"
 
+#include "core/same_everywhere.hpp"
 #include "hardware/text.hpp"
 
 #include <algorithm>
@@ -84,7 +85,7 @@ bool EnergyResolver::add_awake_die() {
     }
     table_.awake_power.value *=
         units * device_.clock_change *
-        std::pow(own_clock() / family_.awake_clock.value, table_.clock_exponent.value_or(1));
+        same_everywhere(std::pow(own_clock() / family_.awake_clock.value, table_.clock_exponent.value_or(1)));
     const std::string awake = fmt::format("die with {:g} units awake", units);
     table_.awake_power.note = awake;
     table_.clocked_power = table_.awake_power;

@@ -1,5 +1,6 @@
 #include "map/sharding.hpp"
 
+#include "core/same_everywhere.hpp"
 #include "map/chip_counts.hpp"
 #include "map/product_flow.hpp"
 
@@ -265,8 +266,8 @@ class Sharder {
         const double own = std::ceil(experts / devices), share = own / experts, all = chosen * groups;
         // Of its experts a chip reads those that somebody picked, the busiest as many standard deviations
         // above the mean as its rows are.
-        const double picked = 1 - std::pow(1 - picks / experts, tokens * groups),
-                     spread = 2 * std::log(devices);
+        const double picked = 1 - same_everywhere(std::pow(1 - picks / experts, tokens * groups)),
+                     spread = 2 * same_everywhere(std::log(devices));
         const double active =
             std::min({own, all, own * picked + std::sqrt(spread * own * picked * (1 - picked))});
         const double mean = all * share, busiest = std::min(all, mean + std::sqrt(spread * mean));
@@ -283,7 +284,8 @@ class Sharder {
         if (groups <= 1)
             return counts_.all_reduce(i); // every chip has the tokens already
         // Every chip of a group sends its part of the group's tokens, and gets as many results back.
-        const double others = (devices - 1) * (1 - std::pow(1 - 1 / devices, picks)) * busiest / mean;
+        const double others =
+            (devices - 1) * (1 - same_everywhere(std::pow(1 - 1 / devices, picks))) * busiest / mean;
         const double sent = 2 * tokens / devices_ * others * first.k;
         const double outside =
             sharing_.node > 0 && sharing_.node < devices ? (devices - sharing_.node) / (devices - 1) : 0;

@@ -195,30 +195,31 @@ Report describe(const LocalAnswer& answer, const LocalView& view, Format format)
 }
 
 std::string to_json(const LocalAnswer& answer, const LocalView&) {
-    using Json = nlohmann::ordered_json;
+    using Document = nlohmann::ordered_json;
     const auto rate = [](const LocalModel& m, const LocalRate& r) {
-        return m.runs && r.per_s > 0 ? Json{{"value", r.per_s}, {"interval", {r.low, r.high}}}
-                                     : Json(nullptr);
+        return m.runs && r.per_s > 0 ? Document{{"value", r.per_s}, {"interval", {r.low, r.high}}}
+                                     : Document(nullptr);
     };
-    const auto text = [](const std::string& t) { return t.empty() ? Json(nullptr) : Json(t); };
-    const auto positive = [](double value) { return value > 0 ? Json(value) : Json(nullptr); };
-    Json models = Json::array();
+    const auto text = [](const std::string& t) { return t.empty() ? Document(nullptr) : Document(t); };
+    const auto positive = [](double value) { return value > 0 ? Document(value) : Document(nullptr); };
+    Document models = Document::array();
     for (const LocalModel& m : answer.models)
-        models.push_back({{"model", m.name},
-                          {"precision", m.format},
-                          {"parameters", positive(m.parameters)},
-                          {"runs", m.runs},
-                          {"fast_enough", m.runs && !m.too_slow},
-                          {"reason", text(m.reason)},
-                          {"projected", m.projected},
-                          {"prompt_tokens_per_s", rate(m, m.prompt)},
-                          {"output_per_s", rate(m, m.output)},
-                          {"memory_bytes", positive(m.memory_bytes)},
-                          {"capacity_bytes", positive(m.capacity_bytes)},
-                          {"layers", m.layers > 0 ? Json(m.layers) : Json(nullptr)},
-                          {"device_layers", m.runs && m.layers > 0 ? Json(m.device_layers) : Json(nullptr)},
-                          {"host_bytes", m.host_bytes},
-                          {"command", text(m.command)}});
+        models.push_back(
+            {{"model", m.name},
+             {"precision", m.format},
+             {"parameters", positive(m.parameters)},
+             {"runs", m.runs},
+             {"fast_enough", m.runs && !m.too_slow},
+             {"reason", text(m.reason)},
+             {"projected", m.projected},
+             {"prompt_tokens_per_s", rate(m, m.prompt)},
+             {"output_per_s", rate(m, m.output)},
+             {"memory_bytes", positive(m.memory_bytes)},
+             {"capacity_bytes", positive(m.capacity_bytes)},
+             {"layers", m.layers > 0 ? Document(m.layers) : Document(nullptr)},
+             {"device_layers", m.runs && m.layers > 0 ? Document(m.device_layers) : Document(nullptr)},
+             {"host_bytes", m.host_bytes},
+             {"command", text(m.command)}});
     return document_text({{"schema", "archsim.local_models/1"},
                           {"version", version()},
                           {"device", answer.device},

@@ -3,16 +3,15 @@
 
 #include "archsim/ask/serving_fields.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/core/parse_number.hpp"
 #include "archsim/report/serving_report.hpp"
 #include "archsim/run/serve.hpp"
 #include "common/save_options.hpp"
+#include "common/serving_options.hpp"
 #include "common/tool.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 namespace {
 
@@ -25,51 +24,6 @@ constexpr const char* kExamples = R"(  serve_model llama-3-8b --hardware H100 --
       --ttft-p99 500ms --tpot-p99 40ms
   serve_model llama-3-8b --hardware H100 --precision fp16 --rate 8 --drafted 4 --accepted 0.7)";
 
-/// "500ms", "0.5s", "40 ms" in seconds; 0 for nothing.
-double parse_time(const std::string& text, const std::string& flag) {
-    if (text.empty())
-        return 0;
-    const auto seconds = parse_seconds(text);
-    if (!seconds || *seconds <= 0)
-        throw UsageError(
-            fmt::format("{}: expected a time with a unit (500ms, 0.5s), got \"{}\"", flag, text));
-    return *seconds;
-}
-
-/// An option for every field of a request to a server, from the table of fields.
-struct ServingOptions {
-    std::map<std::string, std::string> texts;
-    std::map<std::string, bool> truths;
-
-    void add_to(cli::Flags& flags) {
-        for (const ServingField& field : serving_fields()) {
-            const std::string help =
-                field.help + (field.fallback.empty() ? "" : " (default: " + field.fallback + ")");
-            std::string names = field.flag;
-            for (const std::string& alias : field.aliases)
-                if (alias.starts_with("--"))
-                    names += "," + alias;
-            cli::Option option = field.kind == FieldKind::truth
-                                     ? flags.add_flag(names, truths[field.key], help)
-                                     : flags.add_option(names, texts[field.key], help);
-            if (!field.group.empty())
-                option.in_group(field.group);
-            if (!field.choices.empty())
-                option.one_of(field.choices);
-            else if (!field.value.empty())
-                option.value_named(field.value);
-        }
-    }
-
-    ServingTexts given(const cli::Flags& flags) const {
-        ServingTexts given(Spelling::flag);
-        for (const ServingField& field : serving_fields())
-            if (field.kind == FieldKind::truth ? truths.at(field.key) : flags.has(field.flag))
-                given.give(field.flag, field.kind == FieldKind::truth ? "true" : texts.at(field.key));
-        return given;
-    }
-};
-
 struct ServeOptions {
     bool frontier = false;
     std::string ttft, tpot, e2e;
@@ -77,7 +31,7 @@ struct ServeOptions {
     std::vector<std::string> devices;
     cli::ModelOption model;
     cli::QuestionOptions question;
-    ServingOptions serving;
+    cli::ServingOptions serving;
     ServingRequest request;
 
     void add_to(cli::Flags& flags) {
@@ -116,7 +70,8 @@ struct ServeOptions {
     }
 
     ServiceLevel level() const {
-        return {parse_time(ttft, "--ttft-p99"), parse_time(tpot, "--tpot-p99"), parse_time(e2e, "--e2e-p99")};
+        return {cli::time_given(ttft, "--ttft-p99"), cli::time_given(tpot, "--tpot-p99"),
+                cli::time_given(e2e, "--e2e-p99")};
     }
 
   private:

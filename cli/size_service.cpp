@@ -7,6 +7,7 @@
 #include "archsim/report/sizing_report.hpp"
 #include "archsim/run/launch.hpp"
 #include "common/progress.hpp"
+#include "common/serving_options.hpp"
 #include "common/tool.hpp"
 
 #include <fmt/format.h>
@@ -23,29 +24,13 @@ constexpr const char* kExamples =
   size_service llama-3-70b --rate 5 --tpot-p99 50ms --precision bf16 fp8 --budget 60USD/h
   size_service qwen3-8b --rate 8 --ttft-p99 500ms --hardware L40S --emit vllm)";
 
-double time_of(const std::string& text, const std::string& flag) {
-    if (text.empty())
-        return 0;
-    const auto seconds = parse_seconds(text);
-    if (!seconds || *seconds <= 0)
-        throw UsageError(fmt::format("{}: expected a time with a unit (500ms, 2s), got \"{}\"", flag, text));
-    return *seconds;
-}
-
-double tokens_of(const std::string& text, const std::string& flag) {
-    const auto tokens = parse_whole(text);
-    if (!tokens || *tokens < 1)
-        throw UsageError(fmt::format("{}: expected a number of tokens (2000, 2k), got \"{}\"", flag, text));
-    return static_cast<double>(*tokens);
-}
-
 struct SizeOptions {
-    std::string prompt = "2k", output = "300", ttft, tpot, e2e, budget, grid, emit;
+    std::string ttft, tpot, e2e, budget, grid, emit;
     std::vector<std::string> hardware, prices;
     bool rent = false, buy = false;
-    std::int64_t requests = 0;
     cli::ModelOption model;
     cli::QuestionOptions question;
+    cli::ServingOptions serving;
     SizingRequest request;
 
     void add_to(cli::Flags& flags) {
@@ -55,7 +40,9 @@ struct SizeOptions {
                         "devices: NAME, NAME@MODE or a device file; all: every device of the database "
                         "(default: those of servers with a rental price)")
             .value_named("DEVICE");
-        add_load(flags);
+        serving.add_to(flags, {.without = {"trace", "warm_up", "prompt_devices"},
+                               .usual = {{"prompt_tokens", "2k"}, {"output_tokens", "300"}},
+                               .found = {{"requests", "as many as the load needs"}}});
         add_limits(flags);
         question.add_to(flags, {.without = {"batch_size", "steps", "image_size", "frames", "prompt_tokens",
                                             "generate_tokens", "context", "sampling", "parallel", "devices"},
@@ -67,16 +54,15 @@ struct SizeOptions {
                 "manifest; sized for that engine unless --runtime says otherwise")
             .one_of({"vllm", "sglang", "trtllm", "kubernetes"});
         add_money(flags);
+        flags.add_rule([this, &flags] { finish(serving.given(flags)); });
     }
 
-    void finish() {
-        RequestPlan& load = request.serving.load;
-        load.prompt_tokens = tokens_of(prompt, "--prompt-tokens");
-        load.output_tokens = tokens_of(output, "--output-tokens");
-        load.count = requests;
-        request.level = {time_of(ttft, "--ttft-p99"), time_of(tpot, "--tpot-p99"), time_of(e2e, "--e2e-p99")};
-        if (!(load.rate_per_s >= 0))
-            throw UsageError("--rate: expected requests per second above 0");
+    void finish(const ServingTexts& given) {
+        request.serving = given.request();
+        if (!given.has("requests"))
+            request.serving.load.count = 0; // as many as the load needs
+        request.level = {cli::time_given(ttft, "--ttft-p99"), cli::time_given(tpot, "--tpot-p99"),
+                         cli::time_given(e2e, "--e2e-p99")};
         if (!budget.empty()) {
             std::string number = budget;
             for (const std::string_view unit : {"USD/h", "/h"})
@@ -114,46 +100,6 @@ struct SizeOptions {
     }
 
   private:
-    void add_load(cli::Flags& flags) {
-        flags.add_option("--rate", request.serving.load.rate_per_s, "requests per second, Poisson arrivals")
-            .value_named("RATE");
-        flags
-            .add_option("--users", request.serving.plan.concurrency,
-                        "users who each have one request in flight, instead of a rate")
-            .within(1, 1 << 20);
-        flags.exclude("--rate", "--users");
-        flags.add_option("--prompt-tokens", prompt, "length of prompts").value_named("N").show_default();
-        flags.add_option("--output-tokens,--generate-tokens", output, "length of answers")
-            .value_named("N")
-            .show_default();
-        flags
-            .add_option("--requests", requests,
-                        "requests to simulate (default: five times as long as an answer, 1000 at least; 8 of "
-                        "each user)")
-            .within(1, 1 << 24)
-            .in_group("Engine");
-        flags.add_option("--seed", request.serving.load.seed, "of arrivals")
-            .show_default()
-            .in_group("Engine");
-        flags
-            .add_option("--max-sequences", request.serving.plan.engine.sequences,
-                        "sequences that run at once")
-            .within(1, 1 << 20)
-            .show_default()
-            .in_group("Engine");
-        flags
-            .add_option("--step-tokens", request.serving.plan.engine.step_tokens,
-                        "tokens of one step; longer prompts are cut into chunks")
-            .within(1, 1 << 24)
-            .show_default()
-            .in_group("Engine");
-        flags
-            .add_option("--prefix-hit", request.serving.plan.engine.prefix_hit,
-                        "part of every prompt that is in the cache already")
-            .value_named("SHARE")
-            .in_group("Engine");
-    }
-
     void add_limits(cli::Flags& flags) {
         flags.add_option("--ttft-p99", ttft, "limit on the P99 time to first token, 2s").value_named("TIME");
         flags.add_option("--tpot-p99", tpot, "limit on the P99 time per output token, 30ms")
@@ -208,7 +154,6 @@ int main(int argc, char** argv) {
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
-        size.finish();
         const Session session = size.question.open();
         const Model model = session.load(size.model.taken("size_service"));
         std::vector<Conditions> formats;

@@ -15,6 +15,6 @@ target_compile_options(archsim_cli PRIVATE "$<$<CONFIG:Release>:${archsim_text_o
 archsim_share_precompiled(archsim_cli)
 set_target_properties(archsim_cli PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 set(archsim_cli_grouped ${archsim_cli_sources})
-list(FILTER archsim_cli_grouped EXCLUDE REGEX "/measurement_options") # not for the first tool: calls what it is built without
+list(FILTER archsim_cli_grouped EXCLUDE REGEX "/(measurement|serving)_options") # not for the first tool: call what it is built without
 archsim_group(${PROJECT_SOURCE_DIR}/cli common:2 SOURCES ${archsim_cli_grouped})
 target_include_directories(archsim_cli INTERFACE ${PROJECT_SOURCE_DIR}/cli)

@@ -145,7 +145,10 @@ std::vector<ServingField> load_fields() {
                     .group = kLoadGroup},
                    load(&RequestPlan::burstiness), 1e-3, 1e6),
         whole_field(
-            {.key = "concurrency", .flag = "--concurrency", .help = "requests in flight, instead of a rate"},
+            {.key = "concurrency",
+             .aliases = {"users", "--users"},
+             .flag = "--concurrency",
+             .help = "requests in flight, one of each user, instead of a rate"},
             [](ServingRequest & r) -> auto& { return r.plan.concurrency; }, 1, kMostServedSequences),
         whole_field(
             {.key = "requests", .flag = "--requests", .help = "requests to simulate", .fallback = "1000"},

@@ -16,7 +16,6 @@ namespace archsim {
 namespace {
 
 constexpr double kSecondsPerHour = 3600;
-constexpr double kHoursPerYear = 8766; // 365.25 days
 constexpr double kGramsPerKg = 1000;
 
 /// What money buys: an inference or a token, `rate` of them in a second of work, each of `joules` inside the

@@ -87,6 +87,31 @@ TEST_CASE("a launch has the layout, the batch limits and the length of the answe
     CHECK_THAT(launched({}, LaunchTarget::vllm, "fp8"), Catch::Contains("--quantization fp8"));
 }
 
+TEST_CASE("a launch has the limits of the engine that was simulated", "[sizing][launch]") {
+    SizingRequest request;
+    request.serving.load.rate_per_s = 2;
+    request.level = {1, 0, 0};
+    const std::vector<std::string> hardware = {"H100"};
+    std::vector<Conditions> formats(1);
+    formats.front().stack = "vllm";
+    const Session& session = shipped_session();
+    const auto sized = [&] {
+        return size_service(session, session.load("tinyllama-1.1b"), hardware, formats, request);
+    };
+    for (const std::int64_t asked : {0, 48}) { // the stack's own limits, and others
+        request.serving.plan.engine.sequences = asked;
+        const SizingAnswer answer = sized();
+        const SizedDevice& device = answer.devices.front();
+        REQUIRE(device.layout);
+        const EngineLimits& engine = device.layout->engine;
+        CHECK(engine.sequences > 0);
+        CHECK((asked == 0 || engine.sequences == asked));
+        const std::string text = launch_text(session, answer, device, LaunchTarget::vllm, "x");
+        CHECK_THAT(text, Catch::Contains("--max-num-seqs " + std::to_string(engine.sequences)));
+        CHECK_THAT(text, Catch::Contains("--max-num-batched-tokens " + std::to_string(engine.step_tokens)));
+    }
+}
+
 TEST_CASE("a manifest has an engine per replica and asks for its devices", "[sizing][launch]") {
     const std::string yaml = launched({.tensor = 2, .data = 6}, LaunchTarget::kubernetes);
     CHECK_THAT(yaml, Catch::Contains("replicas: 6"));

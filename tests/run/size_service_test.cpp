@@ -182,16 +182,6 @@ TEST_CASE("engines share a model as they can: powers of two that divide its head
         CHECK(engine_ways(*alone, 32, true).size() == 1);
 }
 
-TEST_CASE("of users the first answers do not count", "[sizing]") {
-    // Two users, the first answers of both take 10 s, the later ones 1 s.
-    ServingOutcome outcome;
-    for (const double wait : {10.0, 10.0, 1.0, 1.0})
-        outcome.requests.push_back(
-            {.arrival_s = 0, .prompt_tokens = 1, .output_tokens = 1, .first_token_s = wait, .end_s = wait});
-    CHECK(summarize(outcome).time_to_first_s.p99 == 10);
-    CHECK(settled_summary(outcome, 2).time_to_first_s.p99 == 1);
-}
-
 TEST_CASE("32 users, 8k context, a first token within a second: H100, GB10 or a MacBook, in five lines",
           "[sizing]") {
     SizingRequest request;

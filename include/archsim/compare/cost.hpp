@@ -15,6 +15,9 @@
 
 namespace archsim {
 
+/// Of 365.25 days.
+inline constexpr double kHoursPerYear = 8766, kHoursPerMonth = kHoursPerYear / 12;
+
 /// What an electricity meter counts in.
 inline constexpr double kJoulesPerKwh = 3.6e6;
 

@@ -60,6 +60,7 @@ struct SizedLayout {
     SizingPressure pressure; ///< under the load, by the estimate
     SizingPressure at_twice; ///< under twice the load
     SizedMemory memory;
+    EngineLimits engine;                       ///< of each engine: those asked for, else the stack's
     std::optional<double> usd_per_hour;        ///< on the one basis; absent without a price
     double watts = 0;                          ///< at the facility's meter (PUE)
     double carbon_g_per_hour = 0;              ///< of that electricity
@@ -106,7 +107,8 @@ ARCHSIM_API std::int64_t sized_requests(const SizingRequest& request);
 /// A layout is tensor parallel in powers of two up to a node (pipeline stages over nodes where one does not
 /// hold the model; for mixtures of experts also whole experts with attention data-parallel), times engines
 /// beside each other. Each is judged by the simulation of serve_model, with the same arrivals for all.
-/// Of users the first answers do not count: they start all at once, which no later ones do.
+/// Of users the warm-up does not count (ServingPlan::warm_up): they start all at once, which no later ones
+/// do.
 ///
 /// The probability that limits hold is that of steps which take no more than f times as long as estimated, f
 /// being the largest factor at which the simulated percentiles still hold; f follows the error model's

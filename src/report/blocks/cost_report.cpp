@@ -162,7 +162,7 @@ Table token_table(std::span<const Result> results, const CostOptions& options) {
 } // namespace
 
 namespace {
-constexpr double kSecondsPerMonth = 8766.0 / 12 * 3600; ///< of a year of 365.25 days
+constexpr double kSecondsPerMonth = kHoursPerMonth * 3600;
 } // namespace
 
 std::vector<Block> cost_blocks(std::span<const Result> results, const CostOptions& options) {

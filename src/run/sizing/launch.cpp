@@ -103,7 +103,7 @@ struct Launch {
     std::vector<std::string> remarks = {};
 
     const Parallelism& way() const { return device.layout->run.parallelism; }
-    const EngineLimits& engine() const { return answer.request.serving.plan.engine; }
+    const EngineLimits& engine() const { return device.layout->engine; }
     /// Positions of the longest sequence.
     std::int64_t longest() const {
         const RequestPlan& load = answer.request.serving.load;

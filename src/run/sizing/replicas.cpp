@@ -31,19 +31,6 @@ double factor_at(double low, double high, double deviation) {
 
 } // namespace
 
-ServingSummary settled_summary(const ServingOutcome& outcome, std::int64_t users) {
-    if (users <= 0 || static_cast<std::size_t>(users) >= outcome.requests.size())
-        return summarize(outcome);
-    ServingOutcome later = outcome;
-    later.requests.erase(later.requests.begin(), later.requests.begin() + users);
-    ServingSummary all = summarize(outcome);
-    const ServingSummary without = summarize(later);
-    all.time_to_first_s = without.time_to_first_s;
-    all.time_per_token_s = without.time_per_token_s;
-    all.end_to_end_s = without.end_to_end_s;
-    return all;
-}
-
 Replicas::Replicas(const Session& session, const Model& model, const std::string& hardware,
                    const Conditions& conditions, const SizingRequest& request)
     : request_(request), server_(session, model, hardware, conditions, request.serving) {
@@ -143,7 +130,7 @@ SizingPressure Replicas::pressure(std::int64_t engines, double deviation, double
     std::vector<ServedRequest> arriving = requests(part, plan.concurrency > 0 ? part : std::min(1.0, part));
     ScaledPrices prices(server_.prices(), by.later);
     const ServingOutcome outcome = simulate_serving(plan, prices, std::move(arriving));
-    SizingPressure most = judge(settled_summary(outcome, plan.concurrency), by);
+    SizingPressure most = judge(summarize(outcome), by);
     if (plan.concurrency == 0 && capacity() > 0) {
         const double queue = load_factor * request_.serving.load.rate_per_s * by.later /
                              (capacity() * static_cast<double>(engines));

@@ -58,7 +58,4 @@ class Replicas {
     double capacity_ = -1;
 };
 
-/// The summary of a run without the first answer of each user, where there are users.
-ServingSummary settled_summary(const ServingOutcome& outcome, std::int64_t users);
-
 } // namespace archsim

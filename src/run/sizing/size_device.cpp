@@ -16,7 +16,6 @@ namespace archsim {
 
 namespace {
 
-constexpr double kHoursPerYear = 8766; // 365.25 days
 constexpr double kGramsPerKg = 1000, kWattsPerKw = 1000;
 
 /// A way and how many engines of it hold.
@@ -163,17 +162,15 @@ class DeviceSizer {
     void describe(Found& best, SizedDevice& out) const {
         Replicas& replicas = *best.replicas;
         SizedLayout layout;
-        const std::int64_t users = basis_.request.serving.plan.concurrency;
         layout.probability = replicas.probability(best.engines, best.deviation);
         layout.at_twice = replicas.pressure(best.engines, 0, 2);
         Server& server = replicas.server();
         server.use_engines(best.engines);
         layout.run = server.run(basis_.request.serving.load.rate_per_s, false);
-        if (users > 0)
-            layout.run.summary = settled_summary(layout.run.outcome, users);
         layout.pressure = replicas.pressure_of(layout.run.summary);
         layout.run.bounds = replicas.bounds(best.engines, layout.run.summary);
         layout.memory = memory(server, layout.run);
+        layout.engine = server.plan().engine;
         price(layout, out);
         out.layout = std::move(layout);
     }

@@ -19,7 +19,6 @@ namespace archsim {
 
 namespace {
 
-constexpr double kHoursPerMonth = 730.5; // 8766 / 12
 constexpr double kSecondsPerHour = 3600;
 
 /// Where a distribution function of standard errors reaches `share`.

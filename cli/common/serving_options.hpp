@@ -1,0 +1,40 @@
+#pragma once
+// Options for the fields of a request to a server, from the table of fields: serve_model, size_service.
+
+#include "archsim/ask/serving_fields.hpp"
+#include "common/flags.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim::cli {
+
+/// Which of the fields a tool takes, and what they are there.
+struct ServingSelection {
+    std::vector<std::string_view> without = {};
+    /// Texts of fields that are not given, where they are others than those of the table.
+    std::map<std::string, std::string> usual = {};
+    /// What help says of fields whose usual value the tool finds by itself.
+    std::map<std::string, std::string> found = {};
+};
+
+class ServingOptions {
+  public:
+    void add_to(Flags& flags, ServingSelection selection = {});
+    /// The texts that were given, and those that are usual for the tool.
+    ServingTexts given(const Flags& flags) const;
+
+  private:
+    bool takes(const ServingField& field) const;
+
+    ServingSelection selection_;
+    std::map<std::string, std::string> texts_;
+    std::map<std::string, bool> truths_;
+};
+
+/// "500ms", "0.5s", "40 ms" in seconds; 0 for nothing. Throws UsageError that names the flag.
+double time_given(const std::string& text, std::string_view flag);
+
+} // namespace archsim::cli

@@ -18,10 +18,8 @@ namespace {
 /// Relative; closer values are one value, rounded.
 constexpr double kRounding = 1e-9;
 
-double scale_of(const Measure& m) {
-    return m.interval.low > 0 && m.interval.high > m.interval.low
-               ? std::log(m.interval.high / m.interval.low) / (2 * kErrorReach)
-               : 0;
+double scale_of(const Interval& i) {
+    return i.low > 0 && i.high > i.low ? std::log(i.high / i.low) / (2 * kErrorReach) : 0;
 }
 
 bool same(const Result& a, const Result& b, const auto& part) {
@@ -39,7 +37,7 @@ double probability(const Metric& by, const ErrorTerms& a, const Measure& x, cons
     const double ratio = std::log(y.value / x.value) * (by.better == Better::higher ? -1 : 1);
     if (std::abs(ratio) < kRounding)
         return 0.5;
-    const double s = scale_of(x), t = scale_of(y);
+    const double s = scale_of(x.interval), t = scale_of(y.interval);
     const double squared = (s * s + t * t - 2 * correlation(a, b) * s * t) * difference_scale(a, b);
     if (!(squared > kRounding * kRounding))
         return ratio > 0 ? 1 : 0;
@@ -113,9 +111,9 @@ double Contest::probability_better(std::size_t a, std::size_t b) const {
 }
 
 std::optional<double> width_after_measuring(const Result& result) {
-    const Interval& now = result.estimate.latency_interval;
+    const double scale = scale_of(result.estimate.latency_interval);
     const ErrorTerms terms = error_terms(result, SpreadOf::latency);
-    if (!result.ok() || result.generation || !terms.parts || !(now.low > 0) || !(now.high > now.low))
+    if (!result.ok() || result.generation || !terms.parts || scale == 0)
         return std::nullopt;
     const ErrorSubject of = UncertaintyTable::subject(terms.metric, *result.device, *result.runtime);
     GivenRow row;
@@ -129,7 +127,6 @@ std::optional<double> width_after_measuring(const Result& result) {
     const double known = posterior(rows, of, *terms.parts).fall_at(terms.lanes);
     rows.push_back(std::move(row));
     const double more = posterior(rows, of, *terms.parts).fall_at(terms.lanes);
-    const double scale = std::log(now.high / now.low) / (2 * kErrorReach);
     return std::exp(2 * kErrorReach * std::sqrt(std::max(0.0, scale * scale - (more - known))));
 }
 
@@ -176,7 +173,7 @@ std::vector<double> shares_of_best(std::span<const Result> results, const Metric
     double low = INFINITY, high = -INFINITY;
     for (const std::size_t i : field) {
         middle.push_back(sign * std::log(contest.measure(i)->value));
-        scale.push_back(std::max(1e-6, scale_of(*contest.measure(i)) * std::sqrt(1 - common)));
+        scale.push_back(std::max(1e-6, scale_of(contest.measure(i)->interval) * std::sqrt(1 - common)));
         low = std::min(low, middle.back() - 5 * scale.back());
         high = std::max(high, middle.back() + 3 * scale.back());
     }

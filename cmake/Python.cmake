@@ -36,10 +36,10 @@ endfunction()
 archsim_python_module(archsim_python_portable portable)
 target_link_options(archsim_python_portable PRIVATE -static-libstdc++ -static-libgcc -s -Wl,--exclude-libs,ALL)
 if(ARCHSIM_BUILD_TOOLS)
-    # With the tools, as the function archsim_run: a wheel has the library once.
-    set(object ${PROJECT_BINARY_DIR}/multicall/archsim_run.o)
+    # With the tools, as the function archsim_main: a wheel has the library once.
+    set(object ${PROJECT_BINARY_DIR}/multicall/archsim_main.o)
     add_custom_command(OUTPUT ${object}
-        COMMAND ${CMAKE_OBJCOPY} --redefine-sym main=archsim_run
+        COMMAND ${CMAKE_OBJCOPY} --redefine-sym main=archsim_main
             $<FILTER:$<TARGET_OBJECTS:archsim_multicall_main>,INCLUDE,/multicall/archsim> ${object}
         DEPENDS $<TARGET_OBJECTS:archsim_multicall_main> VERBATIM)
     set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)

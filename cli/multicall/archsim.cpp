@@ -138,7 +138,8 @@ void name_nearest(std::string_view asked) {
 
 } // namespace
 
-int main(int argc, char** argv) {
+// A wheel exports it, under another name (cmake/Python.cmake).
+[[gnu::visibility("default")]] int main(int argc, char** argv) {
     const std::string_view called = argc > 0 ? argv[0] : "";
     if (const Tool* const tool = find_tool(called.substr(called.rfind('/') + 1))) // all of it without one
         return tool->run(argc, argv);

@@ -15,6 +15,6 @@ def run(tool):
     # As for any program, and not when Python next looks.
     for stop in (signal.SIGINT, signal.SIGPIPE):
         signal.signal(stop, signal.SIG_DFL)
-    status = ctypes.CDLL(_archsim.__file__).archsim_run(len(words), arguments)
+    status = ctypes.CDLL(_archsim.__file__).archsim_main(len(words), arguments)
     ctypes.CDLL(None).fflush(None)
     os._exit(status)

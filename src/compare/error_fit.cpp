@@ -27,6 +27,10 @@ constexpr double kFarthest = 1.5;
 /// the rating by family, and clocks stay high or fall while a device waits.
 const double kUnmeasuredPower = std::pow(std::log(2.0) / kErrorReach, 2);
 constexpr int kScaleSteps = 30;
+/// Measurements that are closer were rounded to one value: their order says nothing.
+constexpr double kSameTime = 1e-9;
+/// As far as what the effects say of a difference is believed to be off, and as far the other way.
+constexpr double kLeastDifference = 0.1;
 /// Of the variance within a set, what a row may share with others; the rest is its own.
 constexpr double kMostShared = 0.95;
 /// Squared scale where no class says another, and where the search for one begins: a factor of 1.35, 90 %.
@@ -304,21 +308,33 @@ bool same_generation(const ErrorRow& a, const ErrorRow& b) {
     return !a.generation.empty() && a.generation == b.generation;
 }
 
-/// Pairs of one workload on two devices: the squared scale of how far their ratio was from what was measured,
-/// in units of what the effects make of it.
+/// Pairs of one workload on two devices: the squared scale, in units of what the effects make of it, under
+/// which the order that was measured is most likely.
 double fit_differences(const Rows& rows, const ErrorModel& model) {
-    std::vector<double> squares;
+    std::vector<double> deviations; // positive where the estimates order the pair as it was measured
     for (std::size_t i = 0; i < rows.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
-            if (const ErrorRow& a = *rows[i], &b = *rows[j]; same_workload(a, b) && a.device != b.device)
-                squares.push_back(std::pow(a.value - b.value, 2) / difference_variance(model, a, b));
-    if (squares.empty())
+            if (const ErrorRow& a = *rows[i], &b = *rows[j]; comparable(a, b)) {
+                const double said = a.predicted - b.predicted, was = said + a.value - b.value;
+                deviations.push_back(said * (was > 0 ? 1 : -1) / std::sqrt(difference_variance(model, a, b)));
+            }
+    if (deviations.empty())
         return 1;
-    const Eigen::Map<const Eigen::ArrayXd> all(squares.data(), static_cast<Eigen::Index>(squares.size()));
-    double scale = 1;
-    for (int step = 0; step < kScaleSteps; ++step)
-        scale = (likelihood_weights(all, scale) * all).mean();
-    return std::clamp(scale, 0.25, 4.0);
+    const auto unlikeliness = [&](double log_scale) {
+        const double scale = std::exp(log_scale / 2);
+        return std::accumulate(deviations.begin(), deviations.end(), 0.0, [&](double sum, double deviation) {
+            return sum - std::log(model.at_most(deviation / scale));
+        });
+    };
+    double low = std::log(kLeastDifference), high = -low;
+    for (int step = 0; step < kScaleSteps; ++step) {
+        const double third = (high - low) / 3;
+        if (unlikeliness(low + third) < unlikeliness(high - third))
+            high -= third;
+        else
+            low += third;
+    }
+    return std::exp((low + high) / 2);
 }
 
 void fit_shares(const Rows& without_model, const Rows& without_device, ErrorModel& model) {
@@ -365,6 +381,11 @@ Rows seen(const std::vector<ErrorRow>& rows, const Unseen& unseen) {
 
 bool same_workload(const ErrorRow& a, const ErrorRow& b) {
     return a.model == b.model && a.workload == b.workload && a.metric == b.metric;
+}
+
+bool comparable(const ErrorRow& a, const ErrorRow& b) {
+    return !of_draw(a.metric) && a.device != b.device && same_workload(a, b) &&
+           std::abs(a.predicted + a.value - b.predicted - b.value) >= kSameTime;
 }
 
 double difference_variance(const ErrorModel& model, const ErrorRow& a, const ErrorRow& b) {

@@ -45,6 +45,8 @@ ErrorModel fit_errors(const ErrorEvidence& evidence, const Unseen& unseen = {},
 
 /// Both rows are of one network, batch and format, and of one metric.
 bool same_workload(const ErrorRow& a, const ErrorRow& b);
+/// Times of one workload on two devices, of which the measurements say which is faster.
+bool comparable(const ErrorRow& a, const ErrorRow& b);
 /// Of the difference of the errors of two rows of one workload on two devices, neither of whose networks was
 /// seen; without the model's difference_scale.
 double difference_variance(const ErrorModel& model, const ErrorRow& a, const ErrorRow& b);

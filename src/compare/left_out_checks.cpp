@@ -11,9 +11,6 @@ namespace archsim {
 
 namespace {
 
-/// Measurements that are closer were rounded to one value: their order says nothing.
-constexpr double kSameTime = 1e-9;
-
 std::vector<ErrorRow> without(const std::vector<ErrorRow>& rows, const std::set<std::string_view>& ids) {
     std::vector<ErrorRow> result;
     std::copy_if(rows.begin(), rows.end(), std::back_inserter(result),
@@ -28,11 +25,9 @@ PairOdds check_pairs(const std::vector<ErrorRow>& rows, const ErrorModel& model)
     for (std::size_t i = 0; i < rows.size(); ++i)
         for (std::size_t j = 0; j < i; ++j) {
             const ErrorRow &a = rows[i], &b = rows[j];
-            if (of_draw(a.metric) || a.device == b.device || !same_workload(a, b))
+            if (!comparable(a, b))
                 continue;
             const double said = b.predicted - a.predicted, was = said + b.value - a.value;
-            if (std::abs(was) < kSameTime)
-                continue;
             const double variance = difference_variance(model, a, b) * model.difference_scale;
             const double likelier = model.at_most(std::abs(said) / std::sqrt(variance));
             const auto last = odds.tenths.size() - 1;

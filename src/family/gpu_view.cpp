@@ -132,10 +132,12 @@ void View::add_traffic(Mapping& out, const Traffic& t, double share, Parameter r
     const double weights = weights_resident_ ? 0 : t.weights;
     const double l2 = std::max(t.on_chip, t.activations + t.weights);
     // A multiprocessor has a limited number of bytes in flight: few of them cannot draw the full bandwidth.
+    // Those that a kernel leaves idle load for kernels of other streams.
     double drawn = share;
     const double per_unit = param(Parameter::unit_load_bytes_per_clock, 0);
+    const double loading = overlapped ? units : t.units_used;
     if (per_unit > 0 && dram_per_cycle > 0 && t.units_used > 0)
-        drawn = std::min(share, per_unit * t.units_used / dram_per_cycle);
+        drawn = std::min(share, per_unit * loading / dram_per_cycle);
     out.add(Resource::dram_bytes, Lane::memory, dram, drawn, reason);
     out.add(Resource::weight_bytes, Lane::memory, weights, drawn, reason);
     if (l2_per_cycle > 0)

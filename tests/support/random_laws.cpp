@@ -159,10 +159,11 @@ Verdict more_structure(Network& network, const Question& q, RandomSource& random
     const std::string what = fmt::format("{} x {}", name_of(part), factor);
     // A wavefront fills the whole array: of networks of microseconds that is a tenth of the time.
     constexpr double kOfFilling = 0.15;
-    if (is_of(q, "kpu"))
-        return not_worse(base, larger, what, part == Structure::clock ? kSearch : kOfFilling);
-    return part == Structure::clock ? not_worse(base, larger, what, kSearch)
-                                    : not_worse(base, larger, what, kOfStructure);
+    const bool fills = is_of(q, "kpu") || (part == Structure::array && is_of(q, "tpu"));
+    return not_worse(base, larger, what,
+                     part == Structure::clock ? kSearch
+                     : fills                  ? kOfFilling
+                                              : kOfStructure);
 }
 
 template <Structure part>

@@ -12,6 +12,7 @@ foreach(tool IN LISTS ARCHSIM_TOOLS)
     string(APPEND list "TOOL(${tool})\n")
 endforeach()
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/multicall/tools.def CONTENT "${list}")
+add_custom_target(archsim_tool_objects DEPENDS ${archsim_multicall_objects})
 set_source_files_properties(${archsim_multicall_objects} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
 
 add_library(archsim_multicall_main OBJECT ${archsim_program_sources})

@@ -14,14 +14,14 @@
 #include <utility>
 #include <vector>
 
-#define TOOL(name) int name##_main(int argc, char** argv);
+#define TOOL(name) extern "C" int archsim_main_##name(int argc, char** argv);
 #include "tools.def"
 #undef TOOL
 
 namespace {
 
 constexpr std::array kTools = {
-#define TOOL(name) std::pair{std::string_view(#name), &name##_main},
+#define TOOL(name) std::pair{std::string_view(#name), &archsim_main_##name},
 #include "tools.def"
 #undef TOOL
 };

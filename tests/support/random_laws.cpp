@@ -157,8 +157,8 @@ Verdict more_structure(Network& network, const Question& q, RandomSource& random
     if (part == Structure::units && larger.estimate.power_limited)
         return {};
     const std::string what = fmt::format("{} x {}", name_of(part), factor);
-    // A wavefront fills the whole array: of networks of microseconds that is a tenth of the time.
-    constexpr double kOfFilling = 0.15;
+    // A wavefront fills the whole array: of networks of microseconds that is up to a fifth of the time.
+    constexpr double kOfFilling = 0.2;
     const bool fills = is_of(q, "kpu") || (part == Structure::array && is_of(q, "tpu"));
     return not_worse(base, larger, what,
                      part == Structure::clock ? kSearch

@@ -3,6 +3,7 @@
 // inference, weights that stay on chip, whole networks laid out as one pipeline with configuration changes
 // when they do not fit.
 
+#include "family/contexts.hpp"
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
 #include "map/arrangements.hpp"
@@ -22,6 +23,7 @@ using namespace accelerator;
 
 struct NpuFacts : FactsOf<NpuFacts> {
     Fact cores, array_rows, array_cols, sram_bytes, on_chip_weight_bytes;
+    Fact compute_units, layer_controllers, units_per_controller, context_fill, unit_channels, layer_bandwidth;
     bool dataflow_pipeline = false; ///< whole network laid out spatially, one image per pipeline step
 };
 
@@ -65,8 +67,17 @@ struct Array {
         pipeline = facts.dataflow_pipeline;
         if (!own_dram && !machine.runtime->streams_weights)
             weights_held = network.weight_bytes; // what does not fit at all is refused before
-        fits = pipeline && network.weight_bytes <= weights_held;
-        placed = fits && !in_contexts;
+        whole = {facts.compute_units.value_or(0), facts.layer_controllers.value_or(0),
+                 facts.units_per_controller.value_or(0), weights_held};
+        context = whole;
+        if (facts.context_fill.known()) {
+            const double fill = facts.context_fill.value;
+            context = {std::floor(whole.units * fill), std::floor(whole.controllers * fill),
+                       whole.per_controller, whole.weights * fill};
+        }
+        unit_channels = facts.unit_channels.value_or(0);
+        layer_bandwidth = facts.layer_bandwidth.value_or(0);
+        may_place = !in_contexts;
         // A chip without memory of its own keeps keys and values where its weights are.
         keeps_cache = !own_dram &&
                       network.weight_bytes + network.memory.kv_cache_bytes + network.memory.peak_live_bytes <=
@@ -91,8 +102,10 @@ struct Array {
     bool own_dram = true;
     bool keeps_cache = false; ///< keys and values stay on the chip between steps
     bool pipeline = false;    ///< layers of the whole network side by side on the chip
-    bool fits = false;        ///< all weights of a pipeline stay on chip
-    bool placed = false;      ///< as one pipeline; what fits may run in contexts, too
+    bool may_place = true;    ///< as one pipeline; what fits may run in contexts, too
+    double unit_channels = 0, layer_bandwidth = 0;
+    npu::Capacity whole;   ///< of a pipeline
+    npu::Capacity context; ///< what a compiler fills of it with one context of several
 };
 
 /// How often the busiest rank of a chip has its part of `heads`: heads are whole, and one that several ranks
@@ -143,6 +156,10 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
     /// Networks that fit as one pipeline run in contexts all the same.
     explicit NpuMapper(bool in_contexts) : in_contexts_(in_contexts) {}
     std::string_view name() const override { return "spatial array"; }
+    /// How a pipeline is cut into contexts weighs arithmetic against what crosses its border.
+    bool counts_depend_on(Lever, const Machine& machine) const override {
+        return machine.device->facts.as<NpuFacts>().dataflow_pipeline;
+    }
 
     void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
              Mapping& out) const override {
@@ -158,15 +175,17 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
             count(array, stages, network.subgraphs[which[i]], network, out[i]);
     }
 
-    /// A pipeline whose layers each wait for whole images (attention, reductions of all pixels) takes as many
-    /// intervals; in contexts, each layer has the array for itself and its weights must come first.
+    /// A pipeline that is full takes long intervals, and one whose layers each wait for whole images many of
+    /// them; in contexts, a few layers have the array for themselves and their weights must come first.
     std::span<const std::shared_ptr<const Mapper>> other_arrangements(const NetworkWork& network,
                                                                       const Machine& machine) const override {
         static const std::array<std::shared_ptr<const Mapper>, 1> kContexts = {
             std::make_shared<const NpuMapper>(true)};
         if (in_contexts_ || !machine.device->facts.as<NpuFacts>().dataflow_pipeline ||
-            machine.rate(Resource::host_link_bytes) <= 0 || !Array(machine, network).fits)
+            machine.rate(Resource::host_link_bytes) <= 0)
             return {};
+        if (network.weight_bytes > Array(machine, network).whole.weights)
+            return {}; // runs in contexts anyway
         return kContexts;
     }
 
@@ -176,8 +195,9 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
         for (std::size_t i = 0; i < result.fixed.demand_count; ++i)
             result.fixed.demands[i].amount /= array.independent();
         if (array.pipeline) {
-            result.scheme = array.placed ? "one pipeline" : "contexts in turn";
-            result.sections = array.placed ? 1 : 0;
+            const Stages stages = stages_of(array, network);
+            result.scheme = stages.placed ? "one pipeline" : "contexts in turn";
+            result.sections = stages.contexts;
         }
         return result;
     }
@@ -192,11 +212,103 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
         double padded = 0; ///< multiply-accumulates of dense products
     };
 
-    /// Of stages of a pipeline, as they are counted; nothing of other arrays.
+    /// Of the stages of a pipeline, as they are laid out; nothing of other arrays.
     struct Stages {
-        double cycles = 0;        ///< of the array, as they are placed
+        double cycles = 0;        ///< of the array, as its stages ask for
         double outside_bytes = 0; ///< of images that come in and go out
+        bool placed = false;      ///< all of them side by side, for good
+        double contexts = 0;
+        double interval = 0;       ///< cycles between images of a context, in the mean
+        double stretch = 1;        ///< intervals over what they hold: whole units are not all at work
+        double crossing_bytes = 0; ///< of an image: out of contexts and into later ones
     };
+
+    /// Layers of a pipeline that a subgraph becomes. A compiler merges what follows a product into it, but
+    /// for a sum with another tensor behind an activation; a normalisation and a softmax come apart.
+    static double layers_of(const SubgraphWork& work, const Machine& machine) {
+        double layers = 0, activations = 0;
+        for (const OperatorUse& use : work.operators) {
+            if (on_host(use, machine))
+                continue;
+            const OperatorWork& w = use.op->work;
+            switch (w.kind) {
+            case OpKind::free:
+                break;
+            case OpKind::normalization: // mean, difference, square, mean, root, quotient, scale, shift
+                layers += 8;
+                break;
+            case OpKind::softmax: // maximum, difference, exponential, sum, reciprocal, product
+                layers += 6;
+                break;
+            case OpKind::elementwise:
+                activations += w.special_ops > 0;
+                break;
+            default:
+                layers += 1;
+            }
+        }
+        if (layers > 0 && activations > 0 && work.extra_bytes > 0)
+            layers += 1;
+        return std::max(1.0, layers);
+    }
+
+    /// Units that one controller can use on a subgraph: they divide its output channels.
+    static double units_each(const Array& array, const SubgraphWork& work) {
+        if (array.unit_channels <= 0)
+            return 0;
+        double channels = 0;
+        for (const OperatorUse& use : work.operators)
+            for (const Contraction& c : use.op->work.contractions)
+                channels = std::max(channels,
+                                    use.op->work.window ? use.op->work.window->out_channels : c.n * c.groups);
+        return channels > 0 ? std::ceil(channels / array.unit_channels) : 1;
+    }
+
+    /// Cycles in which the largest tensor of a subgraph passes from layer to layer.
+    static double handed_on(const Array& array, const SubgraphWork& work, double clock) {
+        if (array.layer_bandwidth <= 0)
+            return 0;
+        double bytes = 0;
+        for (const OperatorUse& use : work.operators)
+            if (!on_host(use, array.m))
+                bytes = std::max({bytes, use.written_bytes, use.read_bytes});
+        return bytes / array.layer_bandwidth * clock;
+    }
+
+    /// Where a compiler deals out whole units, depthwise layers draw on what aligns their inputs, which all
+    /// of them share, and their few multiplications on one unit.
+    static npu::Stage stage_of(const Array& array, const SubgraphWork& work, double clock, double batch) {
+        Cycles cycles = cycles_of(array, work);
+        npu::Stage stage;
+        const double share = work.repeat / batch;
+        if (array.whole.units > 0) {
+            stage.pooled = share * cycles.depthwise / array.m.param(Parameter::depthwise_efficiency, 1);
+            cycles.depthwise = 0;
+        }
+        stage.work = share * placed_cycles(array, cycles) * std::max(1.0, array.whole.units);
+        stage.controllers = layers_of(work, array.m);
+        stage.per_controller = units_each(array, work);
+        stage.floor = handed_on(array, work, clock) / batch;
+        stage.weights = work.weight_bytes;
+        return stage;
+    }
+
+    /// Whether a subgraph turns results into boxes and scores: nothing that follows from it is a layer worth
+    /// the name. Compilers' parsers end at the last layers and leave that to the application.
+    static std::vector<bool> decoding(const NetworkWork& network) {
+        constexpr double kOfProducts = 1e-3; // the least share of the products that makes a layer
+        const std::size_t count = network.subgraphs.size();
+        std::vector<bool> decodes(count, network.macs > 0);
+        for (std::size_t i = count; i-- > 0;) {
+            const SubgraphWork& work = network.subgraphs[i];
+            if (work.repeat * work.macs >= kOfProducts * network.macs)
+                decodes[i] = false;
+            if (!decodes[i] && network.partition != nullptr && i < network.partition->subgraphs.size())
+                for (const std::uint32_t before : network.partition->subgraphs[i].predecessors)
+                    decodes[before] = false;
+        }
+        return decodes;
+    }
 
     static Stages stages_of(const Array& array, const NetworkWork& network) {
         Stages all;
@@ -204,15 +316,48 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
             return all;
         const std::size_t count = network.subgraphs.size();
         const bool classified = network.representatives.size() == count;
-        std::vector<Stages> each(count); // of a class the first
+        const double units = std::max(1.0, array.whole.units);
+        const double clock = array.m.rate(array.formats.of(network.subgraphs.front().precision).resource);
+        std::vector<npu::Stage> stages(count);
         for (std::size_t i = 0; i < count; ++i) {
-            const SubgraphWork& stage = network.subgraphs[i];
+            const SubgraphWork& work = network.subgraphs[i];
             const std::size_t first = classified ? network.representatives[i] : i;
+            stages[i] = stages[first]; // of a class the first
             if (first == i)
-                each[i] = {placed_cycles(array, cycles_of(array, stage)), outside(array, stage)};
-            all.cycles += stage.repeat * each[first].cycles;
-            all.outside_bytes += stage.repeat * each[first].outside_bytes;
+                stages[i] = stage_of(array, work, clock, network.batch);
+            stages[i].crossing =
+                i < network.memory.crossing.size() ? network.memory.crossing[i] / network.batch : 0;
+            all.cycles += (stages[i].work / units + stages[i].pooled) * network.batch;
+            all.outside_bytes += work.repeat * outside(array, work);
         }
+        const std::vector<bool> decodes = decoding(network);
+        for (std::size_t i = 0; i < count; ++i)
+            if (decodes[i])
+                stages[i].controllers = 0;
+        const double whole = array.may_place ? npu::shortest_interval(stages, array.whole) : 0;
+        all.placed = whole > 0;
+        if (all.placed) {
+            all.contexts = 1;
+            all.interval = whole;
+        } else {
+            const Machine& m = array.m;
+            const double border = m.rate(array.own_dram ? Resource::dram_bytes : Resource::host_link_bytes);
+            const npu::Costs costs{0, border > 0 ? clock / border : 0};
+            double intervals = 0;
+            // The statistics of a row are awaited where a normalisation stands: its tensor waits outside.
+            for (const SubgraphWork& work : network.subgraphs)
+                if (work.kind == OpKind::normalization)
+                    all.crossing_bytes += 2 * work.repeat * work.output_bytes / network.batch;
+            for (const npu::Context& context : npu::plan_contexts(stages, array.context, costs)) {
+                ++all.contexts;
+                intervals += context.interval;
+                if (context.first > 0)
+                    all.crossing_bytes += 2 * stages[context.first].crossing;
+            }
+            all.interval = intervals / std::max(1.0, all.contexts);
+        }
+        if (all.cycles > 0)
+            all.stretch = all.interval * all.contexts * network.batch / all.cycles;
         return all;
     }
 
@@ -220,20 +365,22 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
                       const NetworkWork& network, Mapping& out) {
         const Machine& machine = array.m;
         const Cycles cycles = cycles_of(array, work);
-        add_compute(array, cycles, out);
+        add_compute(array, cycles, stages.stretch, out);
         const double share = stages.cycles > 0 ? placed_cycles(array, cycles) / stages.cycles
                                                : 1 / static_cast<double>(network.subgraphs.size());
         if (array.pipeline)
-            add_pipeline(array, work, network, share, out);
+            add_pipeline(array, stages, work, network, share, out);
         else
             add_layer_overhead(machine, 1, array.independent(), out);
         // Images stream into a pipeline while all of its stages work.
-        add_memory(array, work, network, array.placed ? stages.outside_bytes * share : outside(array, work),
+        add_memory(array, work, network,
+                   array.pipeline ? (stages.outside_bytes + stages.crossing_bytes * network.batch) * share
+                                  : outside(array, work),
                    out);
         count_arithmetic(work, network, machine, out);
         out.events[Event::l2_byte] += work.activation_bytes() + work.weight_bytes;
         out.events[Event::systolic_hop] += work.activation_bytes();
-        describe(array, work, share, cycles.padded, out);
+        describe(array, stages, work, share, cycles.padded, out);
         add_fallback(work, machine, out);
         out.ideal_cycles = 2 * work.macs / array.formats.of(work.precision).ops_per_cycle;
     }
@@ -273,7 +420,8 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
                 const double rate =
                     sum.format.ops_per_cycle * array.share * array.parallel / sum.format.passes;
                 if (is_depthwise(use.op->work) && depthwise_apart) {
-                    sum.depthwise += 2 * c.macs() / rate;
+                    // One input channel for each output channel leaves the other inputs of a unit idle.
+                    sum.depthwise += 2 * c.macs() / rate * std::max(1.0, array.unit_channels);
                 } else {
                     const double macs =
                         array.pipeline ? placed_macs(array, use, c) : padded_macs(array, use, c);
@@ -289,13 +437,13 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
         return sum;
     }
 
-    static void add_compute(const Array& array, const Cycles& sum, Mapping& out) {
-        out.add(sum.format.resource, Lane::compute, sum.matrix, sum.format.efficiency,
+    static void add_compute(const Array& array, const Cycles& sum, double stretch, Mapping& out) {
+        out.add(sum.format.resource, Lane::compute, sum.matrix * stretch, sum.format.efficiency,
                 Parameter::matrix_efficiency);
         // Depthwise runs at a share of the array's own rate.
-        out.add(sum.format.resource, Lane::compute, sum.depthwise,
+        out.add(sum.format.resource, Lane::compute, sum.depthwise * stretch,
                 array.m.param(Parameter::depthwise_efficiency, 1), Parameter::depthwise_efficiency);
-        out.add(Resource::vector_cycles, Lane::compute, sum.vector,
+        out.add(Resource::vector_cycles, Lane::compute, sum.vector * stretch,
                 array.m.param(Parameter::vector_efficiency, 1), Parameter::vector_efficiency);
     }
 
@@ -309,37 +457,22 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
                sum.vector / array.m.param(Parameter::vector_efficiency, 1);
     }
 
-    /// Whether what a context streams from layer to layer ends here: the statistics of a row, every key of an
-    /// attention, or tensors in another order are awaited before anything goes on.
-    static bool ends_stream(const SubgraphWork& work) {
-        switch (work.kind) {
-        case OpKind::normalization:
-        case OpKind::softmax:
-        case OpKind::attention:
-        case OpKind::data_movement:
-            return true;
-        case OpKind::matmul:
-            return rows_awaited(work, 1) == 1; // of two activations
-        default:
-            return false;
-        }
-    }
-
     /// Layers side by side share the array by their work, so a layer's demand is its share of the interval
     /// between images; the shortest interval that input and output allow is shared out the same way.
-    static void add_pipeline(const Array& array, const SubgraphWork& work, const NetworkWork& network,
-                             double share, Mapping& out) {
+    static void add_pipeline(const Array& array, const Stages& stages, const SubgraphWork& work,
+                             const NetworkWork& network, double share, Mapping& out) {
         const Machine& m = array.m;
         out.add(Resource::seconds, Lane::on_chip,
-                m.param(Parameter::frame_interval, 0) * network.batch * share, 1, Parameter::frame_interval);
-        if (!array.placed) {
-            // Contexts are loaded in turn, once for a batch: their weights over the host link, and a change
-            // of configuration wherever one ends.
-            if (ends_stream(work))
-                out.add(Resource::seconds, Lane::overhead, m.param(Parameter::context_switch, 0), 1,
-                        Parameter::context_switch);
-            out.add(Resource::host_link_bytes, Lane::overhead, work.weight_bytes);
-            out.events[Event::host_link_byte] += work.weight_bytes;
+                m.param(Parameter::frame_interval, 0) * network.batch * stages.contexts * share, 1,
+                Parameter::frame_interval);
+        if (!stages.placed) {
+            // Contexts are loaded in turn, once for a batch: each changes the configuration and brings its
+            // weights.
+            out.add(Resource::seconds, Lane::overhead,
+                    m.param(Parameter::context_switch, 0) * layers_of(work, m), 1, Parameter::context_switch);
+            out.add(array.own_dram ? Resource::weight_bytes : Resource::host_link_bytes, Lane::overhead,
+                    work.weight_bytes);
+            out.events[array.own_dram ? Event::dram_byte : Event::host_link_byte] += work.weight_bytes;
             out.events[Event::configuration_byte] += work.weight_bytes;
             return;
         }
@@ -348,9 +481,9 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
         // A single image also waits at every layer for the first rows it needs; all layers take the whole
         // interval.
         const MatrixFormat& format = array.formats.of(work.precision);
-        const double interval = 2 * network.macs / network.batch / format.ops_per_cycle;
-        out.add(format.resource, Lane::overhead, interval * rows_awaited(work, network.batch),
-                format.efficiency, Parameter::matrix_efficiency);
+        out.add(format.resource, Lane::overhead,
+                stages.interval * format.efficiency * rows_awaited(work, network.batch), format.efficiency,
+                Parameter::matrix_efficiency);
     }
 
     /// Weights that stay on chip are read once and for all. The rest, and activations beyond the buffer, move
@@ -384,17 +517,17 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
                    Parameter::spilled_score_efficiency);
     }
 
-    static void describe(const Array& array, const SubgraphWork& work, double share, double padded,
-                         Mapping& out) {
+    static void describe(const Array& array, const Stages& stages, const SubgraphWork& work, double share,
+                         double padded, Mapping& out) {
         Allocation& a = out.allocation;
         a.units_total = array.cores;
         a.units_used = array.per_inference * std::ceil(array.parallel);
-        if (array.placed)
+        if (stages.placed)
             a.units_used *= share;
         a.tile_k = static_cast<std::uint16_t>(array.rows);
         a.tile_n = static_cast<std::uint16_t>(array.cols);
         a.useful_fraction = padded > 0 ? std::min(1.0, work.macs / padded) : 1;
-        a.scheme = array.pipeline ? (array.placed ? "pipeline stage" : "context") : "spatial array";
+        a.scheme = array.pipeline ? (stages.placed ? "pipeline stage" : "context") : "spatial array";
     }
 };
 
@@ -437,6 +570,37 @@ constexpr std::array kFacts = {
             .low = 0,
             .high = 1e12,
             .scales_with = Structure::on_chip_memory},
+    FactRow{.name = "compute_units",
+            .member = fact_at(&NpuFacts::compute_units),
+            .doc = "Units of a pipeline that its layers take whole numbers of.",
+            .high = 1e6,
+            .scales_with = Structure::units},
+    FactRow{.name = "layer_controllers",
+            .member = fact_at(&NpuFacts::layer_controllers),
+            .doc = "Layers that a pipeline drives at once.",
+            .high = 1e6,
+            .scales_with = Structure::units},
+    FactRow{.name = "units_per_controller",
+            .member = fact_at(&NpuFacts::units_per_controller),
+            .doc = "Compute units that one layer controller drives.",
+            .high = 1e6},
+    FactRow{.name = "unit_channels",
+            .member = fact_at(&NpuFacts::unit_channels),
+            .doc = "Output channels that a compute unit makes at once.",
+            .high = 1e6},
+    FactRow{.name = "layer_bandwidth",
+            .member = fact_at(&NpuFacts::layer_bandwidth),
+            .doc = "What a layer of a pipeline hands on to the next.",
+            .unit = "B/s",
+            .low = 1e6,
+            .high = 1e13,
+            .scales_with = Structure::clock},
+    FactRow{.name = "context_fill",
+            .member = fact_at(&NpuFacts::context_fill),
+            .doc = "Share of units, controllers and weights that one context of several fills.",
+            .unit = "1",
+            .low = 0.05,
+            .high = 1},
     FactRow{.name = "dataflow_pipeline",
             .member = fact_at(&NpuFacts::dataflow_pipeline),
             .doc = "The whole network is laid out spatially, one image per step."},

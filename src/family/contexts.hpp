@@ -1,0 +1,63 @@
+#pragma once
+// How a compiler lays the layers of a network out on a spatial pipeline: side by side as one, or cut into
+// contexts that run in turn. Private to the NPU mapper.
+//
+// A chip has compute units and layer controllers. Every layer takes a whole number of units and a controller
+// for each few of them, so that the image that leaves every interval waits for the layer with the most work
+// per unit. What does not fit beside each other, by units, by controllers or by weights, is cut in the order
+// of execution: the parts are loaded one after another, and tensors between them pass the chip's border.
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace archsim::npu {
+
+/// A layer, of one image.
+struct Stage {
+    double work = 0;           ///< cycles that it would occupy one compute unit
+    double controllers = 1;    ///< operators of its own
+    double per_controller = 0; ///< units that one controller can use on it; 0: as many as it drives
+    double floor = 0;          ///< cycles that its results take to be handed on, whatever its units
+    double pooled = 0;         ///< cycles that it takes what all layers share in any parts, beside the units
+    double weights = 0;        ///< bytes
+    double crossing = 0;       ///< bytes that were made before it and are read by it or later
+};
+
+/// What layers side by side share.
+struct Capacity {
+    double units = 0;          ///< compute units; 0: layers share the array in any parts
+    double controllers = 0;    ///< 0: as many as there are layers
+    double per_controller = 0; ///< units that a controller drives; 0: all of a layer's
+    double weights = 0;        ///< bytes
+};
+
+/// Layers that are on the chip together.
+struct Context {
+    std::size_t first = 0, count = 0;
+    double interval = 0; ///< cycles between images
+};
+
+/// What decides between few contexts and many, in cycles.
+struct Costs {
+    double change = 0;   ///< of one context for the next
+    double per_byte = 0; ///< of what crosses the chip's border
+};
+
+/// Units and controllers of a layer that is to take no longer than `interval` cycles. A layer on more units
+/// than a controller drives is split, and a controller more joins the parts. Worked: 1000 cycles of one unit
+/// in intervals of 90, 8 units to a controller: 12 units, 2 + 1 controllers.
+struct Needs {
+    double units = 0, controllers = 0;
+};
+Needs needs_of(const Stage& stage, const Capacity& capacity, double interval);
+
+/// The shortest interval in which all stages fit side by side; 0 when they do not.
+double shortest_interval(std::span<const Stage> stages, const Capacity& capacity);
+
+/// The stages in the contexts that take the least time for one image. A stage that no context holds has one
+/// of its own.
+std::vector<Context> plan_contexts(std::span<const Stage> stages, const Capacity& capacity,
+                                   const Costs& costs);
+
+} // namespace archsim::npu

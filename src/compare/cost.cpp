@@ -38,7 +38,7 @@ std::optional<double> price_of(const Device& device, bool hourly, const CostOpti
         if (given->hardware == device.id && given->hourly == hourly)
             return given->amount;
     const std::optional<Price>& stated = hourly ? device.cloud_price : device.list_price;
-    return stated ? std::optional(stated->amount.value) : std::nullopt;
+    return stated && stated->amount.known() ? std::optional(stated->amount.value) : std::nullopt;
 }
 
 /// A card works in a server, and each of its cards carries a part of that.

@@ -137,7 +137,16 @@ class Checker {
         for (Finding& lint : lint_device(*read.device, read.findings))
             own.push_back(std::move(lint));
         identity(entry, *read.device, own);
+        rental(document, *read.device, own);
         devices_.push_back(std::move(read.device));
+    }
+
+    /// What is sold for servers is rented, or its file says why not.
+    static void rental(const JsonValue& document, const Device& device, std::vector<Finding>& own) {
+        if (document.text_at("sold_for") == "servers" && !device.cloud_price)
+            own.push_back(finding(FindingKind::missing_field, device.file, "/price",
+                                  "the device is sold for servers and states no price per hour",
+                                  R"(add "cloud", or "not_rented" with a reason and a date)"));
     }
 
     /// What a device that extends nothing usable states itself. Absent fields and names may be its base's.

@@ -209,10 +209,22 @@ void read_rest(ObjectReader& document, Device& device) {
         device.host_link_type = link.text("type");
         device.host_link_bandwidth = link.quantity("bandwidth", D::bandwidth, kBandwidth);
     });
+    document.text("sold_for"); // who must state a price per hour: check.cpp
     document.object("price", [&](ObjectReader& prices) {
         device.list_price = read_price(prices, "list", D::money);
         device.cloud_price = read_price(prices, "cloud", D::money_rate);
         device.server_price = read_price(prices, "server", D::money);
+        prices.object("not_rented", [&](ObjectReader& entry) {
+            Price none; // an amount that is unknown, and why
+            none.amount.note = entry.text("reason", Need::required);
+            none.date = entry.text("date", Need::required);
+            if (device.cloud_price)
+                prices.context().report(
+                    FindingKind::inconsistent, Severity::error, prices.place_of("not_rented"),
+                    "the device has a price per hour, and a reason why it has none", "remove one of them");
+            else
+                device.cloud_price = std::move(none);
+        });
     });
     document.object("energy", [&](ObjectReader& block) { read_energy(block, device); });
     document.object("fitted", [&](ObjectReader& block) { read_fitted(block, {}, device); });

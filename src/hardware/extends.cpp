@@ -8,8 +8,9 @@ namespace archsim {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> kIdentity = {"id",      "name",        "aliases", "notes",
-                                                       "extends", "measured_as", "$schema"};
+// What is of one product alone: a card is not rented at the price of another with the same chip.
+constexpr std::array<std::string_view, 9> kIdentity = {
+    "id", "name", "aliases", "notes", "extends", "measured_as", "$schema", "price", "sold_for"};
 
 bool has_names(const JsonValue& value) {
     const auto items = value.items();

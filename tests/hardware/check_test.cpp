@@ -432,3 +432,50 @@ TEST_CASE("rows of percentiles are checked: order, family, source, stack", "[har
                        [](const Finding& f) { return f.where.starts_with("/rows/0"); }));
     CHECK_THAT(at(findings, "/rows")->hint, Catch::Contains("stack"));
 }
+
+TEST_CASE("what is sold for servers states a price per hour, or why it has none", "[hardware][check]") {
+    json device = small_device("Acme-1");
+    device["sold_for"] = "servers";
+    require_one(device, FindingKind::missing_field, "/price", "no price per hour", "not_rented");
+    device["price"] = json::parse(R"({"not_rented": {"reason": "nobody offers it", "date": "2026-11"}})");
+    CHECK(check(device).empty());
+    device["price"]["cloud"] =
+        json::parse(R"({"value": 1, "unit": "USD/h", "source": "S1", "date": "2026-11"})");
+    require_one(device, FindingKind::inconsistent, "/price/not_rented", "a price per hour, and a reason",
+                "remove one");
+    device["price"].erase("not_rented");
+    CHECK(check(device).empty());
+}
+
+TEST_CASE("accelerators with stacked memory are sold for servers", "[hardware][database]") {
+    namespace fs = std::filesystem;
+    int of_servers = 0;
+    for (const char* family : {"gpu", "tpu", "npu"})
+        for (const auto& entry :
+             fs::directory_iterator(fs::path(ARCHSIM_SOURCE_DIR) / "hardware_db" / family)) {
+            std::ifstream file(entry.path());
+            const json device = json::parse(file);
+            CAPTURE(entry.path().string());
+            const bool sold = device.contains("sold_for");
+            of_servers += sold ? 1 : 0;
+            const json* dram = device.contains("dram") ? &device["dram"] : nullptr;
+            if (dram != nullptr && dram->contains("type") && (*dram)["type"].is_string() &&
+                (*dram)["type"].get<std::string>().starts_with("HBM"))
+                CHECK(sold);
+        }
+    CHECK(of_servers > 60);
+}
+
+TEST_CASE("a device is not sold at the price of the one that it extends", "[hardware][database]") {
+    TemporaryDatabase files;
+    files.add_runtime(small_runtime("stack"));
+    json base = small_device("Acme-1");
+    base["sold_for"] = "servers";
+    base["price"]["cloud"] =
+        json::parse(R"({"value": 1, "unit": "USD/h", "source": "S1", "date": "2026-11"})");
+    files.add_device(base);
+    files.add_device(json{{"id", "Acme-2"}, {"extends", "Acme-1"}, {"name", "A card with that chip"}});
+    const HardwareDatabase database(files.root());
+    CHECK(database.device("Acme-1").device->cloud_price);
+    CHECK_FALSE(database.device("Acme-2").device->cloud_price);
+}

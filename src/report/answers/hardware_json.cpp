@@ -66,7 +66,10 @@ Json peaks_json(const Device& device, EngineClass kind) {
 Json price_json(const std::optional<Price>& price, const char* key) {
     if (!price)
         return nullptr;
-    return {{key, value_json(price->amount)}, {"date", price->date}, {"instance", price->instance}};
+    Json out = {{key, value_json(price->amount)}, {"date", price->date}, {"instance", price->instance}};
+    if (!price->amount.known())
+        out["reason"] = price->amount.note;
+    return out;
 }
 
 Json modes_json(const Device& device) {

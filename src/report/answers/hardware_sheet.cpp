@@ -73,7 +73,11 @@ std::vector<std::string> not_stated(const Device& device) {
          "host link");
     need(device.link_bandwidth.known(), "chip-to-chip bandwidth");
     need(device.list_price.has_value(), "list price");
-    need(device.cloud_price.has_value(), "price per hour");
+    if (device.cloud_price && !device.cloud_price->amount.known())
+        absent.push_back(fmt::format("price per hour ({}, {})", device.cloud_price->amount.note,
+                                     device.cloud_price->date));
+    else
+        need(device.cloud_price.has_value(), "price per hour");
     return absent;
 }
 

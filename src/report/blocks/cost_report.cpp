@@ -36,7 +36,7 @@ std::string price_text(const Result& result, const CostOptions& options) {
     std::vector<std::string> texts;
     if (const auto own = given(true); own != options.prices.rend())
         texts.push_back(fmt::format("{} USD/h (as given)", format_number(own->amount)));
-    else if (d.cloud_price)
+    else if (d.cloud_price && d.cloud_price->amount.known())
         texts.push_back(fmt::format("{} USD/h ({}, {})", format_number(d.cloud_price->amount.value),
                                     d.cloud_price->date,
                                     d.cloud_price->instance.empty() ? "rented" : d.cloud_price->instance));
@@ -282,8 +282,9 @@ nlohmann::ordered_json cost_json(std::span<const Result> results, const CostOpti
         for (const auto& [key, price] : {std::pair{"cloud_price", &result.device->cloud_price},
                                          std::pair{"list_price", &result.device->list_price},
                                          std::pair{"server_price", &result.device->server_price}})
-            entry[key] =
-                *price ? json{{"usd", (*price)->amount.value}, {"date", (*price)->date}} : json(nullptr);
+            entry[key] = *price && (*price)->amount.known()
+                             ? json{{"usd", (*price)->amount.value}, {"date", (*price)->date}}
+                             : json(nullptr);
         list.push_back(std::move(entry));
     }
     auto& points = document["break_even"] = json::array();

@@ -126,7 +126,7 @@ void Server::fill_plan(const Parallelism& way, const Device& device) {
     plan_.transfer_bytes_per_s = m.rate(Resource::link_bytes) * m.param(Parameter::link_efficiency, 1);
     const auto engine_devices = static_cast<double>(way.engine_devices());
     plan_.idle_watts = m.static_power_w * engine_devices;
-    if (device.cloud_price)
+    if (device.cloud_price && device.cloud_price->amount.known())
         result_.usd_per_hour = device.cloud_price->amount.value * engine_devices *
                                static_cast<double>(plan_.engines + plan_.prompt_engines);
     if (m.param(Parameter::static_context, 0) > 0)

@@ -31,8 +31,9 @@ function(archsim_multicall target folder library)
         OUTPUT_NAME archsim RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/multicall/${folder})
 endfunction()
 
-# Runs with the C library alone, of the version that it was built with or a newer one. For scripts/release.
+# Runs with the C library alone, 2.34 or newer. For scripts/release.
 archsim_multicall(archsim_portable portable archsim)
+target_sources(archsim_portable PRIVATE ${PROJECT_SOURCE_DIR}/cli/portable/older_libc.cpp)
 target_link_options(archsim_portable PRIVATE -static-libstdc++ -static-libgcc -s)
 set_target_properties(archsim_portable PROPERTIES EXCLUDE_FROM_ALL ON)
 

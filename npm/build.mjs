@@ -29,7 +29,7 @@ for (const name of ['tools.js', 'tools.wasm']) write(`wasm/${name}`, fs.readFile
 const models = path.join(sources, 'models');
 for (const folder of ['catalogue', 'configs'])
   fs.cpSync(path.join(models, folder), path.join(to, 'share/archsim/models', folder), { recursive: true });
-execFileSync(path.join(sources, 'cmake/pack_models.sh'), [path.join(models, 'onnx'), path.join(to, 'share/archsim/models/onnx')]);
+execFileSync(path.join(sources, 'cmake/pack_models.sh'), ['--small', path.join(models, 'onnx'), path.join(to, 'share/archsim/models/onnx')]);
 
 write('package.json', JSON.stringify({
   name: 'archsim',

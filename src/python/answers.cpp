@@ -14,28 +14,24 @@
 #include "archsim/run/serve.hpp"
 #include "archsim/store/history.hpp"
 
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
-#include <pybind11/stl/filesystem.h>
-
 #include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace py = pybind11;
+namespace py = python;
 using namespace archsim;
 
 namespace {
 
 /// A class of answers with to_text, to_markdown, to_csv, to_html and to_json.
 template <class Answer, class View = PlainView>
-py::class_<Answer> bind_answer(py::module_& m, const char* name, const char* meaning) {
+py::Class<Answer> bind_answer(py::Module& m, const char* name, const char* meaning) {
     const auto drawn = [](Format format) {
         return [format](const Answer& answer) { return render(answer, format, View{}); };
     };
-    return py::class_<Answer>(m, name, meaning)
+    return py::Class<Answer>(m, name, meaning)
         .def(
             "to_text",
             [](const Answer& answer, int width) {
@@ -101,7 +97,7 @@ ArchitectureComparison architectures(const Session& session, const std::string& 
                                      const std::vector<std::string>& chosen,
                                      const std::vector<std::string>& explain, const std::string& metric,
                                      const std::string& level, const std::string& baseline,
-                                     const py::kwargs& fields) {
+                                     const py::Keywords& fields) {
     CompareArchitecturesRequest request;
     request.model = model;
     request.architectures = chosen;
@@ -118,17 +114,17 @@ ArchitectureComparison architectures(const Session& session, const std::string& 
     request.workload = std::move(asked.workload);
     request.conditions = std::move(asked.conditions);
     request.baseline = baseline;
-    const py::gil_scoped_release parallel;
+    const py::Released parallel;
     return compare_architectures(session, std::move(request));
 }
 
 ServingAnswer serve(const Session& session, const std::string& model,
-                    const std::vector<std::string>& hardware, const py::kwargs& fields) {
+                    const std::vector<std::string>& hardware, const py::Keywords& fields) {
     AskedServing asked = asked_serving(fields);
     const RequestPlan& load = asked.request.load;
     if (load.rate_per_s <= 0 && load.trace == nullptr && asked.request.plan.concurrency <= 0)
         throw UsageError("serve: give a load: rate_per_s, concurrency or trace");
-    const py::gil_scoped_release parallel;
+    const py::Released parallel;
     const Model loaded = session.load(model);
     ServingAnswer answer;
     for (const std::string& device : hardware)
@@ -138,7 +134,7 @@ ServingAnswer serve(const Session& session, const std::string& model,
 
 } // namespace
 
-void bind_answers(py::module_& m) {
+void bind_answers(py::Module& m) {
     bind_answer<Study>(m, "Study", "Every combination of a study file, or of given results.")
         .def_property_readonly("results", &results_of_study)
         .def_static("of_results", &study_of, py::arg("results"), py::arg("title"),
@@ -159,13 +155,13 @@ void bind_answers(py::module_& m) {
                                       "Thirteen classes of models on several architectures.");
     bind_answer<ServingAnswer>(m, "Serving", "A language model under load.");
     bind_answer<HistoryChanges>(m, "HistoryChanges", "What changed between two runs of a file of results.")
-        .def_property_readonly("worse", &HistoryChanges::worse);
+        .def_property_readonly("worse", [](const HistoryChanges& changes) { return changes.worse(); });
     bind_answer<HistoryRows>(m, "HistoryRows", "The results of a file, one per row.");
 
     m.def(
         "read_study",
         [](const Session& session, const std::filesystem::path& file) {
-            const py::gil_scoped_release parallel;
+            const py::Released parallel;
             return run_study(session, read_study(session, file));
         },
         py::arg("session"), py::arg("file"));
@@ -176,11 +172,11 @@ void bind_answers(py::module_& m) {
     m.def(
         "model_classes",
         [](const Session& session, const std::vector<std::string>& chosen, const std::string& baseline,
-           const py::kwargs& fields) {
+           const py::Keywords& fields) {
             const Question asked =
                 question(fields, {"dims", "inputs", "input_shapes", "prompt_tokens", "generate_tokens"});
             ModelClassRequest request{chosen, baseline, asked.conditions};
-            const py::gil_scoped_release parallel;
+            const py::Released parallel;
             return compare_model_classes(session, std::move(request));
         },
         py::arg("session"), py::arg("architectures") = std::vector<std::string>{}, py::kw_only(),
@@ -188,7 +184,7 @@ void bind_answers(py::module_& m) {
     m.def(
         "batches",
         [](const Session& session, const std::string& model, const std::vector<std::string>& hardware,
-           const std::vector<std::int64_t>& sizes, const py::kwargs& fields) {
+           const std::vector<std::int64_t>& sizes, const py::Keywords& fields) {
             BatchRequest request;
             request.model = model;
             request.hardware = hardware;
@@ -196,7 +192,7 @@ void bind_answers(py::module_& m) {
             Question asked = question(fields, {"batch_size"});
             request.workload = std::move(asked.workload);
             request.conditions = std::move(asked.conditions);
-            const py::gil_scoped_release parallel;
+            const py::Released parallel;
             return analyze_batches(session, request);
         },
         py::arg("session"), py::arg("model"), py::arg("hardware"), py::arg("batches"));
@@ -204,7 +200,7 @@ void bind_answers(py::module_& m) {
     m.def(
         "save_results",
         [](const std::filesystem::path& file, const std::vector<Result>& results, const std::string& title) {
-            const py::gil_scoped_release parallel;
+            const py::Released parallel;
             std::vector<AskedResult> asked;
             for (const Result& result : results)
                 asked.push_back({&result, static_cast<std::int64_t>(result.estimate.batch)});

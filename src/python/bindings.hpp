@@ -3,8 +3,7 @@
 
 #include "archsim/ask/question.hpp"
 #include "archsim/ask/serving_fields.hpp"
-
-#include <pybind11/pybind11.h>
+#include "python/python.hpp"
 
 #include <initializer_list>
 #include <string>
@@ -13,7 +12,7 @@
 /// The question that keyword arguments ask, each the field of its name; None is not given. Throws UsageError,
 /// as the tools do, for names and values that cannot be. `without`: fields that the caller has arguments of
 /// its own for.
-archsim::Question question(const pybind11::kwargs& fields,
+archsim::Question question(const python::Keywords& fields,
                            std::initializer_list<std::string_view> without = {});
 
 /// What is asked of a server, and under which conditions.
@@ -23,9 +22,9 @@ struct AskedServing {
 };
 /// The same for a server: keywords are fields of its load and its engine, `parallel` and `devices`, and
 /// fields of the question.
-AskedServing asked_serving(const pybind11::kwargs& fields);
+AskedServing asked_serving(const python::Keywords& fields);
 
 /// Adds the class DesignSpace.
-void bind_design_space(pybind11::module_& m);
+void bind_design_space(python::Module& m);
 /// Adds the answers of the other tools, and what saves results.
-void bind_answers(pybind11::module_& m);
+void bind_answers(python::Module& m);

@@ -6,15 +6,13 @@
 #include "archsim/report/sweep_report.hpp"
 #include "archsim/run/sweep.hpp"
 
-#include <pybind11/stl.h>
-
 #include <algorithm>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace py = pybind11;
+namespace py = python;
 using namespace archsim;
 
 namespace {
@@ -25,10 +23,16 @@ RowFormat row_format(const std::string& name) {
     throw UsageError("format: \"" + name + "\" is neither csv nor ndjson");
 }
 
-Sweep design_space(const Session& session, const std::vector<std::string>& models,
-                   const std::vector<std::string>& hardware, const std::vector<std::string>& vary,
-                   const std::vector<std::int64_t>& batches, const std::vector<std::string>& precisions,
-                   std::uint64_t part, std::uint64_t parts, const py::kwargs& fields) {
+/// A sweep and the object of Python whose session it asks.
+struct DesignSpace {
+    py::Ref session;
+    Sweep sweep;
+};
+
+DesignSpace design_space(const py::Ref& session, const std::vector<std::string>& models,
+                         const std::vector<std::string>& hardware, const std::vector<std::string>& vary,
+                         const std::vector<std::int64_t>& batches, const std::vector<std::string>& precisions,
+                         std::uint64_t part, std::uint64_t parts, const py::Keywords& fields) {
     SweepRequest request;
     request.models = models;
     request.hardware = hardware;
@@ -43,40 +47,45 @@ Sweep design_space(const Session& session, const std::vector<std::string>& model
     request.conditions = std::move(asked.conditions); // its precision is each in turn
     request.shard = part;
     request.shards = parts;
-    return {session, std::move(request)};
+    return {session, {py::Taken<Session>::take(session.get()), std::move(request)}};
 }
 
-py::bytes rows(const Sweep& sweep, const std::string& format, unsigned threads) {
+py::Ref rows(const DesignSpace& space, const std::string& format, unsigned threads) {
+    const Sweep& sweep = space.sweep;
     const RowFormat how = row_format(format);
     std::string text;
     bool interrupted = false;
     {
-        const py::gil_scoped_release parallel;
+        const py::Released parallel;
         sweep.run(sweep.first(), std::max(1U, threads), [&](std::span<const SweepRow> some) {
             append_rows(some, sweep.request().axes, how, text, *sweep.request().view.metrics);
-            const py::gil_scoped_acquire python;
+            const py::Acquired python;
             interrupted = PyErr_CheckSignals() != 0;
             return !interrupted;
         });
     }
     if (interrupted)
-        throw py::error_already_set();
-    return text;
+        throw py::Raised();
+    return py::bytes(text);
 }
 
 } // namespace
 
-void bind_design_space(py::module_& m) {
-    py::class_<Sweep>(m, "DesignSpace", "A design space, or one of its equal parts.")
-        .def(py::init(&design_space), py::keep_alive<1, 2>(), py::arg("session"), py::kw_only(),
-             py::arg("models"), py::arg("hardware"), py::arg("vary"), py::arg("batches"),
-             py::arg("precisions"), py::arg("part") = 0, py::arg("parts") = 1)
-        .def_property_readonly("size", &Sweep::size, "Points of the whole space.")
-        .def_property_readonly("first", &Sweep::first, "First point of the part.")
-        .def_property_readonly("last", &Sweep::last, "One past its last point.")
+void bind_design_space(py::Module& m) {
+    py::Class<DesignSpace>(m, "DesignSpace", "A design space, or one of its equal parts.")
+        .init(&design_space, py::arg("session"), py::kw_only(), py::arg("models"), py::arg("hardware"),
+              py::arg("vary"), py::arg("batches"), py::arg("precisions"), py::arg("part") = 0,
+              py::arg("parts") = 1)
+        .def_property_readonly(
+            "size", [](const DesignSpace& space) { return space.sweep.size(); }, "Points of the whole space.")
+        .def_property_readonly(
+            "first", [](const DesignSpace& space) { return space.sweep.first(); }, "First point of the part.")
+        .def_property_readonly(
+            "last", [](const DesignSpace& space) { return space.sweep.last(); }, "One past its last point.")
         .def(
             "header",
-            [](const Sweep& sweep, const std::string& format) {
+            [](const DesignSpace& space, const std::string& format) {
+                const Sweep& sweep = space.sweep;
                 return py::bytes(
                     sweep_header(sweep.request().axes, row_format(format), *sweep.request().view.metrics));
             },

@@ -11,11 +11,6 @@
 #include "archsim/run/step.hpp"
 #include "ask/question_json.hpp"
 
-#include <pybind11/functional.h>
-#include <pybind11/numpy.h>
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
-
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -27,7 +22,7 @@
 #include <variant>
 #include <vector>
 
-namespace py = pybind11;
+namespace py = python;
 using namespace archsim;
 
 namespace {
@@ -35,27 +30,29 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// A value of a keyword as the JSON value that it would be in a document.
-Json json_of(const std::string& name, const py::handle& value) {
-    if (value.is_none())
+Json json_of(const std::string& name, PyObject* value) {
+    if (value == Py_None)
         return nullptr;
-    if (py::isinstance<py::bool_>(value))
-        return value.cast<bool>();
-    if (py::isinstance<py::str>(value))
-        return value.cast<std::string>();
-    if (py::isinstance<py::dict>(value)) {
+    if (PyBool_Check(value) != 0)
+        return value == Py_True;
+    if (PyUnicode_Check(value) != 0)
+        return py::text_of(value);
+    if (PyDict_Check(value) != 0) {
         Json object = Json::object();
-        for (const auto& [key, member] : py::reinterpret_borrow<py::dict>(value))
-            object[py::str(key).cast<std::string>()] = json_of(name, member);
+        PyObject* key = nullptr;
+        PyObject* member = nullptr;
+        for (Py_ssize_t at = 0; PyDict_Next(value, &at, &key, &member) != 0;)
+            object[py::text_of(py::checked(PyObject_Str(key)).get())] = json_of(name, member);
         return object;
     }
-    if (py::isinstance<py::int_>(value) || py::hasattr(value, "__index__"))
-        return value.cast<std::int64_t>();
-    if (py::isinstance<py::float_>(value))
-        return value.cast<double>();
-    if (py::isinstance<py::sequence>(value)) {
+    if (PyIndex_Check(value) != 0)
+        return py::integer_of(value);
+    if (PyFloat_Check(value) != 0)
+        return py::number_of(value);
+    if (PySequence_Check(value) != 0) {
         Json list = Json::array();
-        for (const auto& item : py::reinterpret_borrow<py::sequence>(value))
-            list.push_back(json_of(name, item));
+        for (const py::Ref& item : py::items_of(value))
+            list.push_back(json_of(name, item.get()));
         return list;
     }
     throw UsageError(name + ": expected a number, a text, a dict or a list");
@@ -63,33 +60,32 @@ Json json_of(const std::string& name, const py::handle& value) {
 
 } // namespace
 
-Question question(const py::kwargs& fields, std::initializer_list<std::string_view> without) {
+Question question(const py::Keywords& fields, std::initializer_list<std::string_view> without) {
     QuestionTexts texts(Spelling::key);
-    for (const auto& [key, value] : fields) {
-        const auto name = key.cast<std::string>();
+    for (const auto& [name, value] : fields) {
         const QuestionField& field = question_field(name);
         if (std::find(without.begin(), without.end(), field.key) != without.end())
             throw UsageError(name + ": cannot be given here");
-        for (const std::string& text : texts_of_json(field, json_of(name, value), name))
+        for (const std::string& text : texts_of_json(field, json_of(name, value.get()), name))
             if (!text.empty()) // "": the device's own stack, the usual format
                 texts.give(field, text, name);
     }
     return texts.question();
 }
 
-AskedServing asked_serving(const py::kwargs& fields) {
+AskedServing asked_serving(const py::Keywords& fields) {
     ServingTexts server(Spelling::key);
-    py::kwargs rest;
+    py::Keywords rest;
     std::optional<Parallelism> way;
-    for (const auto& [key, value] : fields) {
-        const auto name = key.cast<std::string>();
-        if (value.is_none())
+    for (const auto& [name, kept] : fields) {
+        PyObject* value = kept.get();
+        if (value == Py_None)
             continue;
         if (name == "parallel") {
-            way = parse_parallelism(value.cast<std::string>());
+            way = parse_parallelism(py::text_of(value));
         } else if (name == "devices") {
-            if (!py::isinstance<py::str>(value) || value.cast<std::string>() != "auto")
-                way = Parallelism{.tensor = value.cast<std::int64_t>()};
+            if (PyUnicode_Check(value) == 0 || py::text_of(value) != "auto")
+                way = Parallelism{.tensor = py::integer_of(value)};
         } else if (find_serving_field(name) != nullptr) {
             const Json json = json_of(name, value);
             if (json.is_object() || json.is_array())
@@ -97,7 +93,7 @@ AskedServing asked_serving(const py::kwargs& fields) {
             if (!json.is_boolean() || json.get<bool>())
                 server.give(name, json.is_string() ? json.get<std::string>() : json.dump());
         } else {
-            rest[key] = value;
+            rest.emplace_back(name, kept);
         }
     }
     const Question asked = question(rest, {"batch_size", "sampling", "beams"});
@@ -115,16 +111,16 @@ Model model_of(const std::variant<Model, std::string>& model, const Session& ses
 }
 
 Result estimated(const Session& session, const std::variant<Model, std::string>& model,
-                 const std::string& device, const py::kwargs& fields) {
+                 const std::string& device, const py::Keywords& fields) {
     Question asked = question(fields);
-    const py::gil_scoped_release parallel;
+    const py::Released parallel;
     asked.workload.model = model_of(model, session);
     return session.estimate(asked.workload, device, asked.conditions);
 }
 
 ModelComparison compare(const Session& session, const std::vector<std::string>& models,
                         const std::vector<std::string>& hardware, const std::string& deployment,
-                        const std::vector<std::string>& stacks, const py::kwargs& fields) {
+                        const std::vector<std::string>& stacks, const py::Keywords& fields) {
     CompareModelsRequest request;
     request.models = models;
     request.hardware = hardware;
@@ -133,7 +129,7 @@ ModelComparison compare(const Session& session, const std::vector<std::string>& 
     Question asked = question(fields);
     request.workload = std::move(asked.workload);
     request.conditions = std::move(asked.conditions);
-    const py::gil_scoped_release parallel;
+    const py::Released parallel;
     return archsim::compare_models(session, std::move(request));
 }
 
@@ -160,18 +156,29 @@ std::map<std::string, std::optional<double>> numbers_of(const Result& result, co
     return numbers;
 }
 
+/// Numbers as a NumPy array of that shape.
+py::Ref array(const std::vector<double>& numbers, std::size_t rows, std::size_t columns) {
+    const py::Ref numpy = py::checked(PyImport_ImportModule("numpy"));
+    const py::Ref bytes =
+        py::checked(PyByteArray_FromStringAndSize(reinterpret_cast<const char*>(numbers.data()),
+                                                  static_cast<Py_ssize_t>(numbers.size() * sizeof(double))));
+    const py::Ref flat =
+        py::checked(PyObject_CallMethod(numpy.get(), "frombuffer", "Os", bytes.get(), "float64"));
+    return py::checked(PyObject_CallMethod(flat.get(), "reshape", "nn", static_cast<Py_ssize_t>(rows),
+                                           static_cast<Py_ssize_t>(columns)));
+}
+
 /// The numbers of every metric over hardware x batch sizes as arrays of that shape; NaN where a device cannot
 /// run the model.
-std::map<std::string, py::array_t<double>> sweep(const Session& session,
-                                                 const std::variant<Model, std::string>& model,
-                                                 const std::vector<std::string>& hardware,
-                                                 const std::vector<std::int64_t>& batches,
-                                                 const MetricTable* metrics, const py::kwargs& fields) {
+std::map<std::string, py::Ref> sweep(const Session& session, const std::variant<Model, std::string>& model,
+                                     const std::vector<std::string>& hardware,
+                                     const std::vector<std::int64_t>& batches, const MetricTable* metrics,
+                                     const py::Keywords& fields) {
     Question asked = question(fields, {"batch_size"});
     asked.conditions.keep_subgraphs = false;
     std::map<std::string, std::vector<double>> values;
     {
-        const py::gil_scoped_release parallel;
+        const py::Released parallel;
         asked.workload.model = model_of(model, session);
         for (const std::string& device : hardware)
             for (const std::int64_t batch : batches) {
@@ -181,27 +188,26 @@ std::map<std::string, py::array_t<double>> sweep(const Session& session,
                     values[key].push_back(value.value_or(std::numeric_limits<double>::quiet_NaN()));
             }
     }
-    std::map<std::string, py::array_t<double>> arrays;
-    for (const auto& [key, list] : values) {
-        py::array_t<double> array({hardware.size(), batches.size()});
-        std::copy(list.begin(), list.end(), array.mutable_data());
-        arrays.emplace(key, std::move(array));
-    }
+    std::map<std::string, py::Ref> arrays;
+    for (const auto& [key, list] : values)
+        arrays.emplace(key, array(list, hardware.size(), batches.size()));
     return arrays;
 }
 
 } // namespace
 
-PYBIND11_MODULE(_archsim, m) {
-    m.attr("__version__") = std::string(version());
+namespace {
 
-    // The newest translator is tried first: the base class comes first.
-    const auto& error = py::register_exception<Error>(m, "Error");
-    py::register_exception<UsageError>(m, "UsageError", error);
-    py::register_exception<InputError>(m, "InputError", error);
-    py::register_exception<IncompleteError>(m, "IncompleteError", error);
+void fill(py::Module& m) {
+    m.set("__version__", py::given(std::string(version())));
 
-    py::class_<Model>(m, "Model", "A loaded model, whatever its kind: what Session.estimate() runs.")
+    // The newest is asked first: the base class comes first.
+    const py::Ref error = m.exception<Error>("Error");
+    m.exception<UsageError>("UsageError", error);
+    m.exception<InputError>("InputError", error);
+    m.exception<IncompleteError>("IncompleteError", error);
+
+    py::Class<Model>(m, "Model", "A loaded model, whatever its kind: what Session.estimate() runs.")
         .def_property_readonly("name", [](const Model& model) { return model.name(); })
         .def_property_readonly("title", [](const Model& model) { return model.info.title; })
         .def_property_readonly(
@@ -214,7 +220,7 @@ PYBIND11_MODULE(_archsim, m) {
             },
             "Names of the models that run one after another; empty for a single graph.");
 
-    py::class_<ModelFacts, std::shared_ptr<ModelFacts>>(m, "Facts", "A model at sizes, on no hardware.")
+    py::Class<ModelFacts>(m, "Facts", "A model at sizes, on no hardware.")
         .def_readonly("name", &ModelFacts::name)
         .def_readonly("parameters", &ModelFacts::parameters, "Learned parameters.")
         .def_readonly("macs", &ModelFacts::macs, "Multiply-accumulates; 1 MAC = 2 operations.")
@@ -230,7 +236,7 @@ PYBIND11_MODULE(_archsim, m) {
             return texts;
         });
 
-    py::class_<SubgraphEstimate>(m, "Subgraph", "One fused subgraph of an estimate.")
+    py::Class<SubgraphEstimate>(m, "Subgraph", "One fused subgraph of an estimate.")
         .def_readonly("index", &SubgraphEstimate::index)
         .def_readonly("latency_s", &SubgraphEstimate::latency_s)
         .def_property_readonly("bound",
@@ -243,8 +249,8 @@ PYBIND11_MODULE(_archsim, m) {
         .def_property_readonly("allocation",
                                [](const SubgraphEstimate& s) { return s.mapping.allocation.scheme; });
 
-    py::class_<MetricTable>(m, "MetricTable", "What results are measured by, a row per metric.")
-        .def(py::init([] { return MetricTable::standard(); }), "The library's metrics.")
+    py::Class<MetricTable>(m, "MetricTable", "What results are measured by, a row per metric.")
+        .init([] { return MetricTable::standard(); }, "The library's metrics.")
         .def_property_readonly("keys",
                                [](const MetricTable& table) {
                                    std::vector<std::string> keys;
@@ -291,8 +297,8 @@ PYBIND11_MODULE(_archsim, m) {
             py::arg("higher_is_better") = false, py::arg("value"),
             "This table and one row more; `value` makes a number, or None, of a Result.");
 
-    py::class_<Result> result(m, "Result",
-                              "One estimate with what it was made from. Times are seconds, energies joules.");
+    py::Class<Result> result(m, "Result",
+                             "One estimate with what it was made from. Times are seconds, energies joules.");
     for (const MetricField& field : fields_of(MetricTable::standard()))
         result.def_property_readonly(field.key().c_str(), [field](const Result& r) {
             const auto measure = measure_of(r, *field.metric);
@@ -301,8 +307,9 @@ PYBIND11_MODULE(_archsim, m) {
     result.def_property_readonly("model", [](const Result& r) { return r.model->name; })
         .def_readonly("hardware", &Result::hardware)
         .def_readonly("power_mode", &Result::power_mode)
-        .def_property_readonly("stack", [](const Result& r) { return r.runtime ? r.runtime->id : ""; })
-        .def_property_readonly("ok", &Result::ok)
+        .def_property_readonly("stack",
+                               [](const Result& r) { return r.runtime ? r.runtime->id : std::string(); })
+        .def_property_readonly("ok", [](const Result& r) { return r.ok(); })
         .def_property_readonly("status", [](const Result& r) { return std::string(status_text(r.estimate)); })
         .def_property_readonly("reason", [](const Result& r) { return r.estimate.reason; })
         .def_property_readonly("precision_note", [](const Result& r) { return r.estimate.precision_note; })
@@ -352,7 +359,7 @@ PYBIND11_MODULE(_archsim, m) {
             },
             py::arg("metrics") = nullptr);
 
-    py::class_<ModelComparison>(m, "Comparison", "Models x devices, ranked.")
+    py::Class<ModelComparison>(m, "Comparison", "Models x devices, ranked.")
         .def_readonly("results", &ModelComparison::results)
         .def("to_json", [](const ModelComparison& c) { return to_json(c); })
         .def(
@@ -364,18 +371,19 @@ PYBIND11_MODULE(_archsim, m) {
         .def("to_html",
              [](const ModelComparison& c) { return render(c, Format::html, CompareModelsView{}); });
 
-    py::class_<Session>(m, "Session",
-                        "The hardware database and the model catalogue. Safe to use from several threads.")
-        .def(py::init([](const std::string& data, const std::vector<std::string>& overlays) {
-                 SessionOptions options;
-                 options.data = data;
-                 options.hardware_overlays.assign(overlays.begin(), overlays.end());
-                 return Session(options);
-             }),
-             py::arg("data") = "", py::arg("hardware_db") = std::vector<std::string>{},
-             "data: folder with hardware_db/ and models/ (default: as the tools find it); hardware_db: "
-             "folders "
-             "of device files that take precedence.")
+    py::Class<Session>(m, "Session",
+                       "The hardware database and the model catalogue. Safe to use from several threads.")
+        .init(
+            [](const std::string& data, const std::vector<std::string>& overlays) {
+                SessionOptions options;
+                options.data = data;
+                options.hardware_overlays.assign(overlays.begin(), overlays.end());
+                return Session(options);
+            },
+            py::arg("data") = "", py::arg("hardware_db") = std::vector<std::string>{},
+            "data: folder with hardware_db/ and models/ (default: as the tools find it); hardware_db: "
+            "folders "
+            "of device files that take precedence.")
         .def_property_readonly(
             "hardware", [](const Session& s) { return s.hardware().device_ids(); }, "Names of all devices.")
         .def(
@@ -394,7 +402,7 @@ PYBIND11_MODULE(_archsim, m) {
             "Replaces the rows of the call before. Not while another thread uses the session.")
         .def(
             "facts",
-            [](const Session& s, const std::variant<Model, std::string>& model, const py::kwargs& fields) {
+            [](const Session& s, const std::variant<Model, std::string>& model, const py::Keywords& fields) {
                 Question asked = question(fields);
                 asked.workload.model = model_of(model, s);
                 return std::const_pointer_cast<ModelFacts>(s.facts(asked.workload));
@@ -414,14 +422,14 @@ PYBIND11_MODULE(_archsim, m) {
             py::arg("metrics") = nullptr,
             "Every metric over hardware x batches as NumPy arrays; NaN where a device cannot run the model.");
 
-    py::class_<EngineStep>(m, "Step", "Time and energy of one step of an engine, all its devices together.")
+    py::Class<EngineStep>(m, "Step", "Time and energy of one step of an engine, all its devices together.")
         .def_readonly("seconds", &EngineStep::seconds)
         .def_readonly("joules", &EngineStep::joules)
         .def_readonly("low_s", &EngineStep::low_s, "Lower end of the 90 % interval of the time.")
         .def_readonly("high_s", &EngineStep::high_s);
-    py::class_<StepEngine>(m, "StepEngine",
-                           "A model on a device under a stack that prices any step of a server: the function "
-                           "that Session.serve() steps by. Safe to use from several threads.")
+    py::Class<StepEngine>(m, "StepEngine",
+                          "A model on a device under a stack that prices any step of a server: the function "
+                          "that Session.serve() steps by. Safe to use from several threads.")
         .def(
             "step",
             [](const StepEngine& engine, const std::vector<std::pair<std::int64_t, std::int64_t>>& requests) {
@@ -429,24 +437,34 @@ PYBIND11_MODULE(_archsim, m) {
                 batch.reserve(requests.size());
                 for (const auto& [fresh, cached] : requests)
                     batch.push_back({fresh, cached});
-                const py::gil_scoped_release parallel;
+                const py::Released parallel;
                 return engine.step(batch);
             },
             py::arg("requests"), "Prices a step over sequences, each (new tokens, cached positions).")
-        .def_property_readonly("cache_room_bytes", &StepEngine::cache_room_bytes,
-                               "Bytes for caches, over all devices of the engine.")
-        .def("cache_bytes", &StepEngine::cache_bytes, py::arg("positions"),
-             "Cache of one sequence of that many positions, over all devices of the engine.");
+        .def_property_readonly(
+            "cache_room_bytes", [](const StepEngine& engine) { return engine.cache_room_bytes(); },
+            "Bytes for caches, over all devices of the engine.")
+        .def(
+            "cache_bytes",
+            [](const StepEngine& engine, double positions) { return engine.cache_bytes(positions); },
+            py::arg("positions"),
+            "Cache of one sequence of that many positions, over all devices of the engine.");
     m.def(
         "engine",
         [](const Session& session, const std::variant<Model, std::string>& model, const std::string& device,
-           const py::kwargs& fields) {
+           const py::Keywords& fields) {
             const AskedServing asked = asked_serving(fields);
-            const py::gil_scoped_release parallel;
+            const py::Released parallel;
             return StepEngine(session, model_of(model, session), device, asked.conditions, asked.request);
         },
         py::arg("session"), py::arg("model"), py::arg("device"));
 
     bind_design_space(m);
     bind_answers(m);
+}
+
+} // namespace
+
+PyMODINIT_FUNC PyInit__archsim() {
+    return py::make_module("_archsim", fill);
 }

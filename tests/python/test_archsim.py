@@ -144,6 +144,74 @@ def test_failures_are_typed_and_say_what_is_wrong(session, resnet, call, error):
     assert issubclass(error, archsim.Error) and str(raised.value)
 
 
+@pytest.mark.parametrize(
+    "call, error, said",
+    [
+        (lambda s, r: s.load(3), TypeError, "expected a text, not int"),
+        (lambda s, r: s.load("resnet18", "resnet34"), TypeError, "too many"),
+        (lambda s, r: s.load(name="resnet18"), TypeError, '"name"'),
+        (lambda s, r: s.load("resnet18", model="resnet18"), TypeError, "twice"),
+        (lambda s, r: s.sweep("resnet18"), TypeError, '"hardware"'),
+        (lambda s, r: s.sweep("resnet18", "H100", [1]), TypeError, "a list"),
+        (lambda s, r: archsim.Session.load(r, "resnet18"), TypeError, "an object of Session, not Result"),
+        (lambda s, r: archsim.Result(), TypeError, "cannot be called"),
+        (lambda s, r: r.subgraph_name(-1), TypeError, "out of range"),
+        (lambda s, r: r.subgraph_name(1_000_000), IndexError, ""),
+        (lambda s, r: r.subgraph_name(1 << 70), OverflowError, ""),
+        (lambda s, r: s.load("\udcff"), UnicodeEncodeError, ""),
+        (lambda s, r: archsim.MetricTable().with_metric("a", "b", "c", value=3), TypeError, "a function"),
+        (lambda s, r: archsim.MetricTable().with_metric("a", "b", "c", None), TypeError, "too many"),
+        (lambda s, r: r.metrics(archsim.MetricTable().with_metric("a", "b", "c", value=lambda r: 1 / 0)), ZeroDivisionError, ""),
+        (lambda s, r: r.metrics(archsim.MetricTable().with_metric("a", "b", "c", value=lambda r: "x")), TypeError, ""),
+    ],
+)
+def test_what_does_not_fit_is_an_exception_of_python(session, resnet, call, error, said):
+    with pytest.raises(error, match=said):
+        call(session, session.estimate(resnet, "H100"))
+
+
+def test_objects_are_kept_by_what_needs_them_and_given_back():
+    import gc
+    import resource
+
+    session = archsim.Session()
+    comparison = session.compare(["resnet18"], ["H100", "T4"])
+    results = comparison.results
+    names = [r.hardware for r in results]
+    del session, comparison
+    gc.collect()
+    assert [r.hardware for r in results] == names and all(r.latency_s > 0 for r in results)
+
+    session = archsim.Session()
+    model = session.load("resnet18")
+
+    def many(count):
+        for _ in range(count):
+            result = session.estimate(model, "A100", batch=2)
+            result.metrics(), result.to_json(), result.subgraphs, result.parts, session.hardware
+            with pytest.raises(archsim.InputError):
+                session.load("resnet5O")
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    before = many(20)
+    assert many(100) < before + 4_000  # KiB: what a call leaves would be 100 times its size
+
+
+def test_classes_can_be_derived_from_and_tell_how_they_are_called():
+    import inspect
+    import pydoc
+
+    class Mine(archsim.Session):
+        def __init__(self):
+            super().__init__()
+            self.asked = 0
+
+    assert Mine().load("resnet18").name == "resnet18" and Mine().asked == 0
+    assert list(inspect.signature(Mine().sweep).parameters) == ["model", "hardware", "batches", "metrics", "question"]
+    told = pydoc.plain(pydoc.render_doc(archsim.Session))
+    assert "batch" in told and "sweep(" in told
+
+
 def test_one_model_is_estimated_from_many_threads(session, resnet):
     expected = session.estimate(resnet, "A100").latency_s
     found = []

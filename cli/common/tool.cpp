@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -315,8 +316,16 @@ std::terminate_handler& usual_end() {
     return handler;
 }
 
-/// Where no handler is: tables that are made before main, variables of main, destructors. Memory that ends
-/// there ends the tool as it does elsewhere.
+/// A request for memory was refused since the program began.
+std::atomic<bool> memory_ended = false;
+
+[[noreturn]] void refuse_memory() {
+    memory_ended = true;
+    throw std::bad_alloc();
+}
+
+/// Where no handler is: tables that are made before main, variables of main, destructors, functions of the
+/// standard library that promise not to throw. Memory that ends there ends the tool as it does elsewhere.
 void end_without_memory() {
     try {
         if (const std::exception_ptr thrown = std::current_exception())
@@ -326,18 +335,16 @@ void end_without_memory() {
     } catch (...) { // a fault
         usual_end()();
     }
-    // Without memory for an exception there is none.
-    constexpr std::size_t kSmall = 4096;
-    void* const some = std::malloc(kSmall);
-    if (some == nullptr)
+    // Without memory for an exception there is none, and none is left where it met a promise not to throw.
+    if (memory_ended)
         _exit(out_of_memory(program_invocation_short_name));
-    std::free(some);
     usual_end()();
 }
 
 /// Before every table of the program: priorities up to 100 are the compiler's.
 [[gnu::constructor(101)]] void prepare_for_the_end() {
     usual_end() = std::set_terminate(end_without_memory);
+    std::set_new_handler(refuse_memory);
 }
 
 } // namespace

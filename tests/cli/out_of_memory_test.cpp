@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -73,6 +74,18 @@ std::set<std::string> faults(long stride) {
 TEST_CASE("a tool whose memory ends says so") {
     for (const std::string& fault : faults(5003))
         FAIL_CHECK(fault);
+}
+
+// Reading a folder is a promise of the standard library not to throw, and takes memory for every name.
+TEST_CASE("a tool whose memory ends while it reads a folder says so") {
+    const std::string command = "discover_models --top 1";
+    const long requests = std::atol(run_tool("ARCHSIM_COUNT_TO=3", command).said.c_str());
+    REQUIRE(requests > 1000);
+    for (long at = 100; at <= std::min(requests, 4000L); at += 97) {
+        const Run run = run_tool("ARCHSIM_FAIL_AT=" + std::to_string(at), command);
+        INFO(command << ", request " << at);
+        CHECK(run.status <= 4);
+    }
 }
 
 TEST_CASE("a tool whose memory ends says so, at every hundredth request", "[.][long]") {

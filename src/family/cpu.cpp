@@ -1,5 +1,5 @@
 // CPU: cores with vector or tile units, private L2, a shared cache, DRAM. A parallel region per subgraph;
-// saturated throughput is one independent inference per core where the stack works so.
+// saturated throughput is one independent inference per core, or per few cores, where the stack works so.
 
 #include "family/cpu_view.hpp"
 #include "family/table.hpp"
@@ -36,10 +36,12 @@ class CpuMapper final : public ViewMapper<cpu::View>, public CountsOfStructure {
     NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
         NetworkMapping out = Mapper::map_network(network, machine);
         const cpu::View view(machine, network);
-        out.scheme = view.streams ? "one stream per core" : "all cores on one inference";
+        out.scheme = !view.streams    ? "all cores on one inference"
+                     : view.used == 1 ? "one stream per core"
+                                      : "instances of several cores";
         if (!view.streams)
             return out;
-        out.instances = view.cores;
+        out.instances = view.cores / view.used;
         out.shared_exponent = machine.param(Parameter::instance_sharpness, out.shared_exponent);
         // Efficiency cores take part in throughput at their own rate and clock.
         const Engine* first = nullptr;
@@ -53,7 +55,7 @@ class CpuMapper final : public ViewMapper<cpu::View>, public CountsOfStructure {
             const double rate = engine.rate(Precision::fp32).value / first->rate(Precision::fp32).value;
             const double clock = engine.clock.value_or(1) / first->clock.value_or(engine.clock.value_or(1));
             out.instances += engine.count * machine.active_fraction * rate * clock *
-                             machine.param(Parameter::efficiency_core_share, 1);
+                             machine.param(Parameter::efficiency_core_share, 1) / view.used;
         }
         return out;
     }

@@ -89,7 +89,7 @@ View::View(const Machine& m, const NetworkWork& n) : machine(m), network(n) {
     const Team team = team_of(m);
     cores = team.cores;
     streams = streams_of(m);
-    used = streams ? 1 : cores;
+    used = streams ? std::clamp(param(Parameter::cores_per_inference, 1), 1.0, cores) : cores;
     pace_ = team.pace;
     vector_fp32 = vector ? vector->rate(Precision::fp32).value * pace_ : 0;
     constexpr double kBitsOfLane = 32;
@@ -164,10 +164,11 @@ MultiplyUnit View::make_unit(Precision precision, OpKind kind) const {
 double View::dram_bytes(double activations, double weights) const {
     if (in_flash_)
         return weights; // read where they lie, in every inference; what is computed is in RAM
-    const double shared = streams ? cores : 1;
-    // Streams fill the private caches with their own activations; one inference spreads weights over all of
-    // them.
-    const double weight_room = streams ? llc_bytes : llc_bytes + cores * l2_bytes;
+    const double shared = cores / used;
+    // Streams of one core fill the private caches with their own activations, and share the weights; one
+    // inference spreads weights over all of them. Instances of several cores are sessions with weights of
+    // their own.
+    const double weight_room = streams && used == 1 ? llc_bytes : (llc_bytes + cores * l2_bytes) / shared;
     const double activation_room =
         (llc_bytes + cores * l2_bytes) * param(Parameter::resident_fraction, 1) / shared;
     if (weight_misses_ < 0)

@@ -50,10 +50,10 @@ class View {
 
     const Machine& machine;
     const NetworkWork& network;
-    bool streams; ///< one core per inference, all cores busy with inferences of their own
+    bool streams; ///< one core or a few per inference, all cores busy with inferences of their own
     double
         cores;   ///< of one socket that inferences use: those of the first kind, or the team of one inference
-    double used; ///< cores of one inference: `cores`, or 1 with streams
+    double used; ///< cores of one inference: `cores`, or with streams what the stack gives each, 1 or more
     double lanes;       ///< fp32 elements of one vector register
     double vector_fp32; ///< fp32 operations per cycle of one core
     double narrowing;   ///< part of a vector register that the stack's code uses

@@ -522,8 +522,8 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
         Allocation& a = out.allocation;
         a.units_total = array.cores;
         a.units_used = array.per_inference * std::ceil(array.parallel);
-        if (stages.placed)
-            a.units_used *= share;
+        if (array.pipeline)
+            a.units_used *= share * stages.contexts;
         a.tile_k = static_cast<std::uint16_t>(array.rows);
         a.tile_n = static_cast<std::uint16_t>(array.cols);
         a.useful_fraction = padded > 0 ? std::min(1.0, work.macs / padded) : 1;

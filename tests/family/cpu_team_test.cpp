@@ -44,6 +44,21 @@ TEST_CASE("of streams every core has its own: other kinds are counted as instanc
     CHECK(cpu::team_of(hybrid(4, 32, 1e9, true)).cores == 6);
 }
 
+TEST_CASE("instances of several cores divide the cores, and their caches with weights of their own",
+          "[cpu]") {
+    Machine m = machine_of(
+        {.count = 56, .lanes = 16, .fp32 = 64, .int8 = 256, .l2_bytes = 2e6, .l3_bytes = 1e8}, false, true);
+    m.parameters.facts[static_cast<std::size_t>(Parameter::cores_per_inference)] = fact(4);
+    auto one = matmul(4096, 4096, 64, Precision::fp32);
+    CHECK(mapper_for(m.device->family).map_network(one->network, m).instances == 14);
+    const Mapping four = counted(*one, m);
+    CHECK(demand_on(four, Resource::vector_cycles)->amount ==
+          Approx(2.0 * 4096 * 4096 * 64 / (64 * 4)).epsilon(0.01));
+    m.parameters.facts[static_cast<std::size_t>(Parameter::cores_per_inference)] =
+        fact(100); // no more than there are
+    CHECK(mapper_for(m.device->family).map_network(one->network, m).instances == 1);
+}
+
 TEST_CASE("the slowest core of a team sets the pace of a product", "[cpu]") {
     auto one = matmul(1600, 1600, 512, Precision::fp32);
     const auto cycles = [&](const Machine& machine) {

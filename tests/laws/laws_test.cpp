@@ -187,6 +187,12 @@ bool starts_more_regions(const Result& previous, const Result& current) {
            current.estimate.events[Event::scheduling] > previous.estimate.events[Event::scheduling];
 }
 
+// Sums of 8-bit tensors get threads by their size where a stack keeps conversions on one (Eigen's cost model,
+// which rounds down): twice as much work may then take less time.
+bool threads_by_size(const Result& r, Precision precision) {
+    return precision == Precision::int8 && !r.machine->runtime->one_thread_operators.empty();
+}
+
 } // namespace
 
 TEST_CASE("doubling the batch never lowers latency, never raises energy per inference, and never lowers "
@@ -205,7 +211,9 @@ TEST_CASE("doubling the batch never lowers latency, never raises energy per infe
                     if (previous) {
                         const Estimate &before = previous->estimate, &now = r.estimate;
                         // A core without an image of its own leaves its memory unused.
-                        const double unused = r.machine->device->family == Family("tpu") ? 0.05 : kRounding;
+                        const double unused = r.machine->device->family == Family("tpu") ? 0.05
+                                              : threads_by_size(r, precision)            ? 0.03
+                                                                                         : kRounding;
                         CHECK(now.latency_s >= before.latency_s * (1 - unused));
                         if (r.machine->energy && !starts_more_regions(*previous, r))
                             CHECK(now.energy_per_inference_j <= allowed_energy_per_inference(*previous, r));

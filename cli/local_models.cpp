@@ -5,6 +5,7 @@
 #include "archsim/core/parse_number.hpp"
 #include "archsim/machine/this_machine.hpp"
 #include "archsim/report/local_report.hpp"
+#include "archsim/run/given.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"
 
@@ -22,7 +23,7 @@ constexpr const char* kExamples = R"(  local_models --on "RTX 4090"
 struct LocalOptions {
     bool here = false;
     std::string on, host, context = "8k", kind = "language", by = "size", least;
-    std::vector<std::string> formats, overlays;
+    std::vector<std::string> formats, overlays, measured;
     LocalView view;
 
     void add_to(cli::Flags& flags) {
@@ -45,11 +46,16 @@ struct LocalOptions {
             .value_named("FORMAT");
         flags
             .add_option("--min-tokens-per-s", least,
-                        "leave out what is slower (of --kind vision: inferences)")
+                        "leave out what is slower (of --kind vision and speech: inferences)")
             .value_named("RATE");
-        flags.add_option("--kind", kind, "of model").one_of({"language", "vision"}).show_default();
+        flags.add_option("--kind", kind, "of model").one_of({"language", "vision", "speech"}).show_default();
         flags.add_option("--by", by, "order of the list").one_of({"size", "speed"}).show_default();
         flags.add_flag("--every-format", view.every_format, "each format that runs, not the widest alone");
+        flags
+            .add_option("--measured", measured,
+                        "what you measured, \"resnet50 fp16 on RTX-4090 = 1.2ms\", or a file of such lines "
+                        "(repeatable): estimates of the same device and stack follow it")
+            .value_named("MEASUREMENT");
         flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence")
             .value_named("FOLDER");
     }
@@ -57,7 +63,9 @@ struct LocalOptions {
     LocalRequest request(const Session& session) {
         view.by_speed = by == "speed";
         LocalRequest r;
-        r.kind = kind == "vision" ? LocalKind::vision : LocalKind::language;
+        r.kind = kind == "vision"   ? LocalKind::vision
+                 : kind == "speech" ? LocalKind::speech
+                                    : LocalKind::language;
         const auto tokens = parse_whole(context);
         if (!tokens)
             throw UsageError(
@@ -122,8 +130,10 @@ int main(int argc, char** argv) {
     const auto body = [&] {
         SessionOptions options;
         options.hardware_overlays.assign(local.overlays.begin(), local.overlays.end());
-        const Session session(options);
+        Session session(options);
         const LocalRequest request = local.request(session);
+        if (!local.measured.empty())
+            session.given(read_given(local.measured, session, request.device, "--measured"));
         LocalAnswer answer;
         {
             cli::Progress progress("estimating", output.quiet);

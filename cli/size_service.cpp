@@ -40,7 +40,7 @@ struct SizeOptions {
                         "devices: NAME, NAME@MODE or a device file; all: every device of the database "
                         "(default: those of servers with a rental price)")
             .value_named("DEVICE");
-        serving.add_to(flags, {.without = {"trace", "warm_up", "prompt_devices"},
+        serving.add_to(flags, {.without = {"warm_up", "prompt_devices"},
                                .usual = {{"prompt_tokens", "2k"}, {"output_tokens", "300"}},
                                .found = {{"requests", "as many as the load needs"}}});
         add_limits(flags);
@@ -110,6 +110,8 @@ struct SizeOptions {
             .value_named("SHARE")
             .show_default();
         flags.add_option("--budget", budget, "the most that it may cost, 20USD/h").value_named("USD/h");
+        flags.add_flag("--pairs", request.pairs,
+                       "also prompts on one kind of device and answers on another, of the cheapest six");
         flags.add_option("--max-devices", request.most_devices, "the most devices of one service")
             .within(1, 1 << 20)
             .show_default();

@@ -1,11 +1,13 @@
 // validate_estimates: runs published measurements through the estimator and reports the errors.
 
+#include "archsim/report/memory_logs_report.hpp"
 #include "archsim/report/serving_peers_report.hpp"
 #include "archsim/report/validation_report.hpp"
 #include "archsim/run/first_run_file.hpp"
 #include "archsim/run/leave_out.hpp"
 #include "archsim/run/left_out_file.hpp"
 #include "archsim/run/measurements.hpp"
+#include "archsim/run/memory_logs.hpp"
 #include "archsim/run/refit.hpp"
 #include "archsim/run/serving_peers.hpp"
 #include "archsim/run/validate.hpp"
@@ -30,6 +32,7 @@ constexpr const char* kExamples = R"(  validate_estimates --measurements tests/m
   validate_estimates --measurements tests/measured/calibration.csv --hardware RTX-4090 --worst 0
   validate_estimates --measurements tests/measured/calibration.csv --hardware Hailo-8 --leave-out model
   validate_estimates --serving
+  validate_estimates --memory
   validate_estimates --measurements my_board.csv --save-left-out left_out.csv --uncertainty uncertainty.json
   validate_estimates --measurements tests/measured --output docs/validation.md --scatter docs/validation.svg)";
 
@@ -112,7 +115,7 @@ int main(int argc, char** argv) {
     std::vector<std::string> first_runs, first_run_rows;
     bool refit = false;
     bool with_prices = false;
-    std::optional<std::string> serving;
+    std::optional<std::string> serving, memory;
     ValidationView view;
     cli::OutputOptions output;
     cli::SaveOptions save;
@@ -163,12 +166,30 @@ int main(int argc, char** argv) {
                 "and a roofline say of them: CSV file or folder (default: "
                 "tests/measured/served)")
             .value_named("FILE");
+        flags
+            .add_optional_value(
+                "--memory", memory,
+                "memory that engines logged beside what this library says: CSV file (default: "
+                "tests/measured/memory_logs.csv)")
+            .value_named("FILE");
         flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence")
             .value_named("FOLDER");
         output.add_to(flags, "text, markdown, json, csv, html");
         save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
+        if (memory) {
+            SessionOptions shipped;
+            shipped.hardware_overlays = measured.overlays(overlays);
+            const Session session(shipped);
+            const Format format = output.chosen();
+            if (format == Format::json)
+                throw UsageError("--memory: --format is text, markdown, csv or html");
+            const std::string file = memory->empty() ? "tests/measured/memory_logs.csv" : *memory;
+            output.emit(render(describe_memory_logs(compare_memory_logs(session, file)), format,
+                               output.render_options()));
+            return static_cast<int>(cli::Exit::ok);
+        }
         if (serving) {
             SessionOptions shipped;
             shipped.hardware_overlays = measured.overlays(overlays);

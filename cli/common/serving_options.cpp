@@ -36,12 +36,16 @@ void ServingOptions::add_to(Flags& flags, ServingSelection selection) {
 
 ServingTexts ServingOptions::given(const Flags& flags) const {
     ServingTexts given(Spelling::flag);
+    // A recording has lengths of its own.
+    const auto trace = texts_.find("trace");
+    const bool recorded = trace != texts_.end() && !trace->second.empty();
     for (const ServingField& field : serving_fields()) {
         if (!takes(field))
             continue;
         if (field.kind == FieldKind::truth ? truths_.at(field.key) : flags.has(field.flag))
             given.give(field.flag, field.kind == FieldKind::truth ? "true" : texts_.at(field.key));
-        else if (const auto usual = selection_.usual.find(field.key); usual != selection_.usual.end())
+        else if (const auto usual = selection_.usual.find(field.key);
+                 usual != selection_.usual.end() && !recorded)
             given.give(field.flag, usual->second);
     }
     return given;

@@ -8,9 +8,10 @@ namespace archsim {
 
 namespace {
 
-// What is of one product alone: a card is not rented at the price of another with the same chip.
-constexpr std::array<std::string_view, 9> kIdentity = {
-    "id", "name", "aliases", "notes", "extends", "measured_as", "$schema", "price", "sold_for"};
+constexpr std::array<std::string_view, 7> kIdentity = {"id",      "name",        "aliases", "notes",
+                                                       "extends", "measured_as", "$schema"};
+// What is of one product: another with the same chip, and other engines or clocks, has its own.
+constexpr std::array<std::string_view, 3> kOfProduct = {"peaks", "price", "sold_for"};
 
 bool has_names(const JsonValue& value) {
     const auto items = value.items();
@@ -37,11 +38,13 @@ class Merge {
     }
 
     /// What of the base its heir has: all but its identity, its own sources renamed.
-    JsonValue heritage(const JsonValue& base, const std::string& prefix, bool with_peaks) {
+    JsonValue heritage(const JsonValue& base, const std::string& prefix, bool same_product) {
         std::vector<JsonMember> kept;
         for (const JsonMember& member : base.members()) {
             const bool own = std::find(kIdentity.begin(), kIdentity.end(), member.key) != kIdentity.end();
-            if (own || member.key == "sources" || (member.key == "peaks" && !with_peaks))
+            const bool of_product =
+                std::find(kOfProduct.begin(), kOfProduct.end(), member.key) != kOfProduct.end();
+            if (own || member.key == "sources" || (of_product && !same_product))
                 continue;
             kept.push_back(member);
             qualify_sources(kept.back().value, prefix);
@@ -113,8 +116,8 @@ class Merge {
 
 JsonDocument extend_device(JsonDocument base, JsonDocument derived, const std::string& base_id) {
     Merge merge(base.memory);
-    const bool same_peaks = !derived.root.contains("engines") && !derived.root.contains("clocks");
-    base.root = merge.merged(merge.heritage(base.root, base_id + ":", same_peaks), derived.root);
+    const bool same_product = !derived.root.contains("engines") && !derived.root.contains("clocks");
+    base.root = merge.merged(merge.heritage(base.root, base_id + ":", same_product), derived.root);
     base.memory.adopt(std::move(derived.memory));
     return base;
 }

@@ -386,6 +386,10 @@ std::shared_ptr<const DerivedCounts> shard(const ShapedGraph& graph, const Shari
     return Sharder(graph, sharing).run();
 }
 
+bool is_of_experts(const Operator& op) {
+    return joins_experts(op);
+}
+
 bool has_experts(const ShapedGraph& graph) {
     return std::any_of(graph.operators.begin(), graph.operators.end(), joins_experts);
 }

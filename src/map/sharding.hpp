@@ -36,5 +36,7 @@ ARCHSIM_API std::shared_ptr<const DerivedCounts> shard(const ShapedGraph& graph,
 
 /// Whether a graph has a mixture of experts, which Sharing::experts spreads.
 ARCHSIM_API bool has_experts(const ShapedGraph& graph);
+/// Whether an operator multiplies by the weights of several experts.
+bool is_of_experts(const Operator& op);
 
 } // namespace archsim

@@ -466,7 +466,7 @@ TEST_CASE("accelerators with stacked memory are sold for servers", "[hardware][d
     CHECK(of_servers > 60);
 }
 
-TEST_CASE("a device is not sold at the price of the one that it extends", "[hardware][database]") {
+TEST_CASE("another product is not sold at the price of the device that it extends", "[hardware][database]") {
     TemporaryDatabase files;
     files.add_runtime(small_runtime("stack"));
     json base = small_device("Acme-1");
@@ -474,8 +474,12 @@ TEST_CASE("a device is not sold at the price of the one that it extends", "[hard
     base["price"]["cloud"] =
         json::parse(R"({"value": 1, "unit": "USD/h", "source": "S1", "date": "2026-11"})");
     files.add_device(base);
-    files.add_device(json{{"id", "Acme-2"}, {"extends", "Acme-1"}, {"name", "A card with that chip"}});
+    files.add_device(json{{"id", "Acme-2"}, {"extends", "Acme-1"}, {"name", "The same in our rack"}});
+    json card{{"id", "Acme-3"}, {"extends", "Acme-1"}, {"name", "A card with that chip"}};
+    card["engines"] = base["engines"];
+    files.add_device(card);
     const HardwareDatabase database(files.root());
     CHECK(database.device("Acme-1").device->cloud_price);
-    CHECK_FALSE(database.device("Acme-2").device->cloud_price);
+    CHECK(database.device("Acme-2").device->cloud_price);
+    CHECK_FALSE(database.device("Acme-3").device->cloud_price);
 }

@@ -52,6 +52,63 @@ std::vector<std::string> flags_of(const std::string& text) {
     return flags;
 }
 
+/// "Pod spec.containers.[].name" of every line that has a value, in the objects of a manifest.
+std::vector<std::string> paths_of(const std::string& yaml, std::string& kind) {
+    std::vector<std::string> paths;
+    std::vector<std::pair<std::size_t, std::string>> open;
+    std::istringstream lines(yaml);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("#"))
+            continue;
+        if (line == "---") {
+            open.clear();
+            continue;
+        }
+        std::size_t indent = line.find_first_not_of(' ');
+        REQUIRE(indent != std::string::npos);
+        while (!open.empty() && open.back().first >= indent)
+            open.pop_back();
+        std::string rest = line.substr(indent);
+        if (rest.starts_with("- ")) {
+            open.emplace_back(indent, "[]");
+            rest = rest.substr(2);
+            indent += 2;
+        }
+        const bool scalar = rest.starts_with("\"") || rest.find(':') == std::string::npos;
+        const std::string key = scalar ? "" : rest.substr(0, rest.find(':'));
+        if (!scalar)
+            open.emplace_back(indent, key);
+        if (key == "kind")
+            kind = rest.substr(rest.find(':') + 2);
+        if (!scalar && rest.ends_with(":"))
+            continue;
+        std::string path;
+        for (const auto& [depth, name] : open)
+            path += (path.empty() ? "" : ".") + name;
+        std::string of = key == "apiVersion" ? "" : kind;
+        for (const char* start : {"spec.template.", "spec.leaderWorkerTemplate.leaderTemplate.",
+                                  "spec.leaderWorkerTemplate.workerTemplate."})
+            if (path.starts_with(start)) {
+                path = path.substr(std::string(start).size());
+                of = "Pod";
+            }
+        if (!of.empty()) // apiVersion comes before the kind
+            paths.push_back(of + " " + path);
+        if (scalar || rest.find(':') != std::string::npos)
+            while (!open.empty() && open.back().first >= indent && open.back().second != "[]")
+                open.pop_back();
+    }
+    return paths;
+}
+
+/// A path with its own keys against one of the table: "{}" stands for the rest.
+bool matches(const std::string& path, const std::string& known) {
+    if (!known.ends_with("{}"))
+        return path == known;
+    const std::string start = known.substr(0, known.size() - 2);
+    return path.starts_with(start);
+}
+
 } // namespace
 
 TEST_CASE("every flag of every launch is in the table of documented options", "[sizing][launch]") {
@@ -117,7 +174,36 @@ TEST_CASE("a manifest has an engine per replica and asks for its devices", "[siz
     CHECK_THAT(yaml, Catch::Contains("replicas: 6"));
     CHECK_THAT(yaml, Catch::Contains("nvidia.com/gpu: 2"));
     CHECK_THAT(yaml, Catch::Contains("name: qwen3-30b-a3b"));
-    CHECK_THROWS_AS(launched({.tensor = 8, .pipeline = 2}, LaunchTarget::kubernetes), UsageError);
+}
+
+TEST_CASE("an engine of several nodes is a set of leader and workers", "[sizing][launch]") {
+    const std::string yaml = launched({.tensor = 8, .pipeline = 2, .data = 3}, LaunchTarget::kubernetes);
+    CHECK_THAT(yaml, Catch::Contains("kind: LeaderWorkerSet") && Catch::Contains("replicas: 3") &&
+                         Catch::Contains("size: 2") && Catch::Contains("--pipeline-parallel-size 2"));
+    CHECK_THAT(yaml, Catch::Contains("role: worker") && Catch::Contains("nvidia.com/gpu: 8"));
+}
+
+TEST_CASE("every field of a manifest is in the table of documented fields", "[sizing][launch]") {
+    std::set<std::pair<std::string, std::string>> documented, used;
+    for (const ManifestField& field : manifest_fields()) {
+        CHECK(field.url.starts_with("https://"));
+        CHECK(documented.emplace(field.kind, field.path).second); // once
+    }
+    for (const Parallelism& way :
+         {Parallelism{.tensor = 2, .data = 6}, Parallelism{.tensor = 8, .pipeline = 2}}) {
+        std::string kind;
+        for (const std::string& path : paths_of(launched(way, LaunchTarget::kubernetes), kind)) {
+            INFO(path);
+            const auto at = path.find(' ');
+            const auto found = std::find_if(documented.begin(), documented.end(), [&](const auto& known) {
+                return known.first == path.substr(0, at) && matches(path.substr(at + 1), known.second);
+            });
+            CHECK(found != documented.end());
+            if (found != documented.end())
+                used.insert(*found);
+        }
+    }
+    CHECK(used.size() + 3 == documented.size()); // all but apiVersion, which comes before the kind
 }
 
 TEST_CASE("checkpoints are those that the catalogue names", "[sizing][launch]") {

@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/report/local_report.hpp"
+#include "archsim/run/given.hpp"
 #include "archsim/run/local_models.hpp"
 #include "run/local/llama_command.hpp"
 #include "support/shipped_session.hpp"
@@ -72,7 +73,7 @@ TEST_CASE("a host beside the device takes layers that do not fit, and is never q
           "[local][laws]") {
     constexpr double kHost = 64e9;
     const Rows alone = rows_on("RTX-3060"), beside = rows_on("RTX-3060", 2048, "Core-i7-12700H", kHost);
-    std::size_t split = 0;
+    std::size_t split = 0, experts = 0;
     for (const auto& [key, m] : beside) {
         INFO(key.first << " in " << key.second << ": " << m.reason);
         const auto whole = alone.find(key);
@@ -83,14 +84,18 @@ TEST_CASE("a host beside the device takes layers that do not fit, and is never q
         if (!m.runs)
             continue;
         ++split;
-        CHECK(m.device_layers < m.layers);
+        experts += m.expert_layers > 0;
+        CHECK((m.device_layers < m.layers) == (m.expert_layers == 0));
         CHECK(m.host_bytes > 0);
         CHECK(m.host_bytes <= kHost);
         CHECK(m.memory_bytes - m.host_bytes <= m.capacity_bytes * (1 + 1e-9));
         if (!m.command.empty()) // llama.cpp has no files in fp8
-            CHECK_THAT(m.command, Catch::Contains("-ngl " + std::to_string(m.device_layers)));
+            CHECK_THAT(m.command,
+                       Catch::Contains(m.expert_layers > 0 ? "--n-cpu-moe " + std::to_string(m.expert_layers)
+                                                           : "-ngl " + std::to_string(m.device_layers)));
     }
     CHECK(split > 5);
+    CHECK(experts > 0);
 }
 
 TEST_CASE("a model whose context is shorter says so", "[local]") {
@@ -109,6 +114,47 @@ TEST_CASE("vision models run on a small board", "[local]") {
     CHECK(answer.models.size() == answer.considered);
     for (const LocalModel& m : answer.models)
         CHECK(m.runs == m.too_slow); // none is that fast
+}
+
+TEST_CASE("speech models run whole, not as encoders and decoders apart", "[local]") {
+    LocalRequest request;
+    request.device = "RTX-4070-Laptop";
+    request.kind = LocalKind::speech;
+    const LocalAnswer answer = local_models(shipped_session(), request);
+    CHECK(answer.models.size() == answer.considered);
+    std::size_t whisper = 0;
+    for (const LocalModel& m : answer.models) {
+        INFO(m.name << ": " << m.reason);
+        CHECK(m.runs);
+        CHECK(m.output.per_s > 0);
+        CHECK_FALSE(m.name.ends_with("-encoder"));
+        whisper += m.name.starts_with("whisper-");
+    }
+    CHECK(whisper >= 5);
+}
+
+TEST_CASE("a measurement of one's own moves what runs on its device", "[local]") {
+    SessionOptions shipped;
+    shipped.data = ARCHSIM_SOURCE_DIR;
+    Session session(shipped);
+    LocalRequest request;
+    request.device = "RTX-3060";
+    request.context = 1024;
+    request.formats = {"int4"};
+    const auto rate_of = [&](const LocalAnswer& answer) {
+        for (const LocalModel& m : answer.models)
+            if (m.name == "tinyllama-1.1b")
+                return m.output;
+        return LocalRate{};
+    };
+    const LocalRate before = rate_of(local_models(session, request));
+    REQUIRE(before.per_s > 0);
+    // Far slower than estimated, on the same device and stack.
+    const std::vector<std::string> rows = {"tinyllama-1.1b fp16 on RTX-3060 under llama.cpp = 400ms"};
+    session.given(read_given(rows, session, "", "--measured"));
+    const LocalRate after = rate_of(local_models(session, request));
+    CHECK(after.per_s < before.per_s);
+    CHECK(after.high / after.low <= before.high / before.low * 1.001);
 }
 
 TEST_CASE("names of machines may end in the memory of their computer", "[local]") {

@@ -2,6 +2,7 @@
 // people ask.
 
 #include "archsim/report/sizing_report.hpp"
+#include "archsim/run/given.hpp"
 #include "archsim/run/size_service.hpp"
 #include "run/sizing/replicas.hpp"
 #include "run/sizing/ways.hpp"
@@ -210,4 +211,75 @@ TEST_CASE("32 users, 8k context, a first token within a second: H100, GB10 or a 
             all += line + "\n";
         CHECK_THAT(all, Catch::Contains(name));
     }
+}
+
+TEST_CASE("a recording is sized at its own rate, and serve_model holds the limits with it",
+          "[serving][sizing]") {
+    Trace trace;
+    for (int i = 0; i < 400; ++i) // bursts of four, a second apart, of two lengths
+        trace.requests.push_back({static_cast<double>(i / 4), i % 2 == 0 ? 500 : 1500, 100});
+    SizingRequest request;
+    request.serving.load.trace = std::make_shared<const Trace>(trace);
+    request.serving.load.count = 0;
+    request.level = {1, 0.05, 0};
+    const SizingAnswer answer = sized("llama-3-8b", request);
+    CHECK(answer.request.serving.load.rate_per_s == Approx(399.0 / 99));
+    CHECK(answer.request.serving.load.prompt_tokens == Approx(1000));
+    CHECK(answer.request.serving.load.count == 400);
+    std::size_t held = 0;
+    for (const SizedDevice& d : answer.devices) {
+        INFO(d.hardware << " " << d.reason);
+        if (!d.layout || !d.holds)
+            continue;
+        ++held;
+        CHECK(answer.request.level.met_by(served("llama-3-8b", d, answer).summary));
+    }
+    CHECK(held > 0);
+}
+
+TEST_CASE("lengths from a list decide how many generate, not the usual ones", "[serving][sizing]") {
+    SizingRequest request = rate_of(4, 2, 0.1);
+    const SizingAnswer same = sized("llama-3-8b", request);
+    request.serving.load.lengths = {{1000, 100}};
+    request.serving.load.output_tokens = 4000; // nobody draws it
+    CHECK(devices_of(sized("llama-3-8b", request)) == devices_of(same));
+}
+
+TEST_CASE("pairs of two kinds hold the limits, cheapest first, and serve no third kind",
+          "[serving][sizing]") {
+    SizingRequest request = rate_of(12, 1, 0.05);
+    request.pairs = true;
+    const SizingAnswer answer = sized("llama-3-8b", request);
+    REQUIRE_FALSE(answer.pairs.empty());
+    double last = 0;
+    for (const SizedPair& pair : answer.pairs) {
+        INFO(pair.prompt_hardware << " and " << pair.answer_hardware);
+        CHECK(pair.prompt_hardware != pair.answer_hardware);
+        CHECK(request.level.met_by(pair.summary));
+        CHECK(pair.probability >= request.confidence - 1e-9);
+        CHECK(pair.devices() >= 2);
+        CHECK(pair.usd_per_hour.value_or(HUGE_VAL) >= last);
+        last = pair.usd_per_hour.value_or(HUGE_VAL);
+    }
+    CHECK(sized("llama-3-8b", rate_of(12, 1, 0.05)).pairs.empty()); // not asked for
+}
+
+TEST_CASE("a measurement of one's own moves the steps that a size rests on", "[serving][sizing]") {
+    SessionOptions shipped;
+    shipped.data = ARCHSIM_SOURCE_DIR;
+    Session session(shipped);
+    SizingRequest request = rate_of(2, 0, 0.2);
+    const std::vector<Conditions> formats(1);
+    const std::vector<std::string> hardware = {"L40S"};
+    const auto step = [&] {
+        const SizingAnswer answer =
+            size_service(session, session.load("tinyllama-1.1b"), hardware, formats, request);
+        return answer.devices.front().layout ? answer.devices.front().layout->run.summary.time_per_token_s.p50
+                                             : 0.0;
+    };
+    const double before = step();
+    REQUIRE(before > 0);
+    const std::vector<std::string> rows = {"tinyllama-1.1b fp16 on L40S under vllm = 400ms"};
+    session.given(read_given(rows, session, "", "--measured"));
+    CHECK(step() > before);
 }

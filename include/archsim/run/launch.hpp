@@ -26,10 +26,21 @@ struct LaunchOption {
 /// All that launches use, by engine.
 ARCHSIM_API std::span<const LaunchOption> launch_options();
 
+/// One documented field of an object of a manifest.
+struct ManifestField {
+    std::string_view
+        kind; ///< "Deployment", "LeaderWorkerSet", "Service", "Pod" (in a template of the others)
+    std::string_view path; ///< "spec.containers.[].name"; "[]": items of a list, "{}": keys of one's own
+    std::string_view url;  ///< of the page that documents it
+};
+/// All that manifests use.
+ARCHSIM_API std::span<const ManifestField> manifest_fields();
+
 /// The stack of the database for a target; empty: the database has none of that engine.
 ARCHSIM_API std::string launch_stack(const Session& session, LaunchTarget target);
 
-/// The command (for Kubernetes the manifest, which runs vLLM) that starts `device`'s layout of `answer`, with
+/// The command (for Kubernetes the manifest, which runs vLLM; a LeaderWorkerSet where an engine takes several
+/// nodes) that starts `device`'s layout of `answer`, with
 /// comments on what no flag says. `checkpoint`: what the engine loads, such as Qwen/Qwen3-8B. Throws
 /// UsageError for a device without a layout, or a target that does not run it.
 ARCHSIM_API std::string launch_text(const Session& session, const SizingAnswer& answer,

@@ -1,6 +1,6 @@
 #pragma once
-// What runs on a machine: the catalogue's language models in the formats of their files, or its vision
-// models, how fast, and what does not fit whole split over GPU and host.
+// What runs on a machine: the catalogue's language models in the formats of their files, or its vision or
+// speech models, how fast, and what does not fit whole split over GPU and host.
 
 #include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
@@ -14,7 +14,7 @@
 
 namespace archsim {
 
-enum class LocalKind : std::uint8_t { language, vision };
+enum class LocalKind : std::uint8_t { language, vision, speech };
 
 /// Which machine, and what is asked of it.
 struct LocalRequest {
@@ -25,7 +25,7 @@ struct LocalRequest {
     LocalKind kind = LocalKind::language;
     std::int64_t context = 8192; ///< positions: a prompt, and 128 tokens of an answer at its end
     std::vector<std::string> formats = {"bf16", "int8", "int4"};
-    double least_tokens_per_s = 0; ///< slower ones are left out; of vision models inferences
+    double least_tokens_per_s = 0; ///< slower ones are left out; of vision and speech models inferences
 };
 
 /// A rate with its 90 % interval.
@@ -41,10 +41,11 @@ struct LocalModel {
     std::string reason;     ///< one sentence where it does not run
     bool too_slow = false;  ///< it runs, below the least rate
     bool projected = false; ///< no comparable device was measured under this stack
-    LocalRate prompt;       ///< tokens read per second; of vision models 0
+    LocalRate prompt;       ///< tokens read per second; of vision and speech models 0
     LocalRate output;       ///< tokens written per second at the end of the context; inferences
     double memory_bytes = 0, capacity_bytes = 0; ///< of the device, what the model needs whole, and has
     std::int64_t layers = 0, device_layers = 0;  ///< fewer on the device: the rest is on the host
+    std::int64_t expert_layers = 0;              ///< of which the experts alone are on the host
     double host_bytes = 0;                       ///< weights and cache in the host's memory
     std::string command; ///< that serves it with llama.cpp; empty where the stack is another
 };
@@ -66,7 +67,9 @@ ARCHSIM_API std::pair<std::string, double> parse_local_machine(std::string_view 
 ///
 /// Layers that the device's memory does not hold run on the host, as llama.cpp runs them: a token takes the
 /// device's time for its part of the layers and the host's for the others, one after the other. Worked: 40
-/// layers, of which 30 fit; the whole takes 20 ms on the device and 200 ms on the host: 15 + 50 = 65 ms.
+/// layers, of which 30 fit; the whole takes 20 ms on the device and 200 ms on the host: 15 + 50 = 65 ms. Of
+/// a mixture of experts the experts of some layers may run there alone, where that is faster (llama.cpp's
+/// --n-cpu-moe): attention, cache and what all tokens share stay on the device.
 /// @code
 /// const Session session;
 /// LocalRequest request;

@@ -24,6 +24,7 @@ struct SizingRequest {
     std::int64_t most_devices = 256; ///< of one service
     CostOptions cost;
     double budget_usd_per_hour = 0; ///< 0: none
+    bool pairs = false;             ///< also prompts on one kind of device and answers on another
 };
 
 /// What must hold of a layout.
@@ -86,6 +87,24 @@ struct SizedDevice {
     std::string price_basis; ///< "AWS p5.48xlarge / 8, 2025-06"; empty without a price
 };
 
+/// Prompts on one kind of device, answers on another: the fewest engines of each that hold the limits.
+struct SizedPair {
+    std::string prompt_hardware, answer_hardware, precision;
+    Parallelism prompt_way, answer_way; ///< of one engine
+    std::int64_t prompt_engines = 1, answer_engines = 1;
+    ServingSummary summary;  ///< under the load, by the estimate
+    SizingPressure pressure; ///< likewise
+    double probability = 0;  ///< that all limits hold; both kinds err alike
+    std::optional<double> usd_per_hour;
+    double watts = 0; ///< at the facility's meter
+    bool within_budget = true;
+
+    /// Devices of both kinds.
+    std::int64_t devices() const {
+        return prompt_engines * prompt_way.engine_devices() + answer_engines * answer_way.engine_devices();
+    }
+};
+
 /// Every device in every format, and which to take.
 struct SizingAnswer {
     std::string model;
@@ -95,7 +114,8 @@ struct SizingAnswer {
     /// Where none holds: the one with the smallest miss, and what would make it hold.
     std::optional<std::size_t> nearest;
     std::string remedy;
-    Tenure basis = Tenure::rent; ///< of all prices
+    std::vector<SizedPair> pairs; ///< of those that hold, cheapest first; where they were asked for
+    Tenure basis = Tenure::rent;  ///< of all prices
 };
 
 /// Requests that a sizing simulates where the caller names no number: so many that the run is five times as

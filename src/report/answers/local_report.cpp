@@ -20,8 +20,12 @@ constexpr double kLocalGiga = 1e9;
 
 using LocalColumn = ColumnOf<LocalModel>;
 
+std::string_view name_of(LocalKind kind) {
+    return kind == LocalKind::vision ? "vision" : kind == LocalKind::speech ? "speech" : "language";
+}
+
 std::string_view rate_unit(const LocalAnswer& answer) {
-    return answer.request.kind == LocalKind::vision ? "inferences/s" : "tokens/s";
+    return answer.request.kind != LocalKind::language ? "inferences/s" : "tokens/s";
 }
 
 Cell rate_cell(const LocalModel& m, const LocalRate& r) {
@@ -41,7 +45,7 @@ Cell bytes_cell(double bytes) {
 }
 
 std::vector<LocalColumn> local_columns(const LocalAnswer& answer) {
-    const bool vision = answer.request.kind == LocalKind::vision;
+    const bool vision = answer.request.kind != LocalKind::language;
     std::vector<LocalColumn> columns = {
         {{"Model", "", "model"}, [](const LocalModel& m) { return Cell{m.name}; }},
         {{"Parameters", "", "parameters", Align::right},
@@ -52,9 +56,12 @@ std::vector<LocalColumn> local_columns(const LocalAnswer& answer) {
     if (!vision) {
         columns.push_back(
             {{"On device", "layers", "device_layers", Align::right, 1}, [](const LocalModel& m) {
-                 return m.runs && m.layers > 0 ? Cell{fmt::format("{} of {}", m.device_layers, m.layers),
-                                                      static_cast<double>(m.device_layers)}
-                                               : Cell{"-"};
+                 if (!m.runs || m.layers <= 0)
+                     return Cell{"-"};
+                 return m.expert_layers > 0 ? Cell{fmt::format("all but the experts of {}", m.expert_layers),
+                                                   static_cast<double>(m.device_layers)}
+                                            : Cell{fmt::format("{} of {}", m.device_layers, m.layers),
+                                                   static_cast<double>(m.device_layers)};
              }});
         columns.push_back({{"Reads", "tokens/s", "prompt_tokens_per_s", Align::right},
                            [](const LocalModel& m) { return rate_cell(m, m.prompt); }});
@@ -96,22 +103,24 @@ std::vector<LocalModel> rows_of(const LocalAnswer& answer, const LocalView& view
 }
 
 std::string rate_text(const LocalAnswer& answer, const LocalModel& m) {
-    return fmt::format("{} in {}, {} {} ({} to {}){}", m.name, m.format, format_number(m.output.per_s),
-                       rate_unit(answer), format_number(m.output.low), format_number(m.output.high),
-                       m.device_layers < m.layers
-                           ? fmt::format(", {} of {} layers on the device", m.device_layers, m.layers)
-                           : "");
+    return fmt::format(
+        "{} in {}, {} {} ({} to {}){}", m.name, m.format, format_number(m.output.per_s), rate_unit(answer),
+        format_number(m.output.low), format_number(m.output.high),
+        m.device_layers < m.layers ? fmt::format(", {} of {} layers on the device", m.device_layers, m.layers)
+        : m.expert_layers > 0
+            ? fmt::format(", experts of {} of {} layers on the host", m.expert_layers, m.layers)
+            : "");
 }
 
 Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>& rows) {
-    const bool vision = answer.request.kind == LocalKind::vision;
+    const bool vision = answer.request.kind != LocalKind::language;
     std::vector<std::string> names;
     for (const LocalModel& m : answer.models)
         if (shown(m) && (names.empty() || names.back() != m.name))
             names.push_back(m.name);
     Takeaway out;
     std::string first = fmt::format("{}: {} of {} {} models of the catalogue run", answer.device,
-                                    names.size(), answer.considered, vision ? "vision" : "language");
+                                    names.size(), answer.considered, name_of(answer.request.kind));
     if (!vision)
         first += fmt::format(" with a context of {}", answer.request.context);
     if (answer.request.least_tokens_per_s > 0)
@@ -182,7 +191,7 @@ Report describe(const LocalAnswer& answer, const LocalView& view, Format format)
                         answer.request.context - 128, answer.request.formats.size()));
         if (!answer.request.host.empty())
             table.notes.emplace_back(
-                "Layers that are not on the device run on the host, one after the other.");
+                "Layers that are not on the device, or their experts, run on the host, one after the other.");
     }
     report.blocks.emplace_back(std::move(table));
     const auto command =
@@ -218,6 +227,8 @@ std::string to_json(const LocalAnswer& answer, const LocalView&) {
              {"capacity_bytes", positive(m.capacity_bytes)},
              {"layers", m.layers > 0 ? Document(m.layers) : Document(nullptr)},
              {"device_layers", m.runs && m.layers > 0 ? Document(m.device_layers) : Document(nullptr)},
+             {"expert_layers_on_host",
+              m.runs && m.layers > 0 ? Document(m.expert_layers) : Document(nullptr)},
              {"host_bytes", m.host_bytes},
              {"command", text(m.command)}});
     return document_text({{"schema", "archsim.local_models/1"},
@@ -225,7 +236,7 @@ std::string to_json(const LocalAnswer& answer, const LocalView&) {
                           {"device", answer.device},
                           {"host", text(answer.host)},
                           {"runtime", answer.runtime},
-                          {"kind", answer.request.kind == LocalKind::vision ? "vision" : "language"},
+                          {"kind", name_of(answer.request.kind)},
                           {"context", answer.request.context},
                           {"considered", answer.considered},
                           {"models", std::move(models)}});

@@ -88,6 +88,26 @@ Json sized_device(const SizedDevice& d) {
             {"layout", d.layout ? sized_layout(*d.layout) : Json(nullptr)}};
 }
 
+Json sized_pool(const std::string& hardware, const Parallelism& way, std::int64_t engines) {
+    return {{"hardware", hardware},
+            {"engines", engines},
+            {"parallelism", {{"tensor", way.tensor}, {"pipeline", way.pipeline}, {"experts", way.experts}}}};
+}
+
+Json sized_pair(const SizedPair& p) {
+    return {{"prompts", sized_pool(p.prompt_hardware, p.prompt_way, p.prompt_engines)},
+            {"answers", sized_pool(p.answer_hardware, p.answer_way, p.answer_engines)},
+            {"precision", p.precision},
+            {"devices", p.devices()},
+            {"probability", p.probability},
+            {"within_budget", p.within_budget},
+            {"time_to_first_token_p99_s", p.summary.time_to_first_s.p99},
+            {"time_per_output_token_p99_s", p.summary.time_per_token_s.p99},
+            {"usd_per_hour", sized_or_null(p.usd_per_hour)},
+            {"facility_power_w", p.watts},
+            {"pressure", sizing_pressure(p.pressure)}};
+}
+
 Json index_or_null(std::optional<std::size_t> index) {
     return index ? Json(*index) : Json(nullptr);
 }
@@ -99,6 +119,9 @@ std::string to_json(const SizingAnswer& answer, const PlainView&) {
     Json devices = Json::array();
     for (const SizedDevice& d : answer.devices)
         devices.push_back(sized_device(d));
+    Json pairs = Json::array();
+    for (const SizedPair& pair : answer.pairs)
+        pairs.push_back(sized_pair(pair));
     const RequestPlan& load = r.serving.load;
     return document_text(
         {{"schema", "archsim.size_service/1"},
@@ -124,6 +147,7 @@ std::string to_json(const SizingAnswer& answer, const PlainView&) {
          {"fewest", index_or_null(answer.fewest)},
          {"nearest", index_or_null(answer.nearest)},
          {"remedy", text_or_null(answer.remedy)},
+         {"pairs", std::move(pairs)},
          {"results", std::move(devices)}});
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <functional>
 #include <map>
 
@@ -120,12 +121,41 @@ Table memory_table(const SizingAnswer& answer) {
     return table;
 }
 
+Table pairs_table(const SizingAnswer& answer) {
+    Table table;
+    table.title = "Prompts on one kind of device, answers on another";
+    table.columns = {{"Prompts", "", "prompt_hardware"},
+                     {"Devices", "", "prompt_devices", Align::right},
+                     {"Answers", "", "answer_hardware"},
+                     {"Devices", "", "answer_devices", Align::right},
+                     {"Format", "", "precision"},
+                     {"P99 TTFT", "", "time_to_first_token_p99_s", Align::right},
+                     {"P99 TPOT", "", "time_per_output_token_p99_s", Align::right},
+                     {"Holds", "%", "probability", Align::right},
+                     {"Cost", "USD/h", "usd_per_hour", Align::right}};
+    for (const SizedPair& p : answer.pairs)
+        table.rows.push_back(
+            {{p.prompt_hardware},
+             whole_cell(static_cast<std::size_t>(p.prompt_engines * p.prompt_way.engine_devices())),
+             {p.answer_hardware},
+             whole_cell(static_cast<std::size_t>(p.answer_engines * p.answer_way.engine_devices())),
+             {p.precision},
+             {format_time(p.summary.time_to_first_s.p99), p.summary.time_to_first_s.p99},
+             {format_time(p.summary.time_per_token_s.p99), p.summary.time_per_token_s.p99},
+             {fmt::format("{:.0f}", std::floor(100 * p.probability)), p.probability},
+             p.usd_per_hour ? Cell{format_number(*p.usd_per_hour), *p.usd_per_hour} : Cell{"-"}});
+    table.notes.emplace_back("Caches cross the slower of the two networks; both kinds err alike.");
+    return table;
+}
+
 std::string load_text(const SizingAnswer& answer) {
     const SizingRequest& r = answer.request;
     const RequestPlan& load = r.serving.load;
     std::string text = r.serving.plan.concurrency > 0 ? fmt::format("{} users", r.serving.plan.concurrency)
                                                       : fmt::format("{:g} requests/s", load.rate_per_s);
-    text += load.lengths.empty()
+    text += load.trace != nullptr ? fmt::format(" as recorded, {:.0f} tokens in and {:.0f} out in the mean",
+                                                load.prompt_tokens, load.output_tokens)
+            : load.lengths.empty()
                 ? fmt::format(", {:g} tokens in and {:g} out", load.prompt_tokens, load.output_tokens)
                 : ", lengths from a file";
     const auto limit = [&](const char* name, double seconds) {
@@ -203,6 +233,8 @@ Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
     report.blocks.emplace_back(std::move(table));
     if (Table memory = memory_table(answer); !memory.rows.empty())
         report.blocks.emplace_back(std::move(memory));
+    if (!answer.pairs.empty())
+        report.blocks.emplace_back(pairs_table(answer));
     if (Bullets why = reasons(answer); !why.items.empty())
         report.blocks.emplace_back(std::move(why));
     return report;

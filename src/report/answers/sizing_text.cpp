@@ -45,6 +45,21 @@ std::string probability_text(double probability) {
     return fmt::format("{:.0f} %", std::floor(100 * probability));
 }
 
+/// "Prompts on L40S (2), answers on H100 (1): 7.3 USD/h rented, ..."
+std::string pair_text(const SizingAnswer& answer, const SizedPair& p) {
+    const auto pool = [](const std::string& hardware, const Parallelism& way, std::int64_t engines) {
+        return fmt::format("{} x {}{}", engines * way.engine_devices(), hardware,
+                           way.engine_devices() > 1 ? " (" + to_string(way) + " each)" : "");
+    };
+    return fmt::format(
+        "Prompts on {}, answers on {}, {}: {}, the limits hold with {}.",
+        pool(p.prompt_hardware, p.prompt_way, p.prompt_engines),
+        pool(p.answer_hardware, p.answer_way, p.answer_engines), p.precision,
+        p.usd_per_hour ? fmt::format("{} USD/h {}", format_number(*p.usd_per_hour), basis_text(answer.basis))
+                       : "without a price for both",
+        probability_text(p.probability));
+}
+
 /// "Does not hold: L4 (why), A10 (why) and 3 more."
 std::string misses_text(const SizingAnswer& answer) {
     std::size_t count = 0;
@@ -87,7 +102,9 @@ std::string pressure_text(const SizingPressure& p) {
     return text;
 }
 
-Takeaway sizing_takeaway(const SizingAnswer& answer) {
+namespace {
+
+Takeaway single_takeaway(const SizingAnswer& answer) {
     Takeaway out;
     const auto at = [&](std::optional<std::size_t> i) -> const SizedDevice& { return answer.devices[*i]; };
     if (!answer.fewest) {
@@ -136,6 +153,16 @@ Takeaway sizing_takeaway(const SizingAnswer& answer) {
                                         : "first gives " + pressure_text(twice)));
     if (std::string misses = misses_text(answer); !misses.empty())
         out.lines.push_back(std::move(misses));
+    return out;
+}
+
+} // namespace
+
+Takeaway sizing_takeaway(const SizingAnswer& answer) {
+    Takeaway out = single_takeaway(answer);
+    if (answer.request.pairs)
+        out.lines.push_back(answer.pairs.empty() ? "No pair of two kinds holds the limits."
+                                                 : pair_text(answer, answer.pairs.front()));
     return out;
 }
 

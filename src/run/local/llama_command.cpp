@@ -24,7 +24,7 @@ constexpr int kAllLayers = 999;
 } // namespace
 
 std::string llama_command(std::string_view model, std::string_view format, std::int64_t context,
-                          std::int64_t device_layers, std::int64_t layers) {
+                          std::int64_t device_layers, std::int64_t layers, std::int64_t expert_layers) {
     const auto* const type =
         std::find_if(kFileTypes.begin(), kFileTypes.end(), [&](const auto& t) { return t.first == format; });
     if (type == kFileTypes.end())
@@ -32,7 +32,8 @@ std::string llama_command(std::string_view model, std::string_view format, std::
     const std::int64_t on_device = device_layers < 0         ? 0
                                    : device_layers >= layers ? kAllLayers
                                                              : device_layers;
-    return fmt::format("llama-server -m {}-{}.gguf -c {} -ngl {}", model, type->second, context, on_device);
+    return fmt::format("llama-server -m {}-{}.gguf -c {} -ngl {}{}", model, type->second, context, on_device,
+                       expert_layers > 0 ? fmt::format(" --n-cpu-moe {}", expert_layers) : "");
 }
 
 } // namespace archsim

@@ -3,9 +3,11 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/run/usual_precision.hpp"
 #include "estimate/intervals.hpp"
+#include "map/sharding.hpp"
 #include "run/generation/language_model.hpp"
 #include "run/generation/step.hpp"
 #include "run/local/llama_command.hpp"
+#include "run/local/llama_memory.hpp"
 #include "run/session/graph_run.hpp"
 #include "run/session/prepared.hpp"
 
@@ -15,6 +17,7 @@
 #include <atomic>
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <thread>
 
 namespace archsim {
@@ -36,6 +39,8 @@ bool is_asked(const CatalogueEntry& entry, LocalKind kind) {
                                                    "pose-estimation",       "video-classification"};
     if (kind == LocalKind::language)
         return entry.task == "text-generation" && entry.kind == "decoder-lm";
+    if (kind == LocalKind::speech)
+        return entry.task == "speech-recognition";
     return std::find(std::begin(kVision), std::end(kVision), entry.task) != std::end(kVision);
 }
 
@@ -45,7 +50,45 @@ struct Passes {
     MemoryEstimate memory; ///< of the pass that needs most, at the end of the context
     bool fits = false;
     std::int64_t layers = 0; ///< 0: the model does not say
+    /// Of the experts of all layers: bytes of weights, and their part of the two times.
+    double expert_bytes = 0, expert_first_s = 0, expert_token_s = 0;
 };
+
+/// Which subgraphs multiply by weights of experts.
+std::vector<bool> subgraphs_of_experts(const NetworkWork& work) {
+    std::vector<bool> of(work.partition != nullptr ? work.partition->subgraphs.size() : 0);
+    for (const SubgraphWork& sub : work.subgraphs)
+        for (const OperatorUse& use : sub.operators)
+            if (sub.index < of.size() && use.op != nullptr && is_of_experts(*use.op))
+                of[sub.index] = true;
+    return of;
+}
+
+/// Part of a network's weights that are of experts.
+double expert_share(const ShapedGraph& graph) {
+    std::vector<bool> of_experts(graph.tensors.size());
+    for (const Operator& op : graph.operators)
+        for (const TensorId in : op.inputs)
+            if (in != kNoTensor && is_of_experts(op))
+                of_experts[in] = true;
+    double experts = 0, all = 0;
+    for (std::size_t i = 0; i < graph.tensors.size(); ++i)
+        if (graph.tensors[i].constant || graph.tensors[i].role == TensorRole::initializer) {
+            all += graph.tensors[i].elements();
+            experts += of_experts[i] ? graph.tensors[i].elements() : 0;
+        }
+    return all > 0 ? experts / all : 0;
+}
+
+/// Their part of the time of a pass.
+double expert_seconds(const NetworkWork& work, const Estimate& e) {
+    const std::vector<bool> of = subgraphs_of_experts(work);
+    double seconds = 0;
+    for (const SubgraphEstimate& sub : e.subgraphs)
+        if (sub.index < of.size() && of[sub.index])
+            seconds += sub.latency_s;
+    return std::min(seconds, e.latency_s);
+}
 
 class LocalRunner {
   public:
@@ -58,7 +101,7 @@ class LocalRunner {
         std::vector<LocalModel> out;
         std::optional<Model> model;
         const std::vector<std::string> one = {"usual"};
-        for (const std::string& format : request_.kind == LocalKind::vision ? one : request_.formats) {
+        for (const std::string& format : request_.kind != LocalKind::language ? one : request_.formats) {
             LocalModel& row = out.emplace_back();
             row.name = entry.name;
             row.format = format;
@@ -67,7 +110,7 @@ class LocalRunner {
                 if (!surely_too_large(row)) {
                     if (!model)
                         model = session_.load(entry.name);
-                    request_.kind == LocalKind::vision ? look(*model, row) : answer(*model, row);
+                    request_.kind != LocalKind::language ? look(*model, row) : answer(*model, row);
                 }
             } catch (const Error& problem) {
                 row.runs = false;
@@ -89,7 +132,7 @@ class LocalRunner {
 
     /// By the published parameters alone, without a look at the model: more than device and host hold.
     bool surely_too_large(LocalModel& row) const {
-        if (request_.kind == LocalKind::vision || row.parameters <= 0 || capacity() <= 0)
+        if (request_.kind != LocalKind::language || row.parameters <= 0 || capacity() <= 0)
             return false;
         // A 16-bit request takes a checkpoint as it is stored, perhaps in 4 bits a weight.
         const double asked = bytes_of(precision_named(row.format).weights);
@@ -141,6 +184,14 @@ class LocalRunner {
         out.fits = piece.status == Status::ok && last.status == Status::ok;
         runner->ignore_capacity();
         out.memory = piece.memory.peak_bytes > last.memory.peak_bytes ? piece.memory : last.memory;
+        if (const auto& lm = language->bound(1, 1, context - 1)->model().info.language_model;
+            stack == kLlamaCpp && lm) {
+            // Its graph is reserved with logits of every token of a piece.
+            MemoryEstimate& m = out.memory;
+            const double held = m.weight_bytes + m.kv_cache_bytes;
+            m.peak_bytes = held + std::max(m.peak_bytes - held, llama_output_bytes(*lm, chunk));
+            out.fits = out.fits && (m.capacity_bytes <= 0 || m.peak_bytes <= m.capacity_bytes);
+        }
         out.token = runner->decode(1, context - 1, context, true);
         out.first = runner->prefill(1, context - kAnswer, context, true);
         for (Estimate* e : {&out.token, &out.first})
@@ -150,7 +201,21 @@ class LocalRunner {
             }
         add_intervals(runner->machine(), SpreadOf::decode, out.token);
         add_intervals(runner->machine(), SpreadOf::prefill, out.first);
+        if (has_experts(runner->model().bound(1, 1, context - 1)->graph()))
+            add_experts(*runner, out);
         return out;
+    }
+
+    void add_experts(const StepRunner& runner, Passes& out) const {
+        const auto token = runner.work(1, 1, request_.context - 1);
+        out.expert_bytes = token->weight_bytes * expert_share(*token->graph);
+        out.expert_token_s = expert_seconds(*token, out.token);
+        // A prompt is read in passes; experts have the same part of each.
+        const std::int64_t chunk = std::min(kChunk, request_.context - kAnswer);
+        const auto piece = runner.work(1, chunk, request_.context - chunk);
+        const Estimate one = runner.price(*piece, true);
+        if (one.latency_s > 0)
+            out.expert_first_s = out.first.latency_s * expert_seconds(*piece, one) / one.latency_s;
     }
 
     static LocalRate rate(double tokens, double seconds, const Interval& interval) {
@@ -181,7 +246,8 @@ class LocalRunner {
         }
         if (row.runs && answer_.runtime == kLlamaCpp)
             row.command = llama_command(row.name, row.format, request_.context,
-                                        answer_.host == answer_.device ? -1 : row.device_layers, row.layers);
+                                        answer_.host == answer_.device ? -1 : row.device_layers, row.layers,
+                                        row.expert_layers);
     }
 
     /// Whole layers on the device, the others on the host.
@@ -199,6 +265,9 @@ class LocalRunner {
             return;
         }
         const auto layers = static_cast<double>(row.layers);
+        if (whole.expert_bytes > 0 && outside < whole.expert_bytes &&
+            split_experts(model, whole, prompt, format, row))
+            return;
         row.device_layers = static_cast<std::int64_t>(std::floor(layers * (1 - outside / layers_bytes)));
         const double on_host = 1 - static_cast<double>(row.device_layers) / layers;
         row.host_bytes = on_host * layers_bytes;
@@ -225,7 +294,38 @@ class LocalRunner {
         row.output = mixed(whole.token, host->token, 1);
     }
 
-    /// A network of images, in the format that is usual for the device.
+    /// Experts of some layers on the host, all else on the device. Whole layers are the slower way: attention
+    /// and cache leave the device with them.
+    bool split_experts(const Model& model, const Passes& whole, double prompt, const std::string& format,
+                       LocalModel& row) const {
+        const auto layers = static_cast<double>(row.layers);
+        const double outside = row.memory_bytes - row.capacity_bytes;
+        const double moved = std::ceil(layers * outside / whole.expert_bytes);
+        const double share = moved / layers, bytes = share * whole.expert_bytes;
+        if (moved > layers || bytes > host_capacity())
+            return false;
+        LocalModel beside = row;
+        const auto host = passes(model, answer_.host, host_stack_, format, beside);
+        if (!host)
+            return false;
+        row.expert_layers = static_cast<std::int64_t>(moved);
+        row.host_bytes = bytes;
+        const auto mixed = [&](const Estimate& device, double device_s, const Estimate& processor,
+                               double processor_s, double tokens) {
+            const double here = (device.latency_s - share * device_s) / device.latency_s,
+                         there = share * processor_s / processor.latency_s;
+            const Interval &a = device.latency_interval, &b = processor.latency_interval;
+            return rate(tokens, here * device.latency_s + there * processor.latency_s,
+                        {here * a.low + there * b.low, here * a.high + there * b.high});
+        };
+        row.runs = true;
+        row.reason.clear();
+        row.prompt = mixed(whole.first, whole.expert_first_s, host->first, host->expert_first_s, prompt);
+        row.output = mixed(whole.token, whole.expert_token_s, host->token, host->expert_token_s, 1);
+        return true;
+    }
+
+    /// A network of images or sound, in the format that is usual for the device.
     void look(const Model& model, LocalModel& row) const {
         Conditions c;
         c.format_of_device = true;
@@ -293,7 +393,7 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
     answer.device = request.device;
     answer.host = request.host;
     session.hardware().device(request.device);
-    const bool vision = request.kind == LocalKind::vision;
+    const bool vision = request.kind != LocalKind::language;
     const std::string stack = vision ? std::string() : stack_for(session, request.device);
     answer.runtime =
         session.hardware().runtime_for(*session.hardware().device(request.device).device, stack)->id;
@@ -301,8 +401,13 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
         vision || request.host.empty() ? std::string() : stack_for(session, request.host);
 
     std::vector<const CatalogueEntry*> entries;
+    std::set<std::string> parts; // of others
     for (const CatalogueEntry& entry : session.catalogue().entries())
         if (is_asked(entry, request.kind))
+            for (const ModelPart& part : entry.parts)
+                parts.insert(part.model);
+    for (const CatalogueEntry& entry : session.catalogue().entries())
+        if (is_asked(entry, request.kind) && !parts.contains(entry.name))
             entries.push_back(&entry);
     answer.considered = entries.size();
     const LocalRunner runner(session, answer, stack, host_stack);

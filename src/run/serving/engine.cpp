@@ -1,8 +1,10 @@
 #include "run/serving/engine.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "archsim/hardware/posterior.hpp"
 #include "archsim/hardware/uncertainty.hpp"
 #include "archsim/run/usual_precision.hpp"
+#include "hardware/interval_factor.hpp"
 #include "map/sharding.hpp"
 #include "run/serving/servers.hpp"
 #include "run/session/graph_run.hpp"
@@ -24,18 +26,22 @@ std::string in_gigabytes(double bytes) {
 }
 
 /// Room for caches on all devices of an engine; false with the reason when one sequence does not fit.
-bool fits(ServingEngine& engine, const EnginePrices& prices, std::int64_t step_tokens,
+bool fits(ServingEngine& engine, const EnginePrices& prices, const ServerMemory& taken,
           const RequestLengths& lengths) {
     const Machine& m = prices.machine();
+    const std::int64_t step_tokens = engine.plan.engine.step_tokens;
     if (m.memory_capacity_bytes <= 0) {
         engine.reason =
             "the device's memory capacity is unknown, and with it how many sequences it serves at once";
         return false;
     }
+    // A server that is told its part of the memory measures its largest step before it gives out blocks.
     const double fixed = prices.fixed_bytes(
-        std::min<std::int64_t>(step_tokens, static_cast<std::int64_t>(lengths.prompt) + 1));
-    const double room = m.param(Parameter::cache_memory_share, 1) *
-                        (m.memory_capacity_bytes - fixed - m.param(Parameter::reserved_memory, 0));
+        taken.share > 0 ? step_tokens : std::min(step_tokens, static_cast<std::int64_t>(lengths.prompt) + 1));
+    const double kept = fixed + m.param(Parameter::reserved_memory, 0);
+    const double room = taken.share > 0
+                            ? taken.share * taken.nameplate_factor * m.memory_capacity_bytes - kept
+                            : m.param(Parameter::cache_memory_share, 1) * (m.memory_capacity_bytes - kept);
     engine.cache_room_bytes = std::max(0.0, room) * static_cast<double>(engine.parallelism.engine_devices());
     const double whole = lengths.prompt + lengths.output, one = prices.cache_bytes(whole);
     engine.cache_bytes_per_token = prices.cache_bytes(whole + 1) - one;
@@ -55,7 +61,7 @@ bool fits(ServingEngine& engine, const EnginePrices& prices, std::int64_t step_t
 
 /// As asked for, or the fewest devices that hold the model; without prices where there is no way.
 void choose_way(ServingEngine& engine, const StepRunner& runner, const ServingRequest& request,
-                const RequestLengths& lengths) {
+                const ServerMemory& taken, const RequestLengths& lengths) {
     const auto middle = static_cast<std::int64_t>(lengths.prompt + lengths.output / 2);
     Parallelism way = request.parallelism.value_or(Parallelism{});
     const bool linked = runner.machine().rate(Resource::link_bytes) > 0;
@@ -75,7 +81,7 @@ void choose_way(ServingEngine& engine, const StepRunner& runner, const ServingRe
             engine.reason = "the model does not say the width that crosses between pipeline stages";
             return;
         }
-        if (fits(engine, *prices, engine.plan.engine.step_tokens, lengths)) {
+        if (fits(engine, *prices, taken, lengths)) {
             engine.reason.clear();
             engine.prices = std::move(prices);
             return;
@@ -121,9 +127,9 @@ ServingEngine make_engine(const Session& session, const Model& model, std::strin
         }
         if (const auto stored = engine.model->stored_weights())
             engine.precision = name_of(*stored);
-        engine.plan = with_server_defaults(request.plan, runner->machine(),
-                                           session.energy().file().parent_path() / "servers.json");
-        choose_way(engine, *runner, request, lengths);
+        const std::filesystem::path servers = session.energy().file().parent_path() / "servers.json";
+        engine.plan = with_server_defaults(request.plan, runner->machine(), servers);
+        choose_way(engine, *runner, request, server_memory(runner->machine(), servers), lengths);
     } catch (const Error& problem) {
         engine.reason = problem.what();
     }
@@ -131,8 +137,22 @@ ServingEngine make_engine(const Session& session, const Model& model, std::strin
 }
 
 Spread waiting_spread(const Machine& machine, SpreadOf waited) {
-    return machine.uncertainty ? machine.uncertainty->spread(waited, *machine.device, *machine.runtime)
-                               : Spread{};
+    if (!machine.uncertainty)
+        return {};
+    const UncertaintyTable& table = *machine.uncertainty;
+    Spread spread = table.spread(waited, *machine.device, *machine.runtime);
+    if (table.given().empty())
+        return spread;
+    const ErrorParts parts = table.parts(waited, *machine.device, *machine.runtime);
+    const Posterior learnt =
+        posterior(table.given(), UncertaintyTable::subject(waited, *machine.device, *machine.runtime), parts);
+    if (learnt.rows == 0)
+        return spread;
+    // First tokens wait for arithmetic, later ones for memory.
+    const LaneShares lanes = waited == SpreadOf::first_token ? LaneShares{1, 0, 0} : LaneShares{0, 1, 0};
+    spread.high = interval_factor(table.reach(), std::max(parts.total() - learnt.fall_at(lanes), parts.rest));
+    spread.low = 1 / spread.high;
+    return spread;
 }
 
 } // namespace archsim

@@ -1,6 +1,8 @@
 #include "run/serving/prices.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "archsim/hardware/uncertainty.hpp"
+#include "estimate/intervals.hpp"
 #include "run/generation/stages.hpp"
 
 #include <algorithm>
@@ -57,6 +59,7 @@ EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, st
     runner_.share(static_cast<double>(parallelism.tensor),
                   parallelism.experts > 1 ? static_cast<double>(parallelism.experts) : 0);
     machine_ = runner_.shared_machine();
+    given_ = machine_->uncertainty && !machine_->uncertainty->given().empty();
     runner_.ignore_capacity();
     subgraphs_ = runner_.work(1, ContextCounts::kFirst, 0)->subgraphs.size();
     if (const auto& lm = runner_.model().bound(1, 1, middle_)->model().info.language_model)
@@ -98,7 +101,9 @@ std::string EnginePrices::problem() const {
     return problem_;
 }
 
-EnginePrices::Point EnginePrices::keep(const Estimate& e) {
+EnginePrices::Point EnginePrices::keep(Estimate e, SpreadOf timed) {
+    if (given_)
+        add_intervals(*machine_, timed, e); // as the user's own measurements say
     if (e.status != Status::ok && problem_.empty())
         problem_ = e.reason.empty() ? "a step cannot be estimated" : e.reason;
     return {e.latency_s, e.energy.total(), e.status == Status::ok};
@@ -132,7 +137,8 @@ EnginePrices::Table& EnginePrices::decode_table(std::int64_t verified) {
 
 EnginePrices::Point EnginePrices::decode_at(std::size_t count, std::size_t length, std::int64_t verified) {
     return at(decode_table(verified), count, length, [&] {
-        return keep(runner_.price(*runner_.work(kCountGrid[count], verified, length_at(length))));
+        return keep(runner_.price(*runner_.work(kCountGrid[count], verified, length_at(length))),
+                    SpreadOf::decode);
     });
 }
 
@@ -168,7 +174,8 @@ EnginePrices::Point EnginePrices::decode(std::int64_t sequences, const ContextCo
 EnginePrices::Point EnginePrices::prompt_at(std::size_t length, std::size_t past) {
     return at(prompt_, length, past, [&] {
         return keep(
-            runner_.price(*runner_.work(1, std::max<std::int64_t>(1, length_at(length)), length_at(past))));
+            runner_.price(*runner_.work(1, std::max<std::int64_t>(1, length_at(length)), length_at(past))),
+            SpreadOf::prefill);
     });
 }
 
@@ -186,8 +193,8 @@ EnginePrices::Point EnginePrices::several_at(std::size_t tokens, std::size_t len
     if (length >= tokens)
         return prompt_at(tokens, 0);
     return at(several_, tokens, length, [&] {
-        return keep(
-            runner_.price(*runner_.work(length_at(tokens) / length_at(length), length_at(length), 0)));
+        return keep(runner_.price(*runner_.work(length_at(tokens) / length_at(length), length_at(length), 0)),
+                    SpreadOf::prefill);
     });
 }
 
@@ -208,7 +215,8 @@ EnginePrices::Point EnginePrices::mixed_at(std::size_t count, std::size_t length
         return decode_at(count, kFirstLength, 1);
     return at(mixed_, count, length, [&] {
         return keep(runner_.price(mixed_step(*runner_.work(kCountGrid[count], 1, length_at(kFirstLength)),
-                                             *runner_.work(1, length_at(length), 0), 1)));
+                                             *runner_.work(1, length_at(length), 0), 1)),
+                    SpreadOf::prefill);
     });
 }
 

@@ -82,7 +82,7 @@ class EnginePrices final : public StepPrices {
     Point prompt(double tokens, double past);
     Point several_at(std::size_t tokens, std::size_t length);
     Point several(double tokens, double length);
-    Point keep(const Estimate& e);
+    Point keep(Estimate e, SpreadOf timed);
     static Point between(const Point& low, const Point& high, double part);
     StepCost priced(const StepLoad& load, bool& known);
 
@@ -91,6 +91,7 @@ class EnginePrices final : public StepPrices {
     Parallelism parallelism_;
     std::int64_t middle_;
     bool whole_graph_;
+    bool given_ = false;        ///< the user has measured something: steps follow it
     std::size_t subgraphs_ = 0; ///< that a pass with a prompt launches
     double hidden_ = 0;         ///< width of the residual stream; 0: the model does not say
     Table decode_{kCounts}, mixed_{kCounts}, prompt_{kLengths}, several_{kLengths};

@@ -42,31 +42,50 @@ const JsonValue* row_for(const JsonValue& root, const Machine& machine, const st
 
 } // namespace
 
+namespace {
+
+/// What the file has for the machine, read by `use`.
+template <class Use>
+void with_row(const Machine& machine, const std::filesystem::path& file, Use&& use) {
+    std::vector<Finding> findings;
+    const auto document = parse_document(file.string(), findings);
+    if (!document)
+        throw InputError(findings.front());
+    const JsonValue none{};
+    const JsonValue* row = row_for(document->root, machine, file.string());
+    use([&](const char* key) { return positive_at(row != nullptr ? *row : none, key, file.string()); });
+}
+
+} // namespace
+
+ServerMemory server_memory(const Machine& machine, const std::filesystem::path& file) {
+    ServerMemory memory;
+    with_row(machine, file, [&](const auto& stated) {
+        memory.share = stated("memory_share");
+        if (const double factor = stated("nameplate_factor"); factor > 0)
+            memory.nameplate_factor = factor;
+    });
+    return memory;
+}
+
 ServingPlan with_server_defaults(ServingPlan plan, const Machine& machine,
                                  const std::filesystem::path& file) {
     const EngineLimits usual;
     EngineLimits& engine = plan.engine;
     if (engine.sequences == 0 || engine.step_tokens == 0 || plan.request_s < 0) {
-        std::vector<Finding> findings;
-        const auto document = parse_document(file.string(), findings);
-        if (!document)
-            throw InputError(findings.front());
-        const JsonValue none{};
-        const JsonValue* row = row_for(document->root, machine, file.string());
-        const auto stated = [&](const char* key) {
-            return positive_at(row != nullptr ? *row : none, key, file.string());
-        };
-        const auto whole = [&](const char* key, std::int64_t otherwise) {
-            const double value = stated(key);
-            return value > 0 ? static_cast<std::int64_t>(value) : otherwise;
-        };
-        if (engine.sequences == 0)
-            engine.sequences = whole("sequences", usual.sequences);
-        if (engine.step_tokens == 0)
-            engine.step_tokens = whole("step_tokens", usual.step_tokens);
-        constexpr double kMilli = 1e-3;
-        if (plan.request_s < 0)
-            plan.request_s = kMilli * stated("request_ms");
+        with_row(machine, file, [&](const auto& stated) {
+            const auto whole = [&](const char* key, std::int64_t otherwise) {
+                const double value = stated(key);
+                return value > 0 ? static_cast<std::int64_t>(value) : otherwise;
+            };
+            if (engine.sequences == 0)
+                engine.sequences = whole("sequences", usual.sequences);
+            if (engine.step_tokens == 0)
+                engine.step_tokens = whole("step_tokens", usual.step_tokens);
+            constexpr double kMilli = 1e-3;
+            if (plan.request_s < 0)
+                plan.request_s = kMilli * stated("request_ms");
+        });
     }
     constexpr double kAny = 1e9;
     engine.sequences =

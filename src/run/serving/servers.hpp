@@ -13,4 +13,13 @@ namespace archsim {
 /// InputError for a file that is not as it should be.
 ServingPlan with_server_defaults(ServingPlan plan, const Machine& machine, const std::filesystem::path& file);
 
+/// How a server shares a device's memory.
+struct ServerMemory {
+    double share = 0;            ///< of all memory, for weights, activations and cache; 0: it is not told so
+    double nameplate_factor = 1; ///< memory that the server finds over the vendor's gigabytes
+};
+
+/// That of the machine's stack, as `file` has it. Throws like with_server_defaults.
+ServerMemory server_memory(const Machine& machine, const std::filesystem::path& file);
+
 } // namespace archsim

@@ -1,6 +1,7 @@
 #include "archsim/run/launch.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "run/sizing/manifest.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -111,6 +112,9 @@ struct Launch {
                       (load.shape == LengthShape::uniform ? std::max(1.0, load.longest) : 1.0);
         for (const auto& [prompt, output] : load.lengths)
             most = std::max(most, static_cast<double>(prompt + output));
+        if (load.trace != nullptr)
+            for (const TraceRequest& one : load.trace->requests)
+                most = std::max(most, static_cast<double>(one.prompt_tokens + one.output_tokens));
         return static_cast<std::int64_t>(std::ceil(most));
     }
 
@@ -206,44 +210,6 @@ std::string resource_of(const Session& session, const SizedDevice& device) {
         fmt::format("--emit kubernetes: no device plugin for vLLM on {} is known", device.hardware));
 }
 
-/// A name as Kubernetes takes them (RFC 1123).
-std::string object_name(std::string_view text) {
-    std::string name;
-    for (const char c : text)
-        name += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c
-                : c >= 'A' && c <= 'Z'                           ? static_cast<char>(c - 'A' + 'a')
-                                                                 : '-';
-    return name;
-}
-
-/// The container of an engine; `indent` before every line.
-std::string container(const std::vector<std::string>& words, const std::string& resource,
-                      std::int64_t devices, const std::string& indent) {
-    std::string args;
-    for (std::size_t i = 2; i < words.size(); ++i) // after "vllm serve", which the image starts
-        args += fmt::format("{}  - \"{}\"\n", indent, words[i]);
-    return fmt::format(
-        "{0}- name: vllm\n{0}  image: vllm/vllm-openai:latest\n{0}  args:\n{1}{0}  ports:\n"
-        "{0}  - containerPort: 8000\n{0}  readinessProbe:\n{0}    httpGet: {{path: /health, port: 8000}}\n"
-        "{0}  resources:\n{0}    limits:\n{0}      {2}: {3}\n{0}  volumeMounts:\n"
-        "{0}  - {{name: shm, mountPath: /dev/shm}}\n",
-        indent, args, resource, devices);
-}
-
-/// Engines of one node: a Deployment with an engine per replica, and a Service before them.
-std::string deployment(const Launch& launch, const std::vector<std::string>& words,
-                       const std::string& resource) {
-    const std::string name = object_name(launch.answer.model);
-    return fmt::format(
-        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {0}\nspec:\n  replicas: {1}\n  selector:\n"
-        "    matchLabels: {{app: {0}}}\n  template:\n    metadata:\n      labels: {{app: {0}}}\n    spec:\n"
-        "      containers:\n{2}      volumes:\n      - name: shm\n        emptyDir: {{medium: Memory}}\n"
-        "---\napiVersion: v1\nkind: Service\nmetadata:\n  name: {0}\nspec:\n  selector: {{app: {0}}}\n  "
-        "ports:\n"
-        "  - {{port: 80, targetPort: 8000}}\n",
-        name, launch.way().data, container(words, resource, launch.way().engine_devices(), "      "));
-}
-
 } // namespace
 
 std::optional<LaunchTarget> parse_launch_target(std::string_view text) {
@@ -291,12 +257,12 @@ std::string launch_text(const Session& session, const SizingAnswer& answer, cons
     for (const std::string& remark : launch.remarks)
         text += "# " + remark + "\n";
     if (target == LaunchTarget::kubernetes) {
-        if (way.pipeline > 1)
-            throw UsageError(
-                fmt::format("--emit kubernetes: an engine of {} takes {} nodes; --emit vllm gives the "
-                            "command of each",
-                            device.hardware, way.pipeline));
-        return text + deployment(launch, words, resource_of(session, device));
+        return text + manifest({.model = answer.model,
+                                .engine = words,
+                                .resource = resource_of(session, device),
+                                .engines = way.data,
+                                .nodes = way.pipeline,
+                                .node_devices = way.stage_devices()});
     }
     if (way.data > 1)
         text +=

@@ -37,7 +37,9 @@ std::string remedy(const SizingBasis& basis, const SizedDevice& miss, const Cond
     const SizingPressure& over = miss.layout ? miss.layout->pressure : miss.nearest;
     const bool of_prompt = over.limit == SizingLimit::time_to_first || over.limit == SizingLimit::end_to_end;
     double prompt = basis.request.serving.load.prompt_tokens / std::max(1.0, over.ratio);
-    for (int i = 0; i < kPrompts && of_prompt && basis.request.serving.load.lengths.empty(); ++i) {
+    const RequestPlan& load = basis.request.serving.load;
+    const bool one_length = load.lengths.empty() && load.trace == nullptr;
+    for (int i = 0; i < kPrompts && of_prompt && one_length; ++i) {
         prompt *= kShorter;
         SizingRequest shorter = basis.request;
         // Two digits are enough for a hint.

@@ -36,11 +36,8 @@ Replicas::Replicas(const Session& session, const Model& model, const std::string
     : request_(request), server_(session, model, hardware, conditions, request.serving) {
     if (!ready())
         return;
-    const Machine& machine = server_.prices().machine();
-    if (!machine.uncertainty)
-        return;
     const auto read = [&](SpreadOf waited, double& low, double& high) {
-        const Spread spread = machine.uncertainty->spread(waited, *machine.device, *machine.runtime);
+        const Spread spread = waiting_spread(server_.prices().machine(), waited);
         low = spread.low;
         high = spread.high;
     };

@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "run/generation/language_model.hpp"
+#include "run/sizing/money.hpp"
 #include "run/sizing/replicas.hpp"
 #include "run/sizing/ways.hpp"
 
@@ -121,7 +122,7 @@ class DeviceSizer {
         if (nearest_.ratio <= 0 || alone.ratio < nearest_.ratio)
             nearest_ = alone;
         if (alone.ratio > 1 && basis_.request.serving.load.shape == LengthShape::constant &&
-            basis_.request.serving.load.lengths.empty())
+            basis_.request.serving.load.lengths.empty() && basis_.request.serving.load.trace == nullptr)
             return 0;
         const auto holds = [&](std::int64_t engines) {
             return replicas.pressure(engines, deviation).ratio <= 1;
@@ -196,27 +197,9 @@ class DeviceSizer {
         if (device_->embodied_carbon.known())
             layout.embodied_g_per_hour =
                 devices * device_->embodied_carbon.value * kGramsPerKg / (o.years * kHoursPerYear);
-        const bool rent = o.tenure != Tenure::buy;
-        const std::optional<Price>& stated = rent ? device_->cloud_price : device_->list_price;
-        std::optional<double> each;
-        if (stated && stated->amount.known()) {
-            each = stated->amount.value;
-            out.price_basis = stated->instance.empty()
-                                  ? stated->date
-                                  : fmt::format("{}, {}", stated->instance, stated->date);
-        }
-        for (const GivenPrice& given : o.prices)
-            if (given.hardware == device_->id && given.hourly == rent) {
-                each = given.amount;
-                out.price_basis = "--price";
-            }
-        if (each && rent)
-            layout.usd_per_hour = devices * *each;
-        else if (each)
-            layout.usd_per_hour =
-                devices * (*each + (device_->server_price ? device_->server_price->amount.value : 0)) /
-                    (o.years * kHoursPerYear) +
-                kwh_per_hour * o.kwh_price;
+        layout.usd_per_hour = hourly_price(*device_, devices, o, &out.price_basis);
+        if (layout.usd_per_hour && o.tenure == Tenure::buy)
+            *layout.usd_per_hour += kwh_per_hour * o.kwh_price;
         layout.run.usd_per_hour = layout.usd_per_hour.value_or(0);
         const double budget = basis_.request.budget_usd_per_hour;
         out.within_budget = budget <= 0 || (layout.usd_per_hour && *layout.usd_per_hour <= budget);

@@ -5,6 +5,7 @@
 #include "map/sharding.hpp"
 #include "run/generation/language_model.hpp"
 #include "run/session/prepared.hpp"
+#include "run/sizing/pairs.hpp"
 #include "run/sizing/remedy.hpp"
 #include "run/sizing/size_device.hpp"
 
@@ -33,12 +34,43 @@ double deviation_of(double share) {
 
 void check(const SizingRequest& r) {
     if (!(r.serving.load.rate_per_s > 0) == !(r.serving.plan.concurrency > 0))
-        throw UsageError("a size needs one load: requests per second (--rate) or users (--users)");
+        throw UsageError(
+            "a size needs one load: requests per second (--rate), users (--users) or a recording "
+            "(--trace)");
     if (!r.level.any())
         throw UsageError("a size needs a limit: --ttft-p99, --tpot-p99 or --e2e-p99");
     if (!(r.confidence > 0 && r.confidence < 1))
         throw UsageError(fmt::format("--confidence {:g}: a share above 0 and below 1", r.confidence));
     check_cost_options(r.cost);
+}
+
+/// With what a load says of itself: the rate of a recording, and mean lengths where they are listed.
+SizingRequest settled_load(SizingRequest r) {
+    RequestPlan& load = r.serving.load;
+    double prompt = 0, output = 0, count = 0;
+    const auto add = [&](std::int64_t in, std::int64_t out) {
+        prompt += static_cast<double>(in);
+        output += static_cast<double>(out);
+        ++count;
+    };
+    if (load.trace != nullptr) {
+        const std::vector<TraceRequest>& recorded = load.trace->requests;
+        for (const TraceRequest& one : recorded)
+            add(one.prompt_tokens, one.output_tokens);
+        const double lasts = recorded.empty() ? 0 : recorded.back().arrival_s;
+        if (r.serving.plan.concurrency == 0 && load.rate_per_s <= 0 && lasts > 0)
+            load.rate_per_s = (count - 1) / lasts;
+        if (load.count <= 0 || load.count > static_cast<std::int64_t>(recorded.size()))
+            load.count = static_cast<std::int64_t>(recorded.size());
+    } else {
+        for (const auto& [in, out] : load.lengths)
+            add(in, out);
+    }
+    if (count > 0) {
+        load.prompt_tokens = prompt / count;
+        load.output_tokens = output / count;
+    }
+    return r;
 }
 
 /// The best of those that hold, by a number that is least; absent where it is for nobody.
@@ -131,12 +163,12 @@ std::int64_t sized_requests(const SizingRequest& r) {
 SizingAnswer size_service(const Session& session, const Model& model, std::span<const std::string> hardware,
                           std::span<const Conditions> formats, const SizingRequest& request,
                           const std::function<void(std::size_t, std::size_t)>& progress) {
-    check(request);
     SizingAnswer answer;
     answer.model = model.name();
-    answer.request = request;
+    answer.request = settled_load(request);
+    check(answer.request);
     if (answer.request.serving.load.count <= 0)
-        answer.request.serving.load.count = sized_requests(request);
+        answer.request.serving.load.count = sized_requests(answer.request);
     answer.request.serving.find_capacity = false;
 
     std::vector<std::shared_ptr<const Device>> known;
@@ -185,6 +217,12 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
         least(answer.devices, [](const SizedLayout& l) { return std::optional(l.carbon_g_per_hour); });
     answer.fewest = least(
         answer.devices, [](const SizedLayout& l) { return std::optional(static_cast<double>(l.devices())); });
+    if (request.pairs) {
+        std::vector<const Conditions*> of;
+        for (const Work& one : work)
+            of.push_back(one.conditions);
+        answer.pairs = size_pairs(basis, answer, of, {});
+    }
     if (!answer.fewest) {
         answer.nearest = nearest_of(answer);
         if (answer.nearest)

@@ -1,0 +1,239 @@
+#include "run/sizing/pairs.hpp"
+
+#include "archsim/core/finding.hpp"
+#include "archsim/hardware/uncertainty.hpp"
+#include "run/serving/engine.hpp"
+#include "run/serving/scaled_prices.hpp"
+#include "run/serving/server.hpp"
+#include "run/sizing/money.hpp"
+#include "run/sizing/ways.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <thread>
+
+namespace archsim {
+
+namespace {
+
+// Devices whose pairs are looked at: the cheapest in their own right, and no more simulations than those of
+// single devices.
+constexpr std::size_t kMostPaired = 6;
+// Growths of a pool until it either holds or is larger than any answer.
+constexpr int kMostGrowths = 24;
+constexpr double kPoolGrowth = 1.25;
+// Halvings between a deviation that holds and one that does not: a twentieth of a standard error.
+constexpr int kHalvings = 5;
+constexpr double kFarthestPair = 4.2;
+
+/// One kind of device of a pair: how it shares the model, and how sure its times are.
+struct Pool {
+    std::unique_ptr<SizingRequest> request; ///< that the server refers to
+    std::unique_ptr<Server> server;
+    std::shared_ptr<const Device> device;
+    SpreadOf waited = SpreadOf::later_token;
+
+    std::int64_t each() const { return server->basis().parallelism.engine_devices(); }
+    double factor(double deviation) const {
+        const Spread spread = waiting_spread(server->prices().machine(), waited);
+        return std::pow(deviation < 0 ? spread.low : spread.high, std::abs(deviation) / kErrorReach);
+    }
+};
+
+/// The fewest devices of an engine that holds the model; null where none does.
+std::unique_ptr<Pool> pool_of(const SizingBasis& basis, const std::string& hardware,
+                              const Conditions& conditions, SpreadOf waited) {
+    auto pool = std::make_unique<Pool>();
+    pool->waited = waited;
+    pool->device = basis.session.hardware().device(hardware).device;
+    for (const Parallelism& way : engine_ways(*pool->device, basis.heads, basis.experts)) {
+        pool->request = std::make_unique<SizingRequest>(basis.request);
+        pool->request->serving.parallelism = way;
+        pool->server = std::make_unique<Server>(basis.session, basis.model, hardware, conditions,
+                                                pool->request->serving);
+        if (pool->server->ready())
+            return pool;
+    }
+    return nullptr;
+}
+
+/// Bytes per second between two kinds of devices: the slower network, where it is known.
+double transfer_rate(const Device& a, const Device& b) {
+    const double from = a.network_bandwidth.value_or(0), to = b.network_bandwidth.value_or(0);
+    return from > 0 && to > 0 ? std::min(from, to) : std::max(from, to);
+}
+
+class PairSizer {
+  public:
+    PairSizer(const SizingBasis& basis, Pool& prompts, Pool& answers)
+        : basis_(basis), prompts_(prompts), answers_(answers) {}
+
+    std::optional<SizedPair> size() {
+        SizedPair pair;
+        if (!grow(pair))
+            return std::nullopt;
+        pair.probability = probability(pair);
+        describe(pair);
+        return pair;
+    }
+
+  private:
+    ServingOutcome simulate(const SizedPair& pair, double deviation) {
+        ServingPlan plan = answers_.server->plan();
+        plan.engines = pair.answer_engines;
+        plan.prompt_engines = pair.prompt_engines;
+        if (const double rate = transfer_rate(*prompts_.device, *answers_.device); rate > 0)
+            plan.transfer_bytes_per_s =
+                rate * static_cast<double>(std::min(prompts_.each(), answers_.each()));
+        const auto engines = static_cast<double>(plan.engines + plan.prompt_engines);
+        plan.idle_watts = (static_cast<double>(plan.engines) * plan.idle_watts +
+                           static_cast<double>(plan.prompt_engines) * prompts_.server->plan().idle_watts) /
+                          engines;
+        ScaledPrices later(answers_.server->prices(), answers_.factor(deviation)),
+            first(prompts_.server->prices(), prompts_.factor(deviation));
+        return simulate_serving(plan, later, make_requests(basis_.request.serving.load), &first);
+    }
+
+    SizingPressure judge(const ServingOutcome& outcome) const {
+        SizingPressure most;
+        if (outcome.refused > 0 || outcome.output_tokens == 0) {
+            most.ratio = HUGE_VAL;
+            return most;
+        }
+        const ServingSummary s = summarize(outcome);
+        const auto hold = [&](SizingLimit limit, double value, double at_most) {
+            if (at_most > 0 && value / at_most > most.ratio)
+                most = {limit, value, value / at_most};
+        };
+        const ServiceLevel& level = basis_.request.level;
+        hold(SizingLimit::time_to_first, s.time_to_first_s.p99, level.time_to_first_s);
+        hold(SizingLimit::time_per_token, s.time_per_token_s.p99, level.time_per_token_s);
+        hold(SizingLimit::end_to_end, s.end_to_end_s.p99, level.end_to_end_s);
+        return most;
+    }
+
+    /// Makes the pool larger that misses its limit, until both hold; then takes from each what it can spare.
+    bool grow(SizedPair& pair) {
+        const auto holds = [&](std::int64_t prompts, std::int64_t answers) {
+            if (prompts < 1 || answers < 1)
+                return false;
+            pair.prompt_engines = prompts;
+            pair.answer_engines = answers;
+            pair.pressure = judge(simulate(pair, basis_.deviation));
+            return pair.pressure.ratio <= 1;
+        };
+        std::int64_t x = 1, y = 1;
+        for (int i = 0; !holds(x, y); ++i) {
+            const bool of_prompts = pair.pressure.limit == SizingLimit::time_to_first;
+            std::int64_t& pool = of_prompts ? x : y;
+            pool = std::max(pool + 1, static_cast<std::int64_t>(kPoolGrowth * static_cast<double>(pool)));
+            if (i == kMostGrowths || x * prompts_.each() + y * answers_.each() > basis_.request.most_devices)
+                return false;
+        }
+        while (holds(x - 1, y))
+            --x;
+        while (holds(x, y - 1))
+            --y;
+        return holds(x, y);
+    }
+
+    double probability(const SizedPair& pair) {
+        double low = basis_.deviation, high = kFarthestPair;
+        for (int i = 0; i < kHalvings; ++i) {
+            const double middle = (low + high) / 2;
+            (judge(simulate(pair, middle)).ratio <= 1 ? low : high) = middle;
+        }
+        return student_t(low, kErrorDegreesOfFreedom);
+    }
+
+    void describe(SizedPair& pair) {
+        pair.prompt_hardware = prompts_.server->basis().hardware;
+        pair.answer_hardware = answers_.server->basis().hardware;
+        pair.precision = answers_.server->basis().precision;
+        pair.prompt_way = prompts_.server->basis().parallelism;
+        pair.answer_way = answers_.server->basis().parallelism;
+        const ServingOutcome outcome = simulate(pair, 0);
+        pair.summary = summarize(outcome);
+        pair.pressure = judge(outcome);
+        const double kw = pair.summary.watts * basis_.cost.pue / 1000;
+        const auto each = [&](const Pool& pool, std::int64_t engines) {
+            return hourly_price(*pool.device, static_cast<double>(engines * pool.each()), basis_.cost);
+        };
+        const auto first = each(prompts_, pair.prompt_engines), later = each(answers_, pair.answer_engines);
+        if (first && later)
+            pair.usd_per_hour =
+                *first + *later + (basis_.cost.tenure == Tenure::buy ? kw * basis_.cost.kwh_price : 0);
+        pair.watts = kw * 1000;
+        const double budget = basis_.request.budget_usd_per_hour;
+        pair.within_budget = budget <= 0 || (pair.usd_per_hour && *pair.usd_per_hour <= budget);
+    }
+
+    const SizingBasis& basis_;
+    Pool& prompts_;
+    Pool& answers_;
+};
+
+} // namespace
+
+std::vector<SizedPair> size_pairs(const SizingBasis& basis, const SizingAnswer& answer,
+                                  const std::vector<const Conditions*>& conditions,
+                                  const std::function<void()>& progress) {
+    // Those that serve at all, the cheapest first.
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < answer.devices.size(); ++i)
+        if (answer.devices[i].layout || answer.devices[i].nearest.ratio > 0)
+            chosen.push_back(i);
+    const auto cost = [&](std::size_t i) {
+        const auto& layout = answer.devices[i].layout;
+        return layout && layout->usd_per_hour ? *layout->usd_per_hour : HUGE_VAL;
+    };
+    std::stable_sort(chosen.begin(), chosen.end(), [&](auto a, auto b) { return cost(a) < cost(b); });
+    chosen.resize(std::min(chosen.size(), kMostPaired));
+
+    struct Task {
+        std::size_t prompts, answers;
+    };
+    std::vector<Task> tasks;
+    for (const std::size_t a : chosen)
+        for (const std::size_t b : chosen)
+            if (answer.devices[a].hardware != answer.devices[b].hardware &&
+                answer.devices[a].precision == answer.devices[b].precision)
+                tasks.push_back({a, b});
+    std::vector<std::optional<SizedPair>> found(tasks.size());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < tasks.size(); i = next++) {
+            try {
+                const auto pool = [&](std::size_t device, SpreadOf waited) {
+                    return pool_of(basis, answer.devices[device].hardware, *conditions[device], waited);
+                };
+                const auto prompts = pool(tasks[i].prompts, SpreadOf::first_token),
+                           answers = pool(tasks[i].answers, SpreadOf::later_token);
+                if (prompts && answers)
+                    found[i] = PairSizer(basis, *prompts, *answers).size();
+            } catch (const Error&) { // no pair of these
+            }
+            if (progress)
+                progress();
+        }
+    };
+    {
+        std::vector<std::jthread> workers;
+        for (unsigned i = 1; i < std::max(1U, std::thread::hardware_concurrency()); ++i)
+            workers.emplace_back(work);
+        work();
+    }
+    std::vector<SizedPair> pairs;
+    for (auto& pair : found)
+        if (pair)
+            pairs.push_back(std::move(*pair));
+    std::stable_sort(pairs.begin(), pairs.end(), [](const SizedPair& a, const SizedPair& b) {
+        return std::pair(a.usd_per_hour.value_or(HUGE_VAL), a.devices()) <
+               std::pair(b.usd_per_hour.value_or(HUGE_VAL), b.devices());
+    });
+    return pairs;
+}
+
+} // namespace archsim

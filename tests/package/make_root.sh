@@ -17,7 +17,7 @@ arm64)
     ;;
 *)
     root=$cache/bare_root
-    needs=(g++ make cmake pkg-config python3 python3-numpy python3-pip curl ca-certificates)
+    needs=(g++ make cmake pkg-config python3 python3-numpy python3-pip python3-venv curl ca-certificates)
     how=(--variant=minbase --dpkgopt=force-unsafe-io)
     ;;
 esac

@@ -48,16 +48,26 @@ const filled = (page, name, text) => page.replace(`<!-- ${name} -->`, () => text
 const page = read(sources, 'web/src/index.html');
 const policy = (script, host) => `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${script} `
   + `'wasm-unsafe-eval' blob:; worker-src ${host} blob:; connect-src ${host || "'none'"}; style-src 'self' 'unsafe-inline'; `
-  + `img-src data: blob:; base-uri 'none'; form-action 'none'">`;
+  + `img-src ${host} data: blob:; manifest-src ${host || "'none'"}; base-uri 'none'; form-action 'none'">`;
 
 // Beside each other -----------------------------------------------------------------------------------------------
 fs.rmSync(out, { recursive: true, force: true });
 const served = { 'page.css': style, ...scripts, ...workers, ...data };
 served['index.html'] = [
   ['policy', policy("'self'", "'self'")],
-  ['style', '<link rel="stylesheet" href="page.css">'],
+  ['style', '<link rel="stylesheet" href="page.css">\n<link rel="manifest" href="manifest.json">'],
   ['scripts', Object.keys(scripts).map(name => `<script defer src="${name}"></script>`).join('\n')],
 ].reduce((text, [name, part]) => filled(text, name, part), page);
+served['icon.svg'] = read(sources, 'web/src/icon.svg');
+served['manifest.json'] = `${JSON.stringify({
+  name: 'Archsim: what a neural network costs', short_name: 'Archsim', start_url: './', scope: './', display: 'standalone',
+  background_color: '#ffffff', theme_color: '#1f4e79', icons: [{ src: 'icon.svg', type: 'image/svg+xml', sizes: 'any' }],
+}, null, 2)}\n`;
+// What works without a network: all of it, in the version that its checksum names.
+const digest = createHash('sha256');
+for (const [name, content] of Object.entries(served)) digest.update(`${name}\0`).update(content);
+served['service.js'] = `const VERSION = '${digest.digest('hex').slice(0, 16)}', FILES = ${JSON.stringify(Object.keys(served))};\n`
+  + esbuild.transformSync(read(sources, 'web/src/service.js'), { minify: true, target: 'chrome100' }).code;
 
 // One file --------------------------------------------------------------------------------------------------------
 // In a script element only these letters could end it or begin a comment.

@@ -129,7 +129,21 @@ for (const { name, inputSchema } of JSON.parse(execFileSync(process.execPath, ['
   for (const key of Object.keys(inputSchema.properties)) assert(key === 'max_rows' || new RegExp(`\\b${key}\\??: `).test(types), `${name}.${key}`);
 }
 
-console.log(`${commands.length} commands: the same bytes`);
+// The page on installing, as its readers type it, in a folder with the package alone.
+const bare = path.join(folder, 'bare');
+fs.mkdirSync(bare);
+fs.copyFileSync(tarball, path.join(bare, path.basename(tarball)));
+const section = /^## With Node\.js[^]*?(?=^## )/m.exec(fs.readFileSync(path.join(sources, 'docs/install.md'), 'utf8'))[0];
+const typed = [...section.matchAll(/^```sh\n([^]*?)^```/gm)].flatMap(([, block]) => block.trim().split('\n'));
+assert(typed.length >= 3, 'docs/install.md has no commands for Node.js');
+for (const command of typed) {
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { cwd: bare, env: { ...clean, npm_config_offline: 'true', npm_config_audit: 'false' } });
+  assert.equal(status, 0, `${command}: ${stderr}`);
+  if (command.includes(' compare ')) assert.match(String(stdout), /^Fastest: /m, command);
+  if (command.includes('latency_s')) assert(Number(stdout) > 0, `${command}: ${stdout}`);
+}
+
+console.log(`Node.js ${process.versions.node}: ${commands.length} commands: the same bytes; docs/install.md: ${typed.length}`);
 console.log(JSON.stringify(figures));
 // The figures are printed; a failure is three times the bar, for the time that others take on this machine.
 const bars = { 'npm install --offline (ms)': 5000, 'start (ms)': 150, 'compare_models (ms)': 250, '100 MB ONNX file (ms)': 1500 };

@@ -55,8 +55,12 @@ said=$(in_empty "/$place/bin/archsim" $'compare_mo\e[2Jdels' 2>&1) || true
 [[ $said != *$'\e'* ]] || fail "an unknown tool's name reaches the terminal as it is"
 said=$(in_empty "/$place/bin/archsim" comparemodels 2>&1) || true
 [[ $said == *'is compare_models meant?'* ]] || fail "the nearest tool is not named: $said"
-newest=$(objdump --dynamic-syms "$scratch/empty/$place/bin/archsim" | grep -o 'GLIBC_[0-9.]*' | sort --version-sort | tail -1)
-[ "$(printf '%s\n' "$newest" GLIBC_2.36 | sort --version-sort | tail -1)" = GLIBC_2.36 ] || fail "needs $newest"
+needs_at_most() { # the C library's newest version that a program asks for
+    local newest
+    newest=$(objdump --dynamic-syms "$2" | grep -o 'GLIBC_[0-9.]*' | sort --version-sort | tail -1)
+    [ "$(printf '%s\n' "$newest" "$1" | sort --version-sort | tail -1)" = "$1" ] || fail "$2 needs $newest"
+}
+needs_at_most GLIBC_2.34 "$scratch/empty/$place/bin/archsim"
 # A link to the tool from elsewhere, and the folder moved.
 mv "$scratch/empty/anywhere" "$scratch/empty/moved"
 ln -s "/moved/$(basename "$place")/bin/profile_graph" "$scratch/empty/profile_graph"
@@ -67,6 +71,10 @@ rm -rf "$root/wheel" "$root"/archsim-*.whl
 cp "$wheel" "$root"
 in_root python3 -m pip --quiet install --no-index --no-deps --root-user-action=ignore --target /wheel \
     "/$(basename "$wheel")" || fail "pip"
+[[ $wheel == *-cp39-abi3-manylinux_2_34_* ]] || fail "$wheel is not for every Python since 3.9"
+needs_at_most GLIBC_2.34 "$root/wheel/archsim/_archsim.abi3.so"
+first_answer "the wheel" in_root PYTHONPATH=/wheel python3 -m archsim compare resnet50 --deployment edge
+first_answer "the wheel" in_root PYTHONPATH=/wheel /wheel/bin/archsim compare resnet50 --deployment edge
 first_answer "the wheel" in_root PYTHONPATH=/wheel python3 -m archsim.compare_models resnet50 --deployment edge
 first_answer "the wheel" in_root PYTHONPATH=/wheel /wheel/bin/compare_models resnet50 --deployment edge
 expect "sweep_design_space" PYTHONPATH=/wheel python3 -m archsim.sweep_design_space --help
@@ -77,4 +85,5 @@ said=$(in_root PYTHONPATH=/wheel python3 -m archsim.compare_models resnet81 --de
 cp "$project/docs/examples/batch_sweep.py" "$root"
 expect H100 PYTHONPATH=/wheel python3 /batch_sweep.py
 rm -rf "$root/wheel" "$root"/archsim-*.whl "$root/batch_sweep.py"
+"$here/install_page.sh" "$folder" "$cache"
 ls -l "$folder"

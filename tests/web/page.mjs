@@ -19,9 +19,10 @@ const axe = fs.readFileSync(path.join(packages, 'web/node_modules/axe-core/axe.m
 const sources = fileURLToPath(new URL('../..', import.meta.url));
 
 // A static host that knows nothing of the page.
+let folder = page_;
 const types = { '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript', '.gz': 'application/gzip' };
 const server = http.createServer((request, response) => {
-  const name = path.join(page_, path.normalize(new URL(request.url, 'http://x').pathname).replace(/\/$/, '/index.html'));
+  const name = path.join(folder, path.normalize(new URL(request.url, 'http://x').pathname).replace(/\/$/, '/index.html'));
   if (!fs.existsSync(name)) { response.writeHead(404).end(); return; }
   response.writeHead(200, { 'Content-Type': types[path.extname(name)] ?? 'application/octet-stream' });
   fs.createReadStream(name).pipe(response);
@@ -248,6 +249,52 @@ const tests = {
     await page.locator('#batch').fill('0');
     await page.locator('#problem').waitFor();
   }),
+
+  'without a network the page answers from what the browser has kept': async () => visit(home, async page => {
+    await answered(page, 1);
+    await page.locator('#kept').waitFor({ timeout: 60000 });
+    // Installable: a manifest with a name, a start and an icon.
+    const manifest = await page.evaluate(async () => (await fetch(document.querySelector('link[rel=manifest]').href)).json());
+    assert(manifest.name && manifest.start_url === './' && fs.existsSync(path.join(page_, manifest.icons[0].src)));
+    const before = await page.locator('#ranking').textContent();
+    await page.context().setOffline(true);
+    await page.reload();
+    await answered(page, 1);
+    assert.equal(await page.locator('#ranking').textContent(), before);
+    // Models that were never asked for are kept too.
+    await page.goto(`${home}#model=mobilenet_v2&batch=4`);
+    await page.reload();
+    await answered(page, 1);
+    assert.match(await page.locator('#model-title').textContent(), /MobileNet/i);
+    await page.context().setOffline(false);
+  }),
+
+  'a newer page replaces the one that is kept, whole': async () => {
+    const older = path.join(scratch, 'older');
+    fs.rmSync(older, { recursive: true, force: true });
+    fs.cpSync(page_, older, { recursive: true });
+    const edit = (file, from, to) => fs.writeFileSync(path.join(older, file), fs.readFileSync(path.join(older, file), 'utf8').replace(from, to));
+    edit('index.html', '<h1>', '<h1>Older: ');
+    edit('service.js', /VERSION *= *'\w+'/, "VERSION='older'");
+    folder = older;
+    await visit(home, async page => {
+      await page.locator('#kept').waitFor({ timeout: 60000 });
+      await page.reload(); // from here on it is what is kept
+      await settled(page);
+      folder = page_;
+      await page.evaluate(async () => (await navigator.serviceWorker.getRegistration()).update());
+      await until(page, async () => (await navigator.serviceWorker.getRegistration()).waiting !== null);
+      await page.reload();
+      assert.match(await page.locator('h1').textContent(), /^Older/, 'the old page answers while it is open');
+      await settled(page);
+      await page.goto('about:blank');
+      await page.goto(home);
+      await answered(page, 1);
+      assert.doesNotMatch(await page.locator('h1').textContent(), /^Older/);
+      assert.equal((await page.evaluate(() => caches.keys())).length, 1);
+    });
+    folder = page_;
+  },
 
   'the page as one file opens from the disk': async () => visit(pathToFileURL(path.join(page_, 'archsim.html')).href, async page => {
     await answered(page, 1);

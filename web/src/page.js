@@ -6,7 +6,7 @@ import { $, make, show } from './dom.js';
 import { takeFiles } from './files.js';
 import { Form } from './question.js';
 import { markDevice, showRanking, showSections } from './ranking_view.js';
-import { openEngine } from './start.js';
+import { keepPage, openEngine } from './start.js';
 
 const SAMPLE = 'resnet50';
 const USUAL = { precision: '', batch: '1', scenario: 'latency', scope: 'kernel', deployment: '' }; // left out of addresses
@@ -167,4 +167,7 @@ act('Starting', async current => {
   if (model === '') return;
   form.showModel(await engine.ask({ ask: 'model', model }));
   if (linked.device) await openDevice(linked.device);
+}).finally(async () => {
+  // Where a browser keeps nothing (a private window, no room), the page works as long as there is a network.
+  $('#kept').hidden = !await keepPage().catch(() => false);
 });

@@ -20,3 +20,11 @@ export function openEngine() {
   const files = packed.length ? Object.fromEntries(packed.map(script => [script.dataset.file, bytesOf(script)])) : null;
   return new Engine(startWorker('worker.js'), files);
 }
+
+// Keeps the page for when there is no network, where it is served beside its files; true once all of it is kept.
+export async function keepPage() {
+  if (!navigator.serviceWorker || !location.protocol.startsWith('http') || held('worker.js')) return false;
+  await navigator.serviceWorker.register('service.js');
+  await navigator.serviceWorker.ready;
+  return true;
+}

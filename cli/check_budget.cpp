@@ -1,8 +1,11 @@
 // check_budget: estimates held against budgets and a baseline, for tests that run with every change of a
 // model.
 
+#include "archsim/ask/question.hpp"
 #include "archsim/report/budget_report.hpp"
 #include "common/tool.hpp"
+
+#include <array>
 
 namespace {
 
@@ -67,6 +70,10 @@ int main(int argc, char** argv) {
         Question asked = question.question();
         request.workload = std::move(asked.workload);
         request.conditions = std::move(asked.conditions);
+        request.question_of = [](const Result& result) {
+            constexpr std::array<std::string_view, 1> kWithout = {"runtime"};
+            return question_key({*result.workload, result.conditions}, kWithout);
+        };
         const Session session = question.open();
         request.hardware = cli::with_modes(session, request.hardware);
         const BudgetAnswer answer = check_budget(session, request);

@@ -278,6 +278,8 @@ int sweep(const Options& options) {
         });
     }
     options.save.save_rows(saved);
+    if (shown)
+        summary.study(sweep);
     if (!format) {
         options.output.emit_answer(summary);
     } else if (shown) {

@@ -1,6 +1,9 @@
 #include "archsim/compare/bound_shares.hpp"
 
+#include "archsim/estimate/resource_times.hpp"
+
 #include <algorithm>
+#include <array>
 
 namespace archsim {
 
@@ -55,6 +58,24 @@ void add_seconds(const Result& result, double times, BoundSeconds& out) {
     }
 }
 
+/// Seconds of every resource in the lanes of one side.
+using ResourceSeconds = std::array<double, static_cast<std::size_t>(Resource::count_)>;
+
+void add_resources(const Result& result, double times, Bound side, ResourceSeconds& out) {
+    for (const ResultPart& part : result.parts)
+        if (part.result && part.result->ok())
+            add_resources(*part.result, times * part.repeat, side, out);
+    if (!result.machine)
+        return;
+    for (const SubgraphEstimate& s : result.estimate.subgraphs)
+        for (const ResourceTime& time :
+             resource_times(s.mapping, *result.machine, result.estimate.clock_ratio, 1)) {
+            const bool computes = time.lane == Lane::compute;
+            if (time.lane != Lane::overhead && computes == (side == Bound::compute))
+                out[static_cast<std::size_t>(time.resource)] += times * time.seconds;
+        }
+}
+
 } // namespace
 
 Bound BoundShares::largest() const {
@@ -85,6 +106,31 @@ std::optional<BoundShares> bound_shares(const Result& result) {
         return std::nullopt;
     return BoundShares{seconds.compute / total, seconds.memory / total, seconds.overhead / total,
                        seconds.exchange / total};
+}
+
+std::optional<Resource> binding_resource(const Result& result) {
+    const auto shares = bound_shares(result);
+    if (!shares || shares->largest() == Bound::overhead)
+        return std::nullopt;
+    ResourceSeconds seconds{};
+    add_resources(result, 1, shares->largest(), seconds);
+    const auto most = std::max_element(seconds.begin(), seconds.end());
+    if (!(*most > 0))
+        return std::nullopt;
+    return static_cast<Resource>(most - seconds.begin());
+}
+
+std::string binding_text(const Result& result) {
+    const auto shares = bound_shares(result);
+    if (!shares)
+        return "";
+    if (shares->bound_by_exchange())
+        return "exchange between devices";
+    if (shares->largest() == Bound::overhead)
+        return "starting kernels";
+    if (const auto resource = binding_resource(result))
+        return std::string(name_of(*resource));
+    return shares->largest() == Bound::compute ? "compute" : "memory";
 }
 
 } // namespace archsim

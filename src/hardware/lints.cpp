@@ -118,6 +118,15 @@ class Lints {
                 of_class += engine.kind == kind ? engine.count : 0;
             units = std::max(units, of_class);
         }
+        double most = 0; // units that a mode runs; of modes that leave it open all
+        for (const PowerMode& mode : device_.power_modes)
+            most = std::max(most, mode.active_units.known() ? mode.active_units.value : units);
+        if (most > 0 && most < units && !doubtful("/engines"))
+            add(FindingKind::inconsistent, "/power_modes",
+                fmt::format(
+                    "no power mode runs all {:g} units, the largest runs {:g}: more units change nothing",
+                    units, most),
+                "raise active_units of the modes with the count of the engines");
         for (std::size_t i = 0; i < device_.power_modes.size(); ++i) {
             const PowerMode& mode = device_.power_modes[i];
             const std::string at = fmt::format("/power_modes/{}", i);

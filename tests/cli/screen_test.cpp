@@ -1,9 +1,11 @@
 // What the tools print when nothing more is asked for: one screen, no wider than the terminal, the answer
 // first.
 
+#include "archsim/ask/question.hpp"
 #include "cli/workplace.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <regex>
@@ -33,6 +35,7 @@ const std::vector<std::string>& short_questions() {
         "profile_graph resnet50",
         "sweep_design_space resnet50 --hardware TPU-v4 --vary bandwidth=0.5x..4x:log8",
         "serve_model llama-3-8b --hardware H100 --precision fp16 --rate 2 --requests 50",
+        "local_models --on 'RTX 4070 laptop, 32GB' --top 10",
         "compare_models llama-3-8b --hardware H100 A100 L4 --prompt-tokens 512 --generate-tokens 128",
         "analyze_graph_mapping llama-3-8b --hardware H100 --prompt-tokens 512 --generate-tokens 128",
         "analyze_comprehensive llama-3-8b --hardware H100 --prompt-tokens 512 --generate-tokens 128",
@@ -111,10 +114,14 @@ TEST_CASE("causes that cancel are bars, no shares", "[cli][screen]") {
                 CHECK(std::stod((*at)[1]) >= 0);
                 CHECK(std::stod((*at)[1]) <= 100);
             }
-            const bool drawn = std::string_view(format) == "text" || std::string_view(format) == "html";
-            if (drawn && question.find("energy") == std::string::npos && !question.starts_with("sweep")) {
-                CHECK(page.find("-|") != std::string::npos);
-                CHECK(page.find("|+") != std::string::npos);
+            if (question.find("energy") == std::string::npos && !question.starts_with("sweep")) {
+                if (std::string_view(format) == "text") {
+                    CHECK(page.find("-|") != std::string::npos);
+                    CHECK(page.find("|+") != std::string::npos);
+                } else if (std::string_view(format) == "html") { // drawn, not written
+                    CHECK(page.find("class=\"drawing\"") != std::string::npos);
+                    CHECK(page.find("|+") == std::string::npos);
+                }
             }
         }
 }
@@ -228,4 +235,77 @@ TEST_CASE("what lists and checks begins with a verdict, in every format", "[cli]
             else
                 CHECK(at < 900); // the title, and the verdict
         }
+}
+
+TEST_CASE("a document says what was asked, every field of it", "[cli][screen]") {
+    const Workplace workplace;
+    const auto questions = [](const nlohmann::json& document) {
+        std::vector<nlohmann::json> all;
+        if (document.contains("request"))
+            all.push_back(document["request"]);
+        if (document.contains("requests"))
+            for (const auto& one : document["requests"])
+                all.push_back(one);
+        if (document.contains("estimates"))
+            for (const auto& one : document["estimates"])
+                all.push_back(one.at("request"));
+        return all;
+    };
+    for (const char* tool :
+         {"compare_models resnet18 --hardware H100", "compare_architectures resnet18",
+          "analyze_graph_mapping resnet18 --hardware H100", "analyze_comprehensive resnet18 --hardware H100",
+          "analyze_batch resnet18 --hardware H100 A100", "check_model resnet18 --hardware Hailo-8 H100",
+          "explain_difference resnet18 --hardware H100 A100",
+          "check_budget resnet18 --hardware H100 --fail-on 'latency>1s'"}) {
+        INFO(tool);
+        const Said said = workplace.run(std::string(tool) + " --scope end_to_end --quiet --format json");
+        const auto asked = questions(nlohmann::json::parse(said.output));
+        REQUIRE_FALSE(asked.empty());
+        for (const nlohmann::json& question : asked) {
+            for (const archsim::QuestionField* field : archsim::question_fields()) {
+                INFO(field->key);
+                CHECK(question.contains(field->key));
+            }
+            CHECK(question["scope"] == "end_to_end");
+        }
+    }
+}
+
+TEST_CASE("the first five lines answer the question of each kind of user", "[cli][screen]") {
+    const Workplace workplace;
+    struct Asked {
+        const char* question;
+        std::vector<const char*> words; ///< what the answer must hold
+    };
+    for (const auto& [question, words] : std::vector<Asked>{
+             {"analyze_graph_mapping yolov8n --hardware Jetson-Orin-Nano@15W --precision fp16",
+              {"latency", "bound by", "would help"}},
+             {"sweep_design_space resnet50 --hardware KPU-T256 --precision int8 --vary "
+              "bandwidth=0.25x..4x:log9 --vary units=0.5x,1x,2x",
+              {"Fastest", "as stated", "bound by", "What would help next"}},
+             {"compare_models resnet50 --precision int8 --deployment edge --max-latency 30ms --max-power 10W",
+              {"Within the limits", "bound by", "met by"}},
+             {"compare_architectures resnet18 --explain-difference CPU GPU --metric energy",
+              {"less energy", "Mainly because"}},
+             {"size_service llama-3-8b --hardware H100 L40S --rate 4 --prompt-tokens 512 --output-tokens 128 "
+              "--ttft-p99 500ms --requests 200",
+              {"Cheapest", "USD/h", "Fewest devices", "%"}},
+             {"analyze_graph_mapping resnet50 --hardware H100 --precision fp16", {"latency", "bound by"}}}) {
+        INFO(question);
+        std::istringstream lines(workplace.run(std::string(question) + " --quiet").output);
+        std::string first;
+        int rules = 0, taken = 0;
+        for (std::string line; std::getline(lines, line) && taken < 5;) {
+            const bool rule = line.starts_with("===") || line.starts_with("---");
+            rules += rule;
+            // Behind the title; of an explanation behind its own, and what was asked.
+            if (!rule && rules >= (std::string(question).find("explain") == std::string::npos ? 2 : 4) &&
+                !line.empty()) {
+                first += line + " ";
+                ++taken;
+            }
+        }
+        for (const char* word : words)
+            CHECK_THAT(first, Catch::Contains(word));
+    }
 }

@@ -123,3 +123,14 @@ TEST_CASE("nothing better than the best measured accelerator is assumed", "[hard
     CHECK(claims("inference_overhead", 40e-6, 10e-6, "assumed")[0].hint.starts_with("assume 4e-05"));
     CHECK(claims("inference_overhead", 1.99 * 40e-6, 40e-6, "assumed").empty());
 }
+
+TEST_CASE("units that no power mode runs change nothing, and are told", "[hardware][check]") {
+    json device = json::parse(file_text(data_dir() / "hardware_db" / "gpu" / "Jetson-Orin-Nano.json"));
+    CHECK_FALSE(finding_at(findings_of(device), "/power_modes"));
+    for (auto& engine : device["engines"])
+        engine["count"] = 2 * engine["count"].get<double>();
+    const auto findings = findings_of(device);
+    const Finding* more = finding_at(findings, "/power_modes");
+    REQUIRE(more);
+    CHECK(more->message.find("no power mode runs all 16 units") != std::string::npos);
+}

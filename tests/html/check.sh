@@ -21,5 +21,8 @@ mkdir -p "$shots"
 "$tools/analyze_batch" mobilenet_v2 --hardware A100 KPU-T64 --output "$shots/analyze_batch.html"
 "$tools/sweep_design_space" resnet18 --hardware A100 TPU-v4 --vary bandwidth=0.5x..2x:8 --pareto latency energy \
     --sensitivity latency --output "$shots/sweep_design_space.html"
+"$tools/explain_difference" resnet50 --hardware H100 A100 --output "$shots/explain_difference.html"
+"$tools/compare_models" llama-3-8b --hardware H100 T4 --precision fp16 --prompt-tokens 512 --generate-tokens 128 \
+    --output "$shots/language_model.html"
 "$tools/profile_graph" resnet18 --output "$shots/profile_graph.html"
 node "$here/report_page.mjs" "$modules" "$chromium" "$shots" "$shots"/*.html

@@ -25,6 +25,18 @@ async function checkNarrow(page) {
   assert.deepEqual(wide.slice(0, 3), [], 'wider than the window');
 }
 
+// On a telephone what matters most stays in sight: columns that matter less leave before a table scrolls, and long heat maps fold.
+// Words are words, and bars are drawn.
+async function checkColumns(page) {
+  const found = await page.evaluate(() => ({
+    scrolls: [...document.querySelectorAll('.scroll > table[id]')].filter(table => table.parentElement.scrollWidth > table.parentElement.clientWidth + 1 &&
+      [...table.tHead.rows[0].cells].some(head => !head.hidden && head.dataset.priority)).map(table => table.caption?.textContent),
+    long: [...document.querySelectorAll('table.heat')].filter(table => table.tBodies[0].rows.length > 40 && !table.closest('details.fold')).length,
+    said: [...document.querySelectorAll('td')].map(cell => cell.textContent).filter(text => /[-+]\||\|[-+]|does_not_fit/.test(text)),
+  }));
+  assert.deepEqual(found, { scrolls: [], long: 0, said: [] });
+}
+
 // Few questions for much: every one of the driver's costs more than what it asks.
 async function checkCharts(page) {
   for (const figure of await page.locator('figure.chart').elementHandles()) {
@@ -157,6 +169,7 @@ async function check(report) {
   await picture(page, `${name}-dark`);
   await page.setViewportSize({ width: 420, height: 900 });
   await checkNarrow(page);
+  await checkColumns(page);
   await checkAccess(page, axe, 'narrow', 'layout');
   await picture(page, `${name}-narrow-dark`);
   await page.emulateMedia({ colorScheme: 'light' });

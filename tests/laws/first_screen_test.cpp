@@ -104,7 +104,7 @@ TEST_CASE("what a ranking of devices says first holds in every format and at eve
     for (const char* model : {"resnet50", "mobilenet_v2", "yolov8n", "bert-base"})
         for (const char* deployment : {"datacenter", "edge", "embedded"})
             for (const std::vector<std::string>& formats :
-                 {std::vector<std::string>{}, {"fp16"}, {"int8"}, {"usual"}, {"fp16", "int8"}}) {
+                 {std::vector<std::string>{}, {"fp16"}, {"bf16"}, {"int8"}, {"usual"}, {"fp16", "int8"}}) {
                 INFO(model << " " << deployment << " " << (formats.empty() ? "default" : formats.back()));
                 CompareModelsRequest request;
                 request.models = {model};
@@ -129,6 +129,11 @@ TEST_CASE("what a ranking of devices says first holds in every format and at eve
                     check_no_projection_wins(text, labels, c.results);
                     if (mixed_formats(c.results))
                         CHECK_THAT(text, Contains(" Precision"));
+                }
+                for (const Format format : {Format::markdown, Format::html}) {
+                    std::string page = render(report, format);
+                    check_no_projection_wins(page, labels, c.results);
+                    CHECK_THAT(page, !Contains("does_not_fit"));
                 }
                 for (const Result& r : c.results)
                     check_parts(r);
@@ -247,4 +252,21 @@ TEST_CASE("the usual format of a device is the one that it multiplies fastest", 
     const Result r = laws::session().estimate(workload, "H100", conditions);
     CHECK(r.conditions.precision.compute == Precision::int8);
     CHECK(r.estimate.executed.compute == Precision::int8);
+}
+
+TEST_CASE("every device has its engines under every stack that it names", "[laws][screen]") {
+    const HardwareDatabase& database = laws::session().hardware();
+    const Model model = laws::session().load("resnet18");
+    std::size_t pairs = 0;
+    for (const std::string& name : database.device_ids())
+        for (const std::string& stack : database.device(name).device->runtimes) {
+            INFO(name << " under " << stack);
+            Conditions conditions;
+            conditions.stack = stack;
+            conditions.keep_subgraphs = false;
+            const Result r = laws::session().estimate({.model = model}, name, conditions);
+            CHECK_THAT(r.estimate.reason, !Contains("engine is unknown"));
+            ++pairs;
+        }
+    CHECK(pairs > 500);
 }

@@ -166,3 +166,21 @@ TEST_CASE("check_budget ends as its budgets do", "[budget][cli]") {
     CHECK_THAT(junit, Catch::Contains("<testcase classname=\"resnet34 on H100\" name=\"latency&gt;+5%\""));
     CHECK(workplace.run("python3 -c \"import xml.dom.minidom as x; x.parse('out.xml')\"").status == 0);
 }
+
+TEST_CASE("a baseline of another question is none to compare with", "[budget]") {
+    const test::Workplace workplace;
+    const std::string ask =
+        "check_budget bert-base --hardware H100 --quiet --fail-on 'latency>+5%' --format json ";
+    CHECK(workplace
+              .run("check_budget bert-base --hardware H100 --quiet --dim sequence=64 --fail-on 'latency>1s' "
+                   "--save-baseline b.json")
+              .status == 0);
+    for (const auto& [more, known] : {std::pair{"--dim sequence=64", true},
+                                      {"--dim sequence=512", false},
+                                      {"--dim sequence=64 --scope end_to_end", false},
+                                      {"--dim sequence=64 --kv-cache fp8", false}}) {
+        INFO(more);
+        const auto said = nlohmann::json::parse(workplace.run(ask + "--baseline b.json " + more).output);
+        CHECK(said.at("estimates").at(0).at("in_baseline") == known);
+    }
+}

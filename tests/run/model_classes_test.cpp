@@ -23,9 +23,11 @@ const ModelClassComparison& four_architectures() {
     return comparison;
 }
 
-/// What was measured is not compared with projections; these are compared with everything.
-bool compared(const Result& self, const Result& other) {
-    return self.estimate.projected || !other.estimate.projected;
+/// What was measured is not compared with projections; these are compared with everything. Speeds are within
+/// a class of power.
+bool compared(const Result& self, const Result& other, const Metric& metric) {
+    return (self.estimate.projected || !other.estimate.projected) &&
+           (metric != metric::latency || comparable_power(self, other));
 }
 
 } // namespace
@@ -60,7 +62,16 @@ TEST_CASE("every claim holds and stands apart from errors", "[run][model_classes
                 const auto own = measure_of(row.results[i], *claim.metric);
                 REQUIRE(own);
                 if (!claim.other) {
-                    CHECK(claim.ratio == value_of(row.batched[i], *claim.metric).value() / own->value);
+                    const double gain = value_of(row.batched[i], *claim.metric).value() / own->value;
+                    for (std::size_t j = 0; j < c.labels.size(); ++j) {
+                        const auto alone = value_of(row.results[j], *claim.metric),
+                                   many = value_of(row.batched[j], *claim.metric);
+                        if (j == i || !alone || !many ||
+                            !compared(row.results[i], row.results[j], metric::energy))
+                            continue;
+                        CHECK((claim.small_batches ? *many / *alone >= gain : *many / *alone <= gain));
+                    }
+                    CHECK((claim.small_batches || claim.ratio == gain));
                     continue;
                 }
                 const auto other = measure_of(row.results[*claim.other], *claim.metric);
@@ -72,12 +83,12 @@ TEST_CASE("every claim holds and stands apart from errors", "[run][model_classes
                 // Against the best of the others: nobody else is between them.
                 for (std::size_t j = 0; j < c.labels.size(); ++j)
                     if (const auto value = value_of(row.results[j], *claim.metric);
-                        value && j != i && compared(self, row.results[j]))
+                        value && j != i && compared(self, row.results[j], *claim.metric))
                         CHECK(*value >= other->value);
             }
         for (const std::size_t r : c.profiles[i].best_for)
             for (const Result& other : c.rows[r].results)
-                if (other.ok() && compared(c.rows[r].results[i], other))
+                if (other.ok() && compared(c.rows[r].results[i], other, metric::latency))
                     CHECK(c.rows[r].results[i].estimate.latency_s <= other.estimate.latency_s);
     }
     CHECK(claims > 4);
@@ -95,6 +106,23 @@ TEST_CASE("each class has one fastest architecture of those that were measured",
         CHECK(measured == 1);
         CHECK(projected <= 1);
     }
+}
+
+TEST_CASE("speeds are compared within a class of power", "[run][model_classes]") {
+    ModelClassRequest request;
+    request.architectures = {"cpu", "gpu", "dsp", "npu"};
+    const ModelClassComparison c = compare_model_classes(laws::session(), request);
+    for (std::size_t i = 0; i < c.labels.size(); ++i)
+        for (const auto* list : {&c.profiles[i].strengths, &c.profiles[i].weaknesses})
+            for (const ClassClaim& claim : *list)
+                if (claim.other && *claim.metric == metric::latency)
+                    CHECK(comparable_power(c.rows[claim.row].results[i],
+                                           c.rows[claim.row].results[*claim.other]));
+    const auto document = nlohmann::json::parse(to_json(c));
+    CHECK(document["architectures"][2]["compared_with"] == nlohmann::json{c.labels[3]});
+    CHECK(document["architectures"][2]["properties"].size() > 1); // sourced facts of its kind
+    for (const auto& property : document["architectures"][2]["properties"])
+        CHECK_FALSE(property["source"].get<std::string>().empty());
 }
 
 TEST_CASE("classes of models are drawn in every format", "[run][model_classes]") {

@@ -73,6 +73,7 @@ struct GraphRecord {
 /// One estimate.
 struct EstimateRecord {
     std::string model, hardware, stack;
+    std::string question;      ///< every other field that was asked for, as one text; empty: not known
     PrecisionConfig precision; ///< as asked for
     double batch = 1;
     std::map<std::string, std::int64_t> dims; ///< sizes of symbolic dimensions

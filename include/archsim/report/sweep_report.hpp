@@ -5,6 +5,7 @@
 #include "archsim/compare/sweep_row.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/report/report.hpp"
+#include "archsim/run/sweep.hpp"
 
 #include <map>
 #include <optional>
@@ -26,6 +27,37 @@ ARCHSIM_API void append_rows(std::span<const SweepRow> rows, const std::vector<S
                              RowFormat format, std::string& text,
                              const MetricTable& metrics = MetricTable::standard());
 
+/// What holds a point, and how it compares with the device as the database states it.
+struct SweepPointFacts {
+    std::string bound;            ///< "DRAM bandwidth"; empty: not known
+    double bound_share = 0;       ///< of the point's time, of the side that the resource is on
+    std::optional<double> gain{}; ///< times better by the metric that ranks; absent where nothing is varied
+};
+
+/// One part alone, every other as the device has it: the metric that ranks at every factor.
+struct SweepCurve {
+    struct Point {
+        double factor = 1, value = 0;
+        SweepPointFacts facts;
+    };
+    std::string model, hardware, part;
+    std::vector<Point> points; ///< by factor; the device as it is (1x) is one of them
+    /// Where the curve bends: more of the part gains less than half as much beyond it as before it, factor
+    /// for factor. Absent where it does not bend.
+    std::optional<std::size_t> knee;
+};
+/// Index of the knee: the point farthest above the line between both ends, of the logarithms of factor and
+/// gain, where the slope beyond is less than half of that before. Worked: gains 1, 2, 2 at factors 1, 2, 4
+/// bend at the second.
+ARCHSIM_API std::optional<std::size_t> knee_of(const std::vector<SweepCurve::Point>& points,
+                                               const Metric& metric);
+
+/// What one more change of a part would do at the best point.
+struct NextFactor {
+    std::string model, part;
+    double factor = 2, value = 0, gain = 1; ///< on the point's own; the metric that ranks there
+};
+
 /// What a sweep concludes; fed one row at a time, in the order of the points.
 struct ARCHSIM_API SweepSummary {
     /// Of `all` points, of which `top` per model are listed by `ranks`, one of `metrics`; 0: every one.
@@ -36,6 +68,9 @@ struct ARCHSIM_API SweepSummary {
     void add(const SweepRow& row);
     /// Counts a row and does nothing else: enough where the summary is not shown.
     void count(const SweepRow& row);
+    /// Looks closer at what is listed, once every row is in: what binds, gains over the device as it is, each
+    /// part alone, and what would help next at the best points.
+    void study(const Sweep& sweep);
 
     std::uint64_t points = 0, estimated = 0; ///< of this shard; those with an estimate
     std::uint64_t incomplete = 0;            ///< those of which a part of the model is not known
@@ -55,6 +90,10 @@ struct ARCHSIM_API SweepSummary {
     std::vector<SweepAxis> axes;
     std::vector<SweepRow> sample; ///< evenly spread over the points, for charts
     std::uint64_t stride = 1;     ///< between two of them
+
+    std::map<std::uint64_t, SweepPointFacts> facts; ///< of listed points, the first hundred
+    std::vector<SweepCurve> curves; ///< of each model on each device, its first format and batch
+    std::vector<NextFactor> next;   ///< per model, the largest gain first
 
     static constexpr std::size_t kListed = 10, kReasons = 3;
 };

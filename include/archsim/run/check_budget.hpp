@@ -7,6 +7,7 @@
 #include "archsim/run/session.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ struct BudgetRequest {
     std::filesystem::path baseline; ///< empty: none
     double certainty = 0;           ///< with which limits of values must be kept; 0: the estimate decides
     CostOptions cost = {};
+    /// What was asked in one text, the stack left out; a baseline's estimate of another question is none to
+    /// compare with. Empty: model, device, format, batch and stack tell questions apart.
+    std::function<std::string(const Result&)> question_of = {};
 };
 
 /// One estimate, before and after.

@@ -40,10 +40,19 @@ struct ModelClassRow {
     std::vector<Result> usual = {};
 };
 
+/// Speeds are compared within a class of power: limits at most so many times apart.
+inline constexpr double kComparablePower = 10;
+/// Devices whose speeds are worth a comparison: a phone's is not 800 times slower than a server's, it has a
+/// hundredth of its power. Unknown power compares with anything. Worked: 30 W and 192 W do, 7 W and 350 W do
+/// not.
+ARCHSIM_API bool comparable_power(const Result& a, const Result& b);
+
 /// Where one architecture stands against another on one class, with the numbers that say so.
 struct ClassClaim {
     std::size_t row = 0;              ///< class
     std::optional<std::size_t> other; ///< the architecture compared with; absent: itself at the larger batch
+    /// Of batches: it gains least of them, and so loses least at the small one.
+    bool small_batches = false;
     const Metric* metric = nullptr;
     double ratio = 1; ///< how many times better, at least 1
     bool better = true;
@@ -51,8 +60,10 @@ struct ClassClaim {
 
 /// What the comparison shows of one architecture. A claim is made where the 90 % intervals do not overlap.
 struct ArchitectureProfile {
+    std::vector<std::size_t> peers; ///< the others of comparable power, with which its speed is compared
     std::vector<ClassClaim> strengths, weaknesses; ///< largest ratio first
-    /// Classes that it is surely or by estimate fastest on; of a projection: on which it would be.
+    /// Classes that it is surely or by estimate fastest on of its class of power; of a projection: on which
+    /// it would be.
     std::vector<std::size_t> best_for;
     std::vector<std::size_t> frugal_for; ///< likewise with the least energy per inference
     std::vector<std::size_t> unable;     ///< classes without an estimate

@@ -88,6 +88,13 @@ class ARCHSIM_API Sweep {
     /// precision.
     std::vector<AxisSensitivity> sensitivities(const Metric& metric) const;
 
+    /// One point as a whole estimate with its subgraphs, on the device with `factors` by the name of the part
+    /// in place of the point's own: {} is the device as the database states it. Slower than run(), which
+    /// keeps totals alone. Throws UsageError for a part that cannot be varied.
+    Result result(std::uint64_t point, const std::map<std::string, double>& factors) const;
+    /// The point's own factors, as result() takes them.
+    std::map<std::string, double> factors(std::uint64_t point) const;
+
   private:
     struct State;
     std::unique_ptr<State> state_;

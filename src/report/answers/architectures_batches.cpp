@@ -4,6 +4,7 @@
 #include "report/answers/architectures.hpp"
 #include "report/blocks/batch_blocks.hpp"
 #include "report/blocks/metric_text.hpp"
+#include "report/blocks/result_text.hpp"
 
 #include <fmt/format.h>
 
@@ -29,7 +30,7 @@ Table values_table(const ArchitectureComparison& c, const Metric& metric) {
             const auto value = value_of(here[i], metric, a.limits.cost);
             row.push_back(value ? Cell{format_value(metric, *value), *value,
                                        winner && winner->best == i ? Tone::good : Tone::plain}
-                                : Cell{std::string(status_text(here[i].estimate))});
+                                : Cell{status_words(here[i].estimate)});
         }
         row.push_back({!winner                                 ? "-"
                        : here[winner->best].estimate.projected ? c.labels[winner->best] + " (projected)"

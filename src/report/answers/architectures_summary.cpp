@@ -210,7 +210,7 @@ Table comparison_table(const ArchitectureComparison& c) {
     columns.push_back({{"Best for", "", "best_for", Align::left, all_run ? 2 : 0}, [&](const std::size_t& i) {
                            const Result& r = c.results[i];
                            return r.ok() ? Cell{best_at(c, i), {}, Tone::good}
-                                         : Cell{std::string(status_text(r.estimate)), {}, Tone::bad};
+                                         : Cell{status_words(r.estimate), {}, Tone::bad};
                        }});
     for (const Metric* m : summary_metrics(c).rows())
         if (std::none_of(first.begin(), first.end(), [&](const Lead& lead) { return *lead.metric == *m; }))

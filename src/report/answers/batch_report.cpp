@@ -101,7 +101,7 @@ BatchColumns batch_columns(const BatchAnalysis& sweep) {
     columns.push_back({{"Best", "", "best"}, [](const BatchRow& row) {
                            return row.result().ok()
                                       ? Cell{marks_of(row.best, row.index), {}, Tone::good}
-                                      : Cell{std::string(status_text(row.result().estimate)), {}, Tone::bad};
+                                      : Cell{status_words(row.result().estimate), {}, Tone::bad};
                        }});
     if (!sweep.limits.constraints.empty())
         columns.push_back({{"Limits", "", "keeps_limits"}, [](const BatchRow& row) {
@@ -218,8 +218,11 @@ Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
 }
 
 std::string to_json(const BatchAnalysis& sweep, PlainView) {
+    Json request = request_json(first_result(sweep));
+    request["hardware"] = device_labels(sweep);
     Json document = {{"schema", "archsim.analyze_batch/1"},
                      {"version", version()},
+                     {"request", std::move(request)},
                      {"model", model_json(*first_result(sweep).model, nullptr)},
                      {"verdict", {{"lines", batch_lines(sweep, device_labels(sweep))}}},
                      {"batch_sizes", sweep.batches},

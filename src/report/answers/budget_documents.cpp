@@ -6,6 +6,7 @@
 #include "report/answers/budget_text.hpp"
 #include "report/answers/difference_blocks.hpp"
 #include "report/answers/difference_json.hpp"
+#include "report/blocks/result_row.hpp"
 #include "report/render/html_text.hpp"
 #include "report/render/json_document.hpp"
 
@@ -52,6 +53,7 @@ std::string to_json(const BudgetAnswer& answer, const BudgetView&) {
             row["outcomes"].push_back(outcome_json(o));
         for (const Difference& d : e.moved)
             row["moved"].push_back(difference_json(d));
+        row["request"] = request_json(e.result);
         document["estimates"].push_back(std::move(row));
     }
     return document_text(document);

@@ -54,7 +54,7 @@ Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& cond
     const std::string unit = by.column_unit.empty() ? by.heading : by.column_unit;
     table.title = fmt::format("{} of every model ({})", by.title, unit);
     table.columns = {{"Model", "", "model"}};
-    const std::vector<std::string> labels = hardware_labels(results_of(c, 0));
+    const std::vector<std::string> labels = hardware_labels(results_of(c, 0), false); // stacks stand below
     for (std::size_t i = 0; i < labels.size(); ++i) {
         const Result& r = results_of(c, 0)[i];
         const std::string stack = c.request.stacks.size() > 1 ? runtime_label(r) : std::string();
@@ -68,7 +68,7 @@ Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& cond
         for (const Result& r : results_of(c, m)) {
             all_of_model.push_back(&r);
             if (!r.ok()) {
-                row.push_back(Cell{std::string(status_text(r.estimate))});
+                row.push_back(Cell{status_words(r.estimate)});
                 continue;
             }
             row.push_back(cell_of(by, measure_of(r, by, conditions)));

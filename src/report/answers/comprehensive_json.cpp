@@ -52,6 +52,7 @@ std::string to_json(const ComprehensiveAnalysis& a, const ComprehensiveView&) {
     const Json document = {
         {"schema", "archsim.analyze_comprehensive/1"},
         {"version", version()},
+        {"request", request_json(r)},
         {"verdict",
          verdict_json({std::span(&r, 1), labels, usual_order(std::span(&r, 1), r.conditions.scenario),
                        a.decision.request.cost, &a.decision})},

@@ -4,6 +4,7 @@
 #include "report/answers/difference_blocks.hpp"
 #include "report/answers/difference_json.hpp"
 #include "report/answers/explanation_text.hpp"
+#include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/json_document.hpp"
 
@@ -68,11 +69,23 @@ Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Form
     return report;
 }
 
+namespace {
+
+nlohmann::ordered_json requests_json(const DifferenceAnswer& answer) {
+    auto list = nlohmann::ordered_json::array();
+    for (const Result& result : answer.results)
+        list.push_back(request_json(result));
+    return list;
+}
+
+} // namespace
+
 std::string to_json(const DifferenceAnswer& answer, const DifferenceView&) {
     const Difference& d = answer.difference;
     nlohmann::ordered_json document = {
         {"schema", "archsim.explain_difference/1"},
         {"version", version()},
+        {"requests", requests_json(answer)},
         {"verdict", {{"lines", difference_lines(d, labels_of(d.sides[0], d.sides[1]))}}}};
     document.update(difference_json(d));
     return document_text(document);

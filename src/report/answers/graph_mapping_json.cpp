@@ -155,6 +155,7 @@ std::string to_json(const Result& result, const GraphMappingView&) {
     const Json document = {
         {"schema", "archsim.analyze_graph_mapping/1"},
         {"version", version()},
+        {"request", request_json(result)},
         {"verdict", verdict_json({std::span(&result, 1),
                                   labels,
                                   usual_order(std::span(&result, 1), result.conditions.scenario),

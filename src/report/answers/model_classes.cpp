@@ -43,8 +43,7 @@ Cell times_cell(const ModelClassComparison& c, const ModelClassRow& row, std::si
                 const Metric& metric) {
     const auto times = times_better(c, row, i, metric);
     if (!times)
-        return {
-            row.results[i].ok() ? "-" : std::string(status_text(row.results[i].estimate)), {}, Tone::muted};
+        return {row.results[i].ok() ? "-" : status_words(row.results[i].estimate), {}, Tone::muted};
     const Tone tone = *times > 1 ? Tone::good : *times < 1 ? Tone::bad : Tone::plain;
     return {fmt::format("{}{}", format_ratio(*times), overlaps_baseline(c, row, i, metric) ? " =" : ""),
             *times, tone};
@@ -201,11 +200,33 @@ std::string quantity_words(const Metric& metric, bool better) {
     return better ? "less energy per inference than" : "more energy per inference than";
 }
 
+/// Throughput at the small batch over that at the large one.
+double share_at_small(const ModelClassRow& row, std::size_t i) {
+    return *value_of(row.results[i], metric::throughput) / *value_of(row.batched[i], metric::throughput);
+}
+
+/// "GPU, TPU": with whom its speed is compared.
+std::string peers_text(const ModelClassComparison& c, const ArchitectureProfile& profile) {
+    std::vector<std::string> names;
+    for (const std::size_t i : profile.peers)
+        names.push_back(c.labels[i]);
+    return names.empty()
+               ? fmt::format("none here has a power limit within {:.0f}x of its own", kComparablePower)
+               : fmt::format("{}", fmt::join(names, ", "));
+}
+
 /// One claim with the comparison that shows it.
 std::string claim_text(const ModelClassComparison& c, std::size_t self, const ClassClaim& claim) {
     const ModelClassRow& row = c.rows[claim.row];
     const Metric& metric = *claim.metric;
     const std::string own = format_value(metric, *value_of(row.results[self], metric));
+    if (!claim.other && claim.small_batches)
+        return fmt::format(
+            "small batches: {:.0f} % of the throughput of batch {} at batch {} on {} ({} against "
+            "{}); the others reach {:.0f} % or less",
+            100 * share_at_small(row, self), c.request.larger_batch, c.request.batch, row.what.model, own,
+            format_value(metric, *value_of(row.batched[self], metric)),
+            100 * share_at_small(row, self) / claim.ratio);
     if (!claim.other)
         return fmt::format("gains from batches: {} throughput at batch {} on {} ({} against {})",
                            format_ratio(claim.ratio), c.request.larger_batch, row.what.model,
@@ -242,11 +263,14 @@ void add_profile(const ModelClassComparison& c, std::size_t i, Report& report) {
             bullets.items.push_back(none);
         report.blocks.push_back(std::move(bullets));
     };
-    list("Strengths:", profile.strengths, "on no class is it surely ahead of every other architecture here");
-    list("Weaknesses:", profile.weaknesses, "on no class is it surely behind another architecture here");
+    list("Strengths:", profile.strengths, "on no class is it surely ahead of the others");
+    list("Weaknesses:", profile.weaknesses, "on no class is it surely behind another");
     Facts best;
     const char* would = projected ? "Projected best for" : "Best for";
-    best.items.push_back({fmt::format("{} latency", would), titles_of(c, profile.best_for)});
+    if (profile.peers.size() + 1 < c.labels.size())
+        best.items.push_back({"Speed compared with", peers_text(c, profile)});
+    if (!profile.peers.empty())
+        best.items.push_back({fmt::format("{} latency", would), titles_of(c, profile.best_for)});
     best.items.push_back({fmt::format("{} energy", would), titles_of(c, profile.frugal_for)});
     if (!profile.unable.empty())
         best.items.push_back({"Does not run", titles_of(c, profile.unable)});
@@ -315,6 +339,22 @@ Json claims_json(const ModelClassComparison& c, std::size_t self, const std::vec
     return list;
 }
 
+/// What is known of its kind, with the source.
+Json properties_json(const Result& result) {
+    Json list = Json::array();
+    if (result.device)
+        for (const FamilyProperty& property : result.device->family.row().properties)
+            list.push_back({{"text", property.text}, {"source", property.source}});
+    return list;
+}
+
+Json names_json(const ModelClassComparison& c, const std::vector<std::size_t>& architectures) {
+    Json list = Json::array();
+    for (const std::size_t i : architectures)
+        list.push_back(c.labels[i]);
+    return list;
+}
+
 Json titles_json(const ModelClassComparison& c, const std::vector<std::size_t>& rows) {
     Json list = Json::array();
     for (const std::size_t r : rows)
@@ -342,7 +382,8 @@ Report describe(const ModelClassComparison& c, PlainView, Format format) {
     for (std::size_t i = 0; i < c.labels.size(); ++i)
         add_profile(c, i, report);
     report.blocks.push_back(Paragraph{"A strength or a weakness is a comparison with the best of the others "
-                                      "whose 90 % intervals do not overlap; "
+                                      "whose 90 % intervals do not overlap, "
+                                      "of speed within a class of power (limits at most ten times apart); "
                                       "\"best for\" goes by the estimates alone."});
     return report;
 }
@@ -360,6 +401,8 @@ std::string to_json(const ModelClassComparison& c, PlainView) {
     for (std::size_t i = 0; i < c.labels.size(); ++i) {
         const ArchitectureProfile& profile = c.profiles[i];
         architectures.push_back({{"architecture", c.labels[i]},
+                                 {"properties", properties_json(c.rows.front().results[i])},
+                                 {"compared_with", names_json(c, profile.peers)},
                                  {"strengths", claims_json(c, i, profile.strengths)},
                                  {"weaknesses", claims_json(c, i, profile.weaknesses)},
                                  {"best_for_latency", titles_json(c, profile.best_for)},

@@ -3,6 +3,7 @@
 #include "archsim/core/version.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/columns.hpp"
+#include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/json_document.hpp"
@@ -226,8 +227,11 @@ Report describe(const PortabilityAnswer& answer, const PlainView&, Format format
 }
 
 std::string to_json(const PortabilityAnswer& answer, const PlainView&) {
+    Json request = request_json(answer.devices.front().result);
+    request["hardware"] = answer.request.hardware;
     Json document = {{"schema", "archsim.check_model/1"},
                      {"version", version()},
+                     {"request", std::move(request)},
                      {"model", answer.model->name},
                      {"batch_size", answer.request.workload.batch},
                      {"verdict", {{"lines", verdict_lines(answer)}}},

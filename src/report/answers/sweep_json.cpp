@@ -55,6 +55,52 @@ Json sensitivities_json(const SweepSummary& summary) {
     return {{"metric", summary.sensitivity_of->key}, {"axes", std::move(list)}};
 }
 
+/// What is known of a point; null what is not.
+Json facts_json(const SweepPointFacts& facts) {
+    return {{"gain", facts.gain ? Json(*facts.gain) : Json(nullptr)},
+            {"bound_by", facts.bound.empty() ? Json(nullptr) : Json(facts.bound)},
+            {"bound_share", facts.bound.empty() ? Json(nullptr) : Json(facts.bound_share)}};
+}
+
+Json studied_json(const SweepSummary& summary) {
+    Json list = Json::array();
+    for (const auto& [point, facts] : summary.facts) {
+        Json row = {{"point", point}};
+        row.update(facts_json(facts));
+        list.push_back(std::move(row));
+    }
+    return list;
+}
+
+Json curves_json(const SweepSummary& summary) {
+    Json list = Json::array();
+    for (const SweepCurve& curve : summary.curves) {
+        Json points = Json::array();
+        for (const SweepCurve::Point& p : curve.points) {
+            Json point = {{"factor", p.factor}, {"value", p.value}};
+            point.update(facts_json(p.facts));
+            points.push_back(std::move(point));
+        }
+        list.push_back({{"model", curve.model},
+                        {"hardware", curve.hardware},
+                        {"part", curve.part},
+                        {"knee", curve.knee ? Json(curve.points[*curve.knee].factor) : Json(nullptr)},
+                        {"points", std::move(points)}});
+    }
+    return list;
+}
+
+Json next_json(const SweepSummary& summary) {
+    Json list = Json::array();
+    for (const NextFactor& step : summary.next)
+        list.push_back({{"model", step.model},
+                        {"part", step.part},
+                        {"factor", step.factor},
+                        {"value", step.value},
+                        {"gain", step.gain}});
+    return list;
+}
+
 Json front_json(const SweepSummary& summary) {
     if (!summary.front)
         return nullptr;
@@ -76,6 +122,9 @@ std::string to_json(const SweepSummary& summary, PlainView) {
                           {"estimated", summary.estimated},
                           {"sorted_by", summary.best.metric().key},
                           {"rows", rows_json(summary.best.rows(), summary)},
+                          {"studied", studied_json(summary)},
+                          {"curves", curves_json(summary)},
+                          {"next", next_json(summary)},
                           {"pareto", front_json(summary)},
                           {"sensitivity", sensitivities_json(summary)}});
 }

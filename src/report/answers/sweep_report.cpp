@@ -33,9 +33,20 @@ Column metric_column(const Metric& m, int priority) {
     return column;
 }
 
+/// "1.23x".
+Cell gain_cell(const SweepPointFacts& facts) {
+    return facts.gain ? Cell{format_number(*facts.gain) + "x", *facts.gain} : Cell{"-"};
+}
+
+/// "DRAM bandwidth 62 %".
+Cell bound_cell(const SweepPointFacts& facts) {
+    return Cell{facts.bound.empty() ? "-" : fmt::format("{} {:.0f} %", facts.bound, 100 * facts.bound_share)};
+}
+
 /// Columns of points: what varies, then some metrics.
 std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes,
-                                              const std::vector<const Metric*>& metrics) {
+                                              const std::vector<const Metric*>& metrics,
+                                              const std::map<std::uint64_t, SweepPointFacts>& facts) {
     std::vector<ColumnOf<SweepRow>> columns = {
         {{"Model", "", "model"}, [](const SweepRow& r) { return Cell{r.model}; }},
         {{"Hardware", "", "hardware"}, [](const SweepRow& r) { return Cell{r.hardware}; }},
@@ -56,14 +67,29 @@ std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes
                                                                     : column_number(*m, *value),
                                                     *value};
                            }});
-    columns.push_back({{"Point", "", "point", Align::right, 1},
+    const auto of = [&facts](const SweepRow& r) {
+        const auto known = facts.find(r.point);
+        return known == facts.end() ? SweepPointFacts{} : known->second;
+    };
+    const auto known = [&facts](auto&& has) {
+        return std::any_of(facts.begin(), facts.end(), [&](const auto& f) { return has(f.second); });
+    };
+    if (known([](const SweepPointFacts& f) { return f.gain.has_value(); }))
+        columns.push_back(
+            {number_column("vs stated", "", "gain"), [of](const SweepRow& r) { return gain_cell(of(r)); }});
+    if (known([](const SweepPointFacts& f) { return !f.bound.empty(); }))
+        columns.push_back(
+            {{"Bound by", "", "bound_by"}, [of](const SweepRow& r) { return bound_cell(of(r)); }});
+    columns.push_back({{"Point", "", "point", Align::right, 3},
                        [](const SweepRow& r) { return count_cell(true, static_cast<double>(r.point)); }});
     return columns;
 }
 
-Table front_table(const ParetoFront& front, const std::vector<SweepAxis>& axes) {
-    Table table = table_of(fmt::format("Pareto front of {} and {}", front.first().noun, front.second().noun),
-                           point_columns(axes, {&front.first(), &front.second()}), front.rows());
+Table front_table(const SweepSummary& summary) {
+    const ParetoFront& front = *summary.front;
+    Table table =
+        table_of(fmt::format("Pareto front of {} and {}", front.first().noun, front.second().noun),
+                 point_columns(summary.axes, {&front.first(), &front.second()}, summary.facts), front.rows());
     table.notes.push_back(
         "No other point of the same model is better in one of the two and as good in the other.");
     return table;
@@ -76,12 +102,108 @@ Table best_table(const SweepSummary& summary) {
             metrics.push_back(m);
     const std::vector<SweepRow> rows = summary.best.rows();
     Table table = table_of(fmt::format("Points (sorted by {})", summary.best.metric().noun),
-                           point_columns(summary.axes, metrics), rows);
+                           point_columns(summary.axes, metrics, summary.facts), rows);
     if (rows.size() < summary.estimated)
         table.notes.push_back(fmt::format("{} of {} points: --top 0 lists all, --output FILE.csv writes "
                                           "every one with all metrics.",
                                           rows.size(), summary.points));
     return table;
+}
+
+/// A row of the table of curves.
+struct CurveRow {
+    const SweepCurve* curve;
+    std::size_t point;
+};
+
+constexpr std::size_t kRowsOfCurve = 9; ///< of a part; the page's charts have them all
+
+/// The ends, the device as it is, the knee, and others evenly between them.
+std::vector<CurveRow> rows_of(const SweepCurve& curve) {
+    std::vector<CurveRow> rows;
+    const std::size_t all = curve.points.size();
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < all; ++i) {
+        const bool even = all <= kRowsOfCurve || i == at * (all - 1) / (kRowsOfCurve - 1);
+        at += even ? 1U : 0U;
+        if (even || curve.points[i].factor == 1 || curve.knee == i)
+            rows.push_back({&curve, i});
+    }
+    return rows;
+}
+
+/// What each part does alone on one device.
+Table curve_table(const Metric& metric, const std::vector<CurveRow>& rows, const std::string& title) {
+    const auto point = [](const CurveRow& r) -> const SweepCurve::Point& { return r.curve->points[r.point]; };
+    const std::vector<ColumnOf<CurveRow>> columns = {
+        {{"Part", "", "part"}, [](const CurveRow& r) { return Cell{r.curve->part}; }},
+        {number_column("Factor", "", "factor"),
+         [point](const CurveRow& r) {
+             return Cell{factor_text(point(r).factor), point(r).factor};
+         }},
+        {number_column(metric.title, "", metric.field),
+         [point, &metric](const CurveRow& r) {
+             return Cell{format_value(metric, point(r).value), point(r).value};
+         }},
+        {number_column("vs stated", "", "gain"),
+         [point](const CurveRow& r) { return gain_cell(point(r).facts); }},
+        {{"Bound by", "", "bound_by"}, [point](const CurveRow& r) { return bound_cell(point(r).facts); }},
+        {{"Knee", "", "knee"},
+         [](const CurveRow& r) { return Cell{r.curve->knee == r.point ? "knee" : ""}; }}};
+    Table table = table_of(title, columns, rows);
+    table.notes.push_back("vs stated: times better than the device as the database states it (1x).");
+    if (std::any_of(rows.begin(), rows.end(), [](const CurveRow& r) { return r.curve->knee.has_value(); }))
+        table.notes.push_back("knee: beyond it more of the part gains less than half as much, factor for "
+                              "factor.");
+    return table;
+}
+
+constexpr std::size_t kCurveTables = 2; ///< of models and devices; the others are charts of the page
+
+/// A table per model and device; a page draws a chart per part instead of further tables.
+void add_curves(const SweepSummary& summary, Format format, std::vector<Block>& blocks) {
+    const Metric& metric = summary.best.metric();
+    std::size_t tables = 0;
+    for (std::size_t i = 0; i < summary.curves.size();) {
+        const SweepCurve& first = summary.curves[i];
+        std::vector<CurveRow> rows;
+        for (; i < summary.curves.size() && summary.curves[i].model == first.model &&
+               summary.curves[i].hardware == first.hardware;
+             ++i)
+            for (const CurveRow& row : rows_of(summary.curves[i]))
+                rows.push_back(row);
+        if (format == Format::html || tables < kCurveTables)
+            blocks.push_back(curve_table(
+                metric, rows, fmt::format("Each part alone: {} on {}", first.model, first.hardware)));
+        ++tables;
+    }
+    if (format != Format::html)
+        return;
+    for (const SweepAxis& axis : summary.axes) {
+        Chart chart{.kind = ChartKind::line,
+                    .title = fmt::format("{} against {}", metric.title, axis.name),
+                    .x_title = fmt::format("{} (times the device's own)", axis.name),
+                    .y_title = fmt::format("{} ({})", metric.noun, axis_unit_of(metric)),
+                    .x_log = true,
+                    .y_log = true,
+                    .series = {}};
+        for (const SweepCurve& curve : summary.curves) {
+            if (curve.part != axis.name)
+                continue;
+            ChartSeries series{.name = fmt::format("{} on {}", curve.model, curve.hardware), .points = {}};
+            for (const SweepCurve::Point& p : curve.points) {
+                ChartPoint point;
+                point.x = p.factor;
+                point.y = p.value * metric.scale;
+                point.hover = fmt::format("{} {}: {}, bound by {}", curve.part, factor_text(p.factor),
+                                          format_value(metric, p.value), bound_cell(p.facts).text);
+                series.points.push_back(std::move(point));
+            }
+            chart.series.push_back(std::move(series));
+        }
+        if (!chart.series.empty())
+            blocks.push_back(std::move(chart));
+    }
 }
 
 Table sensitivity_table(const Metric& metric, const std::vector<AxisSensitivity>& sensitivities) {
@@ -144,21 +266,26 @@ Chart point_chart(const SweepSummary& summary) {
                 .x_log = true,
                 .y_log = true,
                 .series = {}};
+    const bool several = std::any_of(summary.sample.begin(), summary.sample.end(), [&](const SweepRow& r) {
+        return r.model != summary.sample.front().model;
+    });
     for (const SweepRow& r : summary.sample) {
         if (!r.value(x) || !r.value(y))
             continue;
+        const std::string name = several ? fmt::format("{} on {}", r.model, r.hardware) : r.hardware;
         auto at = std::find_if(chart.series.begin(), chart.series.end(),
-                               [&](const ChartSeries& series) { return series.name == r.hardware; });
+                               [&](const ChartSeries& series) { return series.name == name; });
         if (at == chart.series.end())
-            at = chart.series.insert(at, ChartSeries{.name = r.hardware, .points = {}});
+            at = chart.series.insert(at, ChartSeries{.name = name, .points = {}});
         at->points.push_back(point_of(r));
     }
-    if (by_front) {
-        ChartSeries line{.name = "Pareto front", .points = {}, .joined = true};
-        for (const SweepRow& r : summary.front->rows())
-            line.points.push_back(point_of(r));
-        chart.series.push_back(std::move(line));
-    }
+    if (by_front) // one per model: points of different networks are no choice of a design
+        for (const SweepRow& r : summary.front->rows()) {
+            const std::string name = "Pareto front of " + r.model;
+            if (chart.series.empty() || chart.series.back().name != name)
+                chart.series.push_back({.name = name, .points = {}, .joined = true});
+            chart.series.back().points.push_back(point_of(r));
+        }
     return chart;
 }
 
@@ -217,8 +344,9 @@ Report describe(const SweepSummary& summary, PlainView, Format format) {
     report.blocks.push_back(Takeaway{sweep_lines(summary)});
     if (summary.estimated > 0)
         report.blocks.push_back(best_table(summary));
+    add_curves(summary, format, report.blocks);
     if (summary.front)
-        report.blocks.push_back(front_table(*summary.front, summary.axes));
+        report.blocks.push_back(front_table(summary));
     if (summary.sensitivity_of) {
         report.blocks.push_back(sensitivity_table(*summary.sensitivity_of, summary.sensitivities));
         report.blocks.push_back(tornado(*summary.sensitivity_of, summary.sensitivities));

@@ -80,6 +80,76 @@ std::string formats_line(const SweepSummary& summary) {
                        summary.default_format, text);
 }
 
+/// "19 % faster" of a gain of 1.19 by latency.
+std::string gain_text(const Metric& metric, double gain) {
+    return fmt::format("{}x {}", format_number(gain),
+                       metric.better == Better::higher ? "more"
+                       : metric == metric::latency     ? "faster"
+                                                       : "less");
+}
+
+/// "resnet50 at its best is 1.23x faster than TPU-v4 as it is, bound by DRAM bandwidth, 45 % of the time.
+/// Next: array 2x (1.15x faster), units 2x (1.10x)."
+std::string best_line(const SweepSummary& summary, const std::string& model) {
+    const auto rows = summary.best.rows();
+    const auto row =
+        std::find_if(rows.begin(), rows.end(), [&](const SweepRow& r) { return r.model == model; });
+    if (row == rows.end())
+        return "";
+    const auto facts = summary.facts.find(row->point);
+    if (facts == summary.facts.end())
+        return "";
+    const Metric& metric = summary.best.metric();
+    std::string text;
+    if (facts->second.gain)
+        text = fmt::format("{} than {} as stated", gain_text(metric, *facts->second.gain), row->hardware);
+    if (!facts->second.bound.empty())
+        text += fmt::format("{}bound by {}, {:.0f} % of its time", text.empty() ? "" : "; ",
+                            facts->second.bound, 100 * facts->second.bound_share);
+    if (text.empty())
+        return text;
+    text = fmt::format("The best point is {}.", text);
+    if (!facts->second.gain)
+        return text;
+    std::string next;
+    constexpr std::size_t kNamed = 2;
+    std::size_t named = 0;
+    for (const NextFactor& step : summary.next)
+        if (step.model == model && named++ < kNamed)
+            next +=
+                fmt::format("{}{} {} ({}, {})", next.empty() ? "" : ", ", step.part, factor_text(step.factor),
+                            format_value(metric, step.value), gain_text(metric, step.gain));
+    return text + (next.empty() ? " Twice or half of any one part gains nothing more."
+                                : fmt::format(" What would help next: {}.", next));
+}
+
+/// "Knees of resnet50 on TPU-v4: bandwidth 0.906x (143 us). No gain: clock."
+std::string knees_line(const SweepSummary& summary, const std::string& model) {
+    std::string knees, flat, on;
+    constexpr double kNothing = 1.01; // of the metric over the whole range
+    for (const SweepCurve& curve : summary.curves) {
+        if (curve.model != model || (!on.empty() && curve.hardware != on))
+            continue;
+        on = curve.hardware;
+        const auto [low, high] = std::minmax_element(
+            curve.points.begin(), curve.points.end(),
+            [](const SweepCurve::Point& a, const SweepCurve::Point& b) { return a.value < b.value; });
+        if (high->value < kNothing * low->value)
+            flat += (flat.empty() ? "" : ", ") + curve.part;
+        else if (curve.knee)
+            knees += fmt::format("{}{} {} ({})", knees.empty() ? "" : ", ", curve.part,
+                                 factor_text(curve.points[*curve.knee].factor),
+                                 format_value(summary.best.metric(), curve.points[*curve.knee].value));
+    }
+    std::string text;
+    if (!knees.empty())
+        text = fmt::format("{} on {}, each part alone: knee at {}.", model, on, knees);
+    if (!flat.empty())
+        text += fmt::format("{}{} alone changes nothing{}.", text.empty() ? "" : " ", flat,
+                            text.empty() ? fmt::format(" ({} on {})", model, on) : std::string());
+    return text;
+}
+
 /// "What matters most: bandwidth, from 0.5x to 4x latency changes by 16.1 %."
 std::string sensitivity_line(const SweepSummary& summary) {
     const auto most = std::max_element(
@@ -117,6 +187,12 @@ std::vector<std::string> sweep_lines(const SweepSummary& summary) {
     for (const std::string& model : models)
         lines.push_back(models.size() == 1 ? model_line(summary, model)
                                            : fmt::format("{}: {}", model, model_line(summary, model)));
+    for (const std::string& model : models) {
+        if (std::string line = best_line(summary, model); !line.empty())
+            lines.push_back(models.size() == 1 ? line : fmt::format("{}: {}", model, line));
+        if (std::string line = knees_line(summary, model); !line.empty())
+            lines.push_back(std::move(line));
+    }
     if (std::string line = formats_line(summary); !line.empty())
         lines.push_back(std::move(line));
     if (summary.sensitivity_of)

@@ -80,6 +80,39 @@ document.addEventListener('click', event => {
 });
 document.addEventListener('input', event => event.target.matches('.filter') && filterRows(event.target));
 
+// Columns of a narrow window: those that matter least go first, as on a narrow terminal, and are named below the table.
+// The last to go are those that repeat another: rates are inverses of latency and energy, and a name tells its type.
+const REPEATS = new Set(['Type', 'FPS', 'FPS/W']);
+const narrow = matchMedia('(max-width: 40rem)');
+const showColumn = (table, index, shown) => [...table.rows].forEach(row => row.cells[index] && (row.cells[index].hidden = !shown));
+
+function fitTable(box) {
+  const table = box.querySelector('table'), heads = [...table.tHead.rows[0].cells];
+  if (box.nextElementSibling?.classList.contains('left-out')) box.nextElementSibling.remove();
+  heads.forEach((head, index) => head.hidden && showColumn(table, index, true));
+  if (!narrow.matches || box.dataset.whole) return;
+  const out = [];
+  for (const { index } of heads.map((head, index) => ({ index, priority: Number(head.dataset.priority ?? (REPEATS.has(head.textContent) ? 0.5 : 0)) }))
+    .filter(one => one.priority > 0).sort((a, b) => b.priority - a.priority || b.index - a.index)) {
+    if (box.scrollWidth <= box.clientWidth) break;
+    showColumn(table, index, false);
+    out.unshift(heads[index].textContent);
+  }
+  if (out.length === 0) return;
+  const note = document.createElement('p'), all = document.createElement('button');
+  note.className = 'muted note left-out';
+  note.append(`Not shown at this width: ${out.join(', ')}. `, all);
+  all.type = 'button';
+  all.textContent = 'Show all';
+  all.addEventListener('click', () => {
+    box.dataset.whole = 'yes';
+    fitTable(box);
+  });
+  box.after(note);
+}
+
+const fitTables = () => document.querySelectorAll('.scroll:has(> table[id])').forEach(fitTable);
+
 // Devices ------------------------------------------------------------------------------------------------------
 
 // Names in the tables that list devices, without the marks that follow them.
@@ -356,6 +389,7 @@ function adoptReport(root) {
   for (const gone of charts.filter(item => !item.canvas.isConnected)) gone.drawn.destroy();
   charts = charts.filter(item => item.canvas.isConnected);
   root.querySelectorAll('figure.chart').forEach(adoptFigure);
+  root.querySelectorAll('.scroll:has(> table[id])').forEach(fitTable);
 }
 
 function adoptFigure(figure) {
@@ -386,6 +420,7 @@ function adoptFigure(figure) {
 }
 
 adoptReport(document);
+narrow.addEventListener('change', fitTables);
 if (document.querySelector('main.report')) addDeviceSwitches();
 darkWanted.addEventListener('change', drawAll);
 addEventListener('beforeprint', () => { printing = true; drawAll(); });

@@ -50,6 +50,12 @@ std::string batch_advice(const Result& r) {
     return fmt::format("a larger batch (--batch-size {:.0f})", kNextBatch * r.estimate.batch);
 }
 
+/// A memory on the chip, which more bandwidth of the external one does not help.
+bool on_chip(Resource resource) {
+    return resource == Resource::l1_bytes || resource == Resource::l2_bytes ||
+           resource == Resource::llc_bytes;
+}
+
 /// A mode of the device that allows more power than the one that runs.
 const PowerMode* stronger_mode(const Result& r) {
     const PowerMode* found = nullptr;
@@ -183,6 +189,9 @@ std::string bound_sentence(const Result& result, const std::string& label) {
                                label, link_text(*result.device), share_text(shares->exchange));
         return fmt::format("{} is bound by starting kernels and layers, {} of its time", label, share);
     case Bound::memory:
+        if (const auto resource = binding_resource(result); resource && on_chip(*resource))
+            return fmt::format("{} is bound by memory ({}), {} of its time", label, name_of(*resource),
+                               share);
         return fmt::format("{} is bound by memory, {} of its time", label, share);
     case Bound::compute:
         break;

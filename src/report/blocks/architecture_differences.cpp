@@ -41,20 +41,14 @@ double joules_of(const EnergyBreakdown& energy, const EventClass& kind) {
     return joules;
 }
 
-/// The engine with the most operations per clock in the format that runs.
+/// Units and their operations per clock in the format that runs, every kind of them: "179 tile x 512 + 26
+/// tile x 8.19 k".
 std::string parallelism(const Result& r) {
-    const Engine* widest = nullptr;
-    double most = 0;
-    for (const Engine& engine : r.device->engines) {
-        const Fact rate = engine.rate(r.estimate.executed.compute);
-        if (rate.known() && engine.count * rate.value > most) {
-            most = engine.count * rate.value;
-            widest = &engine;
-        }
-    }
-    return widest == nullptr ? "-"
-                             : fmt::format("{:.0f} {} x {}", widest->count, widest->unit,
-                                           format_count(most / widest->count));
+    std::string text;
+    for (const Engine* engine : running_engines(r))
+        text += fmt::format("{}{:.0f} {} x {}", text.empty() ? "" : " + ", engine->count, engine->unit,
+                            format_count(engine->rate(r.estimate.executed.compute).value));
+    return text.empty() ? "-" : text;
 }
 
 } // namespace

@@ -65,7 +65,7 @@ GenerationColumns generation_columns(bool serving) {
         [](G g) { return g.time_to_first_token_interval; });
     auto& first = columns[columns.size() - 2].cell; // says why there is no estimate
     first = [shown = first](const Result* r) {
-        return r->ok() ? shown(r) : Cell{std::string(status_text(r->estimate)), {}, Tone::bad};
+        return r->ok() ? shown(r) : Cell{status_words(r->estimate), {}, Tone::bad};
     };
     add_time(
         columns, "Per token", "time_per_output_token", [](G g) { return g.time_per_output_token_s; },
@@ -215,7 +215,7 @@ PartColumns part_columns() {
     auto& first = columns.back().cell; // says why there is no estimate
     first = [shown = first](const PartRow& row) {
         const Result& r = *row.result;
-        return r.ok() || row.whole ? shown(row) : Cell{std::string(status_text(r.estimate)), {}, Tone::bad};
+        return r.ok() || row.whole ? shown(row) : Cell{status_words(r.estimate), {}, Tone::bad};
     };
     add_part_metric(columns, {"Latency", "ms all", "total_latency_s"}, metric::latency, false);
     add_part_metric(columns, {"Energy", "mJ all", "total_energy_j"}, metric::energy, false);

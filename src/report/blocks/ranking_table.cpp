@@ -82,7 +82,7 @@ RankingColumns ranking_columns(std::span<const Result> results, const Metric& by
     columns.push_back({{"Rank", "", "rank", Align::right}, [](const RankingRow& row) {
                            const Result& r = *row.result;
                            if (!r.ok())
-                               return Cell{std::string(status_text(r.estimate)), {}, Tone::bad};
+                               return Cell{status_words(r.estimate), {}, Tone::bad};
                            if (row.rank.place == 0)
                                return Cell{"-"};
                            return Cell{rank_text(row.rank, r), row.rank.place,

@@ -4,6 +4,7 @@
 #include "archsim/compare/offload.hpp"
 #include "archsim/ops/precision_mix.hpp"
 #include "archsim/report/result_json.hpp"
+#include "ask/question_json.hpp"
 #include "report/blocks/cold_start_table.hpp"
 #include "report/blocks/generation_json.hpp"
 #include "report/blocks/result_text.hpp"
@@ -173,6 +174,12 @@ Json model_json(const ModelFacts& model, const Partition* partition) {
     if (!model.findings.empty())
         object["findings"] = findings_json(model.findings);
     return object;
+}
+
+nlohmann::ordered_json request_json(const Result& result) {
+    nlohmann::ordered_json request = {{"model", result.model->name}, {"hardware", result.hardware}};
+    request.update(question_json({result.workload ? *result.workload : Workload{}, result.conditions}));
+    return request;
 }
 
 std::string to_json(const Result& result, const MetricView& view) {

@@ -30,6 +30,9 @@ struct RankedGroup {
 /// Its rows, best first.
 std::vector<RankedResult> ranked(const RankedGroup& group, const MetricView& view);
 
+/// What was asked: its model, its device, and every field of the question.
+nlohmann::ordered_json request_json(const Result& result);
+
 /// What is known of a model without hardware; `partition` may be null.
 nlohmann::ordered_json model_json(const ModelFacts& model, const Partition* partition);
 

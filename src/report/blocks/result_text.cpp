@@ -28,6 +28,10 @@ std::string counted(std::string name, const Result& result) {
     return devices > 1 ? fmt::format("{} x{:.0f}", name, devices) : name;
 }
 
+std::string status_words(const Estimate& estimate) {
+    return estimate.status == Status::does_not_fit ? "out of memory" : std::string(status_text(estimate));
+}
+
 std::string hardware_label(const Result& result) {
     if (!result.device)
         return counted(result.hardware, result);
@@ -36,13 +40,22 @@ std::string hardware_label(const Result& result) {
                    result);
 }
 
-std::vector<std::string> hardware_labels(std::span<const Result> results) {
+std::vector<std::string> hardware_labels(std::span<const Result> results, bool with_stacks) {
     std::vector<std::string> labels;
     for (const Result& result : results)
         labels.push_back(hardware_label(result));
     const auto key = [&](std::size_t i) {
         return std::pair(results[i].model ? results[i].model->name : std::string(), labels[i]);
     };
+    std::map<std::pair<std::string, std::string>, std::set<std::string>> stacks; // of rows of one device
+    for (std::size_t i = 0; i < results.size(); ++i)
+        stacks[key(i)].insert(runtime_label(results[i]));
+    std::vector<bool> of_stacks;
+    for (std::size_t i = 0; i < results.size(); ++i)
+        of_stacks.push_back(with_stacks && stacks[key(i)].size() > 1);
+    for (std::size_t i = 0; i < results.size(); ++i)
+        if (of_stacks[i])
+            labels[i] += " under " + runtime_label(results[i]);
     std::map<std::pair<std::string, std::string>, std::set<std::string>> formats; // of rows of one device
     for (std::size_t i = 0; i < results.size(); ++i)
         formats[key(i)].insert(precision_name(results[i].conditions.precision));
@@ -134,6 +147,41 @@ Facts model_facts(const ModelFacts& model, std::span<const Result> results) {
     return facts;
 }
 
+std::vector<const Engine*> running_engines(const Result& result) {
+    std::vector<const Engine*> engines;
+    if (!result.ok() || !result.device)
+        return engines;
+    for (const EngineClass kind : {EngineClass::matrix, EngineClass::vector}) {
+        for (const Engine& engine : result.device->engines)
+            if (engine.kind == kind && result.runtime->uses(engine) &&
+                engine.rate(result.estimate.executed.compute).known())
+                engines.push_back(&engine);
+        if (!engines.empty())
+            break; // where a matrix engine multiplies, the others do the rest
+    }
+    return engines;
+}
+
+namespace {
+
+/// "179 INT8 tile, 26 Matrix tile": the kinds of units that multiply, where a device has several or not all
+/// of them do; empty: all are alike.
+std::string kinds_of_units(const Result& result) {
+    const auto& all = result.device->engines;
+    const bool alike = std::all_of(all.begin(), all.end(), [&](const Engine& engine) {
+        return engine.unit != all.front().unit || engine.count == all.front().count;
+    });
+    const auto running = running_engines(result);
+    if (alike || running.empty() || result.machine->units != all.front().count)
+        return "";
+    std::string text;
+    for (const Engine* engine : running)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", format_count(engine->count), engine->name);
+    return text;
+}
+
+} // namespace
+
 Facts device_facts(const Result& result) {
     const Device& d = *result.device;
     Facts facts;
@@ -143,9 +191,10 @@ Facts device_facts(const Result& result) {
             d.engines.front().unit + (result.machine->units == 1 ? "" : "s"); // "SMs", "Cores"
         if (!units.empty())
             units[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(units[0])));
+        const std::string kinds = kinds_of_units(result);
         facts.items.push_back(
             {std::move(units),
-             fmt::format("{} at {} GHz", format_count(result.machine->units),
+             fmt::format("{} at {} GHz", kinds.empty() ? format_count(result.machine->units) : kinds,
                          format_number(result.machine->rate(Resource::matrix_cycles) / 1e9))});
     }
     if (d.dram)

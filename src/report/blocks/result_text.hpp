@@ -15,7 +15,11 @@ namespace archsim {
 std::string counted(std::string name, const Result& result);
 /// "Jetson-Orin-Nano@15W": the device with its power mode, when it has modes.
 std::string hardware_label(const Result& result);
-std::vector<std::string> hardware_labels(std::span<const Result> results);
+/// Why there is no estimate, as tables for readers show it: "out of memory". Programs read status_text().
+std::string status_words(const Estimate& estimate);
+/// Of several results; with " under STACK" and " in FORMAT" where rows of one model on one device differ in
+/// it.
+std::vector<std::string> hardware_labels(std::span<const Result> results, bool with_stacks = true);
 /// "GPU".
 std::string family_label(const Result& result);
 /// Id of the software stack, or the name that was asked for where it does not run.
@@ -30,6 +34,9 @@ std::string with_interval(const Metric& metric, const Result& result, const Cost
 std::map<std::string, int> operator_mix(const ModelFacts& model);
 /// Parameters, work, sizes, subgraphs and operator mix; subgraphs as the stacks of `results` fuse.
 Facts model_facts(const ModelFacts& model, std::span<const Result> results);
+/// The engines that multiply in the format that runs: of tiles of several kinds all that do. Empty without an
+/// estimate.
+std::vector<const Engine*> running_engines(const Result& result);
 /// Memory, clocks, units and power limit of the device as run.
 Facts device_facts(const Result& result);
 /// How much is said.

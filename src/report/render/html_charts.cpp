@@ -101,7 +101,12 @@ std::string heat_map(const Chart& chart) {
                 low = std::min(low, scaled(point.y));
                 high = std::max(high, scaled(point.y));
             }
-    std::string out = fmt::format(
+    constexpr std::size_t kFold = 40; ///< rows; more are a page of their own, which who wants it opens
+    const bool folds = chart.series.size() > kFold;
+    std::string out = folds ? fmt::format("<details class=\"fold\"><summary>{}: {} rows</summary>\n",
+                                          html_escaped(chart.title), chart.series.size())
+                            : std::string();
+    out += fmt::format(
         "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{0}\"><table class=\"heat\">\n"
         "<caption>{0} ({1}{2})</caption>\n<thead><tr><td></td>",
         html_escaped(chart.title), html_escaped(chart.y_title), chart.y_log ? ", logarithmic shades" : "");
@@ -110,7 +115,7 @@ std::string heat_map(const Chart& chart) {
             out += fmt::format("<th scope=\"col\">{}</th>", html_escaped(point.label));
     out += "</tr></thead>\n<tbody>\n";
     for (const ChartSeries& row : chart.series) {
-        out += fmt::format("<tr><th scope=\"row\">{}</th>", html_escaped(row.name));
+        out += fmt::format("<tr><th scope=\"row\" title=\"{0}\">{0}</th>", html_escaped(row.name));
         for (const ChartPoint& point : row.points) {
             const double share = shown(point.y) && high > low ? (scaled(point.y) - low) / (high - low) : 0;
             out +=
@@ -122,7 +127,7 @@ std::string heat_map(const Chart& chart) {
         }
         out += "</tr>\n";
     }
-    return out + "</tbody>\n</table></div>\n";
+    return out + "</tbody>\n</table></div>\n" + (folds ? "</details>\n" : "");
 }
 
 } // namespace

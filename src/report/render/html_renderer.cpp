@@ -189,9 +189,11 @@ class HtmlRenderer {
                 ? std::string()
                 : fmt::format("<caption><span>{}</span></caption>\n", html_escaped(table.title)));
         for (const Column& column : table.columns)
-            body_ += fmt::format("<th scope=\"col\"{}{}><button type=\"button\">{}{}</button></th>",
+            body_ += fmt::format("<th scope=\"col\"{}{}{}><button type=\"button\">{}{}</button></th>",
                                  column.align == Align::right ? " class=\"right\"" : "",
                                  column.key == "hardware" ? " data-devices" : "", // see report.js
+                                 column.priority > 0 ? fmt::format(" data-priority=\"{}\"", column.priority)
+                                                     : std::string(),
                                  html_escaped(column.heading),
                                  column.unit.empty() ? "" : " (" + html_escaped(column.unit) + ")");
         body_ += "</tr></thead>\n<tbody>\n";
@@ -216,14 +218,27 @@ class HtmlRenderer {
                text.find_first_not_of(" |+-") == std::string_view::npos;
     }
 
+    /// The same as a bar of the page: to the left of its middle for '-', to the right for '+'.
+    static std::string drawing(const Cell& cell) {
+        const auto count = [&](char c) { return std::count(cell.text.begin(), cell.text.end(), c); };
+        const auto less = count('-'), more = count('+');
+        return fmt::format(
+            "<td class=\"drawing\" style=\"--less:{};--more:{}\"{}><span class=\"said\">{}</span></td>", less,
+            more, cell.value ? fmt::format(" data-value=\"{}\"", *cell.value) : "",
+            less > 0   ? "less"
+            : more > 0 ? "more"
+                       : "hardly any");
+    }
+
     static std::string cell(const Cell& cell, bool right, const std::string& bar) {
+        if (is_drawing(cell.text))
+            return drawing(cell);
         std::string classes = right ? "right" : cell.text.size() > kLongText ? "long" : "";
         const auto add = [&](std::string_view name) {
             classes += (classes.empty() || name.empty() ? "" : " ") + std::string(name);
         };
         add(class_of(cell.tone));
         add(bar.empty() ? "" : "interval");
-        add(is_drawing(cell.text) ? "drawing" : "");
         return fmt::format("<td{}{}{}>{}</td>", classes.empty() ? "" : fmt::format(" class=\"{}\"", classes),
                            cell.value ? fmt::format(" data-value=\"{}\"", *cell.value) : "", bar,
                            with_detail(cell.text, cell.detail));

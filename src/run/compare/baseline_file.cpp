@@ -123,6 +123,7 @@ Json record_json(const EstimateRecord& r) {
     Json out = {{"model", r.model},
                 {"hardware", r.hardware},
                 {"runtime", r.stack},
+                {"question", r.question},
                 {"formats",
                  {{"compute", name_of(p.compute)},
                   {"activations", name_of(p.activations)},
@@ -269,6 +270,8 @@ EstimateRecord read_record(const Members& m) {
     r.model = m.text("model");
     r.hardware = m.text("hardware");
     r.stack = m.text("runtime");
+    if (m.json().contains("question")) // files of earlier versions have none
+        r.question = m.text("question");
     const Members formats = m.object("formats");
     r.precision.compute = formats.format("compute");
     r.precision.activations = formats.format("activations");

@@ -1,6 +1,7 @@
 #include "archsim/run/check_budget.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "run/session/prepared.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +14,8 @@ namespace {
 
 bool same_question(const EstimateRecord& a, const EstimateRecord& b) {
     return a.model == b.model && a.hardware == b.hardware && a.precision == b.precision &&
-           a.batch == b.batch && a.stack == b.stack;
+           a.batch == b.batch && a.stack == b.stack &&
+           (a.question.empty() || b.question.empty() || a.question == b.question);
 }
 
 /// The estimate of the baseline to compare with: the same question; where only the stack's default has
@@ -80,9 +82,14 @@ BudgetAnswer check_budget(const Session& session, BudgetRequest request) {
     if (!request.baseline.empty())
         baseline = read_baseline(request.baseline);
     BudgetAnswer answer;
-    for (const std::string& name : request.models) {
+    std::vector<Model> models;
+    for (const std::string& name : request.models)
+        models.push_back(session.load(name));
+    for (std::size_t m = 0; m < models.size(); ++m) {
+        const std::string& name = request.models[m];
         Workload workload = request.workload;
-        workload.model = session.load(name);
+        workload.model = models[m];
+        workload = of_shared_sizes(std::move(workload), models);
         for (const std::string& hardware : request.hardware) {
             Conditions conditions = request.conditions;
             conditions.keep_subgraphs = true;
@@ -91,6 +98,8 @@ BudgetAnswer check_budget(const Session& session, BudgetRequest request) {
             estimate.result = session.estimate(workload, hardware, conditions);
             if (estimate.result.ok()) {
                 estimate.after = record_of(estimate.result, request.cost);
+                if (request.question_of)
+                    estimate.after->question = request.question_of(estimate.result);
                 if (const EstimateRecord* found = find_record(baseline, *estimate.after))
                     estimate.before = *found;
             }

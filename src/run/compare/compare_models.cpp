@@ -4,6 +4,7 @@
 
 #include "run/compare/other_conditions.hpp"
 #include "run/session/every_mode.hpp"
+#include "run/session/prepared.hpp"
 
 #include <algorithm>
 
@@ -34,9 +35,13 @@ ModelComparison compare(const Session& session, CompareModelsRequest request, co
     std::vector<double> counts = request.device_counts;
     if (counts.empty())
         counts.push_back(request.conditions.devices);
-    for (const std::string& name : request.models) {
+    std::vector<Model> models;
+    for (const std::string& name : request.models)
+        models.push_back(load(name));
+    for (const Model& model : models) {
         Workload workload = request.workload;
-        workload.model = load(name);
+        workload.model = model;
+        workload = of_shared_sizes(std::move(workload), models);
         comparison.models.push_back(session.facts(workload));
         std::vector<Conditions> each_format; ///< as asked for
         for (const std::string& format : request.precisions)

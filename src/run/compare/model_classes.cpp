@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace archsim {
 
@@ -55,17 +56,29 @@ std::optional<double> surely_better(const Result& a, const Result& b, const Metr
     return metric.better == Better::lower ? y->value / x->value : x->value / y->value;
 }
 
-/// The best of the others. A projection is compared with what was measured and with other projections, what
-/// was measured with its like alone, where there is any.
+/// Watts that a device may draw; 0: not known.
+double power_of(const Result& r) {
+    return !r.machine                     ? 0
+           : r.machine->power_limit_w > 0 ? r.machine->power_limit_w
+                                          : r.machine->power_budget_w;
+}
+
+/// The best of the others; of speed, of those of comparable power. A projection is compared with what was
+/// measured and with other projections, what was measured with its like alone, where there is any.
 std::optional<std::size_t> rival(const ModelClassRow& row, std::size_t self, const Metric& metric) {
     std::optional<std::size_t> found;
     const bool self_projected = row.results[self].estimate.projected;
+    const auto compares = [&](const Result& r) {
+        return &r != &row.results[self] &&
+               (metric != metric::latency || comparable_power(row.results[self], r));
+    };
     const bool any_measured = std::any_of(row.results.begin(), row.results.end(), [&](const Result& r) {
-        return &r != &row.results[self] && r.ok() && !r.estimate.projected;
+        return compares(r) && r.ok() && !r.estimate.projected;
     });
     for (std::size_t i = 0; i < row.results.size(); ++i) {
         const auto value = value_of(row.results[i], metric);
-        if (i == self || !value || (row.results[i].estimate.projected && !self_projected && any_measured))
+        if (!compares(row.results[i]) || !value ||
+            (row.results[i].estimate.projected && !self_projected && any_measured))
             continue;
         if (!found || better(metric, *value, *value_of(row.results[*found], metric)))
             found = i;
@@ -73,7 +86,40 @@ std::optional<std::size_t> rival(const ModelClassRow& row, std::size_t self, con
     return found;
 }
 
+/// Times the throughput of the small batch at the large one.
+std::optional<double> batch_gain(const ModelClassRow& row, std::size_t i) {
+    const auto alone = value_of(row.results[i], metric::throughput),
+               many = value_of(row.batched[i], metric::throughput);
+    return alone && many && *alone > 0 ? std::optional(*many / *alone) : std::nullopt;
+}
+
+/// Who gains most from batches is good at large ones, who gains least at small ones. What was measured is
+/// compared with its like.
+void add_batch_claim(const ModelClassRow& row, std::size_t r, std::size_t self,
+                     ArchitectureProfile& profile) {
+    const auto own = batch_gain(row, self);
+    if (!own)
+        return;
+    const bool projected = row.results[self].estimate.projected;
+    double most = 0, least = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < row.results.size(); ++i)
+        if (const auto gain = batch_gain(row, i);
+            gain && i != self && (projected || !row.results[i].estimate.projected)) {
+            most = std::max(most, *gain);
+            least = std::min(least, *gain);
+        }
+    constexpr double kClear = 1.5; // apart from the next: less is a matter of the network
+    if (most > 0 && *own > kClear * most)
+        profile.strengths.push_back({r, std::nullopt, false, &metric::throughput, *own, true});
+    else if (most > 0 && *own * kClear < least)
+        profile.strengths.push_back({r, std::nullopt, true, &metric::throughput, least / *own, true});
+}
+
 void add_claims(const ModelClassComparison& c, std::size_t self, ArchitectureProfile& profile) {
+    const std::vector<Result>& first = c.rows.front().results;
+    for (std::size_t i = 0; i < first.size(); ++i)
+        if (i != self && comparable_power(first[self], first[i]))
+            profile.peers.push_back(i);
     for (std::size_t r = 0; r < c.rows.size(); ++r) {
         const ModelClassRow& row = c.rows[r];
         const Result& own = row.results[self];
@@ -90,16 +136,12 @@ void add_claims(const ModelClassComparison& c, std::size_t self, ArchitecturePro
                 (metric == &metric::latency ? profile.best_for : profile.frugal_for).push_back(r);
             if (const auto ratio = surely_better(own, row.results[*other], *metric)) {
                 if (*ratio > 1)
-                    profile.strengths.push_back({r, other, metric, *ratio, true});
+                    profile.strengths.push_back({r, other, false, metric, *ratio, true});
                 else
-                    profile.weaknesses.push_back({r, other, metric, 1 / *ratio, false});
+                    profile.weaknesses.push_back({r, other, false, metric, 1 / *ratio, false});
             }
         }
-        // Energy and throughput of batches are those of one device: no two calibrations stand between them.
-        const auto alone = value_of(own, metric::throughput),
-                   many = value_of(row.batched[self], metric::throughput);
-        if (alone && many && *alone > 0 && *many > 2 * *alone)
-            profile.strengths.push_back({r, std::nullopt, &metric::throughput, *many / *alone, true});
+        add_batch_claim(row, r, self, profile);
     }
     for (auto* claims : {&profile.strengths, &profile.weaknesses}) {
         std::stable_sort(claims->begin(), claims->end(),
@@ -118,6 +160,11 @@ void add_claims(const ModelClassComparison& c, std::size_t self, ArchitecturePro
 }
 
 } // namespace
+
+bool comparable_power(const Result& a, const Result& b) {
+    const double x = power_of(a), y = power_of(b);
+    return !(x > 0) || !(y > 0) || std::max(x, y) <= kComparablePower * std::min(x, y);
+}
 
 std::span<const ModelClass> model_classes() {
     return kClasses;

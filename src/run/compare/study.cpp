@@ -1,6 +1,7 @@
 #include "archsim/run/study.hpp"
 
 #include "archsim/run/usual_precision.hpp"
+#include "run/session/prepared.hpp"
 
 namespace archsim {
 
@@ -42,10 +43,18 @@ Study run_study(const Session& session, StudyRequest request) {
     Workload workload = request.workload;
     Conditions conditions = request.conditions;
     conditions.keep_subgraphs = false;
+    std::vector<Model> models; ///< those that can be read
+    for (const std::string& model : request.models)
+        try {
+            models.push_back(session.load(model));
+        } catch (const Error&) { // told below
+        }
     for (const std::string& model : request.models) {
         std::string obstacle;
+        workload.sizes = request.workload.sizes;
         try {
             workload.model = session.load(model);
+            workload = of_shared_sizes(std::move(workload), models);
         } catch (const Error& problem) {
             obstacle = problem.what();
         }

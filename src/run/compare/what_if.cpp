@@ -49,22 +49,35 @@ std::int64_t parse_batch(const AskedChange& change) {
     return batch;
 }
 
-std::string lever_names() {
+std::string part_names() {
     std::string names;
     for (std::size_t i = 0; i < kLeverCount; ++i)
         names += fmt::format("{}, ", info_of(static_cast<Lever>(i)).name);
+    for (std::size_t i = 0; i < kStructureCount; ++i)
+        names += fmt::format("{}, ", name_of(static_cast<Structure>(i)));
     return names;
 }
 
-void apply_to(const AskedChange& change, MachineChanges& changes) {
+/// What changes on one architecture.
+struct DeviceChange {
+    MachineChanges rates;
+    DeviceChanges structure;
+};
+
+void apply_to(const AskedChange& change, DeviceChange& device) {
+    MachineChanges& changes = device.rates;
+    if (const auto structure = parse_structure(change.key)) {
+        device.structure[*structure] *= factor_of(change);
+        return;
+    }
     if (change.key == "tdp" && !change.value.ends_with('x') && !change.value.ends_with('%')) {
         changes.power_limit_w = parse_constraint(metric::power, change.value, "--what-if tdp").limit;
         return;
     }
     const auto lever = change.key == "tdp" ? std::optional(Lever::power_limit) : parse_lever(change.key);
     if (!lever)
-        throw UsageError(fmt::format("--what-if: \"{}\" is not one of {}tdp, batch, precision", change.key,
-                                     lever_names()));
+        throw UsageError(
+            fmt::format("--what-if: \"{}\" is not one of {}tdp, batch, precision", change.key, part_names()));
     changes[*lever] *= factor_of(change);
 }
 
@@ -86,7 +99,7 @@ WhatIf run_what_if(const Session& session, const CompareArchitecturesRequest& re
     what_if.asked = request.what_if;
     Workload workload = request.workload;
     Conditions conditions = request.conditions;
-    std::vector<MachineChanges> changes(choices.size(), conditions.changes);
+    std::vector<DeviceChange> changes(choices.size(), {conditions.changes, conditions.structure});
     for (const std::string& text : what_if.asked) {
         const AskedChange change = parse(text, choices);
         if (change.key == "batch" || change.key == "precision") {
@@ -109,7 +122,8 @@ WhatIf run_what_if(const Session& session, const CompareArchitecturesRequest& re
                 apply_to(change, changes[i]);
     }
     for (std::size_t i = 0; i < choices.size(); ++i) {
-        conditions.changes = changes[i];
+        conditions.changes = changes[i].rates;
+        conditions.structure = changes[i].structure;
         what_if.results.push_back(session.estimate(workload, choices[i].hardware, conditions));
         refuse_impossible_limit(what_if.results.back());
     }

@@ -91,4 +91,67 @@ std::shared_ptr<const Prepared> prepare(const Workload& workload) {
     });
 }
 
+namespace {
+
+/// Calls `each(map)` for what is given by name: sizes, and shapes and values of inputs.
+template <class Sizes, class Each>
+void for_each_given(Sizes& sizes, const Each& each) {
+    each(sizes.dims);
+    each(sizes.input_shapes);
+    each(sizes.input_values);
+    each(sizes.input_real_values);
+    each(sizes.input_sequences);
+}
+
+} // namespace
+
+std::vector<UnknownName> unknown_names(const Workload& workload) {
+    bool given = false;
+    for_each_given(workload.sizes, [&](const auto& names) { given = given || !names.empty(); });
+    if (!given) // as nearly always
+        return {};
+    const std::shared_ptr<const ModelFacts> facts = prepare(workload)->facts();
+    const auto& tensors = facts->graph->tensors;
+    std::vector<UnknownName> unknown;
+    for (const Finding& finding : facts->findings) {
+        // What one part of several lacks, another may have.
+        if (finding.kind != FindingKind::unknown_name || facts->dims.contains(finding.where) ||
+            takes(workload.model, finding.where) ||
+            std::any_of(tensors.begin(), tensors.end(),
+                        [&](const ShapedTensor& tensor) { return tensor.name == finding.where; }))
+            continue;
+        for_each_given(workload.sizes, [&](const auto& names) {
+            if (names.contains(finding.where) &&
+                std::none_of(unknown.begin(), unknown.end(),
+                             [&](const UnknownName& known) { return known.name == finding.where; }))
+                unknown.push_back({finding.where, fmt::format("\"{}\": {} ({})", finding.where,
+                                                              finding.message, finding.hint)});
+        });
+    }
+    return unknown;
+}
+
+void refuse_unknown_names(const Workload& workload) {
+    if (const auto unknown = unknown_names(workload); !unknown.empty())
+        throw UsageError(fmt::format("{}: {}", workload.model.name(), unknown.front().message));
+}
+
+Workload of_shared_sizes(Workload workload, std::span<const Model> models) {
+    const std::vector<UnknownName> unknown = unknown_names(workload);
+    for (const UnknownName& name : unknown) {
+        const auto has = [&](const Model& model) {
+            Workload other = workload;
+            other.model = model;
+            const auto lacks = unknown_names(other);
+            return std::none_of(lacks.begin(), lacks.end(),
+                                [&](const UnknownName& lack) { return lack.name == name.name; });
+        };
+        if (std::none_of(models.begin(), models.end(), has))
+            throw UsageError(fmt::format("{}: {}", workload.model.name(), name.message));
+    }
+    for (const UnknownName& name : unknown)
+        for_each_given(workload.sizes, [&](auto& names) { names.erase(name.name); });
+    return workload;
+}
+
 } // namespace archsim

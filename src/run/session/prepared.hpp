@@ -6,8 +6,11 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace archsim {
 
@@ -91,5 +94,18 @@ class PreparedWorkloads {
 /// Throws InputError for sizes that the model cannot take, UsageError for a prompt to a model that takes
 /// none.
 std::shared_ptr<const Prepared> prepare(const Workload& workload);
+
+/// Names of the workload's sizes and inputs that its model does not have; what was given for them would be
+/// dropped. The message says which names there are.
+struct UnknownName {
+    std::string name, message;
+};
+std::vector<UnknownName> unknown_names(const Workload& workload);
+
+/// Throws UsageError for the first name that the model does not have.
+void refuse_unknown_names(const Workload& workload);
+/// Of several models that share sizes: without what this one does not have. Throws UsageError for a name that
+/// none of them has.
+Workload of_shared_sizes(Workload workload, std::span<const Model> models);
 
 } // namespace archsim

@@ -143,6 +143,7 @@ Result Session::estimate(const Workload& workload, std::string_view device,
         } catch (const InputError&) { // the estimate says what the device lacks
         }
     }
+    refuse_unknown_names(workload);
     const std::shared_ptr<const Prepared> prepared = prepare(workload);
     Result result = prepared->on(*this, device, meant);
     result.workload = prepared->workload();

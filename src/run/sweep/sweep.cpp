@@ -2,6 +2,7 @@
 
 #include "archsim/compare/generation_metrics.hpp"
 #include "archsim/run/usual_precision.hpp"
+#include "run/session/prepared.hpp"
 #include "run/sweep/ordered_work.hpp"
 #include "run/sweep/sweep_content.hpp"
 #include "run/sweep/sweep_worker.hpp"
@@ -35,6 +36,10 @@ struct Sweep::State {
         if (request.precisions.empty())
             request.precisions.push_back(usual_format());
         check();
+        for (const Model& model : models)
+            sizes.push_back(
+                of_shared_sizes({model, request.batches.front(), request.sizes, request.prompt}, models)
+                    .sizes);
         if (request.prompt) {
             for (const Model& model : models) // those that answer none are refused now
                 session.facts({model, request.batches.front(), request.sizes, request.prompt});
@@ -123,6 +128,7 @@ struct Sweep::State {
     const Session& session;
     SweepRequest request;
     std::vector<Model> models;
+    std::vector<Bindings> sizes; ///< of each model: those of the request that it has
     std::vector<PrecisionConfig> precisions;
     std::uint64_t size = 0;
 };
@@ -164,7 +170,7 @@ std::string Sweep::content() const {
 void Sweep::run(std::uint64_t from, unsigned threads,
                 const std::function<bool(std::span<const SweepRow>)>& sink) const {
     threads = std::max(threads, 1U);
-    SweepShared shared(state_->session, state_->request, state_->models, threads);
+    SweepShared shared(state_->session, state_->request, state_->models, state_->sizes, threads);
     std::vector<SweepWorker> workers;
     workers.reserve(threads);
     for (unsigned i = 0; i < threads; ++i)
@@ -182,7 +188,7 @@ void Sweep::run(std::uint64_t from, unsigned threads,
 
 std::vector<AxisSensitivity> Sweep::sensitivities(const Metric& metric) const {
     const auto& axes = state_->request.axes;
-    SweepShared shared(state_->session, state_->request, state_->models, 1);
+    SweepShared shared(state_->session, state_->request, state_->models, state_->sizes, 1);
     SweepWorker worker(shared, state_->precisions);
     SweepPoint workload = state_->at(0);
     const std::vector<double> own(axes.size(), 1.0);
@@ -212,6 +218,31 @@ std::vector<AxisSensitivity> Sweep::sensitivities(const Metric& metric) const {
         return a.swing() > b.swing();
     });
     return found;
+}
+
+std::map<std::string, double> Sweep::factors(std::uint64_t point) const {
+    std::map<std::string, double> all;
+    const SweepPoint at = state_->at(point);
+    for (std::size_t i = 0; i < at.factors.size(); ++i)
+        all[state_->request.axes[i].name] = at.factors[i];
+    return all;
+}
+
+Result Sweep::result(std::uint64_t point, const std::map<std::string, double>& factors) const {
+    const SweepRequest& q = state_->request;
+    const SweepPoint at = state_->at(point);
+    Conditions conditions = q.conditions;
+    conditions.precision = state_->precisions[at.precision];
+    for (const auto& [part, factor] : factors)
+        if (const auto lever = parse_lever(part))
+            conditions.changes[*lever] = factor;
+        else if (const auto structure = parse_structure(part))
+            conditions.structure[*structure] = factor;
+        else
+            throw UsageError(fmt::format("nothing called \"{}\" can be varied", part));
+    return state_->session.estimate(
+        Workload{state_->models[at.model], q.batches[at.batch], state_->sizes[at.model], q.prompt},
+        q.hardware[at.hardware], conditions);
 }
 
 } // namespace archsim

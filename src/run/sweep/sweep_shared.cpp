@@ -12,8 +12,9 @@ constexpr std::size_t kMachines = 4096;
 } // namespace
 
 SweepShared::SweepShared(const Session& session, const SweepRequest& request, std::span<const Model> models,
-                         unsigned threads)
-    : session_(session), request_(request), models_(models), kept_((threads + 1) * request.batches.size()) {}
+                         std::span<const Bindings> sizes, unsigned threads)
+    : session_(session), request_(request), models_(models), sizes_(sizes),
+      kept_((threads + 1) * request.batches.size()) {}
 
 std::shared_ptr<SweepShared::Slot> SweepShared::slot(std::size_t model, std::size_t batch) {
     const std::lock_guard lock(mutex_);
@@ -30,7 +31,7 @@ std::shared_ptr<SweepShared::Slot> SweepShared::slot(std::size_t model, std::siz
 
 Result SweepShared::answer(std::size_t model, std::size_t batch, std::size_t hardware,
                            const Conditions& conditions) const {
-    const Workload workload{models_[model], request_.batches[batch], request_.sizes, request_.prompt};
+    const Workload workload{models_[model], request_.batches[batch], sizes_[model], request_.prompt};
     return session_.estimate(workload, request_.hardware[hardware], conditions);
 }
 
@@ -40,14 +41,14 @@ std::shared_ptr<const BoundModel> SweepShared::bound(std::size_t model, std::siz
     if (!place->bound)
         place->bound = smaller_of_another(model, request_.batches[batch]);
     if (!place->bound)
-        place->bound = session_.bind(models_[model], request_.batches[batch], request_.sizes);
+        place->bound = session_.bind(models_[model], request_.batches[batch], sizes_[model]);
     return place->bound;
 }
 
 /// The one that a larger batch of the sweep is cut into (BoundModel::smaller): bound and counted once for
 /// both uses. Null where there is none.
 std::shared_ptr<const BoundModel> SweepShared::smaller_of_another(std::size_t model, std::int64_t batch) {
-    if (request_.sizes.dims.contains(batch_symbol(*models_[model].graph)))
+    if (sizes_[model].dims.contains(batch_symbol(*models_[model].graph)))
         return nullptr; // the batch is given, whatever the sweep says
     for (std::size_t i = 0; i < request_.batches.size(); ++i)
         if (request_.batches[i] > batch && next_smaller_batch(request_.batches[i]) == batch)

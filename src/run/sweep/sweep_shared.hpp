@@ -24,9 +24,10 @@ struct MachineKey {
 
 class SweepShared {
   public:
-    /// Keeps as many bound models as `threads` threads are at. The arguments must outlive it.
+    /// `sizes` are those of each model. Keeps as many bound models as `threads` threads are at. The arguments
+    /// must outlive it.
     SweepShared(const Session& session, const SweepRequest& request, std::span<const Model> models,
-                unsigned threads);
+                std::span<const Bindings> sizes, unsigned threads);
 
     /// The sweep that is asked for.
     const SweepRequest& request() const { return request_; }
@@ -55,6 +56,7 @@ class SweepShared {
     const Session& session_;
     const SweepRequest& request_;
     const std::span<const Model> models_;
+    const std::span<const Bindings> sizes_;
     const std::size_t kept_;
     std::mutex mutex_;                       ///< of both collections
     std::list<std::shared_ptr<Slot>> slots_; ///< latest first

@@ -182,7 +182,7 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
         static const std::array<std::shared_ptr<const Mapper>, 1> kContexts = {
             std::make_shared<const NpuMapper>(true)};
         if (in_contexts_ || !machine.device->facts.as<NpuFacts>().dataflow_pipeline ||
-            machine.rate(Resource::host_link_bytes) <= 0)
+            (machine.rate(Resource::host_link_bytes) <= 0 && machine.rate(Resource::dram_bytes) <= 0))
             return {};
         if (network.weight_bytes > Array(machine, network).whole.weights)
             return {}; // runs in contexts anyway

@@ -91,6 +91,15 @@ for (const [args, sentence] of [[['compare', 'resnet18', '--hardware', 'H100', '
 }
 
 // How fast ------------------------------------------------------------------------------------------------------------
+// How much longer than alone a process takes here because others run: wall time of a little work over its CPU time.
+const begun = performance.now(), used = process.cpuUsage();
+let spent = 0;
+while (spent < 100) {
+  const { user, system } = process.cpuUsage(used);
+  spent = (user + system) / 1000;
+}
+const crowding = (performance.now() - begun) / spent;
+figures['times as long as alone, because others run'] = crowding;
 const best = call => Math.min(...Array.from({ length: 5 }, () => { const begin = performance.now(); call(); return performance.now() - begin; }));
 figures['node alone (ms)'] = best(() => spawnSync(process.execPath, ['-e', '0']));
 figures['start (ms)'] = best(() => node(['--version']));
@@ -145,6 +154,6 @@ for (const command of typed) {
 
 console.log(`Node.js ${process.versions.node}: ${commands.length} commands: the same bytes; docs/install.md: ${typed.length}`);
 console.log(JSON.stringify(figures));
-// The figures are printed; a failure is three times the bar, for the time that others take on this machine.
+// The figures are printed; a failure is three times the bar, and what others take of this machine.
 const bars = { 'npm install --offline (ms)': 5000, 'start (ms)': 150, 'compare_models (ms)': 250, '100 MB ONNX file (ms)': 1500 };
-for (const [name, bar] of Object.entries(bars)) assert(figures[name] <= 3 * bar, `${name} is ${figures[name].toFixed(0)}, the bar is ${bar}`);
+for (const [name, bar] of Object.entries(bars)) assert(figures[name] <= 3 * bar * crowding, `${name} is ${figures[name].toFixed(0)}, the bar is ${bar}`);

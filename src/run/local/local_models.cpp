@@ -208,7 +208,7 @@ class LocalRunner {
 
     void add_experts(const StepRunner& runner, Passes& out) const {
         const auto token = runner.work(1, 1, request_.context - 1);
-        out.expert_bytes = token->weight_bytes * expert_share(*token->graph);
+        out.expert_bytes = out.memory.weight_bytes * expert_share(*token->graph);
         out.expert_token_s = expert_seconds(*token, out.token);
         // A prompt is read in passes; experts have the same part of each.
         const std::int64_t chunk = std::min(kChunk, request_.context - kAnswer);

@@ -5,6 +5,7 @@
 #include "laws/laws.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <fstream>
 

@@ -46,28 +46,25 @@ ServingPlan with_server_defaults(ServingPlan plan, const Machine& machine,
                                  const std::filesystem::path& file) {
     const EngineLimits usual;
     EngineLimits& engine = plan.engine;
-    if (engine.sequences == 0 || engine.step_tokens == 0 || plan.request_s < 0) {
-        std::vector<Finding> findings;
-        const auto document = parse_document(file.string(), findings);
-        if (!document)
-            throw InputError(findings.front());
-        const JsonValue none{};
-        const JsonValue* row = row_for(document->root, machine, file.string());
-        const auto stated = [&](const char* key) {
-            return positive_at(row != nullptr ? *row : none, key, file.string());
-        };
-        const auto whole = [&](const char* key, std::int64_t otherwise) {
-            const double value = stated(key);
-            return value > 0 ? static_cast<std::int64_t>(value) : otherwise;
-        };
-        if (engine.sequences == 0)
-            engine.sequences = whole("sequences", usual.sequences);
-        if (engine.step_tokens == 0)
-            engine.step_tokens = whole("step_tokens", usual.step_tokens);
-        constexpr double kMilli = 1e-3;
-        if (plan.request_s < 0)
-            plan.request_s = kMilli * stated("request_ms");
-    }
+    std::vector<Finding> findings;
+    const auto document = parse_document(file.string(), findings);
+    if (!document)
+        throw InputError(findings.front());
+    const JsonValue none{};
+    const JsonValue* found = row_for(document->root, machine, file.string());
+    const JsonValue& row = found != nullptr ? *found : none;
+    const auto whole = [&](const char* key, std::int64_t otherwise) {
+        const double value = positive_at(row, key, file.string());
+        return value > 0 ? static_cast<std::int64_t>(value) : otherwise;
+    };
+    if (engine.sequences == 0)
+        engine.sequences = whole("sequences", usual.sequences);
+    if (engine.step_tokens == 0)
+        engine.step_tokens = whole("step_tokens", usual.step_tokens);
+    engine.prompts_apart = engine.prompts_apart || row.text_at("prompts") == "apart";
+    constexpr double kMilli = 1e-3;
+    if (plan.request_s < 0)
+        plan.request_s = kMilli * positive_at(row, "request_ms", file.string());
     constexpr double kAny = 1e9;
     engine.sequences =
         std::min(engine.sequences, static_cast<std::int64_t>(machine.param(Parameter::largest_batch, kAny)));

@@ -40,7 +40,7 @@ struct SizeOptions {
                         "devices: NAME, NAME@MODE or a device file; all: every device of the database "
                         "(default: those of servers with a rental price)")
             .value_named("DEVICE");
-        serving.add_to(flags, {.without = {"warm_up", "prompt_devices"},
+        serving.add_to(flags, {.without = {"warm_up", "prompt_devices", "pue", "grid_intensity"},
                                .usual = {{"prompt_tokens", "2k"}, {"output_tokens", "300"}},
                                .found = {{"requests", "as many as the load needs"}}});
         add_limits(flags);

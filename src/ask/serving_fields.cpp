@@ -1,5 +1,6 @@
 #include "archsim/ask/serving_fields.hpp"
 
+#include "archsim/compare/grid_intensity.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/core/parse_number.hpp"
 #include "archsim/hardware/database.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr const char* kEngineGroup = "Engine";
 constexpr const char* kLoadGroup = "Load";
+constexpr const char* kCarbonGroup = "Energy and carbon";
 constexpr std::string_view kFileValue = "FILE"; // what stands for the value of a field that names one
 constexpr std::int64_t kMostServedRequests = 1 << 24, kMostServedSequences = 1 << 20,
                        kMostServedTokens = 1 << 24;
@@ -217,6 +219,17 @@ std::vector<ServingField> load_fields() {
                      .fallback = "0, none repeats",
                      .group = kEngineGroup},
                     load(&RequestPlan::distinct_prompts), 0, kMostServedRequests),
+        whole_field({.key = "system_prompts",
+                     .flag = "--system-prompts",
+                     .help = "texts that prompts begin with, in turn (with --system-tokens)",
+                     .fallback = "0, no two begin alike",
+                     .group = kLoadGroup},
+                    load(&RequestPlan::system_prompts), 0, kMostServedRequests),
+        whole_field({.key = "system_tokens",
+                     .flag = "--system-tokens",
+                     .help = "length of each of --system-prompts, part of the prompt",
+                     .group = kLoadGroup},
+                    load(&RequestPlan::system_tokens), 0, kMostServedTokens),
         whole_field({.key = "seed",
                      .flag = "--seed",
                      .help = "of arrivals, lengths and accepted drafts",
@@ -331,6 +344,32 @@ std::vector<ServingField> engine_fields() {
     };
 }
 
+std::vector<ServingField> carbon_fields() {
+    constexpr double kMostPue = 10;
+    return {
+        real_field(
+            {.key = "pue",
+             .flag = "--pue",
+             .help = "facility over device power, of the run's carbon",
+             .value = "RATIO",
+             .fallback = "1.58",
+             .group = kCarbonGroup},
+            [](ServingRequest & r) -> auto& { return r.pue; }, 1, kMostPue),
+        {.key = "grid_intensity",
+         .flag = "--grid-intensity",
+         .help = "g CO2e per kWh, or a country (FRA, Germany, USA, World)",
+         .value = "GRAMS",
+         .fallback = "480",
+         .group = kCarbonGroup,
+         .print =
+             [](const ServingRequest& r) {
+                 return unusual(r.grid_intensity, ServingRequest{}.grid_intensity);
+             },
+         .parse = [](const std::string& text, const std::string&,
+                     ServingRequest& r) { r.grid_intensity = parse_grid_intensity(text); }},
+    };
+}
+
 bool names_row(const ServingField& field, std::string_view name) {
     return field.key == name || field.flag == name ||
            std::find(field.aliases.begin(), field.aliases.end(), name) != field.aliases.end();
@@ -354,8 +393,9 @@ void check_context(const ServingRequest& request, const std::string& name) {
 const std::vector<ServingField>& serving_fields() {
     static const std::vector<ServingField> all = [] {
         std::vector<ServingField> rows = load_fields();
-        for (ServingField& row : engine_fields())
-            rows.push_back(std::move(row));
+        for (auto* more : {&engine_fields, &carbon_fields})
+            for (ServingField& row : more())
+                rows.push_back(std::move(row));
         return rows;
     }();
     return all;
@@ -427,6 +467,9 @@ void ServingTexts::check(const ServingRequest& request) const {
     if (engine.drafted == 0 && (engine.accepted > 0 || engine.draft_cost > 0))
         throw UsageError(
             fmt::format("{} and {}: only with {}", named("accepted"), named("draft_cost"), named("drafted")));
+    if ((load.system_prompts > 0) != (load.system_tokens > 0))
+        throw UsageError(
+            fmt::format("{} and {}: give both or neither", named("system_prompts"), named("system_tokens")));
     if ((engine.wait_tokens > 0) != (engine.wait_steps > 0))
         throw UsageError(
             fmt::format("{} and {}: give both or neither", named("wait_tokens"), named("wait_steps")));
@@ -437,7 +480,7 @@ void ServingTexts::check(const ServingRequest& request) const {
         if (std::string_view(key) != "lengths")
             exclude("lengths", key);
     for (const char* key : {"shape", "length_range", "lengths", "prompt_tokens", "output_tokens", "arrivals",
-                            "distinct_prompts"})
+                            "distinct_prompts", "system_prompts", "system_tokens"})
         exclude("trace", key);
     if (has("reserved_context"))
         check_context(request, named("reserved_context"));

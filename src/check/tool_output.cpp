@@ -53,6 +53,8 @@ constexpr std::array kReaders = {
     Reader{is_onnxruntime_profile, read_onnxruntime_profile},
     Reader{is_onnxruntime_perf_test, read_onnxruntime_perf_test},
     Reader{is_llama_bench, read_llama_bench},
+    Reader{is_serving_bench, read_serving_bench},
+    Reader{is_genai_perf, read_genai_perf},
     Reader{is_benchncnn, read_benchncnn},
     Reader{is_hailortcli, read_hailortcli},
 };
@@ -82,7 +84,7 @@ void complete(MeasuredRow& row, std::size_t number, const ToolOutput& output, st
     if (!row.batch)
         row.batch = 1;
     if (row.precision.empty()) // what the output says is what ran
-        row.precision = context.precision.empty() ? "fp32" : context.precision;
+        row.precision = !context.precision.empty() ? context.precision : row.client.empty() ? "fp32" : "bf16";
     if (row.model.empty())
         fail(name, fmt::format("{} does not say which network ran", output.tool), "name it with --model");
     if (row.hardware.empty())
@@ -105,7 +107,8 @@ ToolOutput parse_tool_output(std::string_view text, std::string_view name, const
         fail(
             name, "this is the output of no tool that can be read",
             "trtexec, benchmark_app, onnxruntime_perf_test, ONNX Runtime's profile, llama-bench (csv, json), "
-            "benchncnn and hailortcli are");
+            "vllm bench serve, sglang.bench_serving, genai-perf, aiperf (json), benchncnn and hailortcli "
+            "are");
     ToolOutput output = reader->read(text);
     if (output.rows.empty())
         fail(name, fmt::format("this output of {} holds no result", output.tool),

@@ -31,6 +31,16 @@ double draw_gap(serving::RandomStream& random, const RequestPlan& plan) {
     return random.exponential();
 }
 
+/// Lets a prompt begin with a system prompt; `number`: which of the prompts it is.
+void share_beginning(ServedRequest& r, std::int64_t number, const RequestPlan& plan) {
+    const std::int64_t shared = std::min(plan.system_tokens, r.prompt_tokens);
+    r.blocks = {number % plan.system_prompts};
+    r.first_block_tokens = shared;
+    r.block_tokens = std::max<std::int64_t>(1, r.prompt_tokens - shared);
+    if (shared < r.prompt_tokens)
+        r.blocks.push_back(plan.system_prompts + number);
+}
+
 /// The first `count` requests of a trace; a rate stretches or shrinks the time between them.
 std::vector<ServedRequest> recorded_requests(const Trace& trace, std::int64_t count, double rate_per_s) {
     const std::size_t number =
@@ -73,6 +83,8 @@ std::vector<ServedRequest> make_requests(const RequestPlan& plan) {
             r.prompt = static_cast<std::int64_t>(i % set);
             r.prompt_tokens = requests[i % set].prompt_tokens;
         }
+        if (plan.system_prompts > 0 && plan.system_tokens > 0)
+            share_beginning(r, r.prompt >= 0 ? r.prompt : static_cast<std::int64_t>(i), plan);
         if (plan.rate_per_s > 0)
             r.arrival_s = now += draw_gap(gaps, plan) / plan.rate_per_s;
     }

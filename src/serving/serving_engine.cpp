@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace archsim::serving {
 
@@ -9,6 +10,10 @@ namespace {
 
 std::int64_t name_of_block(const ServedRequest& r, std::size_t block) {
     return r.blocks.empty() ? r.prompt : r.blocks[block];
+}
+
+std::int64_t first_block(const ServedRequest& r) {
+    return r.first_block_tokens > 0 ? r.first_block_tokens : r.block_tokens;
 }
 
 } // namespace
@@ -27,15 +32,20 @@ std::size_t Engine::kept_blocks(const ServedRequest& r) const {
         return 0;
     if (r.blocks.empty())
         return r.prompt >= 0 ? 1 : 0;
-    return std::min<std::size_t>(r.blocks.size(),
-                                 static_cast<std::size_t>((positions + r.block_tokens - 1) / r.block_tokens));
+    const std::int64_t behind = positions - first_block(r);
+    const std::int64_t needed = behind <= 0 ? 1 : 1 + (behind + r.block_tokens - 1) / r.block_tokens;
+    return std::min(r.blocks.size(), static_cast<std::size_t>(needed));
 }
 
 std::int64_t Engine::end_of(const ServedRequest& r, std::size_t held) const {
     if (held == 0)
         return 0;
     const std::int64_t whole = kept_positions(r);
-    return r.blocks.empty() ? whole : std::min(whole, static_cast<std::int64_t>(held) * r.block_tokens);
+    if (r.blocks.empty())
+        return whole;
+    // Of a block of the prompt that ends within one of the cache's, the cache keeps what fills its own.
+    const std::int64_t end = first_block(r) + (static_cast<std::int64_t>(held) - 1) * r.block_tokens;
+    return std::min(whole, end / limits_.block_tokens * limits_.block_tokens);
 }
 
 std::size_t Engine::held_blocks(const ServedRequest& r) const {
@@ -155,7 +165,79 @@ void Engine::admit(std::vector<ServedRequest>& requests, double seen_s, std::int
     peak_bytes_ = std::max(peak_bytes_, used_bytes_);
 }
 
+/// One more step of the sequences of the last one, each a position further.
+void Engine::coast() {
+    std::int64_t positions = 0;
+    for (std::size_t span = 0; span < ContextCounts::kSpans; ++span)
+        positions += load_.contexts.positions[span] += load_.contexts.sequences[span];
+    load_.context = static_cast<double>(positions) / static_cast<double>(load_.sequences);
+    used_ += load_.sequences;
+    waste_ = 1 - static_cast<double>(used_) / static_cast<double>(given_);
+    --coasts_;
+    ++coasted_;
+}
+
+/// Writes what coasting steps did to every sequence.
+void Engine::settle() {
+    for (Sequence& s : running_) {
+        s.context += coasted_;
+        s.left -= coasted_;
+        s.emitted += coasted_;
+    }
+    coasted_ = shown_ = 0;
+}
+
+/// Steps after the one that was just counted that hold the same sequences in the same spans of contexts, and
+/// in which none ends.
+std::int64_t Engine::coasting_steps(const std::vector<ServedRequest>& requests) const {
+    if (limits_.drafted > 0 || load_.prompts > 0 || load_.sequences == 0 ||
+        static_cast<std::size_t>(load_.sequences) != running_.size())
+        return 0;
+    std::int64_t steps = std::numeric_limits<std::int64_t>::max();
+    for (const Sequence& s : running_) {
+        if (s.emitted == 0 && requests[s.request].emitted == 0)
+            return 0; // its first token is written down
+        steps = std::min({steps, s.left - 2, ContextCounts::last_of(s.context) - s.context});
+    }
+    return std::max<std::int64_t>(0, steps);
+}
+
+std::span<const StepRequest> Engine::last_step() {
+    for (StepRequest& r : held_)
+        r.cached += coasted_ - shown_;
+    shown_ = coasted_;
+    return held_;
+}
+
+bool Engine::resume(std::size_t request, const ServedRequest& r, std::int64_t emitted) {
+    const double bytes = bytes_for(r, 0);
+    if (static_cast<std::int64_t>(running_.size()) >= limits_.sequences || !make_room(bytes))
+        return false;
+    Sequence s;
+    s.request = request;
+    s.bytes = bytes;
+    s.given = blocks(r.prompt_tokens + r.output_tokens);
+    s.context = r.prompt_tokens + emitted;
+    s.left = r.output_tokens - emitted;
+    s.emitted = emitted;
+    used_bytes_ += bytes;
+    peak_bytes_ = std::max(peak_bytes_, used_bytes_);
+    to_do_ += s.left;
+    ahead_ = static_cast<double>(queued_tokens_ + to_do_);
+    running_.push_back(s);
+    return true;
+}
+
 bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCost& cost) {
+    coasting_ = coasts_ > 0 && (queue_.empty() || blocked_);
+    if (coasting_) {
+        coast();
+        stepping_ = true;
+        began_s_ = now;
+        cost = prices_->price(load_);
+        return true;
+    }
+    settle();
     // An engine without work takes what comes at once; one at work looked when its last step began.
     const double seen_s = limits_.scheduled_ahead && !running_.empty() ? began_s_ : now;
     load_ = StepLoad{};
@@ -163,7 +245,7 @@ bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCo
     std::int64_t budget = limits_.step_tokens;
     for (const Sequence& s : running_)
         if (s.prompt_left == 0) {
-            budget -= load_.verified;
+            budget -= limits_.prompts_apart ? 0 : load_.verified;
             ++load_.sequences;
         }
     for (Sequence& s : running_) {
@@ -171,9 +253,14 @@ bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCo
         budget -= s.chunk;
         load_.prompt_tokens += s.chunk;
     }
-    if (admits_now(requests, seen_s, budget))
+    const bool looked = admits_now(requests, seen_s, budget);
+    if (looked)
         admit(requests, seen_s, budget);
+    // As long as nobody leaves there will be no more room for it.
+    blocked_ = looked && limits_.wait_steps == 0 && !queue_.empty() && queue_.front().since_s <= seen_s;
+    prompts_alone_ = limits_.prompts_apart && load_.prompt_tokens > 0;
     count_load();
+    coasts_ = coasting_steps(requests);
     stepping_ = !held_.empty();
     if (!stepping_)
         return false;
@@ -194,19 +281,20 @@ bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCo
 /// What the step holds, once it is known who is in it.
 void Engine::count_load() {
     held_.clear();
-    generating_ = 0;
-    std::int64_t given = 0, used = 0;
+    generating_ = given_ = used_ = 0;
     for (const Sequence& s : running_) {
-        given += s.given;
-        used += s.context + s.chunk;
+        given_ += s.given;
+        used_ += s.context + s.chunk;
         if (s.prompt_left == 0) {
+            if (prompts_alone_)
+                continue;
             ++generating_;
             held_.push_back({load_.verified, s.context});
         } else if (s.chunk > 0) {
             held_.push_back({s.chunk, s.context});
         }
     }
-    waste_ = given > 0 ? 1 - static_cast<double>(used) / static_cast<double>(given) : 0;
+    waste_ = given_ > 0 ? 1 - static_cast<double>(used_) / static_cast<double>(given_) : 0;
     load_ = StepLoad::of(held_, load_.verified);
 }
 
@@ -222,7 +310,13 @@ std::int64_t Engine::accepted_tokens() {
 std::int64_t Engine::end_step(double now, std::vector<ServedRequest>& requests,
                               std::vector<std::size_t>& finished) {
     stepping_ = false;
-    std::int64_t emitted = 0, ahead = queued_tokens_;
+    if (coasting_) {
+        to_do_ -= load_.sequences;
+        ahead_ = static_cast<double>(queued_tokens_ + to_do_);
+        return load_.sequences;
+    }
+    std::int64_t emitted = 0;
+    to_do_ = 0;
     const std::size_t finished_before = finished.size();
     for (Sequence& s : running_) {
         std::int64_t tokens = 0;
@@ -232,7 +326,7 @@ std::int64_t Engine::end_step(double now, std::vector<ServedRequest>& requests,
             tokens = s.prompt_left == 0 && s.chunk > 0 ? 1 : 0;
             if (s.prompt_left == 0)
                 keep_prompt(s, requests[s.request]);
-        } else {
+        } else if (!prompts_alone_) {
             tokens = accepted_tokens();
         }
         tokens = std::min(tokens, s.left);
@@ -251,13 +345,13 @@ std::int64_t Engine::end_step(double now, std::vector<ServedRequest>& requests,
                 finished.push_back(s.request);
             }
         }
-        ahead += s.prompt_left + s.left;
+        to_do_ += s.prompt_left + s.left;
     }
     if (finished.size() > finished_before)
         std::erase_if(running_, [](const Sequence& s) { return s.left == 0; });
     if (running_.empty())
         used_bytes_ = prefixes_.bytes(); // sums of doubles leave a rest
-    ahead_ = static_cast<double>(ahead);
+    ahead_ = static_cast<double>(queued_tokens_ + to_do_);
     return emitted;
 }
 

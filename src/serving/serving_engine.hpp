@@ -41,7 +41,9 @@ class Engine {
     double last_waste() const { return waste_; }
     std::int64_t last_generating() const { return generating_; }
     /// Sequences of the last step.
-    std::span<const StepRequest> last_step() const { return held_; }
+    std::span<const StepRequest> last_step();
+    /// Takes a request in that has emitted so many tokens of its answer elsewhere; false when it has no room.
+    bool resume(std::size_t request, const ServedRequest& r, std::int64_t emitted);
     std::int64_t last_prompt_tokens() const { return load_.prompt_tokens; }
 
   private:
@@ -81,6 +83,9 @@ class Engine {
     bool admits_now(const std::vector<ServedRequest>& requests, double seen_s, std::int64_t budget);
     void admit(std::vector<ServedRequest>& requests, double seen_s, std::int64_t& budget);
     void count_load();
+    void coast();
+    void settle();
+    std::int64_t coasting_steps(const std::vector<ServedRequest>& requests) const;
     std::int64_t accepted_tokens();
 
     EngineLimits limits_;
@@ -94,6 +99,14 @@ class Engine {
     StepLoad load_;
     std::vector<StepRequest> held_; ///< in the step
     std::int64_t generating_ = 0;   ///< of them, behind their prompt
+    /// Steps in which every sequence emits a token and nobody comes or goes are counted as a whole: `coasts_`
+    /// of them can still follow, `coasted_` have, `shown_` of which are in `held_`.
+    std::int64_t coasts_ = 0, coasted_ = 0, shown_ = 0;
+    bool coasting_ = false;
+    bool blocked_ = false; ///< the head of the queue found no room in the last step that was counted anew
+    bool prompts_alone_ = false; ///< in this step nobody generates
+    std::int64_t given_ = 0, used_ = 0; ///< positions of the last step, for `waste_`
+    std::int64_t to_do_ = 0;            ///< tokens of prompts and answers that the running ones still need
     double used_bytes_ = 0, peak_bytes_ = 0, ahead_ = 0, waste_ = 0;
     double began_s_ = 0;      ///< the last step
     std::int64_t waited_ = 0; ///< steps that the prompts at the head of the queue have waited for others

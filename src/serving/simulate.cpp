@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <queue>
 
 namespace archsim {
@@ -48,6 +49,21 @@ class Simulation {
         out_.engines = static_cast<double>(engines_.size());
     }
 
+    /// Lets the engines begin with the first requests, as many as they hold, each of which has emitted so
+    /// many tokens; those that they do not hold stay away.
+    void fill(const std::vector<std::int64_t>& emitted) {
+        resumed_.assign(out_.requests.size(), false);
+        bool room = true;
+        for (std::size_t i = 0; i < emitted.size(); ++i) {
+            resumed_[i] = true;
+            room = room && engines_[i % engines_.size()].resume(i, out_.requests[i], emitted[i]);
+            in_system_ += room ? 1 : 0;
+        }
+    }
+
+    /// Ends the run when the last request that waits is begun.
+    void stop_when_nobody_waits() { while_waiting_ = true; }
+
     ServingOutcome run() {
         const std::size_t first =
             plan_.concurrency > 0
@@ -56,6 +72,8 @@ class Simulation {
         for (std::size_t i = 0; i < first; ++i) {
             if (plan_.concurrency > 0)
                 out_.requests[i].arrival_s = 0;
+            if (!resumed_.empty() && resumed_[i])
+                continue;
             add(out_.requests[i].arrival_s, EventKind::arrival, i);
         }
         next_ = first;
@@ -73,6 +91,8 @@ class Simulation {
             if (events_.empty() || events_.top().time > now_)
                 for (std::size_t i = 0; i < engines_.size(); ++i)
                     begin(i);
+            if (while_waiting_ && out_.last_waited_s > 0 && waiting() == 0)
+                break;
         }
         finish();
         return std::move(out_);
@@ -97,11 +117,15 @@ class Simulation {
     void advance(double time) {
         const double span = time - now_;
         out_.in_system_s += span * static_cast<double>(in_system_);
-        std::size_t waiting = 0;
-        for (const Engine& engine : engines_)
-            waiting += engine.waiting();
-        out_.waiting_s += span * static_cast<double>(waiting);
+        out_.waiting_s += span * static_cast<double>(waiting());
         now_ = time;
+    }
+
+    std::size_t waiting() const {
+        std::size_t number = 0;
+        for (const Engine& engine : engines_)
+            number += engine.waiting();
+        return number;
     }
 
     void handle(const Event& event) {
@@ -209,6 +233,8 @@ class Simulation {
     ServingPlan plan_;
     bool split_;
     std::vector<Engine> engines_;
+    std::vector<bool> resumed_; ///< requests that engines begin with; empty: none
+    bool while_waiting_ = false;
     std::size_t answers_from_ = 0, next_ = 0;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     std::vector<std::size_t> finished_;
@@ -227,8 +253,9 @@ ServingOutcome simulate_serving(const ServingPlan& plan, StepPrices& prices,
 
 double serving_capacity(const ServingPlan& plan, StepPrices& prices,
                         const std::vector<ServedRequest>& requests, StepPrices* prompt_prices) {
-    // Long enough that the first and the last batch hardly count, however few requests were asked for.
-    constexpr std::int64_t kBatches = 16;
+    // Pools of prompts and of answers begin empty: which of them is the slower one shows in the long run.
+    const bool split = plan.prompt_engines > 0;
+    const std::int64_t batches = split ? 16 : 4, fewest = 256;
     double length = 0;
     for (const ServedRequest& r : requests)
         length += static_cast<double>(r.prompt_tokens + r.output_tokens);
@@ -240,19 +267,45 @@ double serving_capacity(const ServingPlan& plan, StepPrices& prices,
             ? std::clamp<std::int64_t>(std::llround(plan.engine.cache_bytes / one), 1, plan.engine.sequences)
             : plan.engine.sequences;
     const auto number = static_cast<std::size_t>(
-        kBatches * batch * std::max<std::int64_t>(1, plan.engines + plan.prompt_engines));
+        std::max(batches * batch, fewest) * std::max<std::int64_t>(1, plan.engines + plan.prompt_engines));
     std::vector<ServedRequest> all;
+    std::vector<double> ends; // of the answers, laid end to end
     double outputs = 0;
     for (std::size_t i = 0; !requests.empty() && i < number; ++i) {
         const ServedRequest& r = requests[i % requests.size()];
         all.push_back({.arrival_s = 0, .prompt_tokens = r.prompt_tokens, .output_tokens = r.output_tokens});
-        outputs += static_cast<double>(r.output_tokens);
+        ends.push_back(outputs += static_cast<double>(r.output_tokens));
     }
     const auto count = static_cast<double>(all.size());
+    // What an engine at work holds: answers at evenly spread places of all that it gives, so that long ones
+    // are met more often, at any stage. Multiples of the golden ratio, modulo 1, are spread evenly.
+    std::vector<std::int64_t> emitted;
+    std::vector<ServedRequest> begun;
+    const auto most = split ? 0 : 2 * batch * std::max<std::int64_t>(1, plan.engines);
+    for (std::int64_t i = 1; i <= most && !all.empty(); ++i) {
+        const double place = std::fmod(static_cast<double>(i) * std::numbers::phi, 1.0) * outputs;
+        const auto at = std::min<std::size_t>(
+            all.size() - 1,
+            static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), place) - ends.begin()));
+        const ServedRequest& r = all[at];
+        if (r.output_tokens < 2)
+            continue;
+        const double before = ends[at] - static_cast<double>(r.output_tokens);
+        emitted.push_back(
+            std::clamp<std::int64_t>(static_cast<std::int64_t>(place - before), 1, r.output_tokens - 1));
+        begun.push_back(r);
+    }
+    all.insert(all.begin(), begun.begin(), begun.end());
     ServingPlan saturated = plan;
     saturated.concurrency = 0;
+    saturated.request_s = 0;
     saturated.on_step = nullptr;
-    const ServingOutcome out = simulate_serving(saturated, prices, std::move(all), prompt_prices);
+    Simulation simulation(saturated, prices, std::move(all), prompt_prices);
+    if (!split) {
+        simulation.fill(emitted);
+        simulation.stop_when_nobody_waits();
+    }
+    const ServingOutcome out = simulation.run();
     if (out.duration_s <= 0 || outputs <= 0)
         return 0;
     // Tokens per second while somebody waited, as answers of the mean length.

@@ -96,14 +96,17 @@ nlohmann::json load_json(const ServingRequest& request) {
         if (value != usual)
             object[key] = value;
     };
-    const auto& [load, plan, parallelism, prompt_devices, sizes, find_capacity] = request;
+    const auto& [load, plan, parallelism, prompt_devices, sizes, find_capacity, pue, grid] = request;
+    static_cast<void>(pue), static_cast<void>(grid); // no number that is saved depends on them
     add("prompt_devices", prompt_devices, usual_request.prompt_devices);
-    const auto& [count, rate, prompt_tokens, output_tokens, distinct, shape, shortest, longest, lengths, seed,
-                 arrivals, burstiness, trace] = load;
+    const auto& [count, rate, prompt_tokens, output_tokens, distinct, systems, system_tokens, shape, shortest,
+                 longest, lengths, seed, arrivals, burstiness, trace] = load;
     const RequestPlan& l = usual_request.load;
     add("requests", count, l.count);
     add("rate_per_s", rate, l.rate_per_s); // as asked: a rate that was searched is an answer
     add("distinct_prompts", distinct, l.distinct_prompts);
+    add("system_prompts", systems, l.system_prompts);
+    add("system_tokens", system_tokens, l.system_tokens);
     add("shape", static_cast<int>(shape), static_cast<int>(l.shape));
     add("shortest", shortest, l.shortest);
     add("longest", longest, l.longest);
@@ -138,12 +141,14 @@ nlohmann::json load_json(const ServingRequest& request) {
     add("warm_up", warm_up, usual_request.plan.warm_up);
     add("request_s", request_s, usual_request.plan.request_s);
     add("in_flight", concurrency, usual_request.plan.concurrency);
-    const auto& [cache_bytes, sequences, step_tokens, chunked, scheduled_ahead, whole_graph, wait_tokens,
-                 wait_steps, block_tokens, prefix_hit, prefix_cache, drafted, accepted, draft_cost] = engine;
+    const auto& [cache_bytes, sequences, step_tokens, chunked, prompts_apart, scheduled_ahead, whole_graph,
+                 wait_tokens, wait_steps, block_tokens, prefix_hit, prefix_cache, drafted, accepted,
+                 draft_cost] = engine;
     const EngineLimits& e = usual_request.plan.engine;
     add("max_sequences", sequences, e.sequences);
     add("step_tokens", step_tokens, e.step_tokens);
     add("chunked", chunked, e.chunked);
+    add("prompts_apart", prompts_apart, e.prompts_apart);
     add("scheduled_ahead", scheduled_ahead, e.scheduled_ahead);
     add("whole_graph", whole_graph, e.whole_graph);
     add("wait_tokens", wait_tokens, e.wait_tokens);

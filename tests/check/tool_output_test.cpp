@@ -246,3 +246,37 @@ TEST_CASE("a command for a language model names its prompt", "[check]") {
                                 {.prompt = Prompt{.tokens = 96, .generate = 32}}, Precision::fp16));
     CHECK(check.command.find(" -p 96 -n 32 ") != std::string::npos);
 }
+
+TEST_CASE("clients of servers: a row for the first token and one for the time per token", "[check]") {
+    const ToolOutput vllm = read_tool_output(kOutputs / "vllm_bench_serve.json", {.hardware = "H100"});
+    CHECK(vllm.tool == "vllm bench serve");
+    REQUIRE(vllm.rows.size() == 2);
+    CHECK(vllm.rows[0].phase == "served_first_token");
+    CHECK(vllm.rows[0].value == Approx(180.5));
+    CHECK(vllm.rows[1].phase == "served_per_token");
+    CHECK(vllm.rows[1].value == Approx(9.85));
+    for (const MeasuredRow& row : vllm.rows) {
+        CHECK(row.model == "Qwen/Qwen3-8B");
+        CHECK(row.runtime == "vllm");
+        CHECK(row.batch == 32);
+        CHECK(row.prompt_tokens == "1024");
+        CHECK(row.generated_tokens == "128");
+        CHECK(row.precision == "bf16");
+    }
+    // A rate without a limit: 4 requests/s of 60 + 127 x 10 ms are 5.32 in flight.
+    const ToolOutput sglang =
+        read_tool_output(kOutputs / "sglang_bench_serving.jsonl", {.model = "qwen3-8b", .hardware = "H100"});
+    CHECK(sglang.tool == "sglang.bench_serving");
+    REQUIRE(sglang.rows.size() == 4);
+    CHECK(sglang.rows[0].batch == 5);
+    CHECK(sglang.rows[2].batch == 16);
+    CHECK(sglang.rows[0].runtime == "sglang");
+    CHECK_THROWS_WITH(read_tool_output(kOutputs / "sglang_bench_serving.jsonl", {.hardware = "H100"}),
+                      Catch::Contains("--model"));
+    const ToolOutput genai = read_tool_output(kOutputs / "genai_perf.json", {.hardware = "H100"});
+    REQUIRE(genai.rows.size() == 2);
+    CHECK(genai.tool == "genai-perf");
+    CHECK(genai.rows[0].model == "meta-llama/Llama-3.1-8B");
+    CHECK(genai.rows[0].batch == 10);
+    CHECK(genai.rows[1].value == Approx(9.0));
+}

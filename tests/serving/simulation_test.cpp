@@ -371,3 +371,99 @@ TEST_CASE("prompts that repeat keep tokens and room, and take no longer to proce
         }
     }
 }
+
+TEST_CASE("a step that is counted as a whole costs what its sequences, one by one, cost", "[serving]") {
+    /// A step takes longer with every position, span by span, as a table of prices has it.
+    class SpanPrices final : public StepPrices {
+      public:
+        StepCost price(const StepLoad& load) override {
+            StepCost cost;
+            cost.seconds = 0.01 + 1e-4 * static_cast<double>(load.prompt_tokens);
+            for (std::size_t span = 0; span < ContextCounts::kSpans; ++span)
+                cost.seconds +=
+                    1e-7 * static_cast<double>(span + 1) * static_cast<double>(load.contexts.positions[span]);
+            cost.joules = cost.seconds * load.context;
+            return cost;
+        }
+        double cache_bytes(double positions) const override { return positions; }
+    };
+    SpanPrices prices;
+    for (ServingPlan plan : all_plans()) {
+        if (plan.engine.drafted > 0)
+            continue;
+        bool same = true;
+        std::size_t looked = 0;
+        plan.on_step = [&](double, std::span<const StepRequest> held, const StepCost& cost) {
+            SpanPrices anew;
+            const StepCost own = anew.price(StepLoad::of(held));
+            same = same && own.seconds == cost.seconds && own.joules == cost.joules;
+            ++looked;
+        };
+        for (const double rate : {0.5, 5.0, 500.0}) {
+            const ServingOutcome out = simulate_serving(plan, prices, requests(rate));
+            CHECK(static_cast<std::int64_t>(looked) == out.steps);
+            CHECK(same);
+            looked = 0;
+        }
+    }
+}
+
+TEST_CASE("a saturated engine that begins full completes what one that fills up does in the long run",
+          "[serving]") {
+    SimplePrices prices;
+    for (const LengthShape shape : {LengthShape::constant, LengthShape::uniform, LengthShape::exponential}) {
+        const auto all = requests(0, shape, 20000);
+        const ServingOutcome out = simulate_serving(plain(), prices, all);
+        double outputs = 0;
+        for (const ServedRequest& r : all)
+            outputs += static_cast<double>(r.output_tokens);
+        const double in_the_long_run = static_cast<double>(out.emitted_till_then) / out.last_waited_s *
+                                       static_cast<double>(all.size()) / outputs;
+        CHECK(serving_capacity(plain(), prices, all) == Approx(in_the_long_run).epsilon(0.03));
+    }
+}
+
+TEST_CASE("prompts that begin alike compute their system prompt once, in whole blocks", "[serving]") {
+    SimplePrices prices;
+    RequestPlan load;
+    load.count = 6;
+    load.rate_per_s = 1;
+    load.arrivals = Arrivals::constant;
+    load.prompt_tokens = 200;
+    load.output_tokens = 2;
+    load.system_prompts = 2;
+    load.system_tokens = 100; // 96 of them in blocks of 16
+    const ServingOutcome out = simulate_serving(plain(), prices, make_requests(load));
+    for (std::size_t i = 0; i < 6; ++i)
+        CHECK(out.requests[i].cached_tokens == (i < 2 ? 0 : 96));
+    // Prompts that repeat besides: the whole of one is in the cache, but for its last block.
+    load.distinct_prompts = 3;
+    const ServingOutcome again = simulate_serving(plain(), prices, make_requests(load));
+    CHECK(again.requests[2].cached_tokens == 96);
+    CHECK(again.requests[3].cached_tokens == 192);
+    // A system prompt as long as the prompt is the prompt.
+    load.distinct_prompts = 0;
+    load.system_tokens = 500;
+    const ServingOutcome whole = simulate_serving(plain(), prices, make_requests(load));
+    CHECK(whole.requests[0].cached_tokens == 0);
+    CHECK(whole.requests[2].cached_tokens == 192);
+}
+
+TEST_CASE("prompts with steps of their own hold up who generates", "[serving]") {
+    SimplePrices prices;
+    ServingPlan plan = plain();
+    plan.engine.scheduled_ahead = false;
+    std::vector<ServedRequest> two(2);
+    two[0].prompt_tokens = two[1].prompt_tokens = 100;
+    two[0].output_tokens = 10;
+    two[1].arrival_s = 0.021;
+    // The prompt until 20 ms, a token, and beside the next one the other prompt, or between them.
+    const double step = 0.01001, first = 0.02 + step;
+    const ServingOutcome mixed = simulate_serving(plan, prices, two);
+    CHECK(mixed.requests[1].first_token_s == Approx(first + step + 100e-4));
+    CHECK(mixed.requests[0].end_s == Approx(0.02 + 9 * step + 100e-4));
+    plan.engine.prompts_apart = true;
+    const ServingOutcome apart = simulate_serving(plan, prices, two);
+    CHECK(apart.requests[1].first_token_s == Approx(first + 0.01 + 100e-4));
+    CHECK(apart.requests[0].end_s == Approx(0.02 + 9 * step + 0.01 + 100e-4));
+}

@@ -31,7 +31,8 @@ struct ToolOutput {
 
 /// Reads the output of trtexec (with --dumpProfile: layers too), OpenVINO's benchmark_app,
 /// onnxruntime_perf_test, ONNX Runtime's JSON profile (layers, and the latency of the whole), llama-bench
-/// (CSV or JSON), benchncnn or hailortcli; which one is seen from the text. Throws InputError when it is none
+/// (CSV or JSON), vllm bench serve, sglang.bench_serving, genai-perf, aiperf (JSON), benchncnn or hailortcli;
+/// which one is seen from the text. Throws InputError when it is none
 /// of them, holds no result, or lacks what `context` must then give (--model, --hardware).
 ARCHSIM_API ToolOutput read_tool_output(const std::filesystem::path& file,
                                         const MeasuredContext& context = {});

@@ -41,6 +41,7 @@ struct MeasuredRow {
     /// Devices of a copy that hold its experts, whole ones each; 0: experts are shared like the rest.
     int expert_devices = 0;
     std::size_t line = 0; ///< in the file
+    std::string client;   ///< of a server: the benchmark that asked; empty: told by lengths and stack
 };
 
 /// The estimate for one row, in the row's own unit.

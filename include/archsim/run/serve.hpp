@@ -1,6 +1,7 @@
 #pragma once
 // A language model served on a device: how long users wait, what it costs, and when it overflows.
 
+#include "archsim/compare/cost.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 #include "archsim/serving/serving_result.hpp"
@@ -23,6 +24,8 @@ struct ServingRequest {
     std::int64_t prompt_devices = 0; ///< devices for prompts alone, in engines of the same kind; 0: none
     Bindings sizes = {};             ///< of symbolic dimensions, besides batch and lengths
     bool find_capacity = true;
+    /// Facility over device power, and g CO2e per kWh, for the carbon of the run (CostOptions).
+    double pue = CostOptions{}.pue, grid_intensity = CostOptions{}.grid_intensity;
 };
 
 /// Simulates `request` on a device. Never throws for a device: what fails becomes the result's reason. Throws

@@ -70,9 +70,10 @@ struct ServingResult {
     double step_low = 1, step_high = 1;
     /// The same of the time to the first token.
     double prompt_low = 1, prompt_high = 1;
-    std::string step_bound;   ///< what most of that step goes to: compute, memory or overhead
-    double longest_batch = 0; ///< sequences of the mean length that the cache holds
-    double usd_per_hour = 0;  ///< of all devices; 0: not stated
+    std::string step_bound;             ///< what most of that step goes to: compute, memory or overhead
+    double longest_batch = 0;           ///< sequences of the mean length that the cache holds
+    double usd_per_hour = 0;            ///< of all devices; 0: not stated
+    double pue = 1, grid_intensity = 0; ///< facility over device power; g CO2e per kWh
     ServingOutcome outcome;
     ServingSummary summary;
     /// The same load with every step at the ends of its interval.
@@ -84,6 +85,18 @@ struct ServingResult {
     ARCHSIM_API std::optional<double> usd_per_million_output() const;
     /// The same of the prompt's tokens.
     ARCHSIM_API std::optional<double> usd_per_million_prompt() const;
+    /// Joules per thousand tokens, of prompts and answers together, over the whole run.
+    double joules_per_thousand_tokens() const {
+        const auto tokens = static_cast<double>(outcome.prompt_tokens + outcome.output_tokens);
+        constexpr double kThousand = 1e3;
+        return tokens > 0 ? kThousand * outcome.joules / tokens : 0;
+    }
+    /// Grams of CO2e of that electricity, with the facility's share. Worked: 300 J, a facility of 1.58 and
+    /// 480 g per kWh are 300 x 1.58 x 480 / 3.6e6 = 0.0632 g.
+    double carbon_g_per_thousand_tokens() const {
+        constexpr double kKwh = 3.6e6; // joules
+        return joules_per_thousand_tokens() * pue * grid_intensity / kKwh;
+    }
     /// Output tokens per second of one chip.
     double tokens_per_device() const {
         return summary.output_tokens_per_s / static_cast<double>(parallelism.devices());

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,6 +35,11 @@ struct ContextCounts {
     static std::size_t span_of(std::int64_t context) {
         return std::min<std::size_t>(std::bit_width(static_cast<std::uint64_t>(context / kFirst)),
                                      kSpans - 1);
+    }
+    /// The longest context in the span of another; worked: 127 for 100.
+    static std::int64_t last_of(std::int64_t context) {
+        const std::size_t span = span_of(context);
+        return span + 1 < kSpans ? (kFirst << span) - 1 : std::numeric_limits<std::int64_t>::max();
     }
     void add(std::int64_t context) {
         const std::size_t span = span_of(context);
@@ -84,6 +90,8 @@ struct EngineLimits {
     std::int64_t sequences = 256;    ///< that run at once
     std::int64_t step_tokens = 8192; ///< of one step: longer prompts are cut into chunks
     bool chunked = true;             ///< false: a prompt is processed in one step, whole
+    /// Prompts have steps of their own, in which no sequence generates (SGLang without --enable-mixed-chunk).
+    bool prompts_apart = false;
     /// A step is put together while the one before it runs (vLLM's asynchronous scheduling, TensorRT-LLM's
     /// overlap scheduler): what arrives during a step is in the next but one. False: in the next.
     bool scheduled_ahead = true;
@@ -136,7 +144,8 @@ struct ServedRequest {
     /// equal blocks (Mooncake's hash_ids). Empty: `prompt` says all.
     std::vector<std::int64_t> blocks = {};
     std::int64_t block_tokens = 0;
-    std::int64_t cached_tokens = 0; ///< of the prompt, that the engine found in its cache
+    std::int64_t first_block_tokens = 0; ///< where the first one has another length; 0: it has that of all
+    std::int64_t cached_tokens = 0;      ///< of the prompt, that the engine found in its cache
 
     /// Seconds from the arrival to the first token.
     double time_to_first() const { return first_token_s - arrival_s; }
@@ -204,6 +213,9 @@ struct RequestPlan {
     double rate_per_s = 0; ///< as `arrivals` says; 0: all at the start
     double prompt_tokens = 512, output_tokens = 128;
     std::int64_t distinct_prompts = 0; ///< a set of prompts that is gone through in turn; 0: none repeats
+    /// Prompts begin with one of so many texts, in turn, each of so many tokens: what a service tells its
+    /// model before it asks. 0: no two begin alike.
+    std::int64_t system_prompts = 0, system_tokens = 0;
     LengthShape shape = LengthShape::constant; ///< exponential: at least one token
     /// Ends of the uniform shape, as parts of the lengths above; both lengths are drawn apart.
     double shortest = 0.5, longest = 1.5;

@@ -171,6 +171,8 @@ class ServerQuestion(Question, total=False):
     lengths: str
     trace: str
     distinct_prompts: int
+    system_prompts: int
+    system_tokens: int
     seed: int
     reserved_context: int
     max_sequences: int
@@ -187,6 +189,8 @@ class ServerQuestion(Question, total=False):
     accepted: float
     draft_cost: float
     prompt_devices: int
+    pue: float
+    grid_intensity: float | str
 
 class Session:
     def __init__(self, data: str = "", hardware_db: Sequence[str] = ()) -> None: ...

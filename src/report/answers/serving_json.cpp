@@ -69,6 +69,10 @@ Json served_run(const ServingResult& r) {
             {"requests_counted", s.counted},
             {"prefix_cache_hit", s.cached_share},
             {"energy_j", r.outcome.joules},
+            {"joules_per_thousand_tokens", r.joules_per_thousand_tokens()},
+            {"carbon_g_per_thousand_tokens", r.carbon_g_per_thousand_tokens()},
+            {"grid_intensity_g_per_kwh", r.grid_intensity},
+            {"pue", r.pue},
             {"refused", r.outcome.refused},
             {"duration_s", r.outcome.duration_s},
             {"steps", r.outcome.steps}};

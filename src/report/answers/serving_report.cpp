@@ -119,8 +119,13 @@ std::vector<std::string> serving_sentences(const ServingResult& r) {
     if (s.cached_share > 0)
         out.push_back(fmt::format("prefix cache: {} of the prompts' tokens are found in it",
                                   format_percent(s.cached_share)));
-    out.push_back(fmt::format("{} kJ for all {} requests", format_number(r.outcome.joules / kServingKilo),
-                              format_count(static_cast<double>(r.outcome.requests.size()))));
+    out.push_back(fmt::format(
+        "{} kJ for all {} requests: {} J and {} g CO2e per 1,000 tokens, prompts' and answers' ({} g/kWh, "
+        "facility over device power {})",
+        format_number(r.outcome.joules / kServingKilo),
+        format_count(static_cast<double>(r.outcome.requests.size())),
+        format_number(r.joules_per_thousand_tokens()), format_number(r.carbon_g_per_thousand_tokens()),
+        format_number(r.grid_intensity), format_number(r.pue)));
     out.insert(out.end(), r.notes.begin(), r.notes.end());
     return out;
 }

@@ -27,7 +27,7 @@ ServedProtocol inference_max(std::int64_t prompt, std::int64_t output, const Mea
     p.shortest = kInferenceMaxRange;
     if (row.runtime != "trt-llm") {
         // vLLM: max-num-batched-tokens 8192, asynchronous scheduling, no prefix cache
-        p.whole_graph = row.hardware == kWholeGraph;
+        p.whole_graph = row.runtime == "vllm" && row.hardware == kWholeGraph;
         return p;
     }
     // TensorRT-LLM: max_num_tokens 16384, whole prompts; short prompts and answers on less than a node wait
@@ -75,13 +75,23 @@ ServedProtocol aiperf() {
     return p;
 }
 
+// A benchmark of one's own (vllm bench serve, sglang.bench_serving, genai-perf, aiperf): prompts of random
+// tokens, none twice, all sent as fast as the limit allows, to a server at its defaults.
+ServedProtocol own_benchmark(const std::string& client) {
+    ServedProtocol p;
+    p.name = client;
+    p.step_tokens = 0; // the stack's
+    return p;
+}
+
 } // namespace
 
 ServedProtocol protocol_of(const MeasuredRow& row) {
     const std::int64_t prompt = tokens_in(row.prompt_tokens), output = tokens_in(row.generated_tokens);
     const bool known = std::find(kInferenceMaxLengths.begin(), kInferenceMaxLengths.end(),
                                  std::pair(prompt, output)) != kInferenceMaxLengths.end();
-    ServedProtocol p = known                      ? inference_max(prompt, output, row)
+    ServedProtocol p = !row.client.empty()        ? own_benchmark(row.client)
+                       : known                    ? inference_max(prompt, output, row)
                        : row.runtime == "trt-llm" ? genai_perf()
                                                   : aiperf();
     p.prompt_tokens = prompt;

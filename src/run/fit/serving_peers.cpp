@@ -33,6 +33,9 @@ class PeerTable {
     std::string where(std::size_t row) const {
         return fmt::format("{}: line {}", file_, records_[row + 1].line);
     }
+    bool has(std::string_view column) const {
+        return std::find(head().begin(), head().end(), column) != head().end();
+    }
     const std::string& text(std::size_t row, std::string_view column) const {
         const auto found = std::find(head().begin(), head().end(), column);
         if (found == head().end())
@@ -73,6 +76,10 @@ ServingRequest request_of(const PeerTable& table, std::size_t row) {
         return static_cast<std::int64_t>(table.number(row, column));
     };
     load.distinct_prompts = whole("distinct_prompts");
+    if (table.has("system_prompts")) {
+        load.system_prompts = whole("system_prompts");
+        load.system_tokens = whole("system_tokens");
+    }
     // A stage goes through the prompts again and again. One that follows another finds them in the cache: so
     // many passes before it is counted.
     constexpr std::int64_t kPasses = 4;

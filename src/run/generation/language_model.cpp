@@ -114,12 +114,13 @@ GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
 std::shared_ptr<const BoundModel> GenerationModel::bound(std::int64_t batch, std::int64_t sequence,
                                                          std::int64_t past) const {
     const std::lock_guard lock(mutex_);
+    const Sizes sizes{batch, sequence, past};
     // The last of the list was used last.
-    const auto known = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) {
-        return e.batch == batch && e.sequence == sequence && e.past == past;
-    });
+    const auto known =
+        std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.sizes == sizes; });
     if (known != entries_.rend()) {
         std::rotate(std::prev(known.base()), known.base(), entries_.end());
+        entries_.back().again = true;
         return entries_.back().model;
     }
     Bindings all = bindings_;
@@ -134,10 +135,21 @@ std::shared_ptr<const BoundModel> GenerationModel::bound(std::int64_t batch, std
     if (std::none_of(unlike_.begin(), unlike_.end(),
                      [&](const auto& first) { return first->shares_partitions(*model); }))
         unlike_.push_back(model);
-    if (entries_.size() >= kMost)
-        entries_.erase(entries_.begin());
-    entries_.push_back({batch, sequence, past, model});
+    keep({sizes, model});
     return model;
+}
+
+void GenerationModel::keep(Entry entry) const {
+    if (std::find(asked_.begin(), asked_.end(), entry.sizes) == asked_.end())
+        asked_.push_back(entry.sizes);
+    else
+        entry.again = true;
+    entries_.push_back(std::move(entry));
+    const auto once = [](const Entry& e) { return !e.again; };
+    if (std::count_if(entries_.begin(), entries_.end(), once) > static_cast<std::ptrdiff_t>(kMostOnce))
+        entries_.erase(std::find_if(entries_.begin(), entries_.end(), once));
+    else if (entries_.size() > kMost)
+        entries_.erase(entries_.begin());
 }
 
 std::shared_ptr<const BoundModel> GenerationModel::bound_before(std::size_t part, std::int64_t batch) const {

@@ -28,13 +28,17 @@ class GenerationModel {
     double vocabulary() const {
         return language_.info.language_model ? language_.info.language_model->vocabulary : 0;
     }
+    /// Width of the residual stream; 0 where the model does not say.
+    double hidden() const {
+        return language_.info.language_model ? language_.info.language_model->hidden : 0;
+    }
     /// Format of most weights where a checkpoint states it.
     std::optional<Precision> stored_weights() const { return stored_weights_; }
     /// Format of the cache where the checkpoint states it.
     std::optional<Precision> stored_cache() const { return stored_cache_; }
     /// Positions that caches of windowed layers keep at most, ascending; empty: every layer keeps all.
     const std::vector<std::int64_t>& windows() const { return windows_; }
-    /// The language model at these sizes; kept for later calls.
+    /// The language model at these sizes; kept for later calls when it is asked for again.
     std::shared_ptr<const BoundModel> bound(std::int64_t batch, std::int64_t sequence,
                                             std::int64_t past) const;
     /// What runs once per prompt before the language model (vision tower, projector).
@@ -45,13 +49,19 @@ class GenerationModel {
     std::int64_t inserted_tokens() const { return inserted_; }
 
   private:
-    /// Sizes that are kept, those of last use: the steps at which a serving engine is priced (EnginePrices)
-    /// on all devices that are asked for.
-    static constexpr std::size_t kMost = 192;
-    struct Entry {
+    /// Sizes that are kept, those of last use: of all that were asked for twice, the steps at which a serving
+    /// engine is priced (EnginePrices) on several devices; of the others, which one device needs once, few.
+    static constexpr std::size_t kMost = 192, kMostOnce = 4;
+    struct Sizes {
         std::int64_t batch, sequence, past;
-        std::shared_ptr<const BoundModel> model;
+        bool operator==(const Sizes&) const = default;
     };
+    struct Entry {
+        Sizes sizes;
+        std::shared_ptr<const BoundModel> model;
+        bool again = false; ///< asked for twice
+    };
+    void keep(Entry entry) const;
 
     ImportedGraph language_;
     Bindings bindings_;
@@ -68,6 +78,7 @@ class GenerationModel {
     std::int64_t inserted_ = 0;
     mutable std::mutex mutex_;
     mutable std::vector<Entry> entries_;
+    mutable std::vector<Sizes> asked_; ///< whatever is kept of them
     /// The first of each way to fuse: a step, a prompt and a piece of one, each for one sequence and for
     /// several. Others have their partitions.
     mutable std::vector<std::shared_ptr<const BoundModel>> unlike_;

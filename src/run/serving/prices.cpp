@@ -62,8 +62,7 @@ EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, st
     given_ = machine_->uncertainty && !machine_->uncertainty->given().empty();
     runner_.ignore_capacity();
     subgraphs_ = runner_.work(1, ContextCounts::kFirst, 0)->subgraphs.size();
-    if (const auto& lm = runner_.model().bound(1, 1, middle_)->model().info.language_model)
-        hidden_ = lm->hidden;
+    hidden_ = runner_.model().hidden();
     const auto devices = static_cast<double>(parallelism.tensor);
     // A cache grows in straight lines, which bend where a window is full.
     std::vector<std::int64_t> lengths = runner_.model().windows();
@@ -121,6 +120,16 @@ EnginePrices::Point EnginePrices::at(Table& table, std::size_t row, std::size_t 
         }
     }
     return slot.point;
+}
+
+/// The same with the lock held, by a caller who has the counts.
+void EnginePrices::fill(Table& table, std::size_t row, std::size_t column, const NetworkWork& work,
+                        SpreadOf timed) {
+    Slot& slot = table.slots[row * kLengths + column];
+    if (slot.ready.load(std::memory_order_relaxed))
+        return;
+    slot.point = keep(runner_.price(work), timed);
+    slot.ready.store(true, std::memory_order_release);
 }
 
 EnginePrices::Point EnginePrices::between(const Point& low, const Point& high, double part) {
@@ -214,9 +223,12 @@ EnginePrices::Point EnginePrices::mixed_at(std::size_t count, std::size_t length
     if (length == 0)
         return decode_at(count, kFirstLength, 1);
     return at(mixed_, count, length, [&] {
-        return keep(runner_.price(mixed_step(*runner_.work(kCountGrid[count], 1, length_at(kFirstLength)),
-                                             *runner_.work(1, length_at(length), 0), 1)),
-                    SpreadOf::prefill);
+        const auto decode = runner_.work(kCountGrid[count], 1, length_at(kFirstLength)),
+                   prompt = runner_.work(1, length_at(length), 0);
+        // What the sum takes away again is at hand.
+        fill(decode_, count, kFirstLength, *decode, SpreadOf::decode);
+        fill(prompt_, length, 0, *prompt, SpreadOf::prefill);
+        return keep(runner_.price(mixed_step(*decode, *prompt, 1)), SpreadOf::prefill);
     });
 }
 

@@ -72,6 +72,7 @@ class EnginePrices final : public StepPrices {
 
     template <class Make>
     Point at(Table& table, std::size_t row, std::size_t column, const Make& make);
+    void fill(Table& table, std::size_t row, std::size_t column, const NetworkWork& work, SpreadOf timed);
     Table& decode_table(std::int64_t verified);
     Point decode_at(std::size_t count, std::size_t length, std::int64_t verified);
     Point decode_over(std::size_t count, const ContextCounts& contexts, std::int64_t verified);

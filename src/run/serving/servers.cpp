@@ -40,11 +40,7 @@ const JsonValue* row_for(const JsonValue& root, const Machine& machine, const st
     return nullptr;
 }
 
-} // namespace
-
-namespace {
-
-/// What the file has for the machine, read by `use`.
+/// What the file has for the machine, read by `use`; an empty row where there is none.
 template <class Use>
 void with_row(const Machine& machine, const std::filesystem::path& file, Use&& use) {
     std::vector<Finding> findings;
@@ -53,16 +49,16 @@ void with_row(const Machine& machine, const std::filesystem::path& file, Use&& u
         throw InputError(findings.front());
     const JsonValue none{};
     const JsonValue* row = row_for(document->root, machine, file.string());
-    use([&](const char* key) { return positive_at(row != nullptr ? *row : none, key, file.string()); });
+    use(row != nullptr ? *row : none);
 }
 
 } // namespace
 
 ServerMemory server_memory(const Machine& machine, const std::filesystem::path& file) {
     ServerMemory memory;
-    with_row(machine, file, [&](const auto& stated) {
-        memory.share = stated("memory_share");
-        if (const double factor = stated("nameplate_factor"); factor > 0)
+    with_row(machine, file, [&](const JsonValue& row) {
+        memory.share = positive_at(row, "memory_share", file.string());
+        if (const double factor = positive_at(row, "nameplate_factor", file.string()); factor > 0)
             memory.nameplate_factor = factor;
     });
     return memory;
@@ -72,21 +68,20 @@ ServingPlan with_server_defaults(ServingPlan plan, const Machine& machine,
                                  const std::filesystem::path& file) {
     const EngineLimits usual;
     EngineLimits& engine = plan.engine;
-    if (engine.sequences == 0 || engine.step_tokens == 0 || plan.request_s < 0) {
-        with_row(machine, file, [&](const auto& stated) {
-            const auto whole = [&](const char* key, std::int64_t otherwise) {
-                const double value = stated(key);
-                return value > 0 ? static_cast<std::int64_t>(value) : otherwise;
-            };
-            if (engine.sequences == 0)
-                engine.sequences = whole("sequences", usual.sequences);
-            if (engine.step_tokens == 0)
-                engine.step_tokens = whole("step_tokens", usual.step_tokens);
-            constexpr double kMilli = 1e-3;
-            if (plan.request_s < 0)
-                plan.request_s = kMilli * stated("request_ms");
-        });
-    }
+    with_row(machine, file, [&](const JsonValue& row) {
+        const auto whole = [&](const char* key, std::int64_t otherwise) {
+            const double value = positive_at(row, key, file.string());
+            return value > 0 ? static_cast<std::int64_t>(value) : otherwise;
+        };
+        if (engine.sequences == 0)
+            engine.sequences = whole("sequences", usual.sequences);
+        if (engine.step_tokens == 0)
+            engine.step_tokens = whole("step_tokens", usual.step_tokens);
+        engine.prompts_apart = engine.prompts_apart || row.text_at("prompts") == "apart";
+        constexpr double kMilli = 1e-3;
+        if (plan.request_s < 0)
+            plan.request_s = kMilli * positive_at(row, "request_ms", file.string());
+    });
     constexpr double kAny = 1e9;
     engine.sequences =
         std::min(engine.sequences, static_cast<std::int64_t>(machine.param(Parameter::largest_batch, kAny)));

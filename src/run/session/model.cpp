@@ -169,10 +169,12 @@ std::int64_t fixed_items(const Graph& graph) {
 }
 
 struct BoundModel::State {
-    State(ImportedGraph imported, const Bindings& given, const OperatorRegistry& rows)
+    /// `known`: the graph was found sound before.
+    State(ImportedGraph imported, const Bindings& given, const OperatorRegistry& rows, bool known)
         : model(std::move(imported)), bindings(given), operators(&rows),
           graph(std::make_shared<const ShapedGraph>(
-              archsim::bind(sound(*model.graph, rows), bindings, model.info.dims, rows, model.budget))),
+              archsim::bind(known ? *model.graph : sound(*model.graph, rows), bindings, model.info.dims, rows,
+                            model.budget))),
           facts(std::make_shared<const ModelFacts>(describe(model.info, graph))),
           batch_name(batch_symbol(*model.graph)) {
         if (const auto size = graph->dims.find(batch_name); size != graph->dims.end())
@@ -246,7 +248,12 @@ struct BoundModel::State {
 
 BoundModel::BoundModel(ImportedGraph model, const Bindings& bindings, const OperatorRegistry& operators,
                        std::span<const std::shared_ptr<const BoundModel>> earlier)
-    : state_(std::make_unique<State>(std::move(model), bindings, operators)) {
+    : state_([&] {
+          const bool known = std::any_of(earlier.begin(), earlier.end(), [&](const auto& other) {
+              return other->state_->model.graph == model.graph && other->state_->operators == &operators;
+          });
+          return std::make_unique<State>(std::move(model), bindings, operators, known);
+      }()) {
     const auto like = std::find_if(earlier.begin(), earlier.end(), [this](const auto& other) {
         return fuse_alike(*other->state_->graph, *state_->graph);
     });

@@ -264,11 +264,20 @@ class LocalRunner {
             row.reason += "; what is no layer does not fit either";
             return;
         }
+        LocalModel apart = row;
+        const bool of_experts = whole.expert_bytes > 0 && outside < whole.expert_bytes &&
+                                split_experts(model, whole, prompt, format, apart);
+        split_layers(model, whole, prompt, format, outside / layers_bytes, row);
+        if (of_experts && (!row.runs || apart.output.value > row.output.value))
+            row = apart;
+    }
+
+    /// Some layers on the host.
+    void split_layers(const Model& model, const Passes& whole, double prompt, const std::string& format,
+                      double outside, LocalModel& row) const {
         const auto layers = static_cast<double>(row.layers);
-        if (whole.expert_bytes > 0 && outside < whole.expert_bytes &&
-            split_experts(model, whole, prompt, format, row))
-            return;
-        row.device_layers = static_cast<std::int64_t>(std::floor(layers * (1 - outside / layers_bytes)));
+        const double layers_bytes = whole.memory.weight_bytes + whole.memory.kv_cache_bytes;
+        row.device_layers = static_cast<std::int64_t>(std::floor(layers * (1 - outside)));
         const double on_host = 1 - static_cast<double>(row.device_layers) / layers;
         row.host_bytes = on_host * layers_bytes;
         if (row.host_bytes > host_capacity()) {
@@ -294,8 +303,7 @@ class LocalRunner {
         row.output = mixed(whole.token, host->token, 1);
     }
 
-    /// Experts of some layers on the host, all else on the device. Whole layers are the slower way: attention
-    /// and cache leave the device with them.
+    /// Experts of some layers on the host, all else on the device: attention and cache stay there.
     bool split_experts(const Model& model, const Passes& whole, double prompt, const std::string& format,
                        LocalModel& row) const {
         const auto layers = static_cast<double>(row.layers);

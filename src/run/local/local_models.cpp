@@ -268,7 +268,7 @@ class LocalRunner {
         const bool of_experts = whole.expert_bytes > 0 && outside < whole.expert_bytes &&
                                 split_experts(model, whole, prompt, format, apart);
         split_layers(model, whole, prompt, format, outside / layers_bytes, row);
-        if (of_experts && (!row.runs || apart.output.value > row.output.value))
+        if (of_experts && (!row.runs || apart.output.per_s > row.output.per_s))
             row = apart;
     }
 

@@ -43,16 +43,27 @@ Cell bound_cell(const SweepPointFacts& facts) {
     return Cell{facts.bound.empty() ? "-" : fmt::format("{} {:.0f} %", facts.bound, 100 * facts.bound_share)};
 }
 
-/// Columns of points: what varies, then some metrics.
+/// Columns of points: what varies, then some metrics. What is the same in all rows leaves a narrow terminal
+/// first, so that what binds has a line.
 std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes,
                                               const std::vector<const Metric*>& metrics,
-                                              const std::map<std::uint64_t, SweepPointFacts>& facts) {
+                                              const std::map<std::uint64_t, SweepPointFacts>& facts,
+                                              const std::vector<SweepRow>& rows) {
     std::vector<ColumnOf<SweepRow>> columns = {
         {{"Model", "", "model"}, [](const SweepRow& r) { return Cell{r.model}; }},
         {{"Hardware", "", "hardware"}, [](const SweepRow& r) { return Cell{r.hardware}; }},
         {{"Precision", "", "precision"}, [](const SweepRow& r) { return Cell{r.executed}; }},
         {number_column("Batch", "", "batch_size"),
          [](const SweepRow& r) { return count_cell(true, static_cast<double>(r.batch)); }}};
+    constexpr int kSame = 4;
+    const auto same = [&](auto&& of_row) {
+        return std::all_of(rows.begin(), rows.end(),
+                           [&](const SweepRow& r) { return of_row(r) == of_row(rows.front()); });
+    };
+    if (same([](const SweepRow& r) { return r.executed; }))
+        columns[2].column.priority = kSame;
+    if (same([](const SweepRow& r) { return r.batch; }))
+        columns[3].column.priority = kSame;
     for (std::size_t i = 0; i < axes.size(); ++i)
         columns.push_back({number_column(axes[i].name, "", axes[i].name), [i](const SweepRow& r) {
                                return Cell{factor_text(r.factors[i]), r.factors[i]};
@@ -89,7 +100,8 @@ Table front_table(const SweepSummary& summary) {
     const ParetoFront& front = *summary.front;
     Table table =
         table_of(fmt::format("Pareto front of {} and {}", front.first().noun, front.second().noun),
-                 point_columns(summary.axes, {&front.first(), &front.second()}, summary.facts), front.rows());
+                 point_columns(summary.axes, {&front.first(), &front.second()}, summary.facts, front.rows()),
+                 front.rows());
     table.notes.push_back(
         "No other point of the same model is better in one of the two and as good in the other.");
     return table;
@@ -102,7 +114,7 @@ Table best_table(const SweepSummary& summary) {
             metrics.push_back(m);
     const std::vector<SweepRow> rows = summary.best.rows();
     Table table = table_of(fmt::format("Points (sorted by {})", summary.best.metric().noun),
-                           point_columns(summary.axes, metrics, summary.facts), rows);
+                           point_columns(summary.axes, metrics, summary.facts, rows), rows);
     if (rows.size() < summary.estimated)
         table.notes.push_back(fmt::format("{} of {} points: --top 0 lists all, --output FILE.csv writes "
                                           "every one with all metrics.",

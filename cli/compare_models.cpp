@@ -19,7 +19,7 @@ constexpr const char* kExamples = R"(  compare_models resnet50 --deployment edge
   compare_models mobilenet_v2 --hardware H100 A100 Jetson-Orin-Nano@15W KPU-T64
   compare_models resnet50 vit_b_16 --deployment datacenter --precision fp16 --batch-size 16
   compare_models llama-3-8b --hardware H100 L4 --precision fp16 --prompt-tokens 512 --generate-tokens 128
-  compare_models ./my_model.onnx --hardware H100 --dim sequence=384 --format json
+  compare_models ./my_model.onnx bert-base --hardware H100 --format json
   compare_models resnet50 --hardware RTX-4090 --runtime tensorrt cuda-eager directml --cold-start
   compare_models resnet50 --hardware A100 L4 Jetson-AGX-Orin --percentiles --rate 500
   compare_models resnet50 --hardware A100 T4 --precision int8 --explain-energy --cost --years 3

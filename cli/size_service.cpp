@@ -37,8 +37,7 @@ struct SizeOptions {
         model.add_to(flags);
         flags
             .add_option("--hardware", hardware,
-                        "devices: NAME, NAME@MODE or a device file; all: every device of the database "
-                        "(default: those of servers with a rental price)")
+                        "devices, files of devices, or all (default: rented servers')")
             .value_named("DEVICE");
         serving.add_to(flags, {.without = {"warm_up", "prompt_devices", "pue", "grid_intensity"},
                                .usual = {{"prompt_tokens", "2k"}, {"output_tokens", "300"}},
@@ -50,8 +49,8 @@ struct SizeOptions {
         flags
             .add_option(
                 "--emit", emit,
-                "instead of the answer what starts the cheapest layout: the command of an engine, or a "
-                "manifest; sized for that engine unless --runtime says otherwise")
+                "only what starts the cheapest layout, a command or a manifest; sized for that engine unless "
+                "--runtime says otherwise")
             .one_of({"vllm", "sglang", "trtllm", "kubernetes"});
         add_money(flags);
         flags.add_rule([this, &flags] { finish(serving.given(flags)); });
@@ -110,8 +109,7 @@ struct SizeOptions {
             .value_named("SHARE")
             .show_default();
         flags.add_option("--budget", budget, "the most that it may cost, 20USD/h").value_named("USD/h");
-        flags.add_flag("--pairs", request.pairs,
-                       "also prompts on one kind of device and answers on another, of the cheapest six");
+        flags.add_flag("--pairs", request.pairs, "also prompts on one kind of device and answers on another");
         flags.add_option("--max-devices", request.most_devices, "the most devices of one service")
             .within(1, 1 << 20)
             .show_default();

@@ -206,9 +206,7 @@ std::vector<ServingField> load_fields() {
                      ServingRequest& r) { r.load.lengths = read_request_lengths(text); }},
         {.key = "trace",
          .flag = "--trace",
-         .help =
-             "recorded requests: a file of Mooncake (JSON lines), Azure or BurstGPT (CSV); --rate stretches "
-             "its time",
+         .help = "recorded requests of Mooncake, Azure or BurstGPT; --rate scales them",
          .value = std::string(kFileValue),
          .print = [](const ServingRequest&) { return std::vector<std::string>{}; },
          .parse = [](const std::string& text, const std::string&,

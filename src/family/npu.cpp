@@ -523,7 +523,7 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
         a.units_total = array.cores;
         a.units_used = array.per_inference * std::ceil(array.parallel);
         if (array.pipeline)
-            a.units_used *= share * stages.contexts;
+            a.units_used *= std::min(1.0, share * stages.contexts); // contexts take unlike times
         a.tile_k = static_cast<std::uint16_t>(array.rows);
         a.tile_n = static_cast<std::uint16_t>(array.cols);
         a.useful_fraction = padded > 0 ? std::min(1.0, work.macs / padded) : 1;

@@ -104,7 +104,7 @@ class Engine {
     std::int64_t coasts_ = 0, coasted_ = 0, shown_ = 0;
     bool coasting_ = false;
     bool blocked_ = false; ///< the head of the queue found no room in the last step that was counted anew
-    bool prompts_alone_ = false; ///< in this step nobody generates
+    bool prompts_alone_ = false;        ///< in this step nobody generates
     std::int64_t given_ = 0, used_ = 0; ///< positions of the last step, for `waste_`
     std::int64_t to_do_ = 0;            ///< tokens of prompts and answers that the running ones still need
     double used_bytes_ = 0, peak_bytes_ = 0, ahead_ = 0, waste_ = 0;

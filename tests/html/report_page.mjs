@@ -109,7 +109,7 @@ async function checkTables(page) {
   const left = await visible();
   assert(left.length > 0 && left.every(text => text.toLowerCase().includes(word.split(/\s+/)[0])), `filter by "${word}"`);
   const heading = (await table.locator('thead th').nth(numeric).textContent()).toLowerCase().split(' ')[0];
-  await input.fill(`${heading}<-1`);
+  await input.fill(`${heading}<-1e30`);
   assert.equal((await visible()).length, 0, 'a condition that no row meets');
   await input.fill('');
   assert.equal((await visible()).length, all, 'an empty filter');

@@ -105,7 +105,7 @@ TEST_CASE("sizes of a generator reach the parts that have them, and are no remar
         REQUIRE(r.model->dims.contains(name));
         CHECK(r.model->dims.at(name) == size);
     }
-    CHECK_FALSE(made("sdxl", {{"heigth", 512}}).model->findings.empty());
+    CHECK_THROWS_WITH(made("sdxl", {{"heigth", 512}}), Catch::Contains("heigth"));
 }
 
 TEST_CASE("devices divide the tokens of a denoiser, and each holds all weights", "[diffusion]") {

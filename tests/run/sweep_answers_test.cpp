@@ -133,7 +133,7 @@ TEST_CASE("rows of another prompt, size or format are not continued", "[sweep][g
     other.conditions.kv_cache = Precision::fp8;
     refused(other);
     other = q;
-    other.sizes.input_values["lengths"] = {1};
+    other.sizes.input_values["input_ids"] = {1};
     refused(other);
     fs::remove_all(folder);
 }

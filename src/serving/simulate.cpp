@@ -40,8 +40,8 @@ class Simulation {
         check();
         out_.requests = std::move(requests);
         for (std::int64_t i = 0; i < plan.prompt_engines; ++i)
-            engines_.emplace_back(plan.engine, EngineRole::prompts, prompt_prices ? *prompt_prices : prices,
-                                  static_cast<std::uint64_t>(i));
+            engines_.emplace_back(plan.prompt_engine.value_or(plan.engine), EngineRole::prompts,
+                                  prompt_prices ? *prompt_prices : prices, static_cast<std::uint64_t>(i));
         answers_from_ = engines_.size();
         for (std::int64_t i = 0; i < plan.engines; ++i)
             engines_.emplace_back(plan.engine, split_ ? EngineRole::answers : EngineRole::both, prices,

@@ -206,6 +206,11 @@ TEST_CASE("what no cache holds is refused, and a plan without engines is no plan
     CHECK(out.refused == 1);
     CHECK(out.requests[0].refused);
     CHECK(out.requests[1].emitted == 1);
+    ServingPlan pools = plain(); // of which the one for prompts has less room
+    pools.prompt_engines = 1;
+    CHECK(simulate_serving(pools, prices, two).refused == 0);
+    pools.prompt_engine = plain(1000).engine;
+    CHECK(simulate_serving(pools, prices, two).refused == 1);
     ServingPlan none = plain();
     none.engines = 0;
     CHECK_THROWS_AS(simulate_serving(none, prices, two), UsageError);

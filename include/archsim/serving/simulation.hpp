@@ -12,6 +12,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -120,6 +121,8 @@ struct ServingPlan {
     std::int64_t engines = 1;
     /// Engines that process prompts alone and hand the cache over; 0: every engine does both.
     std::int64_t prompt_engines = 0;
+    std::optional<EngineLimits>
+        prompt_engine;               ///< of those, where it is not `engine`: on devices of another kind
     double transfer_bytes_per_s = 0; ///< between the pools; 0: free
     double idle_watts = 0;           ///< of one engine between steps
     double request_s = 0;            ///< before an engine sees a request: parsing, tokens, hand-over

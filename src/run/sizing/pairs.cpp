@@ -84,6 +84,7 @@ class PairSizer {
         ServingPlan plan = answers_.server->plan();
         plan.engines = pair.answer_engines;
         plan.prompt_engines = pair.prompt_engines;
+        plan.prompt_engine = prompts_.server->plan().engine;
         if (const double rate = transfer_rate(*prompts_.device, *answers_.device); rate > 0)
             plan.transfer_bytes_per_s =
                 rate * static_cast<double>(std::min(prompts_.each(), answers_.each()));

@@ -135,8 +135,8 @@ nlohmann::json load_json(const ServingRequest& request) {
         object["lengths"] = digest.hex();
     }
     // What is filled in from the device is none of the request's.
-    const auto& [engine, engines, prompt_engines, transfer, idle_watts, request_s, concurrency, warm_up,
-                 on_step] = plan;
+    const auto& [engine, engines, prompt_engines, prompt_engine, transfer, idle_watts, request_s, concurrency,
+                 warm_up, on_step] = plan;
     static_cast<void>(on_step); // who looks on changes nothing
     add("warm_up", warm_up, usual_request.plan.warm_up);
     add("request_s", request_s, usual_request.plan.request_s);

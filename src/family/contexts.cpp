@@ -1,5 +1,7 @@
 #include "family/contexts.hpp"
 
+#include "core/same_everywhere.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -124,7 +126,7 @@ std::vector<Context> plan_contexts(std::span<const Stage> stages, const Capacity
         low += stage.work / std::max(1.0, capacity.units) / static_cast<double>(stages.size());
     const double high = std::max(range.high, low);
     for (int i = 0; i <= kSteps; ++i) {
-        const double interval = low * std::pow(high / low, static_cast<double>(i) / kSteps);
+        const double interval = low * same_everywhere(std::pow(high / low, static_cast<double>(i) / kSteps));
         std::vector<Context> contexts = cut(stages, capacity, interval);
         const double cycles = cost_of(stages, contexts, costs);
         if (cycles < least) {

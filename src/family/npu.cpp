@@ -4,6 +4,8 @@
 // when they do not fit.
 
 #include "family/contexts.hpp"
+#include "family/npu_facts.hpp"
+#include "family/pipeline_layers.hpp"
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
 #include "map/arrangements.hpp"
@@ -20,12 +22,6 @@ namespace archsim {
 namespace {
 
 using namespace accelerator;
-
-struct NpuFacts : FactsOf<NpuFacts> {
-    Fact cores, array_rows, array_cols, sram_bytes, on_chip_weight_bytes;
-    Fact compute_units, layer_controllers, units_per_controller, context_fill, unit_channels, layer_bandwidth;
-    bool dataflow_pipeline = false; ///< whole network laid out spatially, one image per pipeline step
-};
 
 struct Array {
     Array(const Machine& machine, const NetworkWork& network, bool in_contexts = false)
@@ -223,58 +219,6 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
         double crossing_bytes = 0; ///< of an image: out of contexts and into later ones
     };
 
-    /// Layers of a pipeline that a subgraph becomes. A compiler merges what follows a product into it, but
-    /// for a sum with another tensor behind an activation; a normalisation and a softmax come apart.
-    static double layers_of(const SubgraphWork& work, const Machine& machine) {
-        double layers = 0, activations = 0;
-        for (const OperatorUse& use : work.operators) {
-            if (on_host(use, machine))
-                continue;
-            const OperatorWork& w = use.op->work;
-            switch (w.kind) {
-            case OpKind::free:
-                break;
-            case OpKind::normalization: // mean, difference, square, mean, root, quotient, scale, shift
-                layers += 8;
-                break;
-            case OpKind::softmax: // maximum, difference, exponential, sum, reciprocal, product
-                layers += 6;
-                break;
-            case OpKind::elementwise:
-                activations += w.special_ops > 0;
-                break;
-            default:
-                layers += 1;
-            }
-        }
-        if (layers > 0 && activations > 0 && work.extra_bytes > 0)
-            layers += 1;
-        return std::max(1.0, layers);
-    }
-
-    /// Units that one controller can use on a subgraph: they divide its output channels.
-    static double units_each(const Array& array, const SubgraphWork& work) {
-        if (array.unit_channels <= 0)
-            return 0;
-        double channels = 0;
-        for (const OperatorUse& use : work.operators)
-            for (const Contraction& c : use.op->work.contractions)
-                channels = std::max(channels,
-                                    use.op->work.window ? use.op->work.window->out_channels : c.n * c.groups);
-        return channels > 0 ? std::ceil(channels / array.unit_channels) : 1;
-    }
-
-    /// Cycles in which the largest tensor of a subgraph passes from layer to layer.
-    static double handed_on(const Array& array, const SubgraphWork& work, double clock) {
-        if (array.layer_bandwidth <= 0)
-            return 0;
-        double bytes = 0;
-        for (const OperatorUse& use : work.operators)
-            if (!on_host(use, array.m))
-                bytes = std::max({bytes, use.written_bytes, use.read_bytes});
-        return bytes / array.layer_bandwidth * clock;
-    }
-
     /// Where a compiler deals out whole units, depthwise layers draw on what aligns their inputs, which all
     /// of them share, and their few multiplications on one unit.
     static npu::Stage stage_of(const Array& array, const SubgraphWork& work, double clock, double batch) {
@@ -286,28 +230,12 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
             cycles.depthwise = 0;
         }
         stage.work = share * placed_cycles(array, cycles) * std::max(1.0, array.whole.units);
-        stage.controllers = layers_of(work, array.m);
-        stage.per_controller = units_each(array, work);
-        stage.floor = handed_on(array, work, clock) / batch;
+        stage.controllers = npu::layers_of(work, array.m);
+        stage.per_controller = npu::units_of_controller(work, array.unit_channels);
+        if (array.layer_bandwidth > 0)
+            stage.floor = npu::largest_tensor_bytes(work, array.m) / array.layer_bandwidth * clock / batch;
         stage.weights = work.weight_bytes;
         return stage;
-    }
-
-    /// Whether a subgraph turns results into boxes and scores: nothing that follows from it is a layer worth
-    /// the name. Compilers' parsers end at the last layers and leave that to the application.
-    static std::vector<bool> decoding(const NetworkWork& network) {
-        constexpr double kOfProducts = 1e-3; // the least share of the products that makes a layer
-        const std::size_t count = network.subgraphs.size();
-        std::vector<bool> decodes(count, network.macs > 0);
-        for (std::size_t i = count; i-- > 0;) {
-            const SubgraphWork& work = network.subgraphs[i];
-            if (work.repeat * work.macs >= kOfProducts * network.macs)
-                decodes[i] = false;
-            if (!decodes[i] && network.partition != nullptr && i < network.partition->subgraphs.size())
-                for (const std::uint32_t before : network.partition->subgraphs[i].predecessors)
-                    decodes[before] = false;
-        }
-        return decodes;
     }
 
     static Stages stages_of(const Array& array, const NetworkWork& network) {
@@ -330,7 +258,7 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
             all.cycles += (stages[i].work / units + stages[i].pooled) * network.batch;
             all.outside_bytes += work.repeat * outside(array, work);
         }
-        const std::vector<bool> decodes = decoding(network);
+        const std::vector<bool> decodes = npu::decodes_results(network);
         for (std::size_t i = 0; i < count; ++i)
             if (decodes[i])
                 stages[i].controllers = 0;
@@ -469,7 +397,8 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
             // Contexts are loaded in turn, once for a batch: each changes the configuration and brings its
             // weights.
             out.add(Resource::seconds, Lane::overhead,
-                    m.param(Parameter::context_switch, 0) * layers_of(work, m), 1, Parameter::context_switch);
+                    m.param(Parameter::context_switch, 0) * npu::layers_of(work, m), 1,
+                    Parameter::context_switch);
             out.add(array.own_dram ? Resource::weight_bytes : Resource::host_link_bytes, Lane::overhead,
                     work.weight_bytes);
             out.events[array.own_dram ? Event::dram_byte : Event::host_link_byte] += work.weight_bytes;
@@ -540,72 +469,6 @@ double held_weight_bytes(const Machine& machine) {
     return machine.device->facts.as<NpuFacts>().on_chip_weight_bytes.value_or(0);
 }
 
-constexpr std::array kFacts = {
-    FactRow{.name = "cores",
-            .member = fact_at(&NpuFacts::cores),
-            .doc = "Cores.",
-            .high = 1e6,
-            .scales_with = Structure::units},
-    FactRow{.name = "array_rows",
-            .member = fact_at(&NpuFacts::array_rows),
-            .doc = "Input channels per clock of a core.",
-            .high = 65536,
-            .scales_with = Structure::array},
-    FactRow{.name = "array_cols",
-            .member = fact_at(&NpuFacts::array_cols),
-            .doc = "Output channels per clock of a core.",
-            .high = 65536,
-            .scales_with = Structure::array},
-    FactRow{.name = "sram",
-            .member = fact_at(&NpuFacts::sram_bytes),
-            .doc = "On-chip buffer.",
-            .unit = "B",
-            .low = 0,
-            .high = 1e12,
-            .scales_with = Structure::on_chip_memory},
-    FactRow{.name = "on_chip_weights",
-            .member = fact_at(&NpuFacts::on_chip_weight_bytes),
-            .doc = "Weights that stay on chip.",
-            .unit = "B",
-            .low = 0,
-            .high = 1e12,
-            .scales_with = Structure::on_chip_memory},
-    FactRow{.name = "compute_units",
-            .member = fact_at(&NpuFacts::compute_units),
-            .doc = "Units of a pipeline that its layers take whole numbers of.",
-            .high = 1e6,
-            .scales_with = Structure::units},
-    FactRow{.name = "layer_controllers",
-            .member = fact_at(&NpuFacts::layer_controllers),
-            .doc = "Layers that a pipeline drives at once.",
-            .high = 1e6,
-            .scales_with = Structure::units},
-    FactRow{.name = "units_per_controller",
-            .member = fact_at(&NpuFacts::units_per_controller),
-            .doc = "Compute units that one layer controller drives.",
-            .high = 1e6},
-    FactRow{.name = "unit_channels",
-            .member = fact_at(&NpuFacts::unit_channels),
-            .doc = "Output channels that a compute unit makes at once.",
-            .high = 1e6},
-    FactRow{.name = "layer_bandwidth",
-            .member = fact_at(&NpuFacts::layer_bandwidth),
-            .doc = "What a layer of a pipeline hands on to the next.",
-            .unit = "B/s",
-            .low = 1e6,
-            .high = 1e13,
-            .scales_with = Structure::clock},
-    FactRow{.name = "context_fill",
-            .member = fact_at(&NpuFacts::context_fill),
-            .doc = "Share of units, controllers and weights that one context of several fills.",
-            .unit = "1",
-            .low = 0.05,
-            .high = 1},
-    FactRow{.name = "dataflow_pipeline",
-            .member = fact_at(&NpuFacts::dataflow_pipeline),
-            .doc = "The whole network is laid out spatially, one image per step."},
-};
-
 constexpr std::array kNpuProperties = {
     FamilyProperty{
         "runs what its compiler knows",
@@ -618,7 +481,7 @@ constinit const FamilyRow family::npu{.name = "npu",
                                       .title = "NPU",
                                       .block = "npu",
                                       .doc = "Generic spatial array.",
-                                      .facts = kFacts,
+                                      .facts = kNpuFacts,
                                       .make_facts = empty_facts<NpuFacts>,
                                       .mapper = only_mapper<NpuMapper>,
                                       .managed_memory = buffer_bytes,

@@ -260,7 +260,13 @@ TEST_CASE("pairs of two kinds hold the limits, cheapest first, and serve no thir
         CHECK(pair.devices() >= 2);
         CHECK(pair.usd_per_hour.value_or(HUGE_VAL) >= last);
         last = pair.usd_per_hour.value_or(HUGE_VAL);
+        const auto networked = [](const std::string& hardware) {
+            return shipped_session().hardware().device(hardware).device->network_bandwidth.known();
+        };
+        CHECK(pair.transfer_bytes_per_s.has_value() ==
+              (networked(pair.prompt_hardware) || networked(pair.answer_hardware)));
     }
+    CHECK(answer.unpaired.empty());
     CHECK(sized("llama-3-8b", rate_of(12, 1, 0.05)).pairs.empty()); // not asked for
 }
 

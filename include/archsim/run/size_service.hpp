@@ -98,6 +98,9 @@ struct SizedPair {
     std::optional<double> usd_per_hour;
     double watts = 0; ///< at the facility's meter
     bool within_budget = true;
+    /// Of caches from one engine to the other over the network; absent where neither device states one: they
+    /// are taken to cross as fast as between two devices of the answers' kind.
+    std::optional<double> transfer_bytes_per_s;
 
     /// Devices of both kinds.
     std::int64_t devices() const {
@@ -114,8 +117,9 @@ struct SizingAnswer {
     /// Where none holds: the one with the smallest miss, and what would make it hold.
     std::optional<std::size_t> nearest;
     std::string remedy;
-    std::vector<SizedPair> pairs; ///< of those that hold, cheapest first; where they were asked for
-    Tenure basis = Tenure::rent;  ///< of all prices
+    std::vector<SizedPair> pairs;      ///< of those that hold, cheapest first; where they were asked for
+    std::vector<std::string> unpaired; ///< "A and B: why" of pairs that could not be estimated
+    Tenure basis = Tenure::rent;       ///< of all prices
 };
 
 /// Requests that a sizing simulates where the caller names no number: so many that the run is five times as

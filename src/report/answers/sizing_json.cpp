@@ -105,6 +105,7 @@ Json sized_pair(const SizedPair& p) {
             {"time_per_output_token_p99_s", p.summary.time_per_token_s.p99},
             {"usd_per_hour", sized_or_null(p.usd_per_hour)},
             {"facility_power_w", p.watts},
+            {"transfer_bytes_per_s", sized_or_null(p.transfer_bytes_per_s)},
             {"pressure", sizing_pressure(p.pressure)}};
 }
 
@@ -148,6 +149,7 @@ std::string to_json(const SizingAnswer& answer, const PlainView&) {
          {"nearest", index_or_null(answer.nearest)},
          {"remedy", text_or_null(answer.remedy)},
          {"pairs", std::move(pairs)},
+         {"unpaired", answer.unpaired},
          {"results", std::move(devices)}});
 }
 

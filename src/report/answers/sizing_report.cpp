@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -144,7 +145,14 @@ Table pairs_table(const SizingAnswer& answer) {
              {format_time(p.summary.time_per_token_s.p99), p.summary.time_per_token_s.p99},
              {fmt::format("{:.0f}", std::floor(100 * p.probability)), p.probability},
              p.usd_per_hour ? Cell{format_number(*p.usd_per_hour), *p.usd_per_hour} : Cell{"-"}});
-    table.notes.emplace_back("Caches cross the slower of the two networks; both kinds err alike.");
+    const auto over_network = [](const SizedPair& p) { return p.transfer_bytes_per_s.has_value(); };
+    if (std::any_of(answer.pairs.begin(), answer.pairs.end(), over_network))
+        table.notes.emplace_back("Caches cross the slower of the networks that are stated.");
+    if (!std::all_of(answer.pairs.begin(), answer.pairs.end(), over_network))
+        table.notes.emplace_back(
+            "Where neither device states its network, caches are taken to cross as fast as "
+            "between two devices of the answers' kind.");
+    table.notes.emplace_back("Both kinds err alike.");
     return table;
 }
 

@@ -3,6 +3,7 @@
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <map>
@@ -163,6 +164,8 @@ Takeaway sizing_takeaway(const SizingAnswer& answer) {
     if (answer.request.pairs)
         out.lines.push_back(answer.pairs.empty() ? "No pair of two kinds holds the limits."
                                                  : pair_text(answer, answer.pairs.front()));
+    if (!answer.unpaired.empty())
+        out.lines.push_back(fmt::format("Not estimated as pairs: {}.", fmt::join(answer.unpaired, "; ")));
     return out;
 }
 

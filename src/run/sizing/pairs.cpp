@@ -6,11 +6,15 @@
 #include "run/serving/scaled_prices.hpp"
 #include "run/serving/server.hpp"
 #include "run/sizing/money.hpp"
+#include "run/sizing/replicas.hpp"
 #include "run/sizing/ways.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <thread>
 
@@ -26,7 +30,6 @@ constexpr int kMostGrowths = 24;
 constexpr double kPoolGrowth = 1.25;
 // Halvings between a deviation that holds and one that does not: a twentieth of a standard error.
 constexpr int kHalvings = 5;
-constexpr double kFarthestPair = 4.2;
 
 /// One kind of device of a pair: how it shares the model, and how sure its times are.
 struct Pool {
@@ -37,8 +40,7 @@ struct Pool {
 
     std::int64_t each() const { return server->basis().parallelism.engine_devices(); }
     double factor(double deviation) const {
-        const Spread spread = waiting_spread(server->prices().machine(), waited);
-        return std::pow(deviation < 0 ? spread.low : spread.high, std::abs(deviation) / kErrorReach);
+        return wait_factor(waiting_spread(server->prices().machine(), waited), deviation);
     }
 };
 
@@ -59,10 +61,13 @@ std::unique_ptr<Pool> pool_of(const SizingBasis& basis, const std::string& hardw
     return nullptr;
 }
 
-/// Bytes per second between two kinds of devices: the slower network, where it is known.
-double transfer_rate(const Device& a, const Device& b) {
-    const double from = a.network_bandwidth.value_or(0), to = b.network_bandwidth.value_or(0);
-    return from > 0 && to > 0 ? std::min(from, to) : std::max(from, to);
+/// Bytes per second between an engine of each: over the slower network of two that are stated, or the one.
+std::optional<double> transfer_rate(const Pool& a, const Pool& b) {
+    const double from = a.device->network_bandwidth.value_or(0), to = b.device->network_bandwidth.value_or(0);
+    if (from <= 0 && to <= 0)
+        return std::nullopt;
+    const double each = from > 0 && to > 0 ? std::min(from, to) : std::max(from, to);
+    return each * static_cast<double>(std::min(a.each(), b.each()));
 }
 
 class PairSizer {
@@ -85,9 +90,8 @@ class PairSizer {
         plan.engines = pair.answer_engines;
         plan.prompt_engines = pair.prompt_engines;
         plan.prompt_engine = prompts_.server->plan().engine;
-        if (const double rate = transfer_rate(*prompts_.device, *answers_.device); rate > 0)
-            plan.transfer_bytes_per_s =
-                rate * static_cast<double>(std::min(prompts_.each(), answers_.each()));
+        if (const auto rate = transfer_rate(prompts_, answers_)) // else as between two of the answers' kind
+            plan.transfer_bytes_per_s = *rate;
         const auto engines = static_cast<double>(plan.engines + plan.prompt_engines);
         plan.idle_watts = (static_cast<double>(plan.engines) * plan.idle_watts +
                            static_cast<double>(plan.prompt_engines) * prompts_.server->plan().idle_watts) /
@@ -98,21 +102,9 @@ class PairSizer {
     }
 
     SizingPressure judge(const ServingOutcome& outcome) const {
-        SizingPressure most;
-        if (outcome.refused > 0 || outcome.output_tokens == 0) {
-            most.ratio = HUGE_VAL;
-            return most;
-        }
-        const ServingSummary s = summarize(outcome);
-        const auto hold = [&](SizingLimit limit, double value, double at_most) {
-            if (at_most > 0 && value / at_most > most.ratio)
-                most = {limit, value, value / at_most};
-        };
-        const ServiceLevel& level = basis_.request.level;
-        hold(SizingLimit::time_to_first, s.time_to_first_s.p99, level.time_to_first_s);
-        hold(SizingLimit::time_per_token, s.time_per_token_s.p99, level.time_per_token_s);
-        hold(SizingLimit::end_to_end, s.end_to_end_s.p99, level.end_to_end_s);
-        return most;
+        if (outcome.refused > 0 || outcome.output_tokens == 0)
+            return {SizingLimit::queue, HUGE_VAL, HUGE_VAL};
+        return nearest_limit(basis_.request.level, summarize(outcome));
     }
 
     /// Makes the pool larger that misses its limit, until both hold; then takes from each what it can spare.
@@ -141,7 +133,7 @@ class PairSizer {
     }
 
     double probability(const SizedPair& pair) {
-        double low = basis_.deviation, high = kFarthestPair;
+        double low = basis_.deviation, high = kFarthestDeviation;
         for (int i = 0; i < kHalvings; ++i) {
             const double middle = (low + high) / 2;
             (judge(simulate(pair, middle)).ratio <= 1 ? low : high) = middle;
@@ -155,6 +147,7 @@ class PairSizer {
         pair.precision = answers_.server->basis().precision;
         pair.prompt_way = prompts_.server->basis().parallelism;
         pair.answer_way = answers_.server->basis().parallelism;
+        pair.transfer_bytes_per_s = transfer_rate(prompts_, answers_);
         const ServingOutcome outcome = simulate(pair, 0);
         pair.summary = summarize(outcome);
         pair.pressure = judge(outcome);
@@ -178,9 +171,8 @@ class PairSizer {
 
 } // namespace
 
-std::vector<SizedPair> size_pairs(const SizingBasis& basis, const SizingAnswer& answer,
-                                  const std::vector<const Conditions*>& conditions,
-                                  const std::function<void()>& progress) {
+void size_pairs(const SizingBasis& basis, const std::vector<const Conditions*>& conditions,
+                SizingAnswer& answer) {
     // Those that serve at all, the cheapest first.
     std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < answer.devices.size(); ++i)
@@ -203,6 +195,7 @@ std::vector<SizedPair> size_pairs(const SizingBasis& basis, const SizingAnswer& 
                 answer.devices[a].precision == answer.devices[b].precision)
                 tasks.push_back({a, b});
     std::vector<std::optional<SizedPair>> found(tasks.size());
+    std::vector<std::string> problems(tasks.size());
     std::atomic<std::size_t> next = 0;
     const auto work = [&] {
         for (std::size_t i = next++; i < tasks.size(); i = next++) {
@@ -214,10 +207,10 @@ std::vector<SizedPair> size_pairs(const SizingBasis& basis, const SizingAnswer& 
                            answers = pool(tasks[i].answers, SpreadOf::later_token);
                 if (prompts && answers)
                     found[i] = PairSizer(basis, *prompts, *answers).size();
-            } catch (const Error&) { // no pair of these
+            } catch (const Error& error) {
+                problems[i] = fmt::format("{} and {}: {}", answer.devices[tasks[i].prompts].hardware,
+                                          answer.devices[tasks[i].answers].hardware, error.what());
             }
-            if (progress)
-                progress();
         }
     };
     {
@@ -226,15 +219,16 @@ std::vector<SizedPair> size_pairs(const SizingBasis& basis, const SizingAnswer& 
             workers.emplace_back(work);
         work();
     }
-    std::vector<SizedPair> pairs;
+    std::vector<SizedPair>& pairs = answer.pairs;
     for (auto& pair : found)
         if (pair)
             pairs.push_back(std::move(*pair));
+    std::copy_if(problems.begin(), problems.end(), std::back_inserter(answer.unpaired),
+                 [](const std::string& problem) { return !problem.empty(); });
     std::stable_sort(pairs.begin(), pairs.end(), [](const SizedPair& a, const SizedPair& b) {
         return std::pair(a.usd_per_hour.value_or(HUGE_VAL), a.devices()) <
                std::pair(b.usd_per_hour.value_or(HUGE_VAL), b.devices());
     });
-    return pairs;
 }
 
 } // namespace archsim

@@ -3,14 +3,13 @@
 
 #include "run/sizing/size_device.hpp"
 
-#include <functional>
+#include <vector>
 
 namespace archsim {
 
-/// The fewest devices of every ordered pair of the sized devices that serve in the same format, of those that
-/// hold within the budget; `progress` is told of each pair. Never throws for a pair.
-std::vector<SizedPair> size_pairs(const SizingBasis& basis, const SizingAnswer& answer,
-                                  const std::vector<const Conditions*>& conditions,
-                                  const std::function<void()>& progress);
+/// Adds the fewest devices of every ordered pair of the sized devices that serve in the same format, of those
+/// that hold, and why others could not be estimated. Never throws for a pair.
+void size_pairs(const SizingBasis& basis, const std::vector<const Conditions*>& conditions,
+                SizingAnswer& answer);
 
 } // namespace archsim

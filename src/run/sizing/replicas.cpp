@@ -22,31 +22,36 @@ constexpr std::int64_t kSimulated = 4;
 constexpr double kFewestSimulated = 600, kMostSimulated = 1000;
 // Answers of one request alone that are enough to know it.
 constexpr std::size_t kAlone = 4;
-// Deviations beyond which a probability is 0 or 1 for people: 0.7 % either way with 4 degrees of freedom.
-constexpr double kFarthest = 4.2;
-
-double factor_at(double low, double high, double deviation) {
-    return std::pow(deviation < 0 ? low : high, std::abs(deviation) / kErrorReach);
-}
 
 } // namespace
+
+double wait_factor(const Spread& spread, double deviation) {
+    return std::pow(deviation < 0 ? spread.low : spread.high, std::abs(deviation) / kErrorReach);
+}
+
+SizingPressure nearest_limit(const ServiceLevel& level, const ServingSummary& run, double first) {
+    SizingPressure most;
+    const auto hold = [&](SizingLimit limit, double value, double at_most) {
+        if (at_most > 0 && value / at_most > most.ratio)
+            most = {limit, value, value / at_most};
+    };
+    hold(SizingLimit::time_to_first, run.time_to_first_s.p99 * first, level.time_to_first_s);
+    hold(SizingLimit::time_per_token, run.time_per_token_s.p99, level.time_per_token_s);
+    hold(SizingLimit::end_to_end, run.end_to_end_s.p99, level.end_to_end_s);
+    return most;
+}
 
 Replicas::Replicas(const Session& session, const Model& model, const std::string& hardware,
                    const Conditions& conditions, const SizingRequest& request)
     : request_(request), server_(session, model, hardware, conditions, request.serving) {
     if (!ready())
         return;
-    const auto read = [&](SpreadOf waited, double& low, double& high) {
-        const Spread spread = waiting_spread(server_.prices().machine(), waited);
-        low = spread.low;
-        high = spread.high;
-    };
-    read(SpreadOf::first_token, first_low_, first_high_);
-    read(SpreadOf::later_token, later_low_, later_high_);
+    first_ = waiting_spread(server_.prices().machine(), SpreadOf::first_token);
+    later_ = waiting_spread(server_.prices().machine(), SpreadOf::later_token);
 }
 
 Replicas::Factors Replicas::factors(double deviation) const {
-    return {factor_at(first_low_, first_high_, deviation), factor_at(later_low_, later_high_, deviation)};
+    return {wait_factor(first_, deviation), wait_factor(later_, deviation)};
 }
 
 std::vector<ServedRequest> Replicas::requests(double load_factor, double count_factor) const {
@@ -99,23 +104,6 @@ std::int64_t Replicas::fewest(double deviation, bool quickly) {
     return each > 0 ? std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(rate / each))) : 1;
 }
 
-SizingPressure Replicas::pressure_of(const ServingSummary& summary) const {
-    return judge(summary, {});
-}
-
-SizingPressure Replicas::judge(const ServingSummary& s, const Factors& by) const {
-    SizingPressure most;
-    const auto hold = [&](SizingLimit limit, double value, double at_most) {
-        if (at_most > 0 && value / at_most > most.ratio)
-            most = {limit, value, value / at_most};
-    };
-    const ServiceLevel& level = request_.level;
-    hold(SizingLimit::time_to_first, s.time_to_first_s.p99 * by.first / by.later, level.time_to_first_s);
-    hold(SizingLimit::time_per_token, s.time_per_token_s.p99, level.time_per_token_s);
-    hold(SizingLimit::end_to_end, s.end_to_end_s.p99, level.end_to_end_s);
-    return most;
-}
-
 SizingPressure Replicas::pressure(std::int64_t engines, double deviation, double load_factor, bool whole) {
     const Factors by = factors(deviation);
     ServingPlan plan = server_.plan();
@@ -127,7 +115,7 @@ SizingPressure Replicas::pressure(std::int64_t engines, double deviation, double
     std::vector<ServedRequest> arriving = requests(part, plan.concurrency > 0 ? part : std::min(1.0, part));
     ScaledPrices prices(server_.prices(), by.later);
     const ServingOutcome outcome = simulate_serving(plan, prices, std::move(arriving));
-    SizingPressure most = judge(summarize(outcome), by);
+    SizingPressure most = nearest_limit(request_.level, summarize(outcome), by.first / by.later);
     if (plan.concurrency == 0 && capacity() > 0) {
         const double queue = load_factor * request_.serving.load.rate_per_s * by.later /
                              (capacity() * static_cast<double>(engines));
@@ -150,7 +138,8 @@ SizingPressure Replicas::alone(double deviation) {
     std::vector<ServedRequest> few = requests(1, 0);
     few.resize(std::min(few.size(), kAlone));
     ScaledPrices prices(server_.prices(), by.later);
-    return judge(summarize(simulate_serving(plan, prices, std::move(few))), by);
+    return nearest_limit(request_.level, summarize(simulate_serving(plan, prices, std::move(few))),
+                         by.first / by.later);
 }
 
 WaitBounds Replicas::bounds(std::int64_t engines, const ServingSummary& run) {
@@ -167,8 +156,8 @@ WaitBounds Replicas::bounds(std::int64_t engines, const ServingSummary& run) {
     }
     if (plan.concurrency > 0)
         load.rate_per_s = 0;
-    return wait_bounds(plan, server_.prices(), load, run, {first_low_, first_high_},
-                       {later_low_, later_high_});
+    return wait_bounds(plan, server_.prices(), load, run, {first_.low, first_.high},
+                       {later_.low, later_.high});
 }
 
 double Replicas::probability(std::int64_t engines, std::optional<double> holds_at) {
@@ -177,14 +166,15 @@ double Replicas::probability(std::int64_t engines, std::optional<double> holds_a
     constexpr int kTries = 4;
     constexpr double kNear = 0.05; // of a standard error: two per cent of probability at most
     const auto miss = [&](double deviation) { return std::log(pressure(engines, deviation).ratio); };
-    double low = -kFarthest, high = kFarthest, at = holds_at.value_or(0), here = miss(at), below = 0,
-           above = 0;
+    double low = -kFarthestDeviation, high = kFarthestDeviation, at = holds_at.value_or(0), here = miss(at),
+           below = 0, above = 0;
     const bool holds = here <= 0;
     double step = 1;
     for (int i = 0; i < kTries; ++i) { // brackets it
         (holds ? low : high) = at;
         (holds ? below : above) = here;
-        const double next = holds ? std::min(kFarthest, at + step) : std::max(-kFarthest, at - step);
+        const double next =
+            holds ? std::min(kFarthestDeviation, at + step) : std::max(-kFarthestDeviation, at - step);
         if (next == at)
             return student_t(at, kErrorDegreesOfFreedom);
         const double there = miss(next);

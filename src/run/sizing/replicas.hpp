@@ -9,6 +9,16 @@
 
 namespace archsim {
 
+/// Deviations beyond which a probability is 0 or 1 for people: 0.7 % either way with 4 degrees of freedom.
+inline constexpr double kFarthestDeviation = 4.2;
+
+/// What a wait is multiplied by so many standard errors from its estimate. Worked: 0.5 to 2 of the estimate
+/// at 90 %, 2.132 deviations (kErrorReach) above: 2.
+double wait_factor(const Spread& spread, double deviation);
+
+/// The limit that the waits of a run are nearest to, those for first tokens `first` times as long.
+SizingPressure nearest_limit(const ServiceLevel& level, const ServingSummary& run, double first = 1);
+
 /// Simulations of one way under the load of a request.
 class Replicas {
   public:
@@ -28,8 +38,6 @@ class Replicas {
     /// simulated with their part of the load, unless `whole`: as serve_model does.
     SizingPressure pressure(std::int64_t engines, double deviation, double load_factor = 1,
                             bool whole = false);
-    /// What the waits of a run are nearest to.
-    SizingPressure pressure_of(const ServingSummary& summary) const;
     /// One request alone on an engine: no number of engines is quicker.
     SizingPressure alone(double deviation);
     /// Intervals of the waits of so many engines, of which a few are simulated, around those of a run.
@@ -47,14 +55,13 @@ class Replicas {
     };
     Factors factors(double deviation) const;
     double capacity();
-    SizingPressure judge(const ServingSummary& summary, const Factors& factors) const;
     /// So many times the load, in rate or users and in number.
     std::vector<ServedRequest> requests(double load_factor, double count_factor) const;
     double quickest_rate(double later);
 
     const SizingRequest& request_;
     Server server_;
-    double first_low_ = 1, first_high_ = 1, later_low_ = 1, later_high_ = 1;
+    Spread first_, later_;
     double capacity_ = -1;
 };
 

@@ -221,7 +221,7 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
         std::vector<const Conditions*> of;
         for (const Work& one : work)
             of.push_back(one.conditions);
-        answer.pairs = size_pairs(basis, answer, of, {});
+        size_pairs(basis, of, answer);
     }
     if (!answer.fewest) {
         answer.nearest = nearest_of(answer);

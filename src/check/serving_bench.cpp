@@ -96,9 +96,10 @@ Run run_of(const Json& result) {
                   : backend.starts_with("trt") || backend.starts_with("tensorrt") ? "trt-llm"
                   : backend.starts_with("vllm") || !sglang                        ? "vllm"
                                                                                   : "";
-    const double completed = std::max(1.0, number_at(result, "completed"));
-    run.prompt_tokens = number_at(result, "total_input_tokens") / completed;
-    run.output_tokens = number_at(result, "total_output_tokens") / completed;
+    if (const double completed = number_at(result, "completed"); completed > 0) { // else lengths are unknown
+        run.prompt_tokens = number_at(result, "total_input_tokens") / completed;
+        run.output_tokens = number_at(result, "total_output_tokens") / completed;
+    }
     run.first_ms = number_at(result, "mean_ttft_ms");
     run.each_ms = number_at(result, "mean_tpot_ms");
     run.in_flight = in_flight_of(result, run);

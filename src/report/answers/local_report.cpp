@@ -45,7 +45,7 @@ Cell bytes_cell(double bytes) {
 }
 
 std::vector<LocalColumn> local_columns(const LocalAnswer& answer) {
-    const bool vision = answer.request.kind != LocalKind::language;
+    const bool language = answer.request.kind == LocalKind::language;
     std::vector<LocalColumn> columns = {
         {{"Model", "", "model"}, [](const LocalModel& m) { return Cell{m.name}; }},
         {{"Parameters", "", "parameters", Align::right},
@@ -53,7 +53,7 @@ std::vector<LocalColumn> local_columns(const LocalAnswer& answer) {
         {{"Format", "", "precision"}, [](const LocalModel& m) { return Cell{m.format}; }},
         {{"Memory", "GB", "memory_bytes", Align::right},
          [](const LocalModel& m) { return bytes_cell(m.memory_bytes); }}};
-    if (!vision) {
+    if (language) {
         columns.push_back(
             {{"On device", "layers", "device_layers", Align::right, 1}, [](const LocalModel& m) {
                  if (!m.runs || m.layers <= 0)
@@ -68,16 +68,17 @@ std::vector<LocalColumn> local_columns(const LocalAnswer& answer) {
         columns.push_back({{"90 %", "tokens/s", "prompt_tokens_per_s_interval", Align::right, 2},
                            [](const LocalModel& m) { return interval_cell(m, m.prompt); }});
     }
-    columns.push_back({{vision ? "Rate" : "Writes", std::string(rate_unit(answer)),
-                        vision ? "inferences_per_s" : "output_tokens_per_s", Align::right},
+    columns.push_back({{language ? "Writes" : "Rate", std::string(rate_unit(answer)),
+                        language ? "output_tokens_per_s" : "inferences_per_s", Align::right},
                        [](const LocalModel& m) { return rate_cell(m, m.output); }});
-    columns.push_back({{"90 %", std::string(rate_unit(answer)),
-                        vision ? "inferences_per_s_interval" : "output_tokens_per_s_interval", Align::right},
-                       [](const LocalModel& m) { return interval_cell(m, m.output); }});
+    columns.push_back(
+        {{"90 %", std::string(rate_unit(answer)),
+          language ? "output_tokens_per_s_interval" : "inferences_per_s_interval", Align::right},
+         [](const LocalModel& m) { return interval_cell(m, m.output); }});
     columns.push_back({{"Basis", "", "basis", Align::left, 2}, [](const LocalModel& m) {
                            return Cell{!m.runs ? "-" : m.projected ? "projected" : "measured"};
                        }});
-    if (!vision)
+    if (language)
         columns.push_back({{"Command", "", "command", Align::left, 3},
                            [](const LocalModel& m) { return Cell{m.command.empty() ? "-" : m.command}; }});
     columns.push_back(
@@ -113,7 +114,7 @@ std::string rate_text(const LocalAnswer& answer, const LocalModel& m) {
 }
 
 Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>& rows) {
-    const bool vision = answer.request.kind != LocalKind::language;
+    const bool language = answer.request.kind == LocalKind::language;
     std::vector<std::string> names;
     for (const LocalModel& m : answer.models)
         if (shown(m) && (names.empty() || names.back() != m.name))
@@ -121,7 +122,7 @@ Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>
     Takeaway out;
     std::string first = fmt::format("{}: {} of {} {} models of the catalogue run", answer.device,
                                     names.size(), answer.considered, name_of(answer.request.kind));
-    if (!vision)
+    if (language)
         first += fmt::format(" with a context of {}", answer.request.context);
     if (answer.request.least_tokens_per_s > 0)
         first += fmt::format(" at {} {} or more", format_number(answer.request.least_tokens_per_s),

@@ -1,5 +1,6 @@
 #include "archsim/report/memory_logs_report.hpp"
 
+#include "compare/quantile.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/number_format.hpp"
 
@@ -32,8 +33,7 @@ std::vector<double> errors_of(const std::vector<MemoryLogRow>& rows, std::string
 }
 
 std::vector<Cell> line_of(const char* title, const std::vector<double>& errors) {
-    const std::size_t half = errors.size() / 2;
-    const double median = errors.size() % 2 == 1 ? errors[half] : (errors[half - 1] + errors[half]) / 2;
+    const double median = quantile(errors, 0.5);
     return {{title},
             whole_cell(errors.size()),
             {fmt::format("{:.1f}", kLoggedPercent * median), median},

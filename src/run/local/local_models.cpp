@@ -401,12 +401,12 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
     answer.device = request.device;
     answer.host = request.host;
     session.hardware().device(request.device);
-    const bool vision = request.kind != LocalKind::language;
-    const std::string stack = vision ? std::string() : stack_for(session, request.device);
+    const bool language = request.kind == LocalKind::language;
+    const std::string stack = language ? stack_for(session, request.device) : std::string();
     answer.runtime =
         session.hardware().runtime_for(*session.hardware().device(request.device).device, stack)->id;
     const std::string host_stack =
-        vision || request.host.empty() ? std::string() : stack_for(session, request.host);
+        language && !request.host.empty() ? stack_for(session, request.host) : std::string();
 
     std::vector<const CatalogueEntry*> entries;
     std::set<std::string> parts; // of others

@@ -42,6 +42,7 @@ ARCHSIM_API std::vector<ValidatedRow> recorded_rows(const std::vector<FirstRun>&
 /// What the odds said of two devices that run one workload, both without its network in any fit, against the
 /// order that was measured. Worked: 4 pairs with odds of 3 to 1, 3 of them right: said 0.75, was 0.75.
 struct PairOdds {
+    /// Pairs whose likelier order has a probability within a tenth.
     struct Tenth {
         std::size_t pairs = 0, right = 0;
         double said = 0; ///< sum of probabilities

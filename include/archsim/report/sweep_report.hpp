@@ -36,6 +36,7 @@ struct SweepPointFacts {
 
 /// One part alone, every other as the device has it: the metric that ranks at every factor.
 struct SweepCurve {
+    /// The part at `factor` times its own, and the metric there in its own unit.
     struct Point {
         double factor = 1, value = 0;
         SweepPointFacts facts;

@@ -71,8 +71,9 @@ struct SizedLayout {
     std::int64_t devices() const { return run.parallelism.devices(); }
     /// Dollars a month of 730.5 hours.
     ARCHSIM_API std::optional<double> usd_per_month() const;
-    /// Grams of CO2e per million tokens, read or written, each by its share of the energy.
+    /// Grams of CO2e per million tokens that are written, by their share of the energy.
     ARCHSIM_API double carbon_g_per_million_output() const;
+    /// The same of a million that are read.
     ARCHSIM_API double carbon_g_per_million_prompt() const;
 };
 

@@ -42,6 +42,7 @@ struct ContextCounts {
         const std::size_t span = span_of(context);
         return span + 1 < kSpans ? (kFirst << span) - 1 : std::numeric_limits<std::int64_t>::max();
     }
+    /// Counts one more sequence, of so many positions.
     void add(std::int64_t context) {
         const std::size_t span = span_of(context);
         ++sequences[span];

@@ -16,7 +16,7 @@ namespace archsim {
 
 namespace {
 
-constexpr double kSizingMilli = 1e-3, kSizingMillion = 1e6, kSizingGiga = 1e9;
+constexpr double kSizingMilli = 1e-3, kSizingGiga = 1e9;
 
 using SizingColumn = ColumnOf<SizedDevice>;
 

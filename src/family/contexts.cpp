@@ -1,8 +1,7 @@
 #include "family/contexts.hpp"
 
-#include "core/same_everywhere.hpp"
-
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -12,14 +11,13 @@ namespace {
 
 /// What stages side by side take together.
 struct Sum {
-    double units = 0, controllers = 0, weights = 0, work = 0;
+    double units = 0, controllers = 0, weights = 0;
 
     void add(const Stage& stage, const Capacity& capacity, double interval) {
         const Needs needs = needs_of(stage, capacity, interval);
         units += needs.units;
         controllers += needs.controllers;
         weights += stage.weights;
-        work += stage.work;
     }
     bool within(const Capacity& capacity) const {
         return weights <= capacity.weights && (capacity.units <= 0 || units <= capacity.units) &&
@@ -35,52 +33,96 @@ bool fit(std::span<const Stage> stages, const Capacity& capacity, double interva
 }
 
 /// The least and the most that an interval can be: all units at work, or one unit per stage.
-struct Range {
-    double low = 0, high = 0;
+class Range {
+  public:
+    void add(const Stage& stage) {
+        work_ += stage.work;
+        pooled_ += stage.pooled;
+        floor_ = std::max(floor_, stage.floor);
+        longest_ = std::max({longest_, stage.work, stage.floor});
+    }
+    double low(const Capacity& capacity) const {
+        return std::max({work_ / std::max(1.0, capacity.units), floor_, pooled_});
+    }
+    double high(const Capacity& capacity) const { return std::max(low(capacity), longest_); }
+
+  private:
+    double work_ = 0, pooled_ = 0, floor_ = 0, longest_ = 0;
 };
-Range intervals(std::span<const Stage> stages, const Capacity& capacity) {
-    Range range;
-    double floor = 0, pooled = 0;
-    for (const Stage& stage : stages) {
-        range.low += stage.work / std::max(1.0, capacity.units);
-        range.high = std::max({range.high, stage.work, stage.floor});
-        floor = std::max(floor, stage.floor);
-        pooled += stage.pooled;
-    }
-    range.low = std::max({range.low, floor, pooled});
-    range.high = std::max(range.low, range.high);
-    return range;
+
+/// The interval that whole units leave of one in which the stages fit: that of the stage that waits longest.
+double tightened(std::span<const Stage> stages, const Capacity& capacity, double interval, double low) {
+    double own = low;
+    for (const Stage& stage : stages)
+        if (const double units = needs_of(stage, capacity, interval).units; units > 0)
+            own = std::max(own, stage.work / units);
+    constexpr double kRounding = 1 + 1e-13; // a quotient may ask for a unit more
+    return std::min(own * kRounding, interval);
 }
 
-/// Cut where the next stage no longer fits, every context at the same interval.
-std::vector<Context> cut(std::span<const Stage> stages, const Capacity& capacity, double interval) {
-    std::vector<Context> contexts;
-    Sum sum;
-    for (std::size_t i = 0; i < stages.size(); ++i) {
-        sum.add(stages[i], capacity, interval);
-        if (contexts.empty() || !sum.within(capacity)) {
-            sum = {};
-            sum.add(stages[i], capacity, interval);
-            contexts.push_back({i, 0, interval});
-        }
-        ++contexts.back().count;
+/// The shortest interval from `low` to `high` in which the stages fit, as they do in `high`. Halving comes
+/// near it; from there every step takes the next interval that a whole unit more allows, until none does.
+double shortest_between(std::span<const Stage> stages, const Capacity& capacity, double low, double high) {
+    constexpr double kNear = 1.01, kBelow = 1 - 1e-12;
+    if (fit(stages, capacity, low))
+        return low;
+    const double floor = low;
+    while (high > low * kNear) {
+        const double middle = std::sqrt(low * high);
+        (fit(stages, capacity, middle) ? high : low) = middle;
     }
-    return contexts;
+    while (true) {
+        high = tightened(stages, capacity, high, floor);
+        const double below = high * kBelow;
+        if (below <= floor || !fit(stages, capacity, below))
+            return high;
+        high = below;
+    }
 }
 
-double cost_of(std::span<const Stage> stages, std::span<const Context> contexts, const Costs& costs) {
-    double cycles = 0;
-    for (const Context& context : contexts) {
-        double interval = context.interval, pooled = 0;
-        for (const Stage& stage : stages.subspan(context.first, context.count)) {
-            interval = std::max(interval, stage.floor);
-            pooled += stage.pooled;
+/// The contexts of the least cycles, where a byte that crosses the chip's border counts as `per_byte` of
+/// them.
+Plan least_cycles(std::span<const Stage> stages, const Capacity& capacity, double per_byte) {
+    // The least cycles up to each stage, over all first stages of the context that ends before it.
+    struct Best {
+        double cycles = std::numeric_limits<double>::infinity();
+        Context last;
+    };
+    std::vector<Best> best(stages.size() + 1);
+    best[0].cycles = 0;
+    for (std::size_t end = 1; end <= stages.size(); ++end) {
+        Best& here = best[end];
+        Sum least;
+        Range range;
+        for (std::size_t first = end; first-- > 0;) {
+            const std::span<const Stage> context = stages.subspan(first, end - first);
+            range.add(stages[first]);
+            least.add(stages[first], capacity, 0); // a unit for each, or what it decodes with
+            if (context.size() > 1 && !least.within(capacity))
+                break;
+            const double crossing = first > 0 ? 2 * stages[first].crossing : 0; // out and in again
+            const double before = best[first].cycles + crossing * per_byte;
+            const double low = range.low(capacity);
+            if (before + low >= here.cycles)
+                continue;
+            double interval = low; // a stage that nothing holds has all units
+            if (capacity.units > 0 && least.within(capacity)) {
+                const double high = std::min(std::max(range.high(capacity), 1.0), here.cycles - before);
+                if (high <= 0 || !fit(context, capacity, high))
+                    continue;
+                interval = shortest_between(context, capacity, std::min(std::max(low, 1.0), high), high);
+            }
+            here = {before + interval, {first, end - first, interval}};
         }
-        cycles += std::max(interval, pooled) + costs.change;
-        if (context.first > 0) // out of the one before and in again
-            cycles += 2 * stages[context.first].crossing * costs.per_byte;
     }
-    return cycles;
+    Plan plan;
+    for (std::size_t end = stages.size(); end > 0; end = plan.contexts.back().first) {
+        const Context& last = plan.contexts.emplace_back(best[end].last);
+        plan.cycles += last.interval;
+        plan.crossing_bytes += last.first > 0 ? 2 * stages[last.first].crossing : 0;
+    }
+    std::reverse(plan.contexts.begin(), plan.contexts.end());
+    return plan;
 }
 
 } // namespace
@@ -99,45 +141,32 @@ Needs needs_of(const Stage& stage, const Capacity& capacity, double interval) {
 }
 
 double shortest_interval(std::span<const Stage> stages, const Capacity& capacity) {
-    const Range range = intervals(stages, capacity);
+    Range range;
+    for (const Stage& stage : stages)
+        range.add(stage);
+    const double low = range.low(capacity), high = range.high(capacity);
     if (capacity.units <= 0) // any parts of the array
-        return fit(stages, {0, capacity.controllers, 0, capacity.weights}, range.high)
-                   ? std::max(range.low, std::numeric_limits<double>::min())
+        return fit(stages, {0, capacity.controllers, 0, capacity.weights}, high)
+                   ? std::max(low, std::numeric_limits<double>::min())
                    : 0;
-    if (!fit(stages, capacity, range.high))
+    if (!fit(stages, capacity, std::max(high, 1.0)))
         return 0;
-    double low = std::max(range.low, 1.0), high = std::max(range.high, 1.0);
-    constexpr int kHalvings = 24;
-    for (int i = 0; i < kHalvings && high > low * 1.001; ++i) {
-        const double middle = std::sqrt(low * high);
-        (fit(stages, capacity, middle) ? high : low) = middle;
-    }
-    return high;
+    return shortest_between(stages, capacity, std::max(low, 1.0), std::max(high, 1.0));
 }
 
-std::vector<Context> plan_contexts(std::span<const Stage> stages, const Capacity& capacity,
-                                   const Costs& costs) {
-    const Range range = intervals(stages, capacity);
-    constexpr int kSteps = 24;
-    std::vector<Context> best;
+Plan plan_contexts(std::span<const Stage> stages, const Capacity& capacity,
+                   const std::function<double(const Plan&)>& time_of) {
+    // Cycles per byte, whatever the border's bandwidth: more of it never takes a plan away.
+    constexpr std::array kPrices = {0.0, 1.0 / 256, 1.0 / 64, 1.0 / 16, 1.0 / 4, 1.0};
+    Plan best;
     double least = std::numeric_limits<double>::infinity();
-    double low = 1;
-    for (const Stage& stage : stages)
-        low += stage.work / std::max(1.0, capacity.units) / static_cast<double>(stages.size());
-    const double high = std::max(range.high, low);
-    for (int i = 0; i <= kSteps; ++i) {
-        const double interval = low * same_everywhere(std::pow(high / low, static_cast<double>(i) / kSteps));
-        std::vector<Context> contexts = cut(stages, capacity, interval);
-        const double cycles = cost_of(stages, contexts, costs);
-        if (cycles < least) {
-            least = cycles;
-            best = std::move(contexts);
+    for (const double per_byte : kPrices) {
+        Plan plan = least_cycles(stages, capacity, per_byte);
+        if (const double time = time_of(plan); time < least || best.contexts.empty()) {
+            least = time;
+            best = std::move(plan);
         }
     }
-    for (Context& context : best)
-        if (const double own = shortest_interval(stages.subspan(context.first, context.count), capacity);
-            own > 0)
-            context.interval = own;
     return best;
 }
 

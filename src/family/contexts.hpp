@@ -8,6 +8,7 @@
 // of execution: the parts are loaded one after another, and tensors between them pass the chip's border.
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -38,10 +39,11 @@ struct Context {
     double interval = 0; ///< cycles between images
 };
 
-/// What decides between few contexts and many, in cycles.
-struct Costs {
-    double change = 0;   ///< of one context for the next
-    double per_byte = 0; ///< of what crosses the chip's border
+/// A network in contexts, in the order of execution, and what one image takes in all of them.
+struct Plan {
+    std::vector<Context> contexts;
+    double cycles = 0;         ///< the sum of the intervals
+    double crossing_bytes = 0; ///< out of contexts and into later ones
 };
 
 /// Units and controllers of a layer that is to take no longer than `interval` cycles. A layer on more units
@@ -55,9 +57,9 @@ Needs needs_of(const Stage& stage, const Capacity& capacity, double interval);
 /// The shortest interval in which all stages fit side by side; 0 when they do not.
 double shortest_interval(std::span<const Stage> stages, const Capacity& capacity);
 
-/// The stages in the contexts that take the least time for one image. A stage that no context holds has one
-/// of its own.
-std::vector<Context> plan_contexts(std::span<const Stage> stages, const Capacity& capacity,
-                                   const Costs& costs);
+/// The stages in the contexts for which `time_of` gives least, among plans that spare bytes at the border
+/// more or less. A stage that no context holds has one of its own.
+Plan plan_contexts(std::span<const Stage> stages, const Capacity& capacity,
+                   const std::function<double(const Plan&)>& time_of);
 
 } // namespace archsim::npu

@@ -11,6 +11,7 @@
 #include "map/arrangements.hpp"
 #include "map/counts_of_structure.hpp"
 #include "map/network_mapper.hpp"
+#include "map/overlap.hpp"
 
 #include <algorithm>
 #include <array>
@@ -270,19 +271,22 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
         } else {
             const Machine& m = array.m;
             const double border = m.rate(array.own_dram ? Resource::dram_bytes : Resource::host_link_bytes);
-            const npu::Costs costs{0, border > 0 ? clock / border : 0};
-            double intervals = 0;
             // The statistics of a row are awaited where a normalisation stands: its tensor waits outside.
             for (const SubgraphWork& work : network.subgraphs)
                 if (work.kind == OpKind::normalization)
                     all.crossing_bytes += 2 * work.repeat * work.output_bytes / network.batch;
-            for (const npu::Context& context : npu::plan_contexts(stages, array.context, costs)) {
-                ++all.contexts;
-                intervals += context.interval;
-                if (context.first > 0)
-                    all.crossing_bytes += 2 * stages[context.first].crossing;
-            }
-            all.interval = intervals / std::max(1.0, all.contexts);
+            const double outside = all.outside_bytes / network.batch + all.crossing_bytes;
+            const double per_context = m.param(Parameter::frame_interval, 0);
+            const npu::Plan plan =
+                npu::plan_contexts(stages, array.context, [&](const npu::Plan& tried) { // seconds of an image
+                    return combine(clock > 0 ? tried.cycles / clock : 0,
+                                   per_context * static_cast<double>(tried.contexts.size()),
+                                   border > 0 ? (outside + tried.crossing_bytes) / border : 0,
+                                   m.combine_exponent);
+                });
+            all.contexts = static_cast<double>(plan.contexts.size());
+            all.crossing_bytes += plan.crossing_bytes;
+            all.interval = plan.cycles / std::max(1.0, all.contexts);
         }
         if (all.cycles > 0)
             all.stretch = all.interval * all.contexts * network.batch / all.cycles;

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -21,6 +22,28 @@ std::vector<Stage> random_stages(std::mt19937& random) {
         stage.crossing = static_cast<double>(random() % 100'000);
     }
     return stages;
+}
+
+double in_turn(const Plan& plan) {
+    return plan.cycles + 1000 * static_cast<double>(plan.contexts.size()) + 0.25 * plan.crossing_bytes;
+}
+
+/// The least of cycles and a quarter of the crossing bytes over every way to cut the stages, tried one by
+/// one; none where a stage fits no context.
+double least_of_all(const std::vector<Stage>& stages, const Capacity& capacity) {
+    double least = 1e300;
+    for (unsigned cuts = 0; cuts < 1U << (stages.size() - 1); ++cuts) {
+        double cycles = 0;
+        for (std::size_t first = 0, i = 0; i < stages.size(); ++i)
+            if (i + 1 == stages.size() || (cuts >> i & 1U) != 0) {
+                const double interval = shortest_interval({stages.data() + first, i + 1 - first}, capacity);
+                cycles += interval > 0 ? interval : 1e300;
+                cycles += first > 0 ? 0.25 * 2 * stages[first].crossing : 0;
+                first = i + 1;
+            }
+        least = std::min(least, cycles);
+    }
+    return least;
 }
 
 } // namespace
@@ -63,7 +86,7 @@ TEST_CASE("contexts hold every layer once, in order, within what they may fill",
         const Capacity capacity{64.0 + static_cast<double>(random() % 512),
                                 8.0 + static_cast<double>(random() % 128), 8, 2e6};
         std::size_t next = 0;
-        for (const Context& context : plan_contexts(stages, capacity, {1000, 0.01})) {
+        for (const Context& context : plan_contexts(stages, capacity, in_turn).contexts) {
             REQUIRE(context.first == next);
             REQUIRE(context.count > 0);
             next += context.count;
@@ -82,6 +105,33 @@ TEST_CASE("contexts hold every layer once, in order, within what they may fill",
     }
 }
 
+TEST_CASE("no way to cut the layers takes less than the one that is chosen", "[npu]") {
+    std::mt19937 random(51);
+    for (int i = 0; i < 100; ++i) {
+        std::vector<Stage> stages = random_stages(random);
+        stages.resize(std::min<std::size_t>(stages.size(), 8));
+        const Capacity capacity{24, 8, 8, 4e5};
+        const double least = least_of_all(stages, capacity);
+        if (least >= 1e300)
+            continue;
+        const auto time_of = [](const Plan& plan) { return plan.cycles + 0.25 * plan.crossing_bytes; };
+        CHECK(time_of(plan_contexts(stages, capacity, time_of)) == Approx(least).epsilon(1e-9));
+    }
+}
+
+TEST_CASE("more bandwidth at the border never lengthens what contexts take", "[npu]") {
+    std::mt19937 random(52);
+    for (int i = 0; i < 100; ++i) {
+        const std::vector<Stage> stages = random_stages(random);
+        const Capacity capacity{128, 64, 8, 2e6};
+        const auto with = [](double per_byte) {
+            return [=](const Plan& plan) { return std::max(plan.cycles, plan.crossing_bytes * per_byte); };
+        };
+        CHECK(with(0.05)(plan_contexts(stages, capacity, with(0.05))) <=
+              with(0.1)(plan_contexts(stages, capacity, with(0.1))));
+    }
+}
+
 TEST_CASE("more units, controllers or room for weights never lengthen the interval", "[npu]") {
     std::mt19937 random(53);
     for (int i = 0; i < 200; ++i) {
@@ -94,7 +144,7 @@ TEST_CASE("more units, controllers or room for weights never lengthen the interv
                                       Capacity{256, 128, 8, 8e6}, Capacity{256, 128, 16, 4e6}}) {
             const double after = shortest_interval(stages, large);
             CHECK(after > 0);
-            CHECK(after <= before * 1.002);
+            CHECK(after <= before);
         }
     }
 }

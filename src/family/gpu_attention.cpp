@@ -21,9 +21,6 @@ namespace {
 
 // Query rows of one thread block, and the step along keys.
 constexpr double kQueryRows = 64, kKeyStep = 64;
-// A maximum, a sum or a scaling is one instruction per lane, in whose time the rate counts a multiplication
-// and an addition.
-constexpr double kLaneOperations = 2;
 // Rows of one matrix instruction (PTX ISA, mma.m16n8k16): query heads of a group lie side by side in them.
 constexpr double kInstructionRows = 16;
 // Where the score matrix lies in memory, a kernel that changes it reads and writes it.
@@ -64,6 +61,12 @@ Sizes sizes_of(const SubgraphWork& work) {
 
 double padded_to_steps(double length) {
     return std::ceil(length / kKeyStep) * kKeyStep;
+}
+
+/// Columns of a head as the kernel has them.
+double padded_head(const View& view, double columns) {
+    const double step = view.param(Parameter::attention_head_step, 1);
+    return std::ceil(columns / step) * step;
 }
 
 /// Query rows that one thread block takes: sequences up to a length that the stack has whole kernels for are
@@ -172,17 +175,18 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
     } else {
         const double blocks = heads * std::ceil(a.query_length / rows);
         const double padded_keys = padded_to_steps(keys);
+        const double padded_widths = padded_head(view, a.head_size) + padded_head(view, a.value_size);
         tile.waves = blocks / view.units;
         tile.units_used = std::min(blocks, view.units);
         tile.tile_m = static_cast<std::uint16_t>(std::min(65535.0, rows));
         tile.tile_n = static_cast<std::uint16_t>(kKeyStep);
         tile.tile_k = static_cast<std::uint16_t>(std::min(65535.0, a.head_size));
-        tile.padded_macs = blocks * rows * padded_keys * widths;
+        tile.padded_macs = blocks * rows * padded_keys * padded_widths;
         const double rounded =
             wave_count(blocks, view.units, view.param(Parameter::wave_rounding, 1), view.overlapped);
-        const double waited = rounded * view.units * rows * padded_keys * widths;
-        cycles = waited * 2 / engine.ops_per_cycle;
-        stretch = macs > 0 ? waited / macs : 1;
+        const double scores = rounded * view.units * rows * padded_keys;
+        cycles = scores * padded_widths * 2 / engine.ops_per_cycle;
+        stretch = macs > 0 ? scores * widths / macs : 1;
     }
     out.add(engine.resource, Lane::compute, cycles, engine.efficiency, engine.reason);
     out.add(Resource::overhead_cycles, Lane::overhead, extra_cycles, 1, Parameter::split_cycles);

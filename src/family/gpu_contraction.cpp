@@ -336,6 +336,29 @@ View::Copies gathering_of(const SubgraphWork& work) {
     return {2 * work.gathered_elements * bytes_of(work.precision), work.gathered_tensors};
 }
 
+/// Where the framework adds the bias of a convolution by a kernel of its own, which finds an element's
+/// channel as broadcasts do (index_operations). Worked: 134 M results in bf16 take 0.39 ms of an H100's
+/// lanes, 0.17 of its memory.
+void add_bias_kernel(const View& view, const SubgraphWork& work, Mapping& out) {
+    if (work.kind != OpKind::convolution || view.param(Parameter::convolution_bias_kernel, 0) <= 0)
+        return;
+    constexpr std::size_t kWithBias = 3;
+    for (const OperatorUse& use : work.operators) {
+        if (use.op->work.contractions.empty() || use.op->inputs.size() < kWithBias)
+            continue;
+        const double operations = view.param(Parameter::index_operations, 0) * use.output_elements;
+        const double index_cycles = kLaneOperations * operations / view.vector_fp32;
+        const double bytes = 2 * use.written_bytes;
+        if (view.dram_per_cycle > 0 && index_cycles < bytes / view.dram_per_cycle) {
+            view.add_copies(out, {bytes, 1});
+            continue;
+        }
+        out.add(Resource::vector_cycles, Lane::overhead, index_cycles);
+        out.events[Event::l2_byte] += bytes;
+        view.add_floor(out, true, 1);
+    }
+}
+
 } // namespace
 
 void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
@@ -374,6 +397,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
     count_vector(work.vector_ops, work.special_ops, work.output_bytes, out.events);
     view.add_floor(out, false, kernels * std::max(1.0, work.anchor->serial_steps));
     view.add_copies(out, narrowing_of(work) + gathering_of(work) + relaying_of(view, work, matrix));
+    add_bias_kernel(view, work, out);
 }
 
 } // namespace archsim::gpu

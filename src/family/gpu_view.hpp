@@ -8,6 +8,10 @@
 
 namespace archsim::gpu {
 
+/// One instruction of a lane (a maximum, a sum, a scaling, a step of an address) takes the time in which
+/// rates count a multiplication and an addition.
+inline constexpr double kLaneOperations = 2;
+
 /// The unit that multiplies in a given format.
 struct MultiplyEngine {
     Resource resource = Resource::vector_cycles;

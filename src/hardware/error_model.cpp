@@ -145,6 +145,7 @@ ErrorParts ErrorModel::parts(const ErrorSubject& of, int networks, int devices, 
     parts.network = network_share * inside;
     parts.generation = generation_share * inside;
     parts.cell = cell_share * inside;
+    parts.stray = around - inside;
     parts.rest = around - parts.network - parts.generation - parts.cell;
     return parts;
 }

@@ -26,6 +26,12 @@ Place place_of(const GivenRow& row) {
     return {row.family, row.device, row.runtime, row.metric, row.parts};
 }
 
+/// Variance of one measured row around what it shares with others. Strays are few: a row is taken for one of
+/// the others, so that a chip that nobody had measured follows its first row as closely as a known one would.
+double around(const ErrorParts& parts) {
+    return parts.network + parts.generation + parts.cell + parts.rest - parts.stray + kRepeated;
+}
+
 /// Covariance of the parts that do not depend on lanes.
 double common(const Place& a, const Place& b) {
     const auto shared = [](double x, double y) { return std::sqrt(x * y); };
@@ -83,7 +89,7 @@ Posterior posterior(const std::vector<GivenRow>& rows, const ErrorSubject& of, c
             covariance(i, j) =
                 common(place_of(a), place_of(b)) + lane(place_of(a), place_of(b)) * dot(a.lanes, b.lanes);
         }
-        covariance(i, i) += a.parts.network + a.parts.generation + a.parts.cell + a.parts.rest + kRepeated;
+        covariance(i, i) += around(a.parts);
         with(i, 0) = common(place_of(a), here);
         for (Eigen::Index l = 0; l < 3; ++l)
             with(i, 1 + l) = lane(place_of(a), here) * a.lanes[static_cast<std::size_t>(l)];

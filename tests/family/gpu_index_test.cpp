@@ -58,11 +58,11 @@ TEST_CASE("GPU: operands that are broadcast or widened are looked up element by 
     auto scalar = of_two(1);
     CHECK(on_lanes(*scalar, with_index(64)) == 0);
 
-    auto& use = alike->uses.front();
+    auto& use = alike->uses.of(alike->work()).front();
     use.read_bytes = 2 * use.input_elements;
     use.written_bytes = 4 * use.output_elements;
     CHECK(on_lanes(*alike, with_index(64)) == Approx(100));
-    auto& both = row->uses.front();
+    auto& both = row->uses.of(row->work()).front();
     both.read_bytes = 2 * both.input_elements;
     both.written_bytes = 4 * both.output_elements;
     CHECK(on_lanes(*row, with_index(64)) == Approx(200));

@@ -1,10 +1,10 @@
 // calibrate_device: fits the parameters of a device, or of a software stack, to measurements.
 
-#include "archsim/report/calibration_report.hpp"
-#include "archsim/run/calibrate.hpp"
-#include "archsim/run/measurements.hpp"
 #include "common/measurement_options.hpp"
 #include "common/tool.hpp"
+#include "report/answers/calibration_report.hpp"
+#include "run/fit/calibrate.hpp"
+#include "run/fit/measurements.hpp"
 
 #include <fmt/format.h>
 #include <thread>

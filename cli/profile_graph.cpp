@@ -1,10 +1,11 @@
 // profile_graph: what a network computes and moves, on no hardware in particular.
 
-#include "archsim/report/graph_profile.hpp"
-#include "archsim/report/operator_list.hpp"
 #include "archsim/run/session.hpp"
 #include "common/allowed_budget.hpp"
 #include "common/tool.hpp"
+#include "report/answers/graph_profile.hpp"
+#include "report/answers/operator_list.hpp"
+#include "run/session/bound_model.hpp"
 
 namespace {
 

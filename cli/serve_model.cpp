@@ -1,13 +1,13 @@
 // serve_model: a language model under load on devices: waiting times, throughput, power, cost, and where it
 // overflows.
 
-#include "archsim/ask/serving_fields.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/report/serving_report.hpp"
 #include "archsim/run/serve.hpp"
+#include "ask/serving_fields.hpp"
 #include "common/save_options.hpp"
 #include "common/serving_options.hpp"
 #include "common/tool.hpp"
+#include "report/answers/serving_report.hpp"
 
 #include <fmt/format.h>
 

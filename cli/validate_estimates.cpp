@@ -1,20 +1,20 @@
 // validate_estimates: runs published measurements through the estimator and reports the errors.
 
-#include "archsim/report/memory_logs_report.hpp"
-#include "archsim/report/serving_peers_report.hpp"
-#include "archsim/report/validation_report.hpp"
-#include "archsim/run/first_run_file.hpp"
-#include "archsim/run/leave_out.hpp"
-#include "archsim/run/left_out_file.hpp"
-#include "archsim/run/measurements.hpp"
-#include "archsim/run/memory_logs.hpp"
-#include "archsim/run/refit.hpp"
-#include "archsim/run/serving_peers.hpp"
-#include "archsim/run/validate.hpp"
 #include "common/measurement_options.hpp"
 #include "common/progress.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
+#include "report/answers/memory_logs_report.hpp"
+#include "report/answers/serving_peers_report.hpp"
+#include "report/answers/validation_report.hpp"
+#include "run/fit/first_run_file.hpp"
+#include "run/fit/leave_out.hpp"
+#include "run/fit/left_out_file.hpp"
+#include "run/fit/measurements.hpp"
+#include "run/fit/memory_logs.hpp"
+#include "run/fit/refit.hpp"
+#include "run/fit/serving_peers.hpp"
+#include "run/fit/validate.hpp"
 
 #include <algorithm>
 #include <array>

@@ -17,4 +17,5 @@ set_target_properties(archsim_cli PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GRO
 set(archsim_cli_grouped ${archsim_cli_sources})
 list(FILTER archsim_cli_grouped EXCLUDE REGEX "/(measurement|serving)_options") # not for the first tool: call what it is built without
 archsim_group(${PROJECT_SOURCE_DIR}/cli common:2 SOURCES ${archsim_cli_grouped})
-target_include_directories(archsim_cli INTERFACE ${PROJECT_SOURCE_DIR}/cli)
+# The tools are fronts of the library's own: they include what it offers, be it public or not.
+target_include_directories(archsim_cli INTERFACE ${PROJECT_SOURCE_DIR}/cli ${PROJECT_SOURCE_DIR}/src)

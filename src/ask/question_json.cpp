@@ -1,10 +1,11 @@
 #include "ask/question_json.hpp"
 
-#include "archsim/core/assignment.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/core/parse_number.hpp"
-#include "archsim/run/usual_precision.hpp"
 #include "ask/fields.hpp"
+#include "core/assignment.hpp"
+#include "core/parse_number.hpp"
+#include "hardware/parameter_site.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

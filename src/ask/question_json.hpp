@@ -1,8 +1,8 @@
 #pragma once
 // Questions as JSON: the fields of a request, and their texts from JSON.
 
-#include "archsim/ask/question.hpp"
 #include "archsim/core/export.hpp"
+#include "ask/question.hpp"
 
 #include <nlohmann/json.hpp>
 

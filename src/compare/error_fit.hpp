@@ -1,8 +1,8 @@
 #pragma once
 // Variances of the error model from rows that no parameter had seen.
 
-#include "archsim/compare/left_out.hpp"
-#include "archsim/hardware/error_model.hpp"
+#include "compare/left_out.hpp"
+#include "hardware/error_model.hpp"
 
 #include <string>
 #include <vector>

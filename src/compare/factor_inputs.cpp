@@ -2,6 +2,7 @@
 
 #include "compare/factor_terms.hpp"
 #include "compare/time_model.hpp"
+#include "hardware/energy_table.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

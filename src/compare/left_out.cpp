@@ -1,4 +1,4 @@
-#include "archsim/compare/left_out.hpp"
+#include "compare/left_out.hpp"
 
 #include "compare/error_fit.hpp"
 #include "compare/left_out_checks.hpp"

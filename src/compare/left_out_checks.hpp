@@ -1,8 +1,8 @@
 #pragma once
 // Whether odds and intervals hold, on rows that the error model has not seen.
 
-#include "archsim/compare/left_out.hpp"
 #include "compare/error_fit.hpp"
+#include "compare/left_out.hpp"
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 
 #include "compare/rank_agreement.hpp"
 
-#include "archsim/compare/validation.hpp"
+#include "compare/validation.hpp"
 
 #include <cmath>
 #include <map>

@@ -1,4 +1,4 @@
-#include "archsim/compare/validation.hpp"
+#include "compare/validation.hpp"
 
 #include "compare/quantile.hpp"
 #include "compare/rank_agreement.hpp"

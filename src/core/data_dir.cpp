@@ -1,4 +1,4 @@
-#include "archsim/core/data_dir.hpp"
+#include "core/data_dir.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "core/embedded_files.hpp"

@@ -2,6 +2,7 @@
 // The one latency formula and the one energy formula of every architecture.
 
 #include "archsim/estimate/estimate.hpp"
+#include "hardware/energy_table.hpp"
 #include "map/overlap.hpp"
 
 #include <array>

@@ -3,7 +3,7 @@
 // of board and server measurements.
 
 #include "archsim/core/export.hpp"
-#include "archsim/estimate/power_boundary.hpp"
+#include "archsim/estimate/estimate.hpp"
 #include "archsim/map/machine.hpp"
 
 namespace archsim {

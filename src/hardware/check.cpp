@@ -2,9 +2,9 @@
 
 #include "archsim/hardware/database.hpp"
 
-#include "archsim/core/data_dir.hpp"
-#include "archsim/hardware/energy_table.hpp"
-#include "archsim/hardware/spread_rows.hpp"
+#include "core/data_dir.hpp"
+#include "hardware/energy_table.hpp"
+#include "hardware/spread_rows.hpp"
 
 #include "core/embedded_files.hpp"
 #include "hardware/claims.hpp"

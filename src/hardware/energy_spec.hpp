@@ -3,8 +3,8 @@
 // links.
 
 #include "archsim/hardware/device.hpp"
-#include "archsim/hardware/energy_table.hpp"
 #include "archsim/hardware/events.hpp"
+#include "hardware/energy_table.hpp"
 
 #include <array>
 #include <filesystem>

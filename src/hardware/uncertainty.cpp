@@ -1,4 +1,4 @@
-#include "archsim/hardware/uncertainty.hpp"
+#include "hardware/uncertainty.hpp"
 
 #include "core/text_file.hpp"
 #include "hardware/interval_factor.hpp"

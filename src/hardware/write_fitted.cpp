@@ -1,4 +1,4 @@
-#include "archsim/hardware/write_fitted.hpp"
+#include "hardware/write_fitted.hpp"
 
 #include "hardware/json_edit.hpp"
 #include "hardware/units.hpp"

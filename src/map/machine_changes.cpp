@@ -1,4 +1,5 @@
 #include "archsim/map/machine_changes.hpp"
+#include "hardware/energy_table.hpp"
 
 #include <algorithm>
 

@@ -2,17 +2,17 @@
 
 #include "python/bindings.hpp"
 
-#include "archsim/ask/study_file.hpp"
-#include "archsim/report/batch_report.hpp"
-#include "archsim/report/compare_architectures_report.hpp"
-#include "archsim/report/comprehensive_report.hpp"
-#include "archsim/report/model_classes_report.hpp"
-#include "archsim/report/serving_report.hpp"
-#include "archsim/report/study_report.hpp"
-#include "archsim/run/analyze_batch.hpp"
-#include "archsim/run/comprehensive.hpp"
 #include "archsim/run/serve.hpp"
-#include "archsim/store/history.hpp"
+#include "ask/study_file.hpp"
+#include "report/answers/batch_report.hpp"
+#include "report/answers/compare_architectures_report.hpp"
+#include "report/answers/comprehensive_report.hpp"
+#include "report/answers/model_classes_report.hpp"
+#include "report/answers/serving_report.hpp"
+#include "report/answers/study_report.hpp"
+#include "run/compare/analyze_batch.hpp"
+#include "run/compare/comprehensive.hpp"
+#include "store/history.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
-#include "archsim/store/other_answers.hpp"
+#include "store/other_answers.hpp"
 
-#include "archsim/ask/question.hpp"
+#include "ask/question.hpp"
 #include "core/digest.hpp"
 
 #include <array>

@@ -1,12 +1,12 @@
 // Variances from left-out errors and first runs: intervals cover what they say, few rows borrow from what is
 // around them, and the table is read back as written.
 
-#include "archsim/compare/left_out.hpp"
-#include "archsim/hardware/error_model.hpp"
-#include "archsim/hardware/uncertainty.hpp"
-#include "archsim/report/validation_report.hpp"
-#include "archsim/run/left_out_file.hpp"
+#include "compare/left_out.hpp"
+#include "hardware/error_model.hpp"
 #include "hardware/temporary_database.hpp"
+#include "hardware/uncertainty.hpp"
+#include "report/answers/validation_report.hpp"
+#include "run/fit/left_out_file.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "archsim/compare/power_validation.hpp"
+#include "compare/power_validation.hpp"
 
 #include <catch2/catch.hpp>
 

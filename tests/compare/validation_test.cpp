@@ -1,5 +1,5 @@
-#include "archsim/compare/validation.hpp"
-#include "archsim/report/validation_report.hpp"
+#include "compare/validation.hpp"
+#include "report/answers/validation_report.hpp"
 
 #include "compare/rank_agreement.hpp"
 

@@ -1,6 +1,6 @@
-#include "archsim/hardware/write_fitted.hpp"
 #include "core/text_file.hpp"
 #include "hardware/temporary_database.hpp"
+#include "hardware/write_fitted.hpp"
 #include "support/places.hpp"
 
 #include <catch2/catch.hpp>

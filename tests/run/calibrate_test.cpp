@@ -1,9 +1,9 @@
 // Calibration finds parameters that were planted, leaves the bounds alone and says what it does not know.
 
-#include "archsim/run/calibrate.hpp"
-#include "archsim/run/leave_out.hpp"
-#include "archsim/run/measurements.hpp"
 #include "hardware/temporary_database.hpp"
+#include "run/fit/calibrate.hpp"
+#include "run/fit/leave_out.hpp"
+#include "run/fit/measurements.hpp"
 #include "support/places.hpp"
 #include "support/shipped_session.hpp"
 

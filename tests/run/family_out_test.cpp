@@ -1,7 +1,7 @@
 // A family or the only device of a stack that is left out: public facts of its own come before what others
 // state.
 
-#include "archsim/run/leave_out.hpp"
+#include "run/fit/leave_out.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,8 +1,8 @@
 // What an earlier version said, read back and set beside what is said now.
 
-#include "archsim/report/validation_report.hpp"
-#include "archsim/run/first_run_file.hpp"
 #include "hardware/temporary_database.hpp"
+#include "report/answers/validation_report.hpp"
+#include "run/fit/first_run_file.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
-#include "archsim/run/measurements.hpp"
 #include "run/fit/csv_reader.hpp"
 #include "run/fit/measured_workload.hpp"
+#include "run/fit/measurements.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Memory that engines say they take, against ours: tests/measured/memory_logs.csv.
 
-#include "archsim/run/memory_logs.hpp"
+#include "run/fit/memory_logs.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

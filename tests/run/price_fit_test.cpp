@@ -1,5 +1,5 @@
-#include "archsim/run/leave_out.hpp"
 #include "run/fit/clock_runs.hpp"
+#include "run/fit/leave_out.hpp"
 #include "run/fit/price_fit.hpp"
 
 #include "support/shipped_session.hpp"

@@ -1,8 +1,8 @@
 // A joint fit ends: values that hardly move stay as they were written, so that fits that follow each other
 // settle.
 
-#include "archsim/run/refit.hpp"
 #include "run/fit/parameter_fit.hpp"
+#include "run/fit/refit.hpp"
 #include "support/shipped_session.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-#include "archsim/run/measurements.hpp"
-#include "archsim/run/validate.hpp"
+#include "run/fit/measurements.hpp"
+#include "run/fit/validate.hpp"
 #include "support/places.hpp"
 #include "support/shipped_session.hpp"
 

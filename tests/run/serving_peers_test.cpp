@@ -1,8 +1,8 @@
 // Measured servers beside simulators: rows are read, simulated as they were run, and left out by model.
 
 #include "archsim/core/finding.hpp"
-#include "archsim/report/serving_peers_report.hpp"
-#include "archsim/run/serving_peers.hpp"
+#include "report/answers/serving_peers_report.hpp"
+#include "run/fit/serving_peers.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

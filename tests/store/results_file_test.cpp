@@ -1,11 +1,11 @@
 // A file of results: what is saved is what is read, whoever else writes and whatever ends in between.
 
-#include "archsim/store/history.hpp"
-#include "archsim/store/other_answers.hpp"
-#include "archsim/store/results_file.hpp"
+#include "store/history.hpp"
+#include "store/other_answers.hpp"
+#include "store/results_file.hpp"
 
-#include "archsim/ask/question.hpp"
 #include "archsim/core/version.hpp"
+#include "ask/question.hpp"
 #include "cli/workplace.hpp"
 #include "hardware/schema_check.hpp"
 #include "laws/laws.hpp"

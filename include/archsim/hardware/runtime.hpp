@@ -3,10 +3,9 @@
 
 #include "archsim/core/export.hpp"
 #include "archsim/core/precision.hpp"
+#include "archsim/extend/fusion_policy.hpp"
 #include "archsim/hardware/device.hpp"
-#include "archsim/hardware/operator_rules.hpp"
 #include "archsim/hardware/parameters.hpp"
-#include "archsim/partition/fusion_policy.hpp"
 
 #include <functional>
 #include <map>
@@ -16,6 +15,8 @@
 #include <vector>
 
 namespace archsim {
+
+struct OperatorRules;
 
 enum class WeightPrefetch : std::uint8_t { layer, network };
 enum class Fallback : std::uint8_t { none, host, vector };

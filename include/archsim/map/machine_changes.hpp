@@ -3,6 +3,7 @@
 // changed. What-if questions, sensitivity and the search for what would flip a ranking.
 
 #include "archsim/core/export.hpp"
+#include "archsim/hardware/events.hpp"
 #include "archsim/map/machine.hpp"
 
 #include <array>

@@ -7,7 +7,7 @@
 // followed by the errors before, after (training) and with every network left out of the fit in turn.
 
 #include "archsim/core/version.hpp"
-#include "archsim/report/calibration_report.hpp"
+#include "report/answers/calibration_report.hpp"
 
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/statistic_cells.hpp"

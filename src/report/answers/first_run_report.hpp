@@ -1,9 +1,9 @@
 #pragma once
 // What a version said of rows before they were fitted, beside what is said of them now.
 
-#include "archsim/compare/first_run.hpp"
-#include "archsim/compare/left_out.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
+#include "compare/first_run.hpp"
+#include "compare/left_out.hpp"
 
 namespace archsim {
 

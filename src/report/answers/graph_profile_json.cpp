@@ -1,5 +1,5 @@
 #include "archsim/core/version.hpp"
-#include "archsim/report/graph_profile.hpp"
+#include "report/answers/graph_profile.hpp"
 #include "report/blocks/finding_json.hpp"
 #include "report/render/json_document.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 // Errors on rows that the parameters have not seen, beside those of the shipped parameters.
 
-#include "archsim/compare/left_out.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
+#include "compare/left_out.hpp"
 
 namespace archsim {
 

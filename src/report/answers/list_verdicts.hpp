@@ -2,9 +2,9 @@
 // The first lines of what lists and checks rather than compares: how much there is, what stands out in it,
 // and what it rests on.
 
-#include "archsim/report/hardware_list.hpp"
-#include "archsim/report/model_list.hpp"
-#include "archsim/report/validation_report.hpp"
+#include "report/answers/hardware_list.hpp"
+#include "report/answers/model_list.hpp"
+#include "report/answers/validation_report.hpp"
 
 #include <nlohmann/json.hpp>
 

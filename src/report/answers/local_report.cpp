@@ -1,4 +1,4 @@
-#include "archsim/report/local_report.hpp"
+#include "report/answers/local_report.hpp"
 
 #include "archsim/core/version.hpp"
 #include "report/blocks/cells.hpp"

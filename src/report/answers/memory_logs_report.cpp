@@ -1,4 +1,4 @@
-#include "archsim/report/memory_logs_report.hpp"
+#include "report/answers/memory_logs_report.hpp"
 
 #include "compare/quantile.hpp"
 #include "report/blocks/cells.hpp"

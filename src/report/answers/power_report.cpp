@@ -1,6 +1,6 @@
 #include "report/answers/power_report.hpp"
 
-#include "archsim/compare/power_validation.hpp"
+#include "compare/power_validation.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/statistic_cells.hpp"
 

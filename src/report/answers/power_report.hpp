@@ -5,9 +5,9 @@
 //   row power_w    all                        120  11 %    -4.1 %  92 %         13 %         21 % h100-...
 //   +41 %
 
-#include "archsim/compare/left_out.hpp"
-#include "archsim/compare/validation.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
+#include "compare/left_out.hpp"
+#include "compare/validation.hpp"
 
 namespace archsim {
 

@@ -6,8 +6,8 @@
 //           static                     30 %   0.96 +- 0.08
 //           mac + l1_byte + l2_byte    12 %   1.20 +- 0.21
 
-#include "archsim/report/report.hpp"
-#include "archsim/run/price_check.hpp"
+#include "archsim/extend/renderer.hpp"
+#include "run/fit/price_check.hpp"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "archsim/report/serving_report.hpp"
+#include "report/answers/serving_report.hpp"
 
 #include "archsim/core/version.hpp"
 #include "report/render/json_document.hpp"

@@ -1,7 +1,7 @@
 // The variances of the error model as hardware_db/uncertainty.json, one row a line.
 
-#include "archsim/hardware/uncertainty.hpp"
-#include "archsim/report/validation_report.hpp"
+#include "hardware/uncertainty.hpp"
+#include "report/answers/validation_report.hpp"
 
 #include <cmath>
 #include <fmt/format.h>

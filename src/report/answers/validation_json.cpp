@@ -1,6 +1,6 @@
 #include "archsim/core/version.hpp"
-#include "archsim/report/validation_report.hpp"
 #include "report/answers/list_verdicts.hpp"
+#include "report/answers/validation_report.hpp"
 #include "report/blocks/finding_json.hpp"
 #include "report/render/json_document.hpp"
 

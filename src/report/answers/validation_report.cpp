@@ -7,7 +7,7 @@
 // Median, mean and 90 %: absolute error relative to the measurement. Bias: geometric mean of predicted /
 // measured, minus 1. Tau: Kendall's rank agreement.
 
-#include "archsim/report/validation_report.hpp"
+#include "report/answers/validation_report.hpp"
 #include "report/answers/first_run_report.hpp"
 #include "report/answers/left_out_report.hpp"
 #include "report/answers/list_verdicts.hpp"

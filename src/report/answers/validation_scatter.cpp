@@ -9,7 +9,7 @@
 #include "report/answers/validation_scatter.hpp"
 #include "report/render/html_text.hpp"
 
-#include "archsim/report/validation_report.hpp"
+#include "report/answers/validation_report.hpp"
 
 #include <algorithm>
 #include <array>

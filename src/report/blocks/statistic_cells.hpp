@@ -1,8 +1,8 @@
 #pragma once
 // Error statistics as columns and cells of a table.
 
-#include "archsim/compare/validation.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
+#include "compare/validation.hpp"
 
 #include <string>
 #include <vector>

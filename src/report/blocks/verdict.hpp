@@ -9,7 +9,7 @@
 //   Limit power at most 15 W: met by 3 of 4. KPU-T256@15W would meet it.
 
 #include "archsim/compare/decisions.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,5 @@
 #include "run/compare/sensitivity.hpp"
+#include "hardware/energy_table.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "archsim/run/calibrate.hpp"
+#include "run/fit/calibrate.hpp"
 
 #include "core/text_file.hpp"
 #include "run/fit/choose_parameters.hpp"

@@ -1,4 +1,5 @@
 #include "run/fit/choose_parameters.hpp"
+#include "hardware/error_model.hpp"
 
 #include <Eigen/Dense>
 

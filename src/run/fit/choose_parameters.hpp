@@ -1,7 +1,7 @@
 #pragma once
 // What a calibration varies.
 
-#include "archsim/run/calibrate.hpp"
+#include "run/fit/calibrate.hpp"
 #include "run/fit/parameter_fit.hpp"
 
 namespace archsim {

@@ -1,4 +1,4 @@
-#include "archsim/run/first_run_file.hpp"
+#include "run/fit/first_run_file.hpp"
 
 #include "archsim/core/finding.hpp"
 

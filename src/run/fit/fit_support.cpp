@@ -1,5 +1,5 @@
-#include "archsim/run/refit.hpp"
 #include "run/fit/parameter_fit.hpp"
+#include "run/fit/refit.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "archsim/run/leave_out.hpp"
+#include "run/fit/leave_out.hpp"
 
 #include "run/fit/leave_out_groups.hpp"
 #include "run/fit/parameter_fit.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // One fit on all rows, and its refits with one group of rows left out at a time.
 
-#include "archsim/run/leave_out.hpp"
+#include "run/fit/leave_out.hpp"
 #include "run/fit/parameter_fit.hpp"
 #include "run/fit/price_fit.hpp"
 

@@ -1,8 +1,8 @@
-#include "archsim/run/left_out_file.hpp"
+#include "run/fit/left_out_file.hpp"
 
-#include "archsim/run/leave_out.hpp"
 #include "core/text_file.hpp"
 #include "run/fit/csv_reader.hpp"
+#include "run/fit/leave_out.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,10 @@
 #pragma once
 // The power of an estimate inside the boundary that a measured row states.
 
-#include "archsim/compare/validation.hpp"
 #include "archsim/estimate/estimate.hpp"
 #include "archsim/map/machine.hpp"
-#include "archsim/run/validate.hpp"
+#include "compare/validation.hpp"
+#include "run/fit/validate.hpp"
 
 namespace archsim {
 

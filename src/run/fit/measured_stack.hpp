@@ -1,8 +1,8 @@
 #pragma once
 // The software stack that a published row was measured with: its release and the way it was called.
 
-#include "archsim/compare/validation.hpp"
 #include "archsim/hardware/database.hpp"
+#include "compare/validation.hpp"
 
 #include <memory>
 #include <vector>

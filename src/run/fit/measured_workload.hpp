@@ -1,8 +1,8 @@
 #pragma once
 // Which model of the catalogue a measured row means, and at which sizes.
 
-#include "archsim/compare/validation.hpp"
 #include "archsim/run/catalogue.hpp"
+#include "compare/validation.hpp"
 
 #include <map>
 #include <string>

@@ -1,4 +1,4 @@
-#include "archsim/run/measurements.hpp"
+#include "run/fit/measurements.hpp"
 
 #include "archsim/hardware/database.hpp"
 #include "core/text_file.hpp"

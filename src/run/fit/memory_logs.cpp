@@ -1,8 +1,8 @@
-#include "archsim/run/memory_logs.hpp"
+#include "run/fit/memory_logs.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/core/parse_number.hpp"
 #include "archsim/run/serve.hpp"
+#include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 #include "run/fit/csv_reader.hpp"
 #include "run/generation/language_model.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 // Parameters of the database as variables of a fit on measured rows.
 
-#include "archsim/run/validate.hpp"
 #include "run/fit/fit.hpp"
+#include "run/fit/validate.hpp"
 
 #include <functional>
 #include <span>

@@ -1,4 +1,4 @@
-#include "archsim/run/price_check.hpp"
+#include "run/fit/price_check.hpp"
 
 #include "compare/quantile.hpp"
 #include "run/fit/priced_runs.hpp"

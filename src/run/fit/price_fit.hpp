@@ -1,8 +1,8 @@
 #pragma once
 // Multiples of a family's energy prices (hardware_db/energy.json, "fitted") as measured power asks for them.
 
-#include "archsim/compare/left_out.hpp"
 #include "archsim/map/machine_changes.hpp"
+#include "compare/left_out.hpp"
 #include "run/fit/priced_runs.hpp"
 
 #include <array>

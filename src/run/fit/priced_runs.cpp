@@ -1,6 +1,6 @@
 #include "run/fit/priced_runs.hpp"
 
-#include "archsim/compare/power_validation.hpp"
+#include "compare/power_validation.hpp"
 
 #include <optional>
 

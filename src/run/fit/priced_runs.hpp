@@ -1,7 +1,7 @@
 #pragma once
 // Runs whose power was measured, with what their estimates say it consists of.
 
-#include "archsim/run/validate.hpp"
+#include "run/fit/validate.hpp"
 
 #include <limits>
 #include <map>

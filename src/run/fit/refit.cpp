@@ -1,4 +1,4 @@
-#include "archsim/run/refit.hpp"
+#include "run/fit/refit.hpp"
 
 #include "compare/quantile.hpp"
 #include "core/text_file.hpp"

@@ -1,5 +1,6 @@
-#include "archsim/run/validate.hpp"
+#include "run/fit/validate.hpp"
 
+#include "hardware/uncertainty.hpp"
 #include "run/fit/measured_power.hpp"
 #include "run/fit/measured_stack.hpp"
 #include "run/fit/measured_workload.hpp"

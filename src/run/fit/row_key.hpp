@@ -1,7 +1,7 @@
 #pragma once
 // When two measured rows are predicted alike.
 
-#include "archsim/compare/validation.hpp"
+#include "compare/validation.hpp"
 
 #include <tuple>
 #include <utility>

@@ -1,8 +1,8 @@
 #pragma once
 // How a published measurement of a server was taken: what its client sends, and how the server was started.
 
-#include "archsim/compare/validation.hpp"
 #include "archsim/serving/simulation.hpp"
+#include "compare/validation.hpp"
 
 #include <string>
 

@@ -1,8 +1,8 @@
 #pragma once
 // Measurements of servers under load: the time to the first token and per output token that clients see.
 
-#include "archsim/compare/validation.hpp"
 #include "archsim/run/session.hpp"
+#include "compare/validation.hpp"
 #include "run/fit/row_key.hpp"
 
 #include <map>

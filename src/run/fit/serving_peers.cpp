@@ -1,8 +1,8 @@
-#include "archsim/run/serving_peers.hpp"
+#include "run/fit/serving_peers.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/core/parse_number.hpp"
 #include "archsim/run/serve.hpp"
+#include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 #include "run/fit/csv_reader.hpp"
 

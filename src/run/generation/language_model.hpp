@@ -3,6 +3,7 @@
 // One graph with inputs for the cached keys and values serves both.
 
 #include "archsim/run/session.hpp"
+#include "run/session/bound_model.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,7 +1,6 @@
-#include "archsim/run/local_models.hpp"
+#include "run/local/local_models.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/run/usual_precision.hpp"
 #include "estimate/intervals.hpp"
 #include "map/sharding.hpp"
 #include "run/generation/language_model.hpp"
@@ -10,6 +9,7 @@
 #include "run/local/llama_memory.hpp"
 #include "run/session/graph_run.hpp"
 #include "run/session/prepared.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include <fmt/format.h>
 

@@ -2,6 +2,7 @@
 // Steps of a serving engine at the prices of a device: a few steps are estimated, those between interpolated.
 
 #include "archsim/serving/serving_result.hpp"
+#include "hardware/error_model.hpp"
 #include "run/generation/step.hpp"
 
 #include <atomic>

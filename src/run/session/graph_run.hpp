@@ -2,6 +2,7 @@
 // One bound graph on one machine: the pass that every kind of workload is made of.
 
 #include "archsim/run/session.hpp"
+#include "run/session/bound_model.hpp"
 
 namespace archsim {
 

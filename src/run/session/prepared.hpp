@@ -2,6 +2,7 @@
 // A workload ready for any device: one graph, several parts, or a language model that answers a prompt.
 
 #include "archsim/run/session.hpp"
+#include "run/session/bound_model.hpp"
 
 #include <list>
 #include <memory>

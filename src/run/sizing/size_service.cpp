@@ -1,10 +1,11 @@
-#include "archsim/run/size_service.hpp"
+#include "run/sizing/size_service.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/run/usual_precision.hpp"
+#include "hardware/error_model.hpp"
 #include "map/sharding.hpp"
 #include "run/generation/language_model.hpp"
 #include "run/session/prepared.hpp"
+#include "run/session/usual_precision.hpp"
 #include "run/sizing/pairs.hpp"
 #include "run/sizing/remedy.hpp"
 #include "run/sizing/size_device.hpp"

@@ -2,9 +2,9 @@
 
 #include "common/measurement_options.hpp"
 #include "common/tool.hpp"
-#include "report/answers/calibration_report.hpp"
-#include "run/fit/calibrate.hpp"
-#include "run/fit/measurements.hpp"
+#include "fit/parameters/calibrate.hpp"
+#include "fit/report/calibration_report.hpp"
+#include "fit/rows/measurements.hpp"
 
 #include <fmt/format.h>
 #include <thread>

@@ -3,7 +3,7 @@
 
 #include "check/tool_output.hpp"
 #include "common/tool.hpp"
-#include "run/fit/measurements.hpp"
+#include "fit/rows/measurements.hpp"
 
 #include <filesystem>
 #include <string>

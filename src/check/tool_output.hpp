@@ -2,9 +2,9 @@
 // What the runtimes' own tools print when they measure: read into measurement rows and times per layer, so
 // that an estimate can be checked, and a device calibrated, without typing numbers.
 
+#include "archsim/compare/measured_row.hpp"
 #include "archsim/core/export.hpp"
 #include "check/types.hpp"
-#include "compare/validation.hpp"
 
 #include <filesystem>
 #include <optional>

@@ -8,7 +8,7 @@
 
 namespace archsim {
 
-struct WallPower {
+struct ARCHSIM_API WallPower {
     double accelerators_w = 0; ///< all of them
     double board_w = 0;        ///< what lies around them on their boards
     double host_w = 0;         ///< processors, memory, fans of the server around them

@@ -1,11 +1,10 @@
 #pragma once
-// Answers that are no single estimate of a model on a device - points of a design space, runs of a server,
-// measurements with their predictions - as rows of a file of results.
+// Answers that are no single estimate of a model on a device - points of a design space, runs of a server -
+// as rows of a file of results.
 
 #include "archsim/core/export.hpp"
 #include "archsim/run/serve.hpp"
 #include "compare/sweep_row.hpp"
-#include "compare/validation.hpp"
 #include "run/sweep/sweep.hpp"
 #include "store/results_file.hpp"
 
@@ -27,9 +26,6 @@ ARCHSIM_API SavedResult saved_row(const ServingResult& result, const ServingRequ
                                   const Conditions& conditions = {}, const ServiceLevel& level = {});
 /// A point of a design space; the question is the point's factors.
 ARCHSIM_API SavedResult saved_row(const SweepRow& row, const SweepRequest& request);
-/// A measurement: the predicted value as the metric that it is of, the measured one, and the error without
-/// its sign. The question is the row of the measurements' file.
-ARCHSIM_API SavedResult saved_row(const ValidatedRow& row);
 
 /// Adds a run with these rows to `file`, as save_results() does; `run` of the rows is not looked at.
 ARCHSIM_API std::int64_t save_rows(const std::filesystem::path& file, const RunFacts& run,

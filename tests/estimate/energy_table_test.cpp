@@ -1,7 +1,6 @@
 // The energy table against the published figures it was made from, and against the mappers whose counts it
 // prices.
 
-#include "compare/validation.hpp"
 #include "estimate/price.hpp"
 #include "estimate/wall_power.hpp"
 #include "family/cpu_view.hpp"

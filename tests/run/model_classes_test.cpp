@@ -4,7 +4,6 @@
 #include "compare/ties.hpp"
 #include "report/answers/model_classes_report.hpp"
 
-#include "compare/validation.hpp"
 #include "hardware/schema_check.hpp"
 #include "laws/laws.hpp"
 

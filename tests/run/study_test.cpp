@@ -2,7 +2,6 @@
 #include "ask/study_file.hpp"
 #include "report/answers/study_report.hpp"
 
-#include "compare/validation.hpp"
 #include "hardware/json_text.hpp"
 #include "hardware/schema_check.hpp"
 #include "hardware/temporary_database.hpp"

@@ -2,9 +2,9 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
+#include "core/csv_reader.hpp"
 #include "core/parse_number.hpp"
 #include "core/text_file.hpp"
-#include "run/fit/csv_reader.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -7,9 +7,9 @@
 // Words: a network; a number format (default: fp32); bN, the batch (default: 1); a device; a software stack
 // (default: the device's own). A time is that of one batch, a rate saturated throughput in items per second.
 
+#include "archsim/compare/measured_row.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
-#include "compare/validation.hpp"
 
 #include <span>
 #include <string>

@@ -15,26 +15,6 @@ namespace archsim {
 
 namespace {
 
-constexpr std::array kStructural = {Parameter::fused_attention_bits,    Parameter::attention_block_rows,
-                                    Parameter::alignment_bytes,         Parameter::merge_products,
-                                    Parameter::channels_last,           Parameter::dequantization_rows,
-                                    Parameter::microbatch_rows,         Parameter::int4_weight_bits,
-                                    Parameter::int4_head_bits,          Parameter::int8_weight_bits,
-                                    Parameter::int8_head_bits,          Parameter::fp8_head_bits,
-                                    Parameter::fp4_weight_bits,         Parameter::fp4_head_bits,
-                                    Parameter::int4_table_bits,         Parameter::int8_table_bits,
-                                    Parameter::int8_cache_bits,         Parameter::int4_cache_bits,
-                                    Parameter::kv_cache_bits,           Parameter::static_context,
-                                    Parameter::prompts_per_pass,        Parameter::shortest_prompt,
-                                    Parameter::largest_batch,           Parameter::operand_replication,
-                                    Parameter::head_parallel_attention, Parameter::wide_element_bytes,
-                                    Parameter::channel_block,           Parameter::row_packing,
-                                    Parameter::column_packing,          Parameter::wide_passes,
-                                    Parameter::cores_per_inference,     Parameter::weight_residency,
-                                    Parameter::input_refetch,           Parameter::reserved_memory,
-                                    Parameter::half_accumulation,       Parameter::dynamic_quantization_rows,
-                                    Parameter::fused_attention_rows,    Parameter::context_block};
-
 // How far others lie apart says how much an expectation from them is worth. Shares of what the hardware can
 // do are alike to 30 % at best: then a row that is wrong by 10 % weighs ten times as much. Costs in time and
 // cycles are matters of software: a factor of e at least, as where only one or two say anything.
@@ -125,7 +105,7 @@ FitKey key_of(const ParameterSite& site, const Fact& fact) {
 } // namespace
 
 bool is_continuous(Parameter parameter) {
-    return std::find(kStructural.begin(), kStructural.end(), parameter) == kStructural.end();
+    return info_of(parameter).kind == ParameterKind::fitted;
 }
 
 Expectation summarize_statements(std::vector<double> values, Parameter parameter) {

@@ -58,9 +58,6 @@ struct MachineChanges {
     bool operator==(const MachineChanges&) const = default;
 };
 
-/// Parameters that are fixed costs: what Lever::fixed_cost scales.
-ARCHSIM_API std::span<const Parameter> fixed_cost_parameters();
-
 ARCHSIM_API void apply(const MachineChanges& changes, Machine& machine);
 
 } // namespace archsim

@@ -18,18 +18,12 @@ constexpr std::size_t kRemembered = 4; ///< base point, difference point, trial 
 /// Of a row's time, what remains at least when all that parameters price vanishes.
 constexpr double kLeastTime = 0.02;
 
-/// True where the note says that something else than the device and its kernels decided the time.
-bool is_disturbed(const MeasuredRow& row) {
-    return row.note.find("HOST-BOUND") != std::string::npos ||
-           row.note.find("SLOW KERNEL") != std::string::npos;
-}
-
 /// Times of runs. What clients of a loaded server wait for is simulated over such times and decides none of
 /// them. Runs that state power and energy state the time of a step as well as the throughput that follows.
 bool takes_part(const MeasuredRow& row) {
     const bool time =
         row.metric == MeasuredMetric::latency_ms || row.metric == MeasuredMetric::throughput_per_s;
-    return time && row.phase != "saturated" && !is_served(row) && !is_disturbed(row);
+    return time && row.phase != "saturated" && !is_served(row) && row.decided_by.empty();
 }
 
 /// Whether a value at `site` decides runs of `runtime` on `device`.

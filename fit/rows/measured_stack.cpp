@@ -16,15 +16,15 @@ bool claims(const MeasuredAs& rule, const MeasuredRow& row) {
         return false;
     const int year = last_year(row.source_date);
     return (rule.until == 0 || (year > 0 && year <= rule.until)) &&
-           (rule.note.empty() || row.note.find(rule.note) != std::string::npos);
+           (rule.variant.empty() || row.variant == rule.variant);
 }
 
-/// A claim on the note says more than one on the year; an earlier year says more than a later one.
+/// A claim on the variant says more than one on the year; an earlier year says more than a later one.
 bool closer(const MeasuredAs& a, const MeasuredAs& b) {
     const auto until = [](const MeasuredAs& rule) {
         return rule.until > 0 ? rule.until : std::numeric_limits<int>::max();
     };
-    return a.note.empty() != b.note.empty() ? !a.note.empty() : until(a) < until(b);
+    return a.variant.empty() != b.variant.empty() ? !a.variant.empty() : until(a) < until(b);
 }
 
 } // namespace

@@ -14,8 +14,8 @@ class MeasuredStacks {
   public:
     explicit MeasuredStacks(const HardwareDatabase& database);
 
-    /// Id of the stack to run `row` with: of the claims that fit, one on the note goes before one on the year
-    /// alone, and an earlier year before a later one; else the row's own stack.
+    /// Id of the stack to run `row` with: of the claims that fit, one on the variant goes before one on the
+    /// year alone, and an earlier year before a later one; else the row's own stack.
     std::string of(const MeasuredRow& row) const;
 
   private:

@@ -3,6 +3,7 @@
 #include "archsim/hardware/database.hpp"
 #include "core/csv_reader.hpp"
 #include "core/text_file.hpp"
+#include "fit/rows/old_rows.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,9 +23,13 @@ namespace {
 constexpr std::array<std::string_view, 11> kRequired = {"id",       "model",   "batch",   "precision",
                                                         "hardware", "devices", "runtime", "scope",
                                                         "metric",   "value",   "source"};
-constexpr std::array<std::string_view, 13> kOptional = {
-    "image_size", "sequence",      "power_mode",       "weight",   "note",     "source_date",   "phase",
-    "steps",      "prompt_tokens", "generated_tokens", "boundary", "replicas", "expert_devices"};
+constexpr std::array<std::string_view, 19> kOptional = {
+    "image_size", "sequence",      "power_mode",       "weight",     "note",     "source_date",    "phase",
+    "steps",      "prompt_tokens", "generated_tokens", "boundary",   "replicas", "expert_devices", "variant",
+    "context",    "transfers",     "sampling",         "decided_by", "client"};
+/// Columns that files of the old form lack, all of them.
+constexpr std::array<std::string_view, 6> kCircumstances = {"variant",  "context",    "transfers",
+                                                            "sampling", "decided_by", "client"};
 constexpr std::array<std::string_view, 3> kScopes = {"kernel", "end_to_end", "offline"};
 
 std::optional<double> number_in(const std::string& text) {
@@ -35,17 +40,15 @@ std::optional<double> number_in(const std::string& text) {
     return value;
 }
 
-/// What a note says where a file has no column for it: servers are measured at the wall, boards at their own
-/// supply, accelerators by the sensor on theirs.
-PowerBoundary boundary_in(std::string note) {
-    std::transform(note.begin(), note.end(), note.begin(), [](unsigned char c) { return std::tolower(c); });
-    const auto says = [&](std::string_view words) { return note.find(words) != std::string::npos; };
-    if (says("wall power") || says("wall energy"))
-        return PowerBoundary::wall;
-    if (says("board power") || says("board input power"))
-        return PowerBoundary::board;
-    return says("nvml") ? PowerBoundary::rail : PowerBoundary::chip;
-}
+/// What a word in a column stands for; the first is meant where the field is empty.
+template <class Value>
+struct Word {
+    std::string_view text;
+    Value value;
+};
+constexpr std::array<Word<bool>, 2> kTransfers = {{{"", false}, {"included", true}}};
+constexpr std::array<Word<bool>, 3> kSampling = {{{"", false}, {"greedy", false}, {"top-p", true}}};
+constexpr std::array<std::string_view, 3> kDeciders = {"", "host", "slow_kernel"};
 
 class TableReader {
   public:
@@ -103,6 +106,9 @@ class TableReader {
                 fail(fmt::format("the column \"{}\" is missing", column),
                      "see tests/measured/README.md for the columns");
         width_ = header.fields.size();
+        old_form_ = std::none_of(kCircumstances.begin(), kCircumstances.end(), [&](std::string_view column) {
+            return columns_.contains(std::string(column));
+        });
     }
 
     std::string field(const CsvRecord& record, const std::string& column) const {
@@ -148,15 +154,40 @@ class TableReader {
 
     void read_boundary(const CsvRecord& record, MeasuredRow& row) {
         const std::string text = field(record, "boundary");
-        if (text.empty()) {
-            row.boundary = boundary_in(row.note);
+        if (text.empty())
             return;
-        }
         if (const auto boundary = parse_power_boundary(text))
             row.boundary = *boundary;
         else
             bad(record, "boundary", fmt::format("\"{}\" is not a boundary of power", text),
                 "use rail, chip, module, board or wall");
+    }
+
+    template <std::size_t size>
+    bool flag(const CsvRecord& record, const std::string& column, const std::array<Word<bool>, size>& words) {
+        const std::string text = field(record, column);
+        for (const auto& [word, value] : words)
+            if (word == text)
+                return value;
+        bad(record, column, fmt::format("\"{}\" is not known", text),
+            fmt::format("use {} or leave it empty", words.back().text));
+        return false;
+    }
+
+    /// What tells how a row was taken beside its configuration.
+    void read_circumstances(const CsvRecord& record, MeasuredRow& row) {
+        read_boundary(record, row);
+        row.variant = field(record, "variant");
+        row.context = whole(record, "context").value_or(0);
+        row.transfers = flag(record, "transfers", kTransfers);
+        row.sampled = flag(record, "sampling", kSampling);
+        row.client = field(record, "client");
+        row.decided_by = field(record, "decided_by");
+        if (std::find(kDeciders.begin(), kDeciders.end(), row.decided_by) == kDeciders.end())
+            bad(record, "decided_by", fmt::format("\"{}\" is not known", row.decided_by),
+                "use host or slow_kernel, or leave it empty");
+        if (old_form_)
+            fill_from_note(row, field(record, "boundary").empty());
     }
 
     void read_row(const CsvRecord& record) {
@@ -213,7 +244,7 @@ class TableReader {
                 fmt::format("{} devices hold the experts of a model on {:g}", row.expert_devices,
                             row.devices / row.replicas),
                 "give the devices of one copy of the model at most");
-        read_boundary(record, row);
+        read_circumstances(record, row);
         if (usable_ && !ids_.insert(row.id).second) {
             usable_ = false;
             report(FindingKind::duplicate, Severity::error, fmt::format("line {}, id", record.line),
@@ -226,6 +257,7 @@ class TableReader {
     std::string name_;
     std::map<std::string, std::size_t> columns_;
     std::size_t width_ = 0;
+    bool old_form_ = false; ///< see fill_from_note()
     std::set<std::string> ids_;
     bool usable_ = true;
     MeasuredTable table_;

@@ -63,23 +63,9 @@ std::int64_t tokens_of(std::string_view text) {
     return value;
 }
 
-/// Stacks that compile a fixed context publish it beside the row: "context length 1024", "cache length 2048".
-std::int64_t compiled_context(const std::string& note) {
-    for (const std::string_view phrase : {"context length ", "cache length "})
-        if (const auto at = note.find(phrase); at != std::string::npos)
-            return tokens_of(note.substr(at + phrase.size()));
-    return 0;
-}
-
-/// Rows that time every batch with its copies in and out, and no other work of the host, say so; the copies
-/// of other offline rows overlap.
+/// Whether every batch waits for its copies in and out; those of other offline rows overlap.
 bool with_transfers(const MeasuredRow& row) {
-    return row.scope != "kernel" && row.note.find("data transfer included") != std::string::npos;
-}
-
-/// Rows whose tokens were drawn from the likeliest say so.
-bool is_sampled(const MeasuredRow& row) {
-    return row.note.find("top_p") != std::string::npos;
+    return row.scope != "kernel" && row.transfers;
 }
 
 /// Side of the image that a bound graph takes, where its first input is one.
@@ -263,8 +249,8 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Changed& 
     }
     const Prompt prompt{.tokens = tokens_of(row.prompt_tokens),
                         .generate = tokens_of(row.generated_tokens),
-                        .context = compiled_context(row.note),
-                        .sampled = is_sampled(row)};
+                        .context = row.context,
+                        .sampled = row.sampled};
     const GenerationPhase phase =
         row.phase == "prefill"                 ? GenerationPhase::prefill
         : row.phase == "decode"                ? GenerationPhase::decode

@@ -12,8 +12,9 @@ namespace archsim {
 inline auto row_key(const MeasuredRow& row) {
     return std::tuple(row.model, row.image_size, row.steps, row.sequence, row.batch, row.precision,
                       row.hardware, row.power_mode, row.devices, row.runtime, row.scope, row.metric,
-                      row.source_date, row.note, row.phase, row.prompt_tokens, row.generated_tokens,
-                      row.boundary, row.replicas, row.expert_devices);
+                      row.source_date, row.variant, row.context, row.transfers, row.sampled, row.client,
+                      row.phase, row.prompt_tokens, row.generated_tokens, row.boundary, row.replicas,
+                      row.expert_devices);
 }
 using RowKey = decltype(row_key(std::declval<const MeasuredRow&>()));
 

@@ -1,47 +1,17 @@
 #include "fit/rows/served_protocol.hpp"
 
+#include "archsim/core/finding.hpp"
+#include "hardware/json_document.hpp"
+
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <utility>
+#include <fmt/format.h>
+#include <string_view>
+#include <vector>
 
 namespace archsim {
 
 namespace {
-
-// InferenceMAX (SemiAnalysis) measures these lengths and no others: (prompt, answer), with
-// --random-range-ratio 0.8, ten requests for each in flight, all sent as fast as the limit allows, none to
-// warm up (README and benchmarks/*.sh of the repository; benchmark_serving.py draws every length uniformly
-// from [ratio x length, length]).
-constexpr std::array<std::pair<std::int64_t, std::int64_t>, 3> kInferenceMaxLengths = {
-    {{1024, 1024}, {1024, 8192}, {8192, 1024}}};
-constexpr double kInferenceMaxRange = 0.8;
-
-// Whose scripts for vLLM compile the model as one graph and capture it for decoding alone (70b_fp8_b200_*.sh:
-// "splitting_ops": [], "cudagraph_mode": "FULL_DECODE_ONLY"); that for H200 leaves both at their defaults.
-constexpr std::string_view kWholeGraph = "B200";
-
-ServedProtocol inference_max(std::int64_t prompt, std::int64_t output, const MeasuredRow& row) {
-    ServedProtocol p;
-    p.name = "InferenceMAX";
-    p.shortest = kInferenceMaxRange;
-    if (row.runtime != "trt-llm") {
-        // vLLM: max-num-batched-tokens 8192, asynchronous scheduling, no prefix cache
-        p.whole_graph = row.runtime == "vllm" && row.hardware == kWholeGraph;
-        return p;
-    }
-    // TensorRT-LLM: max_num_tokens 16384, whole prompts; short prompts and answers on less than a node wait
-    // for 0.9 of a step or 20 steps (70b_fp8_b200_trt_slurm.sh: batch_wait_max_tokens_ratio,
-    // batch_wait_timeout_iters).
-    p.step_tokens = 16384;
-    p.chunked = false;
-    constexpr double kNode = 8;
-    if (prompt == output && row.devices < kNode) {
-        p.wait_tokens = 0.9;
-        p.wait_steps = 20;
-    }
-    return p;
-}
 
 std::int64_t tokens_in(const std::string& text) {
     std::int64_t value = 0;
@@ -49,53 +19,87 @@ std::int64_t tokens_in(const std::string& text) {
     return value;
 }
 
-// genai-perf as aiconfigurator and Dynamo call it: lengths of standard deviation 0, answers to their full
-// length, ten requests for each in flight after two to warm up, every prompt another (aiconfigurator,
-// eval/benchmarks/genai_perf_runner.py; dynamo, benchmarks/llm/perf.sh), and no cache of prompts
-// (aiconfigurator, docs/dynamo_deployment_guide.md). TensorRT-LLM has its defaults: 8192 tokens in a step,
-// and prompts whole (max_num_tokens, enable_chunked_prefill).
-ServedProtocol genai_perf() {
-    ServedProtocol p;
-    p.name = "genai-perf";
-    p.warm_up = 2;
-    p.chunked = false;
-    return p;
+/// The number under `key`; `otherwise` where there is none.
+double number_at(const JsonValue& object, std::string_view key, double otherwise) {
+    const JsonValue* value = object.find(key);
+    return value != nullptr && value->is_number() ? value->number() : otherwise;
 }
 
-// aiperf, its successor, as aiconfigurator generates it for the other servers (config/backend_templates/
-// benchmark/bench_run.sh.j2): the same lengths, but no --num-dataset-entries, of which there are then 100
-// (aiperf, command line options), and nothing that turns off the servers' cache of prompts (rule_plugin/
-// vllm.rule, config/backend_config_mapping.yaml). Ten requests for each in flight, the first batch among them
-// (docs/dynamo_deployment_guide.md: ten, so that the first batch weighs less), on a fresh server. The
-// script's two to warm up would leave almost nothing to compute, which the rows of Llama 3.1 8B exclude.
-ServedProtocol aiperf() {
-    ServedProtocol p;
-    p.name = "aiperf";
-    p.distinct_prompts = 100;
-    return p;
+std::int64_t whole_at(const JsonValue& object, std::string_view key, std::int64_t otherwise) {
+    return static_cast<std::int64_t>(number_at(object, key, static_cast<double>(otherwise)));
 }
 
-// A benchmark of one's own (vllm bench serve, sglang.bench_serving, genai-perf, aiperf): prompts of random
-// tokens, none twice, all sent as fast as the limit allows, to a server at its defaults.
-ServedProtocol own_benchmark(const std::string& client) {
-    ServedProtocol p;
-    p.name = client;
-    p.step_tokens = 0; // the stack's
-    return p;
+/// Whether a list of texts holds `text`; one that is absent holds any.
+bool lists(const JsonValue& object, std::string_view key, std::string_view text) {
+    const JsonValue* list = object.find(key);
+    return list == nullptr ||
+           std::any_of(list->items().begin(), list->items().end(),
+                       [&](const JsonValue& one) { return one.is_text() && one.text() == text; });
+}
+
+/// Whether a measurement that names no client is of this benchmark.
+bool is_known_by(const JsonValue& benchmark, std::int64_t prompt, std::int64_t output,
+                 const MeasuredRow& row) {
+    const JsonValue* lengths = benchmark.find("lengths");
+    const auto has = [&](const JsonValue& pair) {
+        const auto both = pair.items();
+        return both.size() == 2 && both[0].is_number() && both[1].is_number() &&
+               both[0].number() == static_cast<double>(prompt) &&
+               both[1].number() == static_cast<double>(output);
+    };
+    return (lengths == nullptr || std::any_of(lengths->items().begin(), lengths->items().end(), has)) &&
+           lists(benchmark, "runtimes", row.runtime);
+}
+
+/// Whether the benchmark starts its server for the row so.
+bool starts(const JsonValue& server, const ServedProtocol& p, const MeasuredRow& row) {
+    const JsonValue* equal = server.find("equal_lengths");
+    const std::string_view runtime = server.text_at("runtime");
+    return (runtime.empty() || runtime == row.runtime) && lists(server, "hardware", row.hardware) &&
+           (equal == nullptr || equal->boolean() == (p.prompt_tokens == p.output_tokens)) &&
+           row.devices < number_at(server, "devices_below", row.devices + 1);
+}
+
+void fill(const JsonValue& benchmark, const MeasuredRow& row, ServedProtocol& p) {
+    p.name = benchmark.text_at("client");
+    p.shortest = number_at(benchmark, "shortest", p.shortest);
+    p.warm_up = whole_at(benchmark, "warm_up", p.warm_up);
+    p.counted = whole_at(benchmark, "counted", p.counted);
+    p.distinct_prompts = whole_at(benchmark, "distinct_prompts", p.distinct_prompts);
+    const JsonValue* servers = benchmark.find("servers");
+    for (const JsonValue& server : servers != nullptr ? servers->items() : std::span<const JsonValue>{}) {
+        if (!starts(server, p, row))
+            continue;
+        p.step_tokens = whole_at(server, "step_tokens", p.step_tokens);
+        p.chunked = server.text_at("prompts") != "whole";
+        p.whole_graph = server.text_at("compiled") == "whole_graph";
+        p.wait_tokens = number_at(server, "wait_tokens", p.wait_tokens);
+        p.wait_steps = whole_at(server, "wait_steps", p.wait_steps);
+        return;
+    }
 }
 
 } // namespace
 
-ServedProtocol protocol_of(const MeasuredRow& row) {
-    const std::int64_t prompt = tokens_in(row.prompt_tokens), output = tokens_in(row.generated_tokens);
-    const bool known = std::find(kInferenceMaxLengths.begin(), kInferenceMaxLengths.end(),
-                                 std::pair(prompt, output)) != kInferenceMaxLengths.end();
-    ServedProtocol p = !row.client.empty()        ? own_benchmark(row.client)
-                       : known                    ? inference_max(prompt, output, row)
-                       : row.runtime == "trt-llm" ? genai_perf()
-                                                  : aiperf();
-    p.prompt_tokens = prompt;
-    p.output_tokens = output;
+ServedProtocol protocol_of(const MeasuredRow& row, const std::filesystem::path& file) {
+    ServedProtocol p;
+    p.prompt_tokens = tokens_in(row.prompt_tokens);
+    p.output_tokens = tokens_in(row.generated_tokens);
+    p.name = row.client;
+    p.step_tokens = 0;
+    std::vector<Finding> findings;
+    const auto document = parse_document(file.string(), findings);
+    const JsonValue* benchmarks = document ? document->root.find("benchmarks") : nullptr;
+    if (!document)
+        throw InputError(findings.front());
+    if (benchmarks == nullptr || !benchmarks->is_array())
+        throw InputError(fmt::format("{}: no list of \"benchmarks\"", file.string()));
+    for (const JsonValue& benchmark : benchmarks->items())
+        if (row.client.empty() ? is_known_by(benchmark, p.prompt_tokens, p.output_tokens, row)
+                               : benchmark.text_at("client") == row.client) {
+            fill(benchmark, row, p);
+            break;
+        }
     return p;
 }
 

@@ -105,6 +105,7 @@ class Checker {
             append(claims_beyond_measured(runtimes_));
             percentiles();
             servers();
+            server_benchmarks();
         }
         deployments();
     }
@@ -285,6 +286,19 @@ class Checker {
                                       fmt::format("{}, {}: no software stack is called \"{}\"", row.hardware,
                                                   row.network, row.stack),
                                       nearest_mend(row.stack, ids_of(stacks))));
+        append(std::move(own));
+    }
+
+    /// How benchmarks ask servers, where the database says so: its schema.
+    void server_benchmarks() {
+        const fs::path file = root_ / "server_benchmarks.json";
+        if (!is_text_file(file))
+            return;
+        std::vector<Finding> own;
+        if (const auto document = parse_json_file(file.string(), own))
+            append_schema_findings(SchemaCheck((root_ / "server_benchmarks_schema.json").string(), own)
+                                       .validate(*document, file.string()),
+                                   own);
         append(std::move(own));
     }
 

@@ -24,9 +24,7 @@ Priced priced_in(std::string_view regime) {
 
 Evidence evidence_for(const Device& device, const Runtime& runtime, std::string_view regime) {
     const Priced part = priced_in(regime);
-    const auto prices = [part](Parameter parameter) {
-        return info_of(parameter).prices == part;
-    };
+    const auto prices = [part](Parameter parameter) { return info_of(parameter).prices == part; };
     const auto measured = [](const Fact& fact) {
         return fact.known() && fact.source != nullptr && rests_on_measurements(fact.source->kind);
     };

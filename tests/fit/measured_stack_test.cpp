@@ -9,11 +9,11 @@ using namespace archsim::test;
 
 namespace {
 
-MeasuredRow row_of_stack(const std::string& date, const std::string& note) {
+MeasuredRow row_of_stack(const std::string& date, const std::string& variant) {
     MeasuredRow r;
     r.runtime = "stack";
     r.source_date = date;
-    r.note = note;
+    r.variant = variant;
     return r;
 }
 
@@ -36,7 +36,7 @@ TEST_CASE("a row runs on the release and the way of calling that it was measured
       "measured_as": [{"stack": "stack", "until": 2022}]})");
     files.write("runtimes/stack-called.json",
                 R"({"id": "stack-called", "name": "called", "extends": "stack-2",
-      "measured_as": [{"stack": "stack", "note": "synchronised"}]})");
+      "measured_as": [{"stack": "stack", "variant": "synchronised"}]})");
     files.write("runtimes/broken.json", "{");
     const HardwareDatabase database(files.root());
     const MeasuredStacks stacks(database); // a broken file beside them does not matter
@@ -44,7 +44,7 @@ TEST_CASE("a row runs on the release and the way of calling that it was measured
     CHECK(stacks.of(row_of_stack("", "")) == "stack"); // no date: nothing is known
     CHECK(stacks.of(row_of_stack("2021-2022", "")) == "stack-2");
     CHECK(stacks.of(row_of_stack("2017", "")) == "stack-1");
-    CHECK(stacks.of(row_of_stack("2017", "synchronised every run")) == "stack-called");
+    CHECK(stacks.of(row_of_stack("2017", "synchronised")) == "stack-called");
     MeasuredRow other = row_of_stack("2017", "synchronised");
     other.runtime = "another";
     CHECK(stacks.of(other) == "another");
@@ -53,7 +53,7 @@ TEST_CASE("a row runs on the release and the way of calling that it was measured
 TEST_CASE("published TensorRT rows are told apart", "[run]") {
     const HardwareDatabase database(std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db");
     const MeasuredStacks stacks(database);
-    MeasuredRow r = row_of_stack("2025-01-31", "TensorRT 10.8");
+    MeasuredRow r = row_of_stack("2025-01-31", "");
     r.runtime = "tensorrt";
     CHECK(stacks.of(r) == "tensorrt");
     r.source_date = "2021";
@@ -62,18 +62,17 @@ TEST_CASE("published TensorRT rows are told apart", "[run]") {
     CHECK(database.runtime("tensorrt")->fusion.gated_activation);
     for (const char* name : {"A100", "V100-32GB", "Jetson-AGX-Xavier"})
         CHECK(database.runtime("tensorrt-8.4")->serves(*database.device(name).device));
-    r.note = "TensorRT 7.2.3 through MMDeploy, synchronised after each inference";
+    r.variant = "synchronised";
     CHECK(stacks.of(r) == "tensorrt-synchronous");
 }
 
 TEST_CASE("published Neuron rows are told apart by release", "[run]") {
     const HardwareDatabase database(std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db");
     const MeasuredStacks stacks(database);
-    MeasuredRow r =
-        row_of_stack("2026", "Transformers NeuronX, Neuron 2.18.0; sequence length 8192 compiled");
+    MeasuredRow r = row_of_stack("2026", "2.18.0");
     r.runtime = "neuron";
     CHECK(stacks.of(r) == "neuron-2.18.0");
     CHECK(database.runtime("neuron-2.18.0")->serves(*database.device("Trainium1").device));
-    r.note = "Transformers NeuronX, Neuron 2.18.1; sequence length 8192 compiled";
+    r.variant = "2.18.1";
     CHECK(stacks.of(r) == "neuron");
 }

@@ -140,7 +140,8 @@ TEST_CASE("a row says how many devices hold whole experts", "[run][measurements]
     CHECK_THAT(to_string(table.findings.front()), Catch::Contains("line 5, expert_devices"));
 }
 
-TEST_CASE("a row of power says where it was measured, in a column or in its note", "[run][power]") {
+TEST_CASE("a row of power says where it was measured; in a file of the old form its note may",
+          "[run][power]") {
     const std::string header = "id,model,batch,precision,hardware,devices,runtime,scope,metric,value,source,"
                                "note,boundary,replicas\n";
     const auto table = parse_measurements(

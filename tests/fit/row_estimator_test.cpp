@@ -58,7 +58,7 @@ TEST_CASE("a row is estimated in its own unit", "[run][validate]") {
     CHECK(estimator(power).predicted > watts); // at the wall
 }
 
-TEST_CASE("a row's note says how long the cache of a stack with fixed shapes is", "[run][validate]") {
+TEST_CASE("a row says how long the cache of a stack with fixed shapes is", "[run][validate]") {
     const RowEstimator estimator(test::shipped_session());
     MeasuredRow served = row_in_scope("offline", MeasuredMetric::throughput_per_s);
     served.model = "llama-2-7b";
@@ -74,10 +74,10 @@ TEST_CASE("a row's note says how long the cache of a stack with fixed shapes is"
     const Prediction as_needed = estimator(served);
     INFO(as_needed.reason);
     REQUIRE(as_needed.ok());
-    served.note = "page row bfloat16 batch 96, cache length 2048, max input 1024";
+    served.context = 2048;
     const double whole = estimator(served).predicted;
     CHECK(whole < 0.6 * as_needed.predicted);
-    served.note = "context length 2048";
+    served.note = "context length 1024"; // for people alone
     CHECK(estimator(served).predicted == whole);
 }
 
@@ -86,19 +86,19 @@ TEST_CASE("an offline row that includes the transfers counts them in every batch
     MeasuredRow offline = row_in_scope("offline", MeasuredMetric::throughput_per_s);
     offline.batch = 64;
     const double overlapped = estimator(offline).predicted;
-    offline.note = "fp16, data transfer included";
+    offline.transfers = true;
     const double serial = estimator(offline).predicted;
     CHECK(serial < overlapped);
     MeasuredRow latency = row_in_scope("end_to_end", MeasuredMetric::latency_ms);
     latency.batch = 64;
     const double with_host = estimator(latency).predicted;
-    latency.note = offline.note;
+    latency.transfers = true;
     const double copied = estimator(latency).predicted;
     CHECK(serial == Approx(64 / (copied * 1e-3))); // one batch after another
     CHECK(copied < with_host);                     // the copies, and nothing else of the host's
     MeasuredRow kernel = row_in_scope("kernel", MeasuredMetric::latency_ms);
     const double before = estimator(kernel).predicted;
-    kernel.note = "data transfer included"; // says nothing where the scope leaves the transfers out
+    kernel.transfers = true; // says nothing where the scope leaves the transfers out
     CHECK(estimator(kernel).predicted == Approx(before));
 }
 

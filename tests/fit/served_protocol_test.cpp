@@ -2,6 +2,8 @@
 
 #include "fit/rows/served_protocol.hpp"
 
+#include "archsim/core/finding.hpp"
+
 #include <catch2/catch.hpp>
 
 using namespace archsim;
@@ -16,7 +18,7 @@ ServedProtocol protocol_for(const char* stack, const char* prompt, const char* o
     row.prompt_tokens = prompt;
     row.generated_tokens = output;
     row.devices = devices;
-    return protocol_of(row);
+    return protocol_of(row, std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db/server_benchmarks.json");
 }
 
 } // namespace
@@ -57,4 +59,19 @@ TEST_CASE("short answers on less than a node wait for a full step under TensorRT
     CHECK(protocol_for("trt-llm", "1024", "1024", 4).wait_steps == 20);
     CHECK(protocol_for("trt-llm", "1024", "1024", 8).wait_steps == 0);
     CHECK(protocol_for("vllm", "1024", "1024", 4).wait_steps == 0);
+}
+
+TEST_CASE("a client that is named decides, whatever the lengths", "[run][measurements]") {
+    const auto file = std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db/server_benchmarks.json";
+    MeasuredRow row;
+    row.runtime = "vllm";
+    row.hardware = "H200";
+    row.prompt_tokens = row.generated_tokens = "1024";
+    row.client = "aiperf";
+    CHECK(protocol_of(row, file).distinct_prompts == 100);
+    row.client = "vllm bench serve"; // one's own: the server is at its defaults
+    CHECK(protocol_of(row, file).name == "vllm bench serve");
+    CHECK(protocol_of(row, file).step_tokens == 0);
+    CHECK(protocol_of(row, file).chunked);
+    CHECK_THROWS_AS(protocol_of(row, "no_such_file.json"), InputError);
 }

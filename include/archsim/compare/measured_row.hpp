@@ -40,6 +40,16 @@ struct MeasuredRow {
     int expert_devices = 0;
     std::size_t line = 0; ///< in the file
     std::string client;   ///< of a server: the benchmark that asked; empty: told by lengths and stack
+    /// Release of the stack, or the way it was called, where stacks tell them apart (MeasuredAs::variant):
+    /// "2.18.0", "autocast", "synchronised".
+    std::string variant;
+    std::int64_t context = 0; ///< positions that a stack with static shapes compiled in; 0: prompt and answer
+    bool transfers =
+        false;            ///< every batch waits for its copies in and out, and for no other work of the host
+    bool sampled = false; ///< tokens were drawn from the likeliest (top-p), not taken greedily
+    /// What else than the device and its kernels decided the time: "host" or "slow_kernel"; empty: nothing.
+    /// No fit uses such a row.
+    std::string decided_by;
 };
 
 } // namespace archsim

@@ -38,9 +38,9 @@ struct Fp32Mathematics {
 /// Published measurements name a stack, not its release nor how it was called. A stack that describes an
 /// older release or another way of calling says which of them are its own.
 struct MeasuredAs {
-    std::string stack; ///< as the measurements name it
-    int until = 0;     ///< published in this year or before; 0: any year
-    std::string note;  ///< words of the measurement's note; empty: any
+    std::string stack;   ///< as the measurements name it
+    int until = 0;       ///< published in this year or before; 0: any year
+    std::string variant; ///< as the measurements name the release or the way of calling; empty: any
 };
 
 /// How to measure what an estimate says: a line for the shell, or why there is none. check_command() fills

@@ -27,9 +27,6 @@ constexpr std::array<std::string_view, 11> kLogColumns = {"engine", "model",   "
                                                           "value",  "unit",    "source"};
 constexpr std::array<std::pair<std::string_view, double>, 5> kLogUnits = {
     {{"B", 1}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"GB", 1e9}, {"tokens", 0}}};
-// What a model takes does not depend on the device; these hold each of them.
-constexpr std::string_view kRoomyDevice = "B300", kRoomyForFiles = "MI355X";
-constexpr std::string_view kOfFiles = "llama.cpp";
 
 /// One line of the file.
 struct LogLine {
@@ -81,6 +78,23 @@ class LoggedServers {
     const Session& session_;
     std::map<std::string, std::unique_ptr<Server>> servers_;
 };
+
+/// The device with the most memory that the engine serves, the first by name: what a model takes does not
+/// depend on the device.
+std::string roomiest_device(const Session& session, const std::string& engine) {
+    const auto runtime = session.hardware().runtime(engine);
+    std::vector<Finding> findings;
+    std::string name;
+    double most = 0;
+    for (const auto& device : session.hardware().all_devices(findings)) {
+        const double capacity = device->dram ? device->dram->capacity.value_or(0) : 0;
+        if (runtime->serves(*device) && capacity > most) {
+            most = capacity;
+            name = device->id;
+        }
+    }
+    return name;
+}
 
 std::optional<LanguageModel> language_of(const Session& session, const std::string& name) {
     const Model model = session.load(name);
@@ -142,7 +156,7 @@ std::vector<MemoryLogRow> compare_memory_logs(const Session& session, const std:
         row.tensor = static_cast<std::int64_t>(line.number("tensor", 1));
         row.context = static_cast<std::int64_t>(line.number("context", 0));
         if (row.device.empty())
-            row.device = row.engine == kOfFiles ? kRoomyForFiles : kRoomyDevice;
+            row.device = roomiest_device(session, row.engine);
         if (std::find(kQuantities.begin(), kQuantities.end(), row.quantity) == kQuantities.end())
             throw InputError(fmt::format("{}: quantity: expected one of {}, got \"{}\"", line.where,
                                          fmt::join(kQuantities, ", "), row.quantity));

@@ -1,8 +1,8 @@
 #include "fit/rows/served_row.hpp"
 
 #include "archsim/run/serve.hpp"
+#include "core/data_dir.hpp"
 #include "fit/rows/served_protocol.hpp"
-#include "hardware/energy_table.hpp"
 
 #include <fmt/format.h>
 
@@ -43,8 +43,7 @@ double mean_wait(const ServingOutcome& outcome, std::int64_t warm_up, bool first
 Waits serve(const Session& session, const Model& model, const MeasuredRow& row,
             const Conditions& conditions) {
     const std::int64_t clients = row.batch.value_or(1);
-    const ServedProtocol protocol =
-        protocol_of(row, session.energy().file().parent_path() / "server_benchmarks.json");
+    const ServedProtocol protocol = protocol_of(row, data_table("server_benchmarks.json"));
     // Far beyond every published run; a row may state any number, and each request is kept.
     constexpr std::int64_t kMostClients = 1 << 14, kMostTokens = 1 << 20;
     if (clients > kMostClients || protocol.output_tokens > kMostTokens)

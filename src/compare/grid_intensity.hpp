@@ -15,8 +15,7 @@ struct GridIntensity {
     double g_per_kwh = 0; ///< g CO2e per kWh generated, yearly mean, upstream emissions included
     int year = 0;         ///< that it is of
 };
-/// By code. Source: Ember yearly electricity data of 2025, as carried by
-/// thegreenwebfoundation/co2.js@6628f83.
+/// By code: hardware_db/grid_intensities.json. Throws InputError for a file that is not as it should be.
 ARCHSIM_API std::span<const GridIntensity> grid_intensities();
 
 /// g CO2e per kWh of "350", or of a country by code or name in any case of letters. Throws UsageError that

@@ -90,4 +90,10 @@ std::vector<fs::path> model_dirs() {
     return places;
 }
 
+fs::path data_table(std::string_view name) {
+    constexpr std::string_view kFolder = "hardware_db";
+    const fs::path own = data_dir() / kFolder / name;
+    return is_text_file(own) ? own : fs::path(kEmbeddedRoot) / kFolder / name;
+}
+
 } // namespace archsim

@@ -4,6 +4,7 @@
 #include "archsim/core/export.hpp"
 
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 namespace archsim {
@@ -19,5 +20,9 @@ ARCHSIM_API std::filesystem::path data_dir();
 /// folder; else archsim/models in the folders of XDG_DATA_DIRS (/usr/local/share and /usr/share when it is
 /// not set), and where the library was to be installed, for the graphs are not part of the library.
 ARCHSIM_API std::vector<std::filesystem::path> model_dirs();
+
+/// A table of hardware_db/, such as "grid_intensities.json": that of data_dir(), or, where a folder of one's
+/// own has no such file, the one that is part of the library.
+ARCHSIM_API std::filesystem::path data_table(std::string_view name);
 
 } // namespace archsim

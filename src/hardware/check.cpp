@@ -105,7 +105,7 @@ class Checker {
             append(claims_beyond_measured(runtimes_));
             percentiles();
             servers();
-            server_benchmarks();
+            tables();
         }
         deployments();
     }
@@ -289,17 +289,21 @@ class Checker {
         append(std::move(own));
     }
 
-    /// How benchmarks ask servers, where the database says so: its schema.
-    void server_benchmarks() {
-        const fs::path file = root_ / "server_benchmarks.json";
-        if (!is_text_file(file))
-            return;
-        std::vector<Finding> own;
-        if (const auto document = parse_json_file(file.string(), own))
-            append_schema_findings(SchemaCheck((root_ / "server_benchmarks_schema.json").string(), own)
-                                       .validate(*document, file.string()),
-                                   own);
-        append(std::move(own));
+    /// Tables that nothing but their schema restricts, where the database has them.
+    void tables() {
+        for (const std::string_view name : {"server_benchmarks", "grid_intensities", "microarchitectures",
+                                            "pci_ids", "model_types", "reference_machines"}) {
+            const fs::path file = root_ / fmt::format("{}.json", name);
+            if (!is_text_file(file))
+                continue;
+            std::vector<Finding> own;
+            if (const auto document = parse_json_file(file.string(), own))
+                append_schema_findings(
+                    SchemaCheck((root_ / fmt::format("{}_schema.json", name)).string(), own)
+                        .validate(*document, file.string()),
+                    own);
+            append(std::move(own));
+        }
     }
 
     /// What servers do, where the database says so: its schema, and stacks that exist.

@@ -3,7 +3,7 @@
 //
 //   Cheapest: H100, 4 devices (tp=2,dp=2), bf16: 27.5 USD/h rented, the limits hold with 96 %.
 //   Greenest: the same, 2.1 kW.
-//   Fewest devices: B200, 2 devices (dp=2), bf16.
+//   Fewest devices: H200, 2 devices (dp=2), bf16.
 //   H100 at twice the load: P99 TTFT gives first (12.1 s, 6.1 x the limit).
 //   Does not hold: L4 (one request alone: P99 TPOT 0.062 s, 2.1 x the limit).
 

@@ -65,7 +65,8 @@ int main(int argc, char** argv) {
         const Session session(options);
         const Workload asked = sizes.question.question().workload;
         const auto bound = session.bind(session.load(name), asked.batch, asked.sizes);
-        const GraphProfile profile = profile_graph(bound->facts()->name, bound->facts()->graph);
+        GraphProfile profile = profile_graph(bound->facts()->name, bound->facts()->graph);
+        profile.asked = asked;
         output.emit_answer(profile, view);
         return static_cast<int>(profile.complete ? cli::Exit::ok : cli::Exit::incomplete);
     };

@@ -152,7 +152,8 @@ int main(int argc, char** argv) {
         save.save_rows(rows);
         const Format format = output.chosen();
         if (format == Format::json) {
-            output.emit(serving_json(results));
+            output.emit(
+                serving_json(results, {model.name(), serve.hardware, conditions, serve.request, level}));
         } else {
             const Report report = output.ordered(format == Format::csv ? tabulate_serving(results)
                                                  : serve.frontier      ? describe_frontier(results)

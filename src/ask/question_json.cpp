@@ -96,6 +96,14 @@ Json question_json(const Question& question) {
     return object;
 }
 
+Json question_json(const Question& question, std::span<const std::string_view> only) {
+    Json object = Json::object();
+    for (const QuestionField* field : question_fields())
+        if (std::find(only.begin(), only.end(), field->key) != only.end())
+            object[field->key] = field_json(*field, field->print(question));
+    return object;
+}
+
 std::vector<std::string> texts_of_json(const QuestionField& field, const Json& value,
                                        const std::string& name) {
     std::vector<std::string> texts;

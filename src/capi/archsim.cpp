@@ -383,7 +383,8 @@ archsim_status archsim_serve_json(const archsim_session* session, const archsim_
             throw UsageError("a server needs a load: set rate, concurrency or trace");
         const std::vector<ServingResult> results = {
             run_serving(session->session, question->model, device, asked.conditions, asked.request)};
-        *json = copy_text(serving_json(results));
+        *json = copy_text(
+            serving_json(results, {question->model.name(), {device}, asked.conditions, asked.request}));
         return ARCHSIM_OK;
     });
 }

@@ -84,13 +84,14 @@ std::vector<Result> results_of_study(const Study& study) {
 /// Several deployments under one load.
 struct ServingAnswer {
     std::vector<ServingResult> results;
+    ServedQuestion asked;
 };
 
 Report describe(const ServingAnswer& answer, PlainView, Format format) {
     return format == Format::csv ? tabulate_serving(answer.results) : describe_serving(answer.results, {});
 }
 std::string to_json(const ServingAnswer& answer, PlainView) {
-    return serving_json(answer.results);
+    return serving_json(answer.results, answer.asked);
 }
 
 ArchitectureComparison architectures(const Session& session, const std::string& model,
@@ -127,6 +128,7 @@ ServingAnswer serve(const Session& session, const std::string& model,
     const py::Released parallel;
     const Model loaded = session.load(model);
     ServingAnswer answer;
+    answer.asked = {loaded.name(), hardware, asked.conditions, asked.request};
     for (const std::string& device : hardware)
         answer.results.push_back(run_serving(session, loaded, device, asked.conditions, asked.request));
     return answer;

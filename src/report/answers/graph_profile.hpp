@@ -5,6 +5,7 @@
 #include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/ops/shaped_graph.hpp"
+#include "archsim/run/workload.hpp"
 #include "ops/precision_mix.hpp"
 
 #include <cstdint>
@@ -54,6 +55,7 @@ struct ModuleProfile {
 /// The hardware-independent profile of a model.
 struct GraphProfile {
     std::string name;
+    Workload asked; ///< batch and sizes
     std::shared_ptr<const ShapedGraph> graph;
     ProfileSums totals;                     ///< of what is known; see `complete`
     double stored_weight_bytes = 0;         ///< every constant once

@@ -8,10 +8,12 @@
 
 #include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "archsim/run/serve.hpp"
 #include "archsim/serving/serving_result.hpp"
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace archsim {
 
@@ -23,7 +25,15 @@ ARCHSIM_API Report describe_serving(std::span<const ServingResult> results, cons
 ARCHSIM_API Report describe_frontier(std::span<const ServingResult> results);
 /// The table alone.
 ARCHSIM_API Report tabulate_serving(std::span<const ServingResult> results);
+/// What was asked of servers: the same for every result but for its device and how devices share the model.
+struct ServedQuestion {
+    std::string model;
+    std::vector<std::string> hardware;
+    Conditions conditions;
+    ServingRequest request;
+    ServiceLevel level = {}; ///< limits whose highest rate was searched
+};
 /// Everything, keys with units.
-ARCHSIM_API std::string serving_json(std::span<const ServingResult> results);
+ARCHSIM_API std::string serving_json(std::span<const ServingResult> results, const ServedQuestion& asked);
 
 } // namespace archsim

@@ -166,6 +166,8 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
                           const std::function<void(std::size_t, std::size_t)>& progress) {
     SizingAnswer answer;
     answer.model = model.name();
+    answer.hardware.assign(hardware.begin(), hardware.end());
+    answer.formats.assign(formats.begin(), formats.end());
     answer.request = settled_load(request);
     check(answer.request);
     if (answer.request.serving.load.count <= 0)

@@ -113,6 +113,8 @@ struct SizedPair {
 struct SizingAnswer {
     std::string model;
     SizingRequest request;
+    std::vector<std::string> hardware;                     ///< as asked
+    std::vector<Conditions> formats;                       ///< as asked: each in one of them
     std::vector<SizedDevice> devices;                      ///< in the order asked, format by format
     std::optional<std::size_t> cheapest, greenest, fewest; ///< of those that hold within the budget
     /// Where none holds: the one with the smallest miss, and what would make it hold.

@@ -9,10 +9,10 @@
 //   price/H100        time and energy of these
 //   systolic          cycles of every convolution and product on one 128 x 128 array
 
-#include "archsim/estimate/resource_times.hpp"
-#include "archsim/map/systolic_cycles.hpp"
 #include "bench/shared.hpp"
 #include "estimate/price.hpp"
+#include "estimate/resource_times.hpp"
+#include "map/systolic_cycles.hpp"
 #include "run/session/graph_run.hpp"
 
 #include <benchmark/benchmark.h>

@@ -11,11 +11,11 @@
 // Without files, networks of the catalogue are taken, which have no weights, and a transformer of 6000 nodes
 // made here.
 
-#include "archsim/core/data_dir.hpp"
-#include "archsim/import/import.hpp"
+#include "archsim/extend/importer.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 #include "archsim/partition/partition.hpp"
 #include "bench/transformer.hpp"
+#include "core/data_dir.hpp"
 
 #include <benchmark/benchmark.h>
 

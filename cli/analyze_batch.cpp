@@ -1,10 +1,10 @@
 // analyze_batch: throughput, latency, energy and memory against batch, and the best batch under budgets.
 
-#include "archsim/run/analyze_batch.hpp"
-#include "archsim/report/batch_report.hpp"
+#include "run/compare/analyze_batch.hpp"
 #include "common/progress.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
+#include "report/answers/batch_report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,11 +1,11 @@
 // analyze_comprehensive: everything about one model on one device, with verdicts against budgets.
 
-#include "archsim/report/comprehensive_report.hpp"
-#include "archsim/run/comprehensive.hpp"
 #include "common/check_options.hpp"
 #include "common/progress.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
+#include "report/answers/comprehensive_report.hpp"
+#include "run/compare/comprehensive.hpp"
 
 namespace {
 

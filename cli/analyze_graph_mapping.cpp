@@ -1,11 +1,12 @@
 // analyze_graph_mapping: how a network sits on one device, subgraph by subgraph.
 
-#include "archsim/check/layer_profile.hpp"
-#include "archsim/report/check_report.hpp"
-#include "archsim/report/graph_export.hpp"
-#include "archsim/report/graph_mapping.hpp"
+#include "check/layer_profile.hpp"
 #include "common/check_options.hpp"
 #include "common/tool.hpp"
+#include "report/answers/check_report.hpp"
+#include "report/answers/graph_export.hpp"
+#include "report/answers/graph_mapping.hpp"
+#include "run/session/bound_model.hpp"
 
 namespace {
 

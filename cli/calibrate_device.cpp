@@ -1,10 +1,10 @@
 // calibrate_device: fits the parameters of a device, or of a software stack, to measurements.
 
-#include "archsim/report/calibration_report.hpp"
-#include "archsim/run/calibrate.hpp"
-#include "archsim/run/measurements.hpp"
 #include "common/measurement_options.hpp"
 #include "common/tool.hpp"
+#include "fit/parameters/calibrate.hpp"
+#include "fit/report/calibration_report.hpp"
+#include "fit/rows/measurements.hpp"
 
 #include <fmt/format.h>
 #include <thread>

@@ -1,9 +1,9 @@
 // check_budget: estimates held against budgets and a baseline, for tests that run with every change of a
 // model.
 
-#include "archsim/ask/question.hpp"
-#include "archsim/report/budget_report.hpp"
+#include "ask/question.hpp"
 #include "common/tool.hpp"
+#include "report/answers/budget_report.hpp"
 
 #include <array>
 

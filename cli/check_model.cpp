@@ -1,7 +1,7 @@
 // check_model: what of a model leaves an accelerator, why, at which cost, and which rewrite would help.
 
-#include "archsim/report/portability_report.hpp"
 #include "common/tool.hpp"
+#include "report/answers/portability_report.hpp"
 
 namespace {
 

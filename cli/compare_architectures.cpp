@@ -1,10 +1,10 @@
 // compare_architectures: one model on several architectures: which, and why.
 
-#include "archsim/report/compare_architectures_report.hpp"
-#include "archsim/report/model_classes_report.hpp"
 #include "common/explain_options.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
+#include "report/answers/compare_architectures_report.hpp"
+#include "report/answers/model_classes_report.hpp"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,12 @@
 // compare_models: one or more models on several devices, ranked and explained.
 
-#include "archsim/ask/study_file.hpp"
-#include "archsim/report/compare_models_report.hpp"
-#include "archsim/report/study_report.hpp"
+#include "ask/study_file.hpp"
 #include "common/check_options.hpp"
 #include "common/explain_options.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
+#include "report/answers/compare_models_report.hpp"
+#include "report/answers/study_report.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // discover_models: the catalogue, or what a folder of ONNX files holds and whether each can be used.
 
-#include "archsim/report/model_list.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"
+#include "report/answers/model_list.hpp"
 
 #include <fmt/format.h>
 

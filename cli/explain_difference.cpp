@@ -1,8 +1,8 @@
 // explain_difference: two models, versions, batches, formats, stacks or devices: why they differ, and where.
 
-#include "archsim/report/difference_report.hpp"
 #include "common/pair_options.hpp"
 #include "common/tool.hpp"
+#include "report/answers/difference_report.hpp"
 
 namespace {
 

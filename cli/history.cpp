@@ -1,9 +1,9 @@
 // history: what a file of results (--save) knows: its runs, what changed between two of them, trends,
 // regressions.
 
-#include "archsim/store/history.hpp"
-#include "archsim/store/other_answers.hpp"
+#include "store/history.hpp"
 #include "common/tool.hpp"
+#include "store/other_answers.hpp"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,12 @@
 // list_hardware_mappers: what the hardware database holds, where its numbers come from, and whether it is
 // sound.
 
-#include "archsim/core/data_dir.hpp"
-#include "archsim/hardware/family_schema.hpp"
-#include "archsim/report/hardware_list.hpp"
-#include "archsim/report/limits_of_belief.hpp"
-#include "archsim/report/this_machine_report.hpp"
 #include "common/tool.hpp"
+#include "core/data_dir.hpp"
+#include "hardware/family_schema.hpp"
+#include "report/answers/hardware_list.hpp"
+#include "report/answers/limits_of_belief.hpp"
+#include "report/answers/this_machine_report.hpp"
 
 #include <fmt/format.h>
 #include <iostream>

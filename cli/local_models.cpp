@@ -1,13 +1,13 @@
 // local_models: which models of the catalogue run on a machine, and how fast.
 
-#include "archsim/run/local_models.hpp"
+#include "run/local/local_models.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/core/parse_number.hpp"
-#include "archsim/machine/this_machine.hpp"
-#include "archsim/report/local_report.hpp"
-#include "archsim/run/given.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"
+#include "core/parse_number.hpp"
+#include "machine/this_machine.hpp"
+#include "report/answers/local_report.hpp"
+#include "run/session/given.hpp"
 
 #include <fmt/format.h>
 

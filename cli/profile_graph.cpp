@@ -1,10 +1,11 @@
 // profile_graph: what a network computes and moves, on no hardware in particular.
 
-#include "archsim/report/graph_profile.hpp"
-#include "archsim/report/operator_list.hpp"
 #include "archsim/run/session.hpp"
 #include "common/allowed_budget.hpp"
 #include "common/tool.hpp"
+#include "report/answers/graph_profile.hpp"
+#include "report/answers/operator_list.hpp"
+#include "run/session/bound_model.hpp"
 
 namespace {
 
@@ -64,7 +65,8 @@ int main(int argc, char** argv) {
         const Session session(options);
         const Workload asked = sizes.question.question().workload;
         const auto bound = session.bind(session.load(name), asked.batch, asked.sizes);
-        const GraphProfile profile = profile_graph(bound->facts()->name, bound->facts()->graph);
+        GraphProfile profile = profile_graph(bound->facts()->name, bound->facts()->graph);
+        profile.asked = asked;
         output.emit_answer(profile, view);
         return static_cast<int>(profile.complete ? cli::Exit::ok : cli::Exit::incomplete);
     };

@@ -1,13 +1,13 @@
 // serve_model: a language model under load on devices: waiting times, throughput, power, cost, and where it
 // overflows.
 
-#include "archsim/ask/serving_fields.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/report/serving_report.hpp"
 #include "archsim/run/serve.hpp"
+#include "ask/serving_fields.hpp"
 #include "common/save_options.hpp"
 #include "common/serving_options.hpp"
 #include "common/tool.hpp"
+#include "report/answers/serving_report.hpp"
 
 #include <fmt/format.h>
 
@@ -152,7 +152,8 @@ int main(int argc, char** argv) {
         save.save_rows(rows);
         const Format format = output.chosen();
         if (format == Format::json) {
-            output.emit(serving_json(results));
+            output.emit(
+                serving_json(results, {model.name(), serve.hardware, conditions, serve.request, level}));
         } else {
             const Report report = output.ordered(format == Format::csv ? tabulate_serving(results)
                                                  : serve.frontier      ? describe_frontier(results)

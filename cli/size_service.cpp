@@ -1,14 +1,14 @@
 // size_service: how many of which devices a load of a language model needs, within limits on waiting.
 
-#include "archsim/run/size_service.hpp"
-#include "archsim/compare/grid_intensity.hpp"
+#include "run/sizing/size_service.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/core/parse_number.hpp"
-#include "archsim/report/sizing_report.hpp"
-#include "archsim/run/launch.hpp"
 #include "common/progress.hpp"
 #include "common/serving_options.hpp"
 #include "common/tool.hpp"
+#include "compare/grid_intensity.hpp"
+#include "core/parse_number.hpp"
+#include "report/answers/sizing_report.hpp"
+#include "run/sizing/launch.hpp"
 
 #include <fmt/format.h>
 

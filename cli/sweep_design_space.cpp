@@ -1,12 +1,12 @@
 // sweep_design_space: models x devices x changes of the device x batches x precisions, as rows, fronts and
 // sensitivities.
 
-#include "archsim/compare/generation_metrics.hpp"
-#include "archsim/core/parse_number.hpp"
-#include "archsim/report/sweep_file.hpp"
 #include "common/progress.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
+#include "compare/generation_metrics.hpp"
+#include "core/parse_number.hpp"
+#include "report/answers/sweep_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,20 +1,21 @@
 // validate_estimates: runs published measurements through the estimator and reports the errors.
 
-#include "archsim/report/memory_logs_report.hpp"
-#include "archsim/report/serving_peers_report.hpp"
-#include "archsim/report/validation_report.hpp"
-#include "archsim/run/first_run_file.hpp"
-#include "archsim/run/leave_out.hpp"
-#include "archsim/run/left_out_file.hpp"
-#include "archsim/run/measurements.hpp"
-#include "archsim/run/memory_logs.hpp"
-#include "archsim/run/refit.hpp"
-#include "archsim/run/serving_peers.hpp"
-#include "archsim/run/validate.hpp"
 #include "common/measurement_options.hpp"
 #include "common/progress.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
+#include "fit/errors/first_run_file.hpp"
+#include "fit/errors/leave_out.hpp"
+#include "fit/errors/left_out_file.hpp"
+#include "fit/errors/memory_logs.hpp"
+#include "fit/errors/serving_peers.hpp"
+#include "fit/parameters/refit.hpp"
+#include "fit/report/memory_logs_report.hpp"
+#include "fit/report/saved_row.hpp"
+#include "fit/report/serving_peers_report.hpp"
+#include "fit/report/validation_report.hpp"
+#include "fit/rows/measurements.hpp"
+#include "fit/rows/validate.hpp"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@ file(GLOB archsim_cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/common
 file(GLOB archsim_program_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/multicall/*.cpp ${PROJECT_SOURCE_DIR}/cli/mcp/*.cpp)
 
 add_library(archsim_cli STATIC ${archsim_cli_sources})
-target_include_directories(archsim_cli PRIVATE ${PROJECT_SOURCE_DIR}/cli ${PROJECT_SOURCE_DIR}/src)
+target_include_directories(archsim_cli PRIVATE ${PROJECT_SOURCE_DIR}/cli ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
 target_compile_features(archsim_cli PUBLIC cxx_std_20)
 target_include_directories(archsim_cli PUBLIC ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(archsim_cli PRIVATE CLI11::CLI11 archsim_warnings archsim_fmt)
@@ -17,4 +17,5 @@ set_target_properties(archsim_cli PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GRO
 set(archsim_cli_grouped ${archsim_cli_sources})
 list(FILTER archsim_cli_grouped EXCLUDE REGEX "/(measurement|serving)_options") # not for the first tool: call what it is built without
 archsim_group(${PROJECT_SOURCE_DIR}/cli common:2 SOURCES ${archsim_cli_grouped})
-target_include_directories(archsim_cli INTERFACE ${PROJECT_SOURCE_DIR}/cli)
+# The tools are fronts of the library's own: they include what it offers, be it public or not.
+target_include_directories(archsim_cli INTERFACE ${PROJECT_SOURCE_DIR}/cli ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})

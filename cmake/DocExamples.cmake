@@ -1,5 +1,5 @@
-# The examples in the documentation comments of the public headers: they compile, each header's with no other header's
-# includes, and what they assert holds. One program runs them, asked for one header at a time. Run as a script it writes
+# The examples in the documentation comments of headers: they compile, each header's with no other header's includes
+# but what every program has (archsim/archsim.hpp), and what they assert holds. One program runs them, asked for one header at a time. Run as a script it writes
 # the source of one header: -D HEADER=archsim/a/b.hpp -D NAME=a_b -D FROM=FILE -D TO=FILE.
 
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -17,7 +17,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
         string(APPEND calls "    example_${number}();\n")
     endforeach()
     file(WRITE ${TO} "#include <${HEADER}>
-#include <archsim/core/data_dir.hpp>
+#include "core/data_dir.hpp"
 #include <archsim/run/session.hpp>
 #undef NDEBUG
 #include <algorithm>
@@ -36,13 +36,18 @@ ${calls}}
     return()
 endif()
 
-file(GLOB_RECURSE archsim_headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS
+file(GLOB_RECURSE archsim_public RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/include/*.hpp)
+file(GLOB_RECURSE archsim_headers RELATIVE ${PROJECT_SOURCE_DIR}/src CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.hpp)
+list(APPEND archsim_headers ${archsim_public})
 set(sources "")
 set(declarations "")
 set(table "")
 foreach(header IN LISTS archsim_headers)
-    set(from ${PROJECT_SOURCE_DIR}/include/${header})
+    set(from ${PROJECT_SOURCE_DIR}/src/${header})
+    if(header IN_LIST archsim_public)
+        set(from ${PROJECT_SOURCE_DIR}/include/${header})
+    endif()
     file(STRINGS ${from} examples REGEX "^ */// @code")
     if(NOT examples)
         continue()
@@ -69,8 +74,9 @@ int main(int argc, char** argv) {
 }
 ")
 add_executable(archsim_doc_examples ${sources} ${main})
+target_include_directories(archsim_doc_examples PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(archsim_doc_examples PRIVATE archsim archsim_warnings)
 target_compile_options(archsim_doc_examples PRIVATE $<$<CONFIG:Release>:-O0>) # as the tests
 # What every one of them includes besides its own header.
 target_precompile_headers(archsim_doc_examples PRIVATE
-    <archsim/core/data_dir.hpp> <archsim/run/session.hpp> <algorithm> <cstdio>)
+    <archsim/archsim.hpp> <algorithm> <cstdio>)

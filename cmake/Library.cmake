@@ -4,10 +4,10 @@ file(GLOB_RECURSE archsim_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.
 list(FILTER archsim_sources EXCLUDE REGEX "/src/(python|web)/") # an extension module of its own, the page's module
 
 if(EMSCRIPTEN AND NOT ARCHSIM_NODE)
-    # What the page does not ask for: measurements, checks, fits, sweeps. The linker would miss a file that it did need.
+    # What the page does not ask for: measurements, checks, sweeps. The linker would miss a file that it did need.
     list(FILTER archsim_sources EXCLUDE REGEX
-        "/src/(capi|check|store|run/(fit|sweep|sizing|local))/|/src/compare/(left_out|power_validation|rank_agreement|sweep|validation)|/src/hardware/(json_edit|write_fitted)|/src/core/shared_object|/src/run/compare/yaml_text|/src/ask/(study_reader|serving_fields)")
-    list(FILTER archsim_sources EXCLUDE REGEX "/src/report/.*(calibration|sizing|local_report|first_run|left_out|power_report|price_report|short_number|sweep|validation)[a-z_]*.cpp$")
+        "/src/(capi|check|store|run/(sweep|sizing|local))/|/src/compare/sweep|/src/hardware/json_edit|/src/core/shared_object|/src/run/compare/yaml_text|/src/ask/(study_reader|serving_fields)")
+    list(FILTER archsim_sources EXCLUDE REGEX "/src/report/.*(sizing|local_report|short_number|sweep)[a-z_]*.cpp$")
 endif()
 
 # What a program that links the library loads besides: nothing but threads, which are part of libc.
@@ -22,18 +22,18 @@ set(archsim_later
     run/compare/check_budget run/compare/explain_difference run/portability/
     check/benchmark_app check/benchncnn check/hailortcli check/layer_ check/llama_bench check/onnxruntime check/serving_bench check/tool_output check/trtexec
     compare/attribution compare/batch_ compare/breakdown compare/energy_attribution compare/factor_ compare/hybrid
-    compare/best_rows compare/error_fit compare/displacement compare/left_out compare/power_validation compare/rank_agreement compare/sweep compare/time_ compare/validation
-    hardware/check hardware/claims hardware/family_schema hardware/json_edit hardware/lints hardware/schema_check hardware/write_fitted machine/entry_file machine/probe map/systolic_cycles
+    compare/best_rows compare/displacement compare/sweep compare/time_
+    hardware/check hardware/claims hardware/family_schema hardware/json_edit hardware/lints hardware/schema_check machine/entry_file machine/probe map/systolic_cycles
     report/answers/architectures_batches report/answers/architectures_detailed report/answers/architectures_hybrid
-    report/answers/architectures_s report/answers/architectures_text report/answers/batch_ report/answers/calibration report/answers/compare_architectures
+    report/answers/architectures_s report/answers/architectures_text report/answers/batch_ report/answers/compare_architectures
     report/answers/check_layers report/answers/comprehensive report/answers/explanation_ report/answers/explanation.cpp
-    report/answers/first_run report/answers/list_verdicts
-    report/answers/graph_ report/answers/hardware_ report/answers/left_out report/answers/limits_of_belief report/answers/mapping_diagram
-    report/answers/model_list report/answers/operator_list report/answers/power_report report/answers/price_report report/answers/runtime_sheet report/answers/sweep_
-    report/answers/this_machine report/answers/uncertainty report/answers/validation report/blocks/batch_blocks report/blocks/sheet_text
-    report/blocks/grouped_subgraphs report/blocks/short_number report/blocks/statistic_cells run/generation/phases
+    report/answers/list_verdicts
+    report/answers/graph_ report/answers/hardware_ report/answers/limits_of_belief report/answers/mapping_diagram
+    report/answers/model_list report/answers/operator_list report/answers/runtime_sheet report/answers/sweep_
+    report/answers/this_machine report/blocks/batch_blocks report/blocks/sheet_text
+    report/blocks/grouped_subgraphs report/blocks/short_number run/generation/phases
     run/compare/analyze_batch run/compare/architecture_choice run/compare/batch_sweep run/compare/compare_architectures
-    run/compare/comprehensive run/compare/flips run/compare/sensitivity run/compare/what_if run/fit/
+    run/compare/comprehensive run/compare/flips run/compare/sensitivity run/compare/what_if
     store/history store/read run/compare/model_classes report/answers/model_classes
     report/blocks/architecture_differences
     report/answers/serving report/answers/sizing report/answers/local_ run/local/ run/serving/ run/sizing/ run/session/discover_models run/session/regime run/sweep/ serving/result)

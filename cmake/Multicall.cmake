@@ -26,7 +26,7 @@ archsim_share_precompiled(archsim_multicall_main)
 function(archsim_multicall target folder library)
     add_executable(${target} $<TARGET_OBJECTS:archsim_multicall_main> ${archsim_multicall_objects})
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
-    target_link_libraries(${target} PRIVATE archsim_cli ${library} archsim_warnings)
+    target_link_libraries(${target} PRIVATE archsim_cli archsim_fit ${library} archsim_warnings)
     set_target_properties(${target} PROPERTIES
         OUTPUT_NAME archsim RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/multicall/${folder})
 endfunction()

@@ -30,7 +30,7 @@ target_compile_features(archsim_node PRIVATE cxx_std_20)
 target_include_directories(archsim_node PRIVATE
     ${PROJECT_BINARY_DIR}/multicall ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(archsim_node PRIVATE "$<$<CONFIG:Release>:${archsim_text_options}>")
-target_link_libraries(archsim_node PRIVATE archsim_node_tools archsim_cli archsim archsim_warnings archsim_fmt nlohmann_json::nlohmann_json)
+target_link_libraries(archsim_node PRIVATE archsim_node_tools archsim_cli archsim_fit archsim archsim_warnings archsim_fmt nlohmann_json::nlohmann_json)
 archsim_share_precompiled(archsim_node)
 set(archsim_node_system ${PROJECT_SOURCE_DIR}/npm/system.js)
 set_target_properties(archsim_node PROPERTIES LINK_DEPENDS ${archsim_node_system})

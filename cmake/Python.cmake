@@ -1,5 +1,5 @@
 # The Python package: the extension module beside the plain Python of src/python/archsim. The module uses the stable part of
-# CPython's interface alone (src/python/python.hpp): one runs under Python 3.9 and every newer one.
+# CPython's interface alone (src/python/objects.hpp): one runs under Python 3.9 and every newer one.
 
 # Debian's interpreter, whose packages the tests use, unless another is chosen.
 if(NOT PYTHON_EXECUTABLE)
@@ -59,7 +59,7 @@ if(ARCHSIM_BUILD_TOOLS)
     set_source_files_properties(${archsim_multicall_objects} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
     target_sources(archsim_python_portable PRIVATE ${object} ${archsim_multicall_objects}
         $<FILTER:$<TARGET_OBJECTS:archsim_multicall_main>,EXCLUDE,/multicall/archsim>)
-    target_link_libraries(archsim_python_portable PRIVATE archsim_cli)
+    target_link_libraries(archsim_python_portable PRIVATE archsim_cli archsim_fit)
 endif()
 target_link_libraries(archsim_python_portable PRIVATE archsim)
 set_target_properties(archsim_python_portable PROPERTIES EXCLUDE_FROM_ALL ON)

@@ -32,6 +32,10 @@ expect("a header of no module" "\"own.hpp\"" "does not say which module it is of
 expect("an interface that nobody uses" "<vector>" "low no longer includes middle/shared.hpp"
     "interface middle/shared.hpp: high low\n")
 expect("an interface that is not there" "<vector>" "there is no middle/gone.hpp" "interface middle/gone.hpp: high\n")
+expect("an offered header" "\"middle/own.hpp\"" "" "offers middle: own.hpp\n")
+expect("an offer that nobody takes" "<vector>" "no other module includes middle/own.hpp" "offers middle: own.hpp\n")
+expect("an offer that is not there" "<vector>" "there is no middle/gone.hpp" "offers middle: gone.hpp\n")
+expect("an extension that is not there" "<vector>" "there is no archsim/extend/gone.hpp" "extension gone.hpp: low\n")
 expect("a line that means nothing" "<vector>" "cannot be read" "modul extra: low\n")
 expect("a cycle" "<vector>" "which is no module above it in the list" "module a: b\nmodule b: a\n")
 set(graph "module middle:\nmodule low:\nmodule high: low\nlibrary third/: low\n")

@@ -3,7 +3,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 file(GLOB_RECURSE files RELATIVE ${SOURCE_DIR}
-    ${SOURCE_DIR}/include/*.hpp ${SOURCE_DIR}/src/*.hpp ${SOURCE_DIR}/src/*.cpp ${SOURCE_DIR}/cli/*.hpp ${SOURCE_DIR}/cli/*.cpp)
+    ${SOURCE_DIR}/include/*.hpp ${SOURCE_DIR}/src/*.hpp ${SOURCE_DIR}/src/*.cpp ${SOURCE_DIR}/fit/*.hpp ${SOURCE_DIR}/fit/*.cpp ${SOURCE_DIR}/cli/*.hpp ${SOURCE_DIR}/cli/*.cpp)
 set(types 0)
 foreach(file IN LISTS files)
     file(STRINGS ${SOURCE_DIR}/${file} lines

@@ -1,7 +1,7 @@
 #include "common/check_options.hpp"
 
-#include "archsim/check/check_me.hpp"
-#include "archsim/report/check_report.hpp"
+#include "check/check_me.hpp"
+#include "report/answers/check_report.hpp"
 
 namespace archsim::cli {
 

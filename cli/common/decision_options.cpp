@@ -1,6 +1,6 @@
 #include "archsim/core/finding.hpp"
-#include "archsim/core/parse_number.hpp"
 #include "common/tool.hpp"
+#include "core/parse_number.hpp"
 
 #include <fmt/format.h>
 

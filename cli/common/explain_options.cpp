@@ -1,6 +1,6 @@
 #include "common/explain_options.hpp"
 
-#include "archsim/compare/grid_intensity.hpp"
+#include "compare/grid_intensity.hpp"
 
 namespace archsim::cli {
 

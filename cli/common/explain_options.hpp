@@ -1,7 +1,7 @@
 #pragma once
 // Flags that ask a report for energy, memory, money and carbon; shared by the tools that estimate.
 
-#include "archsim/report/explanations.hpp"
+#include "report/blocks/explanations.hpp"
 
 #include "common/tool.hpp"
 

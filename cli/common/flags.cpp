@@ -1,11 +1,12 @@
 #include "common/flags.hpp"
 
-#include "archsim/core/assignment.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/core/parse_number.hpp"
+#include "archsim/graph/graph.hpp"
 #include "archsim/hardware/database.hpp"
 #include "common/config_file.hpp"
 #include "common/help.hpp"
+#include "core/assignment.hpp"
+#include "core/parse_number.hpp"
 #include "core/printable.hpp"
 
 #include <CLI/CLI.hpp>

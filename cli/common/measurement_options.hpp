@@ -1,9 +1,9 @@
 #pragma once
 // --measurements and --from: measured values, as rows or as the output of the tools that measured them.
 
-#include "archsim/check/tool_output.hpp"
-#include "archsim/run/measurements.hpp"
+#include "check/tool_output.hpp"
 #include "common/tool.hpp"
+#include "fit/rows/measurements.hpp"
 
 #include <filesystem>
 #include <string>

@@ -1,7 +1,7 @@
 #include "common/model_files.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 #include "core/new_file.hpp"
 
 #include <fmt/format.h>

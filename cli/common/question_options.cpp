@@ -1,8 +1,8 @@
 #include "common/question_options.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/run/given.hpp"
 #include "common/allowed_budget.hpp"
+#include "run/session/given.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 #pragma once
 // The flags of a question: an option for every field, from the table of fields.
 
-#include "archsim/ask/question.hpp"
 #include "archsim/run/session.hpp"
+#include "ask/question.hpp"
 #include "common/flags.hpp"
 
 #include <cstdint>

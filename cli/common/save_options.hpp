@@ -1,9 +1,9 @@
 #pragma once
 // --save: the results of a tool that compares, kept in a file of results.
 
-#include "archsim/store/other_answers.hpp"
-#include "archsim/store/results_file.hpp"
 #include "common/flags.hpp"
+#include "store/other_answers.hpp"
+#include "store/results_file.hpp"
 
 #include <cstdint>
 #include <span>

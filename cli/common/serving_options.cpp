@@ -1,7 +1,7 @@
 #include "common/serving_options.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/core/parse_number.hpp"
+#include "core/parse_number.hpp"
 
 #include <fmt/format.h>
 

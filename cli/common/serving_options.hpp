@@ -1,7 +1,7 @@
 #pragma once
 // Options for the fields of a request to a server, from the table of fields: serve_model, size_service.
 
-#include "archsim/ask/serving_fields.hpp"
+#include "ask/serving_fields.hpp"
 #include "common/flags.hpp"
 
 #include <map>

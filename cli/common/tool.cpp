@@ -1,10 +1,10 @@
 #include "common/tool.hpp"
 
 #include "archsim/core/version.hpp"
-#include "archsim/ops/given_values.hpp"
 #include "common/manual.hpp"
 #include "core/new_file.hpp"
 #include "core/printable.hpp"
+#include "ops/given_values.hpp"
 #include "report/blocks/table_order.hpp"
 #include "run/session/every_mode.hpp"
 

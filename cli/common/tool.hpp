@@ -3,7 +3,7 @@
 // compute nothing.
 
 #include "archsim/compare/decisions.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
 
 #include "common/flags.hpp"

@@ -1,10 +1,10 @@
 #include "mcp/tool_schema.hpp"
 
-#include "archsim/ask/question.hpp"
-#include "archsim/core/assignment.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
+#include "ask/question.hpp"
 #include "ask/question_json.hpp"
+#include "core/assignment.hpp"
 #include "core/printable.hpp"
 
 #include <fmt/format.h>

@@ -28,7 +28,6 @@ struct Tool {
 
 constexpr std::array kTools = {
 #define TOOL(name) Tool{#name, archsim_main_##name},
-#include "tools.def"
 #undef TOOL
 };
 

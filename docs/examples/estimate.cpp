@@ -1,6 +1,6 @@
 // Estimates a catalogue model on a few devices and prints what binds it: estimate [MODEL [DEVICE...]]
 
-#include <archsim/run/session.hpp>
+#include <archsim/archsim.hpp>
 
 #include <cstdio>
 #include <string>

@@ -1,7 +1,8 @@
 // What fusion is worth: the same model on the same device with the stack's policy, with none, and with one
 // choice of our own.
 
-#include <archsim/run/session.hpp>
+#include <archsim/archsim.hpp>
+#include <archsim/extend/fusion_policy.hpp>
 
 #include <cstdio>
 

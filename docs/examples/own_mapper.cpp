@@ -5,7 +5,8 @@
 // device's clocks, bandwidths and energy table, so latency, energy, intervals, ranking and reports come
 // without further code.
 
-#include <archsim/run/session.hpp>
+#include <archsim/archsim.hpp>
+#include <archsim/extend/mapper.hpp>
 
 #include <cstdio>
 #include <memory>

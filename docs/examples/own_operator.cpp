@@ -2,7 +2,8 @@
 //
 // own_operator FILE.onnx binds a file that holds `com.example.SquaredRelu`, which the library does not know.
 
-#include <archsim/run/session.hpp>
+#include <archsim/archsim.hpp>
+#include <archsim/extend/operator.hpp>
 
 #include <cstdio>
 #include <memory>

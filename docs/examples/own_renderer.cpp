@@ -1,8 +1,8 @@
 // A renderer of one's own: a report is a list of blocks, and a renderer is a function of it. This one writes
 // the tables as LaTeX and leaves everything else out.
 
-#include <archsim/report/compare_models_report.hpp>
-#include <archsim/run/compare_models.hpp>
+#include <archsim/archsim.hpp>
+#include <archsim/extend/renderer.hpp>
 
 #include <cstdio>
 #include <string>
@@ -47,7 +47,7 @@ int main() try {
     request.models = {"resnet50"};
     request.deployment = "edge";
     const ModelComparison comparison = compare_models(session, request);
-    for (const Block& block : describe(comparison, {}).blocks)
+    for (const Block& block : report_of(comparison).blocks)
         if (const auto* table = std::get_if<Table>(&block))
             std::fputs(latex(*table).c_str(), stdout);
 } catch (const archsim::Error& error) {

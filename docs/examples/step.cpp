@@ -1,4 +1,4 @@
-#include <archsim/run/step.hpp>
+#include <archsim/archsim.hpp>
 #include <cstdio>
 
 int main(int, char** argv) {

@@ -1,4 +1,4 @@
-#include <archsim/run/session.hpp>
+#include <archsim/archsim.hpp>
 #include <cstdio>
 
 int main(int, char** argv) {

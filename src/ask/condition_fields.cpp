@@ -1,9 +1,10 @@
 // Where and how a workload runs: devices, stack, scenario, scope, and what is changed about them.
 
-#include "archsim/core/assignment.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/core/parse_number.hpp"
 #include "ask/fields.hpp"
+#include "core/assignment.hpp"
+#include "core/parse_number.hpp"
+#include "hardware/parameter_site.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

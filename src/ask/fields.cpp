@@ -1,8 +1,8 @@
 #include "ask/fields.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/core/parse_number.hpp"
 #include "archsim/hardware/database.hpp"
+#include "core/parse_number.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

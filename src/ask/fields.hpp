@@ -1,7 +1,7 @@
 #pragma once
 // The rows of the table of fields, by the half of a question that they stand in.
 
-#include "archsim/ask/question.hpp"
+#include "ask/question.hpp"
 
 #include <optional>
 #include <string>

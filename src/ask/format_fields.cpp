@@ -1,10 +1,10 @@
 // The formats of a question: of arithmetic, of storage, and whether fp32 products may be rounded.
 
-#include "archsim/core/assignment.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/core/parse_number.hpp"
-#include "archsim/run/usual_precision.hpp"
 #include "ask/fields.hpp"
+#include "core/assignment.hpp"
+#include "core/parse_number.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,11 @@
 #include "ask/question_json.hpp"
 
-#include "archsim/core/assignment.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/core/parse_number.hpp"
-#include "archsim/run/usual_precision.hpp"
 #include "ask/fields.hpp"
+#include "core/assignment.hpp"
+#include "core/parse_number.hpp"
+#include "hardware/parameter_site.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -92,6 +93,14 @@ Json question_json(const Question& question) {
     Json object = Json::object();
     for (const QuestionField* field : question_fields())
         object[field->key] = field_json(*field, field->print(question));
+    return object;
+}
+
+Json question_json(const Question& question, std::span<const std::string_view> only) {
+    Json object = Json::object();
+    for (const QuestionField* field : question_fields())
+        if (std::find(only.begin(), only.end(), field->key) != only.end())
+            object[field->key] = field_json(*field, field->print(question));
     return object;
 }
 

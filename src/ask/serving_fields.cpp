@@ -1,10 +1,10 @@
-#include "archsim/ask/serving_fields.hpp"
+#include "ask/serving_fields.hpp"
 
-#include "archsim/compare/grid_intensity.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/core/parse_number.hpp"
 #include "archsim/hardware/database.hpp"
 #include "ask/fields.hpp"
+#include "compare/grid_intensity.hpp"
+#include "core/parse_number.hpp"
 
 #include <fmt/format.h>
 

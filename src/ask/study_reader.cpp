@@ -1,9 +1,9 @@
 // A study file, JSON or YAML -> StudyRequest, with every mistake as a finding.
 
-#include "archsim/ask/question.hpp"
-#include "archsim/ask/study_file.hpp"
-#include "archsim/core/parse_number.hpp"
+#include "ask/question.hpp"
 #include "ask/question_json.hpp"
+#include "ask/study_file.hpp"
+#include "core/parse_number.hpp"
 #include "hardware/json_reader.hpp"
 #include "hardware/text.hpp"
 #include "run/compare/yaml_text.hpp"

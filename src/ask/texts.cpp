@@ -1,6 +1,6 @@
 // Texts in, a question out; and the texts that state a question.
 
-#include "archsim/ask/question.hpp"
+#include "ask/question.hpp"
 
 #include "archsim/core/finding.hpp"
 

@@ -1,10 +1,10 @@
 // How much of a model runs: batch, sizes, and the prompt that a language model answers.
 
-#include "archsim/core/assignment.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/core/parse_number.hpp"
-#include "archsim/ops/given_values.hpp"
 #include "ask/fields.hpp"
+#include "core/assignment.hpp"
+#include "core/parse_number.hpp"
+#include "ops/given_values.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,16 +2,16 @@
 
 #include "archsim/archsim.h"
 
-#include "archsim/ask/question.hpp"
-#include "archsim/ask/serving_fields.hpp"
-#include "archsim/core/assignment.hpp"
 #include "archsim/core/version.hpp"
-#include "archsim/report/result_json.hpp"
-#include "archsim/report/serving_report.hpp"
-#include "archsim/run/given.hpp"
 #include "archsim/run/serve.hpp"
 #include "archsim/run/session.hpp"
 #include "archsim/run/step.hpp"
+#include "ask/question.hpp"
+#include "ask/serving_fields.hpp"
+#include "core/assignment.hpp"
+#include "report/answers/result_json.hpp"
+#include "report/answers/serving_report.hpp"
+#include "run/session/given.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -383,7 +383,8 @@ archsim_status archsim_serve_json(const archsim_session* session, const archsim_
             throw UsageError("a server needs a load: set rate, concurrency or trace");
         const std::vector<ServingResult> results = {
             run_serving(session->session, question->model, device, asked.conditions, asked.request)};
-        *json = copy_text(serving_json(results));
+        *json = copy_text(
+            serving_json(results, {question->model.name(), {device}, asked.conditions, asked.request}));
         return ARCHSIM_OK;
     });
 }

@@ -1,4 +1,4 @@
-#include "archsim/check/check_me.hpp"
+#include "check/check_me.hpp"
 
 #include <algorithm>
 #include <cmath>

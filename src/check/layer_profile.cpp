@@ -1,4 +1,4 @@
-#include "archsim/check/layer_profile.hpp"
+#include "check/layer_profile.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "core/scan_text.hpp"

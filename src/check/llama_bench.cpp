@@ -4,7 +4,7 @@
 
 #include "check/readers.hpp"
 
-#include "run/fit/csv_reader.hpp"
+#include "core/csv_reader.hpp"
 
 #include <charconv>
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // One reader per tool, and what they share. A reader fills what its tool prints and leaves the rest to the
 // context.
 
-#include "archsim/check/tool_output.hpp"
+#include "check/tool_output.hpp"
 #include "core/scan_text.hpp"
 
 #include <array>

@@ -1,4 +1,4 @@
-#include "archsim/checkpoint/checkpoint.hpp"
+#include "checkpoint/checkpoint.hpp"
 
 #include "checkpoint/config_parts.hpp"
 #include "checkpoint/gguf.hpp"

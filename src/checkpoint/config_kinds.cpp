@@ -1,14 +1,17 @@
 #include "checkpoint/config_kinds.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/data_dir.hpp"
+#include "core/text_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <iterator>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace archsim::checkpoint {
 
@@ -26,119 +29,46 @@ enum class Family {
     recurrent
 };
 
-// Values of model_type, or what they begin with before '_' or '-'. Of the classes in transformers
-// (src/transformers/models/auto/modeling_auto.py): those under MODEL_FOR_MASKED_LM,
-// MODEL_FOR_IMAGE_CLASSIFICATION, MODEL_FOR_CTC, MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM and
-// MODEL_FOR_SPEECH_SEQ_2_SEQ, and of models with code of their own (nomic_bert, new, llada).
-constexpr std::string_view kTextEncoders[] = {
-    "albert",       "bert",    "big_bird",  "camembert",     "convbert",   "deberta",       "distilbert",
-    "electra",      "ernie",   "ernie_m",   "esm",           "eurobert",   "flaubert",      "fnet",
-    "funnel",       "ibert",   "jina_bert", "layoutlm",      "layoutlmv2", "layoutlmv3",    "lilt",
-    "longformer",   "luke",    "markuplm",  "megatron-bert", "mobilebert", "modernbert",    "mpnet",
-    "mra",          "neobert", "new",       "nezha",         "nomic_bert", "nystromformer", "nvembed",
-    "rembert",      "roberta", "roc_bert",  "roformer",      "splinter",   "squeezebert",   "xlm",
-    "xlm-roberta",  "xlnet",   "xmod",      "yoso",          "gte",        "llama_bidirec", "modernvbert",
-    "data2vec-text"};
-constexpr std::string_view kImageEncoders[] = {"beit",         "bit",
-                                               "convnext",     "convnextv2",
-                                               "cvt",          "data2vec-vision",
-                                               "deit",         "detr",
-                                               "dinat",        "dinov2",
-                                               "dinov3",       "dpt",
-                                               "efficientnet", "focalnet",
-                                               "hiera",        "ijepa",
-                                               "levit",        "mobilenet_v1",
-                                               "mobilenet_v2", "mobilevit",
-                                               "mobilevitv2",  "poolformer",
-                                               "pvt",          "regnet",
-                                               "resnet",       "rt_detr",
-                                               "sam",          "segformer",
-                                               "swiftformer",  "swin",
-                                               "swinv2",       "table-transformer",
-                                               "timm_wrapper", "timesformer",
-                                               "videomae",     "vit",
-                                               "vit_mae",      "vivit",
-                                               "yolos"};
-constexpr std::string_view kContrastive[] = {"align",  "altclip", "chinese_clip", "clap",   "clip", "clipseg",
-                                             "siglip", "siglip2", "x_clip",       "owlvit", "owlv2"};
-constexpr std::string_view kSoundEncoders[] = {"audio-spectrogram-transformer",
-                                               "data2vec-audio",
-                                               "hubert",
-                                               "mctct",
-                                               "parakeet",
-                                               "parakeet_ctc",
-                                               "sew",
-                                               "unispeech",
-                                               "wav2vec2",
-                                               "wavlm",
-                                               "encodec",
-                                               "mimi",
-                                               "vits"};
-constexpr std::string_view kTwoParts[] = {"bart",
-                                          "bigbird_pegasus",
-                                          "blenderbot",
-                                          "encoder-decoder",
-                                          "fsmt",
-                                          "led",
-                                          "longt5",
-                                          "m2m_100",
-                                          "marian",
-                                          "mbart",
-                                          "moonshine",
-                                          "mt5",
-                                          "mvp",
-                                          "nllb-moe",
-                                          "pegasus",
-                                          "plbart",
-                                          "prophetnet",
-                                          "seamless_m4t",
-                                          "speech-encoder-decoder",
-                                          "speech_to_text",
-                                          "speecht5",
-                                          "switch_transformers",
-                                          "t5",
-                                          "t5gemma",
-                                          "trocr",
-                                          "umt5",
-                                          "vision-encoder-decoder",
-                                          "whisper"};
-constexpr std::string_view kDiffusing[] = {"llada", "dream", "diffullama"};
-constexpr std::string_view kRecurrent[] = {"rwkv", "rwkv5", "rwkv6", "rwkv7", "rwkv6qwen2", "xlstm"};
+/// A kind by its name in hardware_db/model_types.json.
+constexpr std::array<std::pair<std::string_view, Family>, 7> kKinds = {
+    {{"text_encoder", Family::text_encoder},
+     {"image_encoder", Family::image_encoder},
+     {"contrastive", Family::contrastive},
+     {"sound_encoder", Family::sound_encoder},
+     {"two_parts", Family::two_parts},
+     {"diffuses_text", Family::diffuses_text},
+     {"recurrent", Family::recurrent}}};
 
-template <std::size_t N>
-bool lists(const std::string_view (&names)[N], std::string_view type) {
-    return std::any_of(std::begin(names), std::end(names), [&](std::string_view name) {
+const json& model_types() {
+    static const json table = json::parse(read_text_file(data_table("model_types.json")));
+    return table;
+}
+
+bool lists(const json& names, std::string_view type) {
+    return std::any_of(names.begin(), names.end(), [&](const json& one) {
+        const auto& name = one.get_ref<const std::string&>();
         return type == name ||
                (type.starts_with(name) && (type[name.size()] == '_' || type[name.size()] == '-'));
     });
 }
 
-/// The family of a model_type, and whether it is one of those above.
+/// The family of a model_type, and whether it is one of those that the table lists.
 bool find_family(std::string_view stated, Family& family) {
-    constexpr std::string_view kDecoders[] = {"modernbert-decoder", "bert-generation"};
     std::string lower(stated);
     std::transform(lower.begin(), lower.end(), lower.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    const std::string_view type = lower;
-    if (type.empty() || lists(kDecoders, type))
+    if (lower.empty() || lists(model_types().at("decoders"), lower))
         return false;
-    if (lists(kTwoParts, type)) // before encoders whose names begin like them
-        family = Family::two_parts;
-    else if (lists(kTextEncoders, type))
-        family = Family::text_encoder;
-    else if (lists(kImageEncoders, type))
-        family = Family::image_encoder;
-    else if (lists(kContrastive, type))
-        family = Family::contrastive;
-    else if (lists(kSoundEncoders, type))
-        family = Family::sound_encoder;
-    else if (lists(kDiffusing, type))
-        family = Family::diffuses_text;
-    else if (lists(kRecurrent, type))
-        family = Family::recurrent;
-    else
-        return false;
-    return true;
+    for (const json& kind : model_types().at("kinds")) {
+        const auto known = std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& pair) {
+            return pair.first == kind.at("kind").get_ref<const std::string&>();
+        });
+        if (known == kKinds.end() || !lists(kind.at("types"), lower))
+            continue;
+        family = known->second;
+        return true;
+    }
+    return false;
 }
 
 constexpr const char* kGiveExport = "give its ONNX export";

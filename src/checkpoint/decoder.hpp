@@ -2,7 +2,7 @@
 // A decoder as the reader understood it: layer by layer what mixes tokens and what follows. Every reader
 // (config.json, GGUF) fills this in; one builder makes the graph of it.
 
-#include "archsim/checkpoint/checkpoint.hpp"
+#include "checkpoint/checkpoint.hpp"
 #include "checkpoint/weight_formats.hpp"
 
 #include <cstdint>

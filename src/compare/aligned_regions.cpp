@@ -1,6 +1,6 @@
 #include "compare/aligned_regions.hpp"
 
-#include "archsim/compare/difference.hpp"
+#include "compare/difference.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "archsim/compare/attribution.hpp"
+#include "compare/attribution.hpp"
 
 #include "compare/factor_terms.hpp"
 

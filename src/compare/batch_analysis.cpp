@@ -1,6 +1,7 @@
-#include "archsim/compare/batch_analysis.hpp"
+#include "compare/batch_analysis.hpp"
 
-#include "archsim/compare/generation_metrics.hpp"
+#include "compare/generation_metrics.hpp"
+#include "hardware/energy_table.hpp"
 
 #include <cmath>
 

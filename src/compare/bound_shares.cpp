@@ -1,6 +1,6 @@
-#include "archsim/compare/bound_shares.hpp"
+#include "compare/bound_shares.hpp"
 
-#include "archsim/estimate/resource_times.hpp"
+#include "estimate/resource_times.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
-#include "archsim/compare/breakdown.hpp"
+#include "compare/breakdown.hpp"
 
-#include "archsim/compare/shown_pass.hpp"
+#include "compare/shown_pass.hpp"
 
 #include <algorithm>
 #include <map>

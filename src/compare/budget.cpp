@@ -1,4 +1,4 @@
-#include "archsim/compare/budget.hpp"
+#include "compare/budget.hpp"
 
 #include "archsim/compare/decisions.hpp"
 #include "archsim/core/finding.hpp"

@@ -1,4 +1,4 @@
-#include "archsim/compare/common_regions.hpp"
+#include "compare/common_regions.hpp"
 
 #include <algorithm>
 #include <map>

@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "compare/chance.hpp"
+#include "hardware/error_model.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "archsim/compare/difference.hpp"
+#include "compare/difference.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "compare/aligned_regions.hpp"

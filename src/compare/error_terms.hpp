@@ -2,7 +2,7 @@
 // What the error of a result consists of, and what two results have of it in common.
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/hardware/error_model.hpp"
+#include "hardware/error_model.hpp"
 
 #include <optional>
 #include <span>

@@ -1,6 +1,6 @@
-#include "archsim/compare/estimate_record.hpp"
+#include "compare/estimate_record.hpp"
 
-#include "archsim/compare/attribution.hpp"
+#include "compare/attribution.hpp"
 #include "compare/factor_terms.hpp"
 #include "compare/time_model.hpp"
 

@@ -2,6 +2,8 @@
 
 #include "compare/factor_terms.hpp"
 #include "compare/time_model.hpp"
+#include "hardware/energy_table.hpp"
+#include "hardware/parameter_table.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -245,7 +247,7 @@ FactorInput FactorInputs::of(Factor factor) {
         break;
     case Factor::host:
         out.value = totals().sum.host_s;
-        for (Parameter p : {Parameter::fallback_switch, Parameter::fallback_operation_time})
+        for (Parameter p : kParametersOf<ParameterRole::fallback>)
             add_parameter(r, p, out);
         break;
     case Factor::operations:

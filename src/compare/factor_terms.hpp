@@ -2,8 +2,8 @@
 // Estimates as sums of terms, each a function of few factors. Shapley values are linear in the function and
 // give nothing to factors that a term does not depend on, so each term is split over its own factors only.
 
-#include "archsim/compare/attribution.hpp"
-#include "archsim/compare/estimate_record.hpp"
+#include "compare/attribution.hpp"
+#include "compare/estimate_record.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "archsim/compare/generation_metrics.hpp"
+#include "compare/generation_metrics.hpp"
 
 #include <algorithm>
 #include <functional>

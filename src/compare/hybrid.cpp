@@ -1,4 +1,5 @@
-#include "archsim/compare/hybrid.hpp"
+#include "compare/hybrid.hpp"
+#include "hardware/energy_table.hpp"
 
 #include <algorithm>
 #include <array>

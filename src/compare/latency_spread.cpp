@@ -1,6 +1,6 @@
-#include "archsim/compare/latency_spread.hpp"
+#include "compare/latency_spread.hpp"
 
-#include "archsim/core/data_dir.hpp"
+#include "core/data_dir.hpp"
 
 #include <algorithm>
 #include <cctype>

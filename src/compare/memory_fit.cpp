@@ -1,4 +1,4 @@
-#include "archsim/compare/memory_fit.hpp"
+#include "compare/memory_fit.hpp"
 
 #include "map/on_chip.hpp"
 

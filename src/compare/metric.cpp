@@ -1,9 +1,9 @@
 #include "archsim/compare/metric.hpp"
 
-#include "archsim/compare/ties.hpp"
 #include "archsim/core/finding.hpp"
 #include "compare/error_terms.hpp"
 #include "compare/power_at.hpp"
+#include "compare/ties.hpp"
 
 #include <algorithm>
 #include <cctype>

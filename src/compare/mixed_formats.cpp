@@ -1,4 +1,4 @@
-#include "archsim/compare/mixed_formats.hpp"
+#include "compare/mixed_formats.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

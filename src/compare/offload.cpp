@@ -1,4 +1,4 @@
-#include "archsim/compare/offload.hpp"
+#include "compare/offload.hpp"
 
 #include <fmt/format.h>
 

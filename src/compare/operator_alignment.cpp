@@ -2,7 +2,7 @@
 // ends are taken off first; what is too long for the table is cut at operators that occur once on either
 // side. Types, shapes and names are compared millions of times: as numbers, one per distinct text.
 
-#include "archsim/compare/difference.hpp"
+#include "compare/difference.hpp"
 
 #include <algorithm>
 #include <compare>

@@ -1,5 +1,5 @@
 #pragma once
-#include "archsim/compare/estimate_record.hpp"
+#include "compare/estimate_record.hpp"
 
 namespace archsim {
 

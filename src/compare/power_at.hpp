@@ -2,7 +2,7 @@
 // Power and energy of a result at the boundary that is asked for.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/estimate/power_boundary.hpp"
+#include "archsim/estimate/estimate.hpp"
 
 namespace archsim {
 

@@ -1,7 +1,7 @@
-#include "archsim/compare/ranking.hpp"
+#include "compare/ranking.hpp"
 
-#include "archsim/compare/ties.hpp"
 #include "compare/error_terms.hpp"
+#include "compare/ties.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "archsim/compare/shown_pass.hpp"
+#include "compare/shown_pass.hpp"
 
 namespace archsim {
 

@@ -1,4 +1,4 @@
-#include "archsim/compare/sweep_row.hpp"
+#include "compare/sweep_row.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,10 @@
-#include "archsim/compare/ties.hpp"
+#include "compare/ties.hpp"
 
-#include "archsim/hardware/posterior.hpp"
+#include "hardware/posterior.hpp"
 
 #include "compare/error_terms.hpp"
 #include "estimate/intervals.hpp"
+#include "hardware/uncertainty.hpp"
 
 #include <algorithm>
 #include <array>

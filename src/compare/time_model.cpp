@@ -2,6 +2,7 @@
 
 #include "compare/operator_records.hpp"
 #include "estimate/price.hpp"
+#include "hardware/parameter_table.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -11,16 +12,13 @@ namespace archsim {
 namespace {
 
 bool is_host(const Demand& demand) {
-    switch (demand.reason) {
-    case Parameter::fallback_operation_time:
-    case Parameter::fallback_switch:
-    case Parameter::host_time:
-    case Parameter::host_copy_bandwidth:
-        return true;
-    default: // what moves outside of overlap goes to the host and back
-        return demand.lane == Lane::overhead &&
-               (demand.resource == Resource::host_link_bytes || demand.resource == Resource::dram_bytes);
-    }
+    if (demand.reason != Parameter::count_) {
+        const ParameterRole role = kParameterInfos[static_cast<std::size_t>(demand.reason)].role;
+        if (role == ParameterRole::fallback || role == ParameterRole::host)
+            return true;
+    } // what moves outside of overlap goes to the host and back
+    return demand.lane == Lane::overhead &&
+           (demand.resource == Resource::host_link_bytes || demand.resource == Resource::dram_bytes);
 }
 
 /// Adds the demands of one mapping. Clocked times are kept at full clock.

@@ -1,8 +1,8 @@
 #pragma once
 // The time of a region as a function of few numbers, whose product and combination is the estimate exactly.
 
-#include "archsim/compare/common_regions.hpp"
-#include "archsim/compare/estimate_record.hpp"
+#include "compare/common_regions.hpp"
+#include "compare/estimate_record.hpp"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "archsim/core/assignment.hpp"
+#include "core/assignment.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "archsim/core/data_dir.hpp"
+#include "core/data_dir.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "core/embedded_files.hpp"
@@ -88,6 +88,12 @@ std::vector<fs::path> model_dirs() {
     if (std::find(places.begin(), places.end(), chosen) == places.end())
         places.push_back(chosen);
     return places;
+}
+
+fs::path data_table(std::string_view name) {
+    constexpr std::string_view kFolder = "hardware_db";
+    const fs::path own = data_dir() / kFolder / name;
+    return is_text_file(own) ? own : fs::path(kEmbeddedRoot) / kFolder / name;
 }
 
 } // namespace archsim

@@ -1,4 +1,4 @@
-#include "archsim/core/parse_number.hpp"
+#include "core/parse_number.hpp"
 
 #include <array>
 #include <charconv>

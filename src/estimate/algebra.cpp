@@ -1,4 +1,4 @@
-#include "archsim/estimate/algebra.hpp"
+#include "estimate/algebra.hpp"
 
 #include <algorithm>
 

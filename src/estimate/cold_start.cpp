@@ -1,4 +1,4 @@
-#include "archsim/estimate/cold_start.hpp"
+#include "estimate/cold_start.hpp"
 
 #include <limits>
 

@@ -1,13 +1,13 @@
 #include "archsim/estimate/estimate.hpp"
 
-#include "archsim/estimate/algebra.hpp"
 #include "archsim/hardware/family.hpp"
-#include "archsim/ops/uncounted.hpp"
+#include "estimate/algebra.hpp"
 #include "estimate/batch_pieces.hpp"
 #include "estimate/intervals.hpp"
 #include "estimate/power_limit.hpp"
 #include "estimate/price.hpp"
 #include "map/arrangements.hpp"
+#include "ops/uncounted.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 #include "estimate/intervals.hpp"
 
 #include "hardware/interval_factor.hpp"
+#include "hardware/uncertainty.hpp"
 
 #include <fmt/format.h>
 

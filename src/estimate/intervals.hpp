@@ -3,6 +3,7 @@
 
 #include "archsim/estimate/estimate.hpp"
 #include "archsim/map/machine.hpp"
+#include "hardware/posterior.hpp"
 
 #include <optional>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "archsim/estimate/resource_times.hpp"
+#include "estimate/resource_times.hpp"
 
 #include "estimate/price.hpp"
 

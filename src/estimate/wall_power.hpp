@@ -3,12 +3,12 @@
 // of board and server measurements.
 
 #include "archsim/core/export.hpp"
-#include "archsim/estimate/power_boundary.hpp"
+#include "archsim/estimate/estimate.hpp"
 #include "archsim/map/machine.hpp"
 
 namespace archsim {
 
-struct WallPower {
+struct ARCHSIM_API WallPower {
     double accelerators_w = 0; ///< all of them
     double board_w = 0;        ///< what lies around them on their boards
     double host_w = 0;         ///< processors, memory, fans of the server around them

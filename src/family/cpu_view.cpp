@@ -1,6 +1,7 @@
 #include "family/cpu_view.hpp"
 
 #include "core/same_everywhere.hpp"
+#include "hardware/reference_machine.hpp"
 #include "map/engine_rate.hpp"
 
 #include <algorithm>
@@ -11,11 +12,14 @@ namespace archsim::cpu {
 namespace {
 
 constexpr double kCacheLine = 64;
-// Stacks state the code that starts a kernel beside a core that decodes so many instructions per second: six
-// per clock of 2.9 GHz, as the servers that most of them were measured on.
-constexpr double kStatedCore = 17.4e9;
 // Elements of one fp32 vector where the database does not say: 128-bit NEON, the narrowest in use.
 constexpr double kNarrowestLanes = 4;
+
+/// Stacks state the code that starts a kernel beside a core that decodes so many instructions per second.
+double stated_core() {
+    static const double rate = reference_decode_rate("cpu");
+    return rate;
+}
 
 /// Share of `data` that misses a cache of `capacity`: 1 / (1 + (capacity / data)^sharpness).
 double miss_share(double capacity, double data, double sharpness) {
@@ -213,7 +217,7 @@ void View::add_traffic(Mapping& out, const Traffic& t) const {
 void View::add_code(Mapping& out, double seconds, Parameter reason) const {
     const Fact& width = machine.device->facts.as<CpuFacts>().decode_width;
     if (width.known())
-        out.add(Resource::overhead_cycles, Lane::overhead, seconds * kStatedCore / width.value, 1, reason);
+        out.add(Resource::overhead_cycles, Lane::overhead, seconds * stated_core() / width.value, 1, reason);
     else
         out.add(Resource::seconds, Lane::overhead, seconds, 1, reason);
 }

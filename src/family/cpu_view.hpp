@@ -1,7 +1,7 @@
 #pragma once
 // What the CPU formulas need of a machine, looked up once per network. Private to the CPU mapper.
 
-#include "archsim/map/mapper.hpp"
+#include "archsim/extend/mapper.hpp"
 
 #include <algorithm>
 #include <cmath>

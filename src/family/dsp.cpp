@@ -4,6 +4,7 @@
 // (Hexagon).
 
 #include "family/table.hpp"
+#include "hardware/reference_machine.hpp"
 #include "map/accelerator.hpp"
 #include "map/counts_of_structure.hpp"
 #include "map/network_mapper.hpp"
@@ -25,16 +26,19 @@ struct DspFacts : FactsOf<DspFacts> {
     Fact host_guest;             ///< 1: its system is a guest of a hypervisor
 };
 
-/// The fixed time of an inference is code of the host: system calls, maintenance of its caches, waking up.
-/// Stacks state it beside a host that decodes so many instructions per second: four per clock of 2.5 GHz.
-constexpr double kStatedHost = 10e9;
+/// The fixed time of an inference is code of the host. Stacks state it beside a host that decodes so many
+/// instructions per second.
+double stated_host() {
+    static const double rate = reference_decode_rate("dsp");
+    return rate;
+}
 
 /// Fixed time beside this chip's host relative to what stacks state; 1 where the host is not known. Worked:
 /// eight per clock of 4.32 GHz take 0.29 of it.
 double relative_start(const Machine& machine) {
     const DspFacts& facts = machine.device->facts.as<DspFacts>();
     const double rate = facts.host_clock.value_or(0) * facts.host_width.value_or(0);
-    return rate > 0 ? kStatedHost / rate : 1;
+    return rate > 0 ? stated_host() / rate : 1;
 }
 
 /// Whether vectors are of 16-bit floats.

@@ -1,7 +1,7 @@
 #pragma once
 // What the GPU formulas need of a machine, looked up once per network. Private to the GPU mapper.
 
-#include "archsim/map/mapper.hpp"
+#include "archsim/extend/mapper.hpp"
 #include "family/gemm_tiles.hpp"
 
 #include <vector>

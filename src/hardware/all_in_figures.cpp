@@ -10,18 +10,6 @@
 
 namespace archsim {
 
-namespace {
-
-/// Part of an all-in figure that stays with the datapath when the events of its kernel, priced on their own,
-/// would already exceed it.
-constexpr double kLeastDatapathShare = 0.25;
-
-/// Share of peak that the best matrix products reach (A100 0.87, H100 0.80, B200 0.78 of rated bf16, Gaudi 2
-/// 0.97: stas00/ml-engineering MAMF table).
-constexpr double kBestShareOfPeak = 0.85;
-
-} // namespace
-
 /// All-in joules per multiply-accumulate that the device states for a format (files give joules per
 /// operation).
 const Fact* EnergyResolver::own_mac(Precision p) const {
@@ -47,13 +35,14 @@ Fact EnergyResolver::within_limit(Fact all_in, Precision p) const {
     const double rate = sustained_rate(p);
     if (!family_.bounded_by_limit || !all_in.known() || !device_.tdp.known() || !(rate > 0))
         return all_in;
-    const double watts = device_.tdp.value - table_.static_power.value_or(0);
-    const double bound = 2 * watts / (kBestShareOfPeak * rate) * limit_factor_;
+    const double watts = device_.tdp.value - table_.static_power.value_or(0),
+                 best = spec_.best_share_of_peak.value_or(1);
+    const double bound = 2 * watts / (best * rate) * limit_factor_;
     if (watts <= 0 || bound >= all_in.value)
         return all_in;
     all_in.value = bound;
     all_in.note = fmt::format("at most (limit - static) / sustained rate: {:g} W / {:.3g} TOPS", watts,
-                              kBestShareOfPeak * rate * 1e-12);
+                              best * rate * 1e-12);
     return all_in;
 }
 
@@ -100,7 +89,7 @@ void EnergyResolver::resolve_mac(Precision p) {
     if (events > 0)
         fact.note = fmt::format("{:.3g} pJ per operation all-in, less {:.2g} pJ priced as other events",
                                 fact.value / 2 * 1e12, events / 2 * 1e12);
-    fact.value = std::max(kLeastDatapathShare * fact.value, fact.value - events);
+    fact.value = std::max(spec_.least_datapath_share.value_or(0) * fact.value, fact.value - events);
     table_.mac[at(p)] = fact;
 }
 

@@ -2,9 +2,9 @@
 
 #include "archsim/hardware/database.hpp"
 
-#include "archsim/core/data_dir.hpp"
-#include "archsim/hardware/energy_table.hpp"
-#include "archsim/hardware/spread_rows.hpp"
+#include "core/data_dir.hpp"
+#include "hardware/energy_table.hpp"
+#include "hardware/spread_rows.hpp"
 
 #include "core/embedded_files.hpp"
 #include "hardware/claims.hpp"
@@ -105,6 +105,7 @@ class Checker {
             append(claims_beyond_measured(runtimes_));
             percentiles();
             servers();
+            tables();
         }
         deployments();
     }
@@ -286,6 +287,23 @@ class Checker {
                                                   row.network, row.stack),
                                       nearest_mend(row.stack, ids_of(stacks))));
         append(std::move(own));
+    }
+
+    /// Tables that nothing but their schema restricts, where the database has them.
+    void tables() {
+        for (const std::string_view name : {"server_benchmarks", "grid_intensities", "microarchitectures",
+                                            "pci_ids", "model_types", "reference_machines"}) {
+            const fs::path file = root_ / fmt::format("{}.json", name);
+            if (!is_text_file(file))
+                continue;
+            std::vector<Finding> own;
+            if (const auto document = parse_json_file(file.string(), own))
+                append_schema_findings(
+                    SchemaCheck((root_ / fmt::format("{}_schema.json", name)).string(), own)
+                        .validate(*document, file.string()),
+                    own);
+            append(std::move(own));
+        }
     }
 
     /// What servers do, where the database says so: its schema, and stacks that exist.

@@ -7,8 +7,8 @@
 #include "hardware/made_entries.hpp"
 #include "hardware/memory_mode.hpp"
 #include "hardware/runtime_reader.hpp"
-#include "hardware/stated_facts.hpp"
 #include "hardware/text.hpp"
+#include "hardware/walk_facts.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -157,8 +157,8 @@ void add(EntryTable& table, DatabaseEntry entry) {
 /// Files beside the devices. In the database itself devices lie in the folder of their family; in an overlay
 /// they may lie flat.
 bool is_reserved(std::string_view stem) {
-    return stem == "schema" || stem.ends_with("_schema") || stem == "energy" || stem == "uncertainty" ||
-           stem == "percentiles";
+    return stem == "schema" || stem.ends_with("_schema") ||
+           embedded_text(fs::path(kEmbeddedRoot) / "hardware_db" / fmt::format("{}.json", stem)).has_value();
 }
 
 constexpr std::string_view kFileEnding = ".json";

@@ -4,8 +4,8 @@
 
 #include "hardware/device_reader.hpp"
 #include "hardware/extends.hpp"
-#include "hardware/stated_facts.hpp"
 #include "hardware/text.hpp"
+#include "hardware/walk_facts.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -6,6 +6,7 @@
 #include "hardware/database_index.hpp"
 #include "hardware/json_reader.hpp"
 #include "hardware/loose_names.hpp"
+#include "hardware/stated_facts.hpp"
 
 namespace archsim {
 

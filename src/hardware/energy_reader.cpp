@@ -208,6 +208,10 @@ void read_document(ObjectReader& document, EnergySpec& spec) {
     document.texts("description");
     read_scaling(document, spec);
     read_precisions(document, "arithmetic", spec.arithmetic);
+    document.object("engine_figures", [&](ObjectReader& figures) {
+        spec.best_share_of_peak = figures.quantity("best_share_of_peak", D::one, {0.01, 1}, Need::required);
+        spec.least_datapath_share = figures.quantity("least_datapath_share", D::one, {0, 1}, Need::required);
+    });
     document.object("width_ratio", [&](ObjectReader& table) {
         table.members([&](std::string_view name, const JsonPlace& place) {
             if (const auto precision = parse_precision(name))

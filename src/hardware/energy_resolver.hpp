@@ -1,8 +1,8 @@
 #pragma once
 // The prices of one device, made from those of its family and from what its own file states.
 
-#include "archsim/hardware/energy_table.hpp"
 #include "hardware/energy_spec.hpp"
+#include "hardware/energy_table.hpp"
 
 #include <string_view>
 #include <utility>

@@ -3,8 +3,8 @@
 // links.
 
 #include "archsim/hardware/device.hpp"
-#include "archsim/hardware/energy_table.hpp"
 #include "archsim/hardware/events.hpp"
+#include "hardware/energy_table.hpp"
 
 #include <array>
 #include <filesystem>
@@ -74,6 +74,9 @@ struct WallSpec {
 struct EnergySpec {
     std::array<std::vector<std::pair<double, double>>, kScalingCount> scaling; ///< (nm, factor), ascending
     std::array<NodePrice, kPrecisionCount> arithmetic;                         ///< joules per bare MAC
+    /// How all-in figures of engines are taken apart: the share of peak that the best products reach, and the
+    /// part of a figure that stays with the datapath whatever the events of its kernel cost.
+    Fact best_share_of_peak, least_datapath_share;
     std::array<Fact, kPrecisionCount> width_ratio; ///< all-in energy of a MAC relative to bf16
     std::vector<TypedPrice> dram_device, links;
     std::vector<TypedPrice> dram_background; ///< W per byte of capacity: standby and refresh

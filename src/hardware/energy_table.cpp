@@ -1,4 +1,4 @@
-#include "archsim/hardware/energy_table.hpp"
+#include "hardware/energy_table.hpp"
 
 #include "core/same_everywhere.hpp"
 #include "hardware/energy_resolver.hpp"

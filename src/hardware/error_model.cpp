@@ -1,4 +1,4 @@
-#include "archsim/hardware/error_model.hpp"
+#include "hardware/error_model.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
-#include "archsim/hardware/family_schema.hpp"
+#include "hardware/family_schema.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/family.hpp"
 
 #include "core/text_file.hpp"
-#include "hardware/family_schema.hpp"
+#include "hardware/complete_schema.hpp"
 #include "hardware/units.hpp"
 
 #include <algorithm>

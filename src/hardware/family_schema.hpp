@@ -1,14 +1,16 @@
 #pragma once
-// What schemas say of families, from the table of families.
+// JSON Schema files and the table of families: what a schema says of families is written from the table.
 
-#include <nlohmann/json.hpp>
+#include "archsim/core/export.hpp"
+
+#include <filesystem>
+#include <string>
 
 namespace archsim {
 
-/// Replaces the lists of family names (enums of `family` and of the items of `families`, keys that `families`
-/// requires), and in the schema of a device, which has a property `family` of its own, the block of every
-/// family.
-void complete_schema(nlohmann::json& schema);
-void complete_schema(nlohmann::ordered_json& schema);
+/// A JSON Schema file with every list of families, and in a device's schema every family's block, as the
+/// table of families has them; the file's own text where that changes nothing. Throws InputError when it
+/// cannot be read.
+ARCHSIM_API std::string completed_schema(const std::filesystem::path& file);
 
 } // namespace archsim

@@ -2,6 +2,7 @@
 // A JSON document to read from: values lie in a few blocks of memory and texts are views into the file.
 // nlohmann::json allocates and frees every value by itself, which devices, read by the hundred, feel.
 
+#include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"
 
 #include <cstddef>
@@ -22,7 +23,7 @@ class FlatObject;
 struct JsonMember;
 
 /// A value of a JsonDocument, in whose memory its parts lie. Members are sorted by their keys.
-class JsonValue {
+class ARCHSIM_API JsonValue {
   public:
     JsonValue() = default; ///< null
     explicit JsonValue(bool value) : kind_(Kind::boolean), boolean_(value) {}
@@ -102,7 +103,7 @@ inline std::span<JsonMember> JsonValue::members() {
 }
 
 /// Memory that is handed out piece by piece and freed at once.
-class JsonMemory {
+class ARCHSIM_API JsonMemory {
   public:
     /// Copies of what can be copied byte by byte.
     template <class Item>
@@ -153,6 +154,7 @@ std::optional<JsonDocument> parse_document_text(std::string_view text, const std
                                                 std::vector<Finding>& findings);
 
 /// Parses a file; null with a finding (with line and column) when it cannot be read or is not a JSON object.
-std::optional<JsonDocument> parse_document(const std::string& file, std::vector<Finding>& findings);
+ARCHSIM_API std::optional<JsonDocument> parse_document(const std::string& file,
+                                                       std::vector<Finding>& findings);
 
 } // namespace archsim

@@ -1,5 +1,5 @@
 #pragma once
-#include "archsim/hardware/made_entry.hpp"
+#include "hardware/made_entry.hpp"
 
 #include <optional>
 #include <string_view>

@@ -1,19 +1,13 @@
 // Names of enumerations, and look-ups by name that every part of the module shares.
 
 #include "archsim/hardware/device.hpp"
-#include "archsim/hardware/parameters.hpp"
+#include "hardware/parameter_table.hpp"
 
 namespace archsim {
 
 namespace {
 
 constexpr std::array<std::string_view, 3> kEngineClassNames = {"matrix", "vector", "special"};
-
-constexpr std::array<ParameterInfo, kParameterCount> kParameterInfos = {{
-#define ARCHSIM_PARAMETER(id, unit, low, high, doc) {#id, unit, low, high, doc},
-#include "archsim/hardware/parameters.def"
-#undef ARCHSIM_PARAMETER
-}};
 
 } // namespace
 

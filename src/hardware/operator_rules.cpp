@@ -1,4 +1,4 @@
-#include "archsim/hardware/operator_rules.hpp"
+#include "hardware/operator_rules.hpp"
 
 #include <algorithm>
 #include <array>

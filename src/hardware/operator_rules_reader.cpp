@@ -1,6 +1,6 @@
 #include "hardware/operator_rules_reader.hpp"
 
-#include "archsim/ops/registry.hpp"
+#include "archsim/extend/operator.hpp"
 #include "hardware/text.hpp"
 
 #include <algorithm>

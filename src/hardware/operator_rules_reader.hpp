@@ -6,8 +6,8 @@
 //    "lists": [{"operators": ["Add", ...], "because": "...", "source": "S2"}],
 //    "rest_follows": {"because": "...", "source": "S2"}}
 
-#include "archsim/hardware/operator_rules.hpp"
 #include "hardware/json_reader.hpp"
+#include "hardware/operator_rules.hpp"
 
 namespace archsim {
 

@@ -1,4 +1,4 @@
-#include "archsim/hardware/parameter_site.hpp"
+#include "hardware/parameter_site.hpp"
 
 #include "hardware/text.hpp"
 

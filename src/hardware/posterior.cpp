@@ -1,4 +1,4 @@
-#include "archsim/hardware/posterior.hpp"
+#include "hardware/posterior.hpp"
 
 #include <Eigen/Cholesky>
 

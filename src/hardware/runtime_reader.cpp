@@ -154,7 +154,7 @@ MeasuredAs read_measured_as(ObjectReader& block) {
     rule.stack = block.text("stack", Need::required);
     const double until = block.number("until", {1990, 2100});
     rule.until = std::isnan(until) ? 0 : static_cast<int>(until);
-    rule.note = block.text("note");
+    rule.variant = block.text("variant");
     return rule;
 }
 

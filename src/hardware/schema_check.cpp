@@ -1,6 +1,6 @@
 #include "hardware/schema_check.hpp"
 
-#include "hardware/family_schema.hpp"
+#include "hardware/complete_schema.hpp"
 #include "hardware/json_text.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "archsim/hardware/spread_rows.hpp"
+#include "hardware/spread_rows.hpp"
 
 #include "archsim/hardware/family.hpp"
 

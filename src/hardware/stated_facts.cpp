@@ -1,4 +1,4 @@
-#include "hardware/stated_facts.hpp"
+#include "hardware/walk_facts.hpp"
 
 #include <algorithm>
 #include <utility>

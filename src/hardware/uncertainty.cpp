@@ -1,4 +1,4 @@
-#include "archsim/hardware/uncertainty.hpp"
+#include "hardware/uncertainty.hpp"
 
 #include "core/text_file.hpp"
 #include "hardware/interval_factor.hpp"
@@ -16,70 +16,6 @@ namespace archsim {
 
 namespace {
 
-using P = Parameter;
-
-/// Parameters that price memory traffic, and those that price a fixed cost; all others price arithmetic.
-constexpr std::array kMemory = {P::dram_efficiency,
-                                P::fabric_efficiency,
-                                P::simple_bandwidth_efficiency,
-                                P::resident_fraction,
-                                P::depthwise_bandwidth_efficiency,
-                                P::unit_load_bytes_per_clock,
-                                P::weight_traffic,
-                                P::normalization_traffic,
-                                P::l2_bytes_per_clock,
-                                P::llc_bytes_per_clock,
-                                P::llc_bandwidth,
-                                P::core_dram_bytes_per_clock,
-                                P::weight_port,
-                                P::spill_share,
-                                P::spilled_score_efficiency,
-                                P::input_refetch,
-                                P::link_efficiency,
-                                P::host_link_efficiency,
-                                P::convolution_input_passes,
-                                P::depthwise_input_passes,
-                                P::winograd_input_passes,
-                                P::convolution_output_passes,
-                                P::pointwise_weight_passes,
-                                P::window_weight_passes};
-constexpr std::array kOverhead = {P::inference_overhead,
-                                  P::guest_overhead,
-                                  P::host_time,
-                                  P::kernel_overhead,
-                                  P::submission_time,
-                                  P::kernel_floor_cycles,
-                                  P::simple_kernel_floor_cycles,
-                                  P::stream_overlap,
-                                  P::split_cycles,
-                                  P::link_latency,
-                                  P::first_token_time,
-                                  P::uncaptured_launch,
-                                  P::sync_time,
-                                  P::sync_time_per_core,
-                                  P::kernels_per_convolution,
-                                  P::kernels_per_attention_product,
-                                  P::layer_cycles,
-                                  P::small_operator_work,
-                                  P::conversion_work,
-                                  P::conversion_channels,
-                                  P::frame_interval,
-                                  P::context_switch,
-                                  P::fallback_switch,
-                                  P::fallback_operation_time,
-                                  P::fallback_product_gain};
-
-enum class Priced : std::uint8_t { arithmetic, memory, overhead };
-
-constexpr auto kPriced = [] {
-    std::array<Priced, kParameterCount> by{};
-    for (const P p : kMemory)
-        by[static_cast<std::size_t>(p)] = Priced::memory;
-    for (const P p : kOverhead)
-        by[static_cast<std::size_t>(p)] = Priced::overhead;
-    return by;
-}();
-
 Priced priced_in(std::string_view regime) {
     return regime == "memory" ? Priced::memory : regime == "overhead" ? Priced::overhead : Priced::arithmetic;
 }
@@ -88,9 +24,7 @@ Priced priced_in(std::string_view regime) {
 
 Evidence evidence_for(const Device& device, const Runtime& runtime, std::string_view regime) {
     const Priced part = priced_in(regime);
-    const auto prices = [part](Parameter parameter) {
-        return kPriced[static_cast<std::size_t>(parameter)] == part;
-    };
+    const auto prices = [part](Parameter parameter) { return info_of(parameter).prices == part; };
     const auto measured = [](const Fact& fact) {
         return fact.known() && fact.source != nullptr && rests_on_measurements(fact.source->kind);
     };

@@ -1,4 +1,4 @@
-#include "archsim/import/annotate.hpp"
+#include "import/annotate.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "archsim/graph/graph.hpp"

@@ -1,4 +1,4 @@
-#include "archsim/import/import.hpp"
+#include "archsim/extend/importer.hpp"
 
 #include "import/byte_source.hpp"
 #include "import/external_data.hpp"

@@ -1,4 +1,4 @@
-#include "archsim/import/import.hpp"
+#include "archsim/extend/importer.hpp"
 
 #include "import/bundle.hpp"
 #include "import/tflite_operator.hpp"

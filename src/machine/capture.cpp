@@ -1,6 +1,6 @@
 // Reads the machine at hand into a Snapshot. Nothing here interprets what it reads.
 
-#include "archsim/machine/snapshot.hpp"
+#include "machine/snapshot.hpp"
 
 #include <algorithm>
 #include <array>

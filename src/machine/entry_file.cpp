@@ -1,6 +1,6 @@
 // An entry as a file of the database.
 
-#include "archsim/machine/this_machine.hpp"
+#include "machine/this_machine.hpp"
 
 #include "hardware/json_edit.hpp"
 

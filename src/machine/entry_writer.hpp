@@ -2,8 +2,8 @@
 // Collects the numbers of a device entry together with where each comes from, so that the file and the table
 // that is printed cannot disagree.
 
-#include "archsim/machine/this_machine.hpp"
 #include "machine/entry_value.hpp"
+#include "machine/this_machine.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,6 +1,9 @@
 #include "machine/gpu_entry.hpp"
 
+#include "archsim/core/finding.hpp"
+#include "core/data_dir.hpp"
 #include "core/scan_text.hpp"
+#include "hardware/json_document.hpp"
 #include "machine/entry_writer.hpp"
 #include "machine/unit_factors.hpp"
 
@@ -83,42 +86,21 @@ std::vector<GpuSeen> read_amd(std::string_view text) {
     return gpus;
 }
 
-struct PciName {
-    std::string_view vendor, device, name;
-};
-
-// The PCI ID Repository (pci.ids), for the GPUs of the database.
+// Makers of computing GPUs, by their ids of the PCI bus.
 constexpr std::string_view kPciNvidia = "0x10de", kPciAmd = "0x1002", kPciIntel = "0x8086";
-constexpr std::array kPciNames = {
-    PciName{kPciNvidia, "0x2330", "H100 SXM5"},
-    PciName{kPciNvidia, "0x2331", "H100 PCIe"},
-    PciName{kPciNvidia, "0x2321", "H100 NVL"},
-    PciName{kPciNvidia, "0x2335", "H200"},
-    PciName{kPciNvidia, "0x20b0", "A100 SXM4 40GB"},
-    PciName{kPciNvidia, "0x20b2", "A100 SXM4 80GB"},
-    PciName{kPciNvidia, "0x20b5", "A100 PCIe 80GB"},
-    PciName{kPciNvidia, "0x2236", "A10"},
-    PciName{kPciNvidia, "0x2235", "A40"},
-    PciName{kPciNvidia, "0x20b7", "A30"},
-    PciName{kPciNvidia, "0x25b6", "A2"},
-    PciName{kPciNvidia, "0x27b8", "L4"},
-    PciName{kPciNvidia, "0x26b5", "L40"},
-    PciName{kPciNvidia, "0x26b9", "L40S"},
-    PciName{kPciNvidia, "0x1eb8", "T4"},
-    PciName{kPciNvidia, "0x1db1", "V100 SXM2 16GB"},
-    PciName{kPciNvidia, "0x1db5", "V100 SXM2 32GB"},
-    PciName{kPciNvidia, "0x2204", "RTX 3090"},
-    PciName{kPciNvidia, "0x2684", "RTX 4090"},
-    PciName{kPciNvidia, "0x2b85", "RTX 5090"},
-    PciName{kPciAmd, "0x738c", "MI100"},
-    PciName{kPciAmd, "0x740f", "MI210"},
-    PciName{kPciAmd, "0x740c", "MI250X"},
-    PciName{kPciAmd, "0x74a1", "MI300X"},
-    PciName{kPciAmd, "0x744c", "RX 7900 XTX"},
-    PciName{kPciIntel, "0x56a0", "Arc A770"},
-    PciName{kPciIntel, "0x5690", "Arc A770M"},
-    PciName{kPciIntel, "0x64a0", "Arc 140V"},
-};
+
+/// What hardware_db/pci_ids.json calls a card; empty where it has no such one.
+std::string card_name(std::string_view vendor, std::string_view device) {
+    std::vector<Finding> findings;
+    const auto document = parse_document(data_table("pci_ids.json").string(), findings);
+    if (!document)
+        throw InputError(findings.front());
+    if (const JsonValue* cards = document->root.find("cards"))
+        for (const JsonValue& card : cards->items())
+            if (card.text_at("vendor") == vendor && card.text_at("device") == device)
+                return std::string(card.text_at("name"));
+    return "";
+}
 
 /// Cards of the bus whose makers' tools said nothing. Cards without a name are those of virtual machines and
 /// servers' consoles; only the makers of computing GPUs are kept.
@@ -132,10 +114,9 @@ std::vector<GpuSeen> read_bus(std::string_view lines, bool nvidia_told, bool amd
             return;
         GpuSeen gpu;
         gpu.tool = "PCI bus";
-        gpu.name = fmt::format("PCI {}:{}", cells[0], cells[1]);
-        for (const PciName& known : kPciNames)
-            if (known.vendor == cells[0] && known.device == cells[1])
-                gpu.name = known.name;
+        gpu.name = card_name(cells[0], cells[1]);
+        if (gpu.name.empty())
+            gpu.name = fmt::format("PCI {}:{}", cells[0], cells[1]);
         gpus.push_back(std::move(gpu));
     });
     return gpus;

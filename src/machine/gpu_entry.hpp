@@ -1,8 +1,8 @@
 #pragma once
 // GPUs that the vendors' tools or the PCI bus show -> their entries.
 
-#include "archsim/machine/this_machine.hpp"
 #include "machine/match.hpp"
+#include "machine/this_machine.hpp"
 
 #include <vector>
 

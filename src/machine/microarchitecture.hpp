@@ -1,6 +1,7 @@
 #pragma once
-// What the identification of a processor says about its core: generation and width. One row per family and
-// range of models; the only place to add a processor generation.
+// What the identification of a processor says about its core: generation and width.
+// hardware_db/microarchitectures.json has one row per family and range of models; the only place to add a
+// processor generation.
 
 #include <optional>
 #include <string_view>

@@ -1,7 +1,7 @@
 // Short measurements of the machine itself: clock and memory bandwidth. Each is the best of many short
 // samples, so that other programs disturb it little.
 
-#include "archsim/machine/this_machine.hpp"
+#include "machine/this_machine.hpp"
 
 #include <algorithm>
 #include <chrono>

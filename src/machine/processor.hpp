@@ -1,8 +1,8 @@
 #pragma once
 // Texts of a snapshot -> what is seen of the processor. Everything is optional: a container hides much of it.
 
-#include "archsim/machine/snapshot.hpp"
 #include "machine/microarchitecture.hpp"
+#include "machine/snapshot.hpp"
 
 #include <optional>
 #include <set>

@@ -1,9 +1,9 @@
 #pragma once
 // What is seen of a processor -> its entry.
 
-#include "archsim/machine/this_machine.hpp"
 #include "machine/match.hpp"
 #include "machine/processor.hpp"
+#include "machine/this_machine.hpp"
 
 namespace archsim {
 

@@ -1,4 +1,4 @@
-#include "archsim/machine/snapshot.hpp"
+#include "machine/snapshot.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "core/text_file.hpp"

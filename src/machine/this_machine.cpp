@@ -1,6 +1,6 @@
-#include "archsim/machine/this_machine.hpp"
+#include "machine/this_machine.hpp"
 
-#include "archsim/hardware/made_entry.hpp"
+#include "hardware/made_entry.hpp"
 
 #include "machine/gpu_entry.hpp"
 #include "machine/processor_entry.hpp"

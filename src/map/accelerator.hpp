@@ -1,7 +1,7 @@
 #pragma once
 // Counting that the accelerator mappers (TPU, KPU, DSP, DPU, CGRA, NPU) share. For the mappers alone.
 
-#include "archsim/map/mapper.hpp"
+#include "archsim/extend/mapper.hpp"
 
 #include "map/on_chip.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // Mappers that know several ways to lay a network out.
 
-#include "archsim/map/mapper.hpp"
+#include "archsim/extend/mapper.hpp"
 
 #include <memory>
 #include <span>

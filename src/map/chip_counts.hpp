@@ -2,8 +2,8 @@
 // The counts of the busiest of several devices that share a network: what of each operator it executes,
 // reads, writes and sends over its link. Where a tensor lies is decided elsewhere (sharding.cpp).
 
-#include "archsim/map/sharing.hpp"
 #include "archsim/map/work.hpp"
+#include "map/sharing.hpp"
 
 #include <memory>
 #include <vector>

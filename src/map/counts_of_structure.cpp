@@ -1,5 +1,6 @@
 #include "map/counts_of_structure.hpp"
 
+#include "hardware/energy_table.hpp"
 #include "map/equivalence.hpp"
 
 namespace archsim {

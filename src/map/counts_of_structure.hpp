@@ -1,8 +1,8 @@
 #pragma once
 // Which changes of a machine leave its counts as they are: searches over rates, prices and limits count once.
 
+#include "archsim/extend/mapper.hpp"
 #include "archsim/map/machine_changes.hpp"
-#include "archsim/map/mapper.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -1,5 +1,6 @@
 #include "archsim/map/machine.hpp"
 
+#include "hardware/energy_table.hpp"
 #include "map/engine_rate.hpp"
 #include "map/on_chip.hpp"
 

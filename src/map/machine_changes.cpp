@@ -1,4 +1,6 @@
 #include "archsim/map/machine_changes.hpp"
+#include "hardware/energy_table.hpp"
+#include "hardware/parameter_table.hpp"
 
 #include <algorithm>
 
@@ -52,15 +54,6 @@ std::optional<Lever> lever_of(Event event) {
     }
 }
 
-std::span<const Parameter> fixed_cost_parameters() {
-    static constexpr std::array kParameters = {
-        Parameter::inference_overhead, Parameter::guest_overhead,      Parameter::kernel_overhead,
-        Parameter::submission_time,    Parameter::kernel_floor_cycles, Parameter::simple_kernel_floor_cycles,
-        Parameter::split_cycles,       Parameter::sync_time,           Parameter::sync_time_per_core,
-        Parameter::layer_cycles,       Parameter::context_switch};
-    return kParameters;
-}
-
 namespace {
 
 void scale(Fact& fact, double factor) {
@@ -90,9 +83,9 @@ void apply(const MachineChanges& changes, Machine& machine) {
     rates(Lever::peak, {Resource::matrix_cycles, Resource::vector_cycles, Resource::special_cycles});
     rates(Lever::bandwidth, {Resource::dram_bytes, Resource::weight_bytes});
     rates(Lever::on_chip, {Resource::l1_bytes, Resource::l2_bytes, Resource::llc_bytes});
-    for (Parameter p : fixed_cost_parameters())
+    for (Parameter p : kParametersOf<ParameterRole::start>)
         scale(machine.parameters.facts[static_cast<std::size_t>(p)], changes[Lever::fixed_cost]);
-    for (Parameter p : {Parameter::fallback_switch, Parameter::fallback_operation_time})
+    for (Parameter p : kParametersOf<ParameterRole::fallback>)
         scale(machine.parameters.facts[static_cast<std::size_t>(p)], changes[Lever::host_time]);
     for (const auto& [parameter, factor] : changes.parameters)
         scale(machine.parameters.facts[static_cast<std::size_t>(parameter)], factor);

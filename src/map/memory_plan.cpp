@@ -1,4 +1,4 @@
-#include "archsim/map/memory_plan.hpp"
+#include "map/memory_plan.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,7 +1,7 @@
 #pragma once
 // Mappers that look up what they need of a machine and a network once, not for every subgraph.
 
-#include "archsim/map/mapper.hpp"
+#include "archsim/extend/mapper.hpp"
 
 #include <cstdint>
 #include <span>

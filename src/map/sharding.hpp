@@ -2,8 +2,8 @@
 // Tensor parallelism: one network over several equal devices, found from the data flow of the graph.
 
 #include "archsim/core/export.hpp"
-#include "archsim/map/sharing.hpp"
 #include "archsim/map/work.hpp"
+#include "map/sharing.hpp"
 
 #include <memory>
 

@@ -1,4 +1,4 @@
-#include "archsim/map/systolic_cycles.hpp"
+#include "map/systolic_cycles.hpp"
 
 #include <array>
 #include <cctype>

@@ -1,12 +1,13 @@
 #include "archsim/map/work.hpp"
 
-#include "archsim/hardware/operator_rules.hpp"
-#include "archsim/ops/traffic.hpp"
+#include "hardware/operator_rules.hpp"
 #include "map/equivalence.hpp"
 #include "map/format_invariants.hpp"
 #include "map/lm_head_weights.hpp"
+#include "map/memory_plan.hpp"
 #include "map/stored_tensors.hpp"
 #include "map/wide_tensors.hpp"
+#include "ops/traffic.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "ops/arity.hpp"
 
-#include "archsim/ops/registry.hpp"
+#include "archsim/extend/operator.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #pragma once
 // What binding keeps while it walks the graph; the public NodeContext is a view of it.
 
-#include "archsim/ops/registry.hpp"
+#include "archsim/extend/operator.hpp"
 
 #include <deque>
 #include <memory>

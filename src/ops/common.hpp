@@ -1,7 +1,7 @@
 #pragma once
 // Inference and work shared by operator families.
 
-#include "archsim/ops/registry.hpp"
+#include "archsim/extend/operator.hpp"
 
 #include <span>
 

@@ -1,7 +1,7 @@
 #pragma once
 // The tables of the operator families; each is one source file.
 
-#include "archsim/ops/registry.hpp"
+#include "archsim/extend/operator.hpp"
 
 #include <array>
 #include <span>

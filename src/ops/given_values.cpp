@@ -1,8 +1,8 @@
-#include "archsim/ops/given_values.hpp"
+#include "ops/given_values.hpp"
 
-#include "archsim/core/assignment.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/core/parse_number.hpp"
+#include "core/assignment.hpp"
+#include "core/parse_number.hpp"
 
 #include <fmt/format.h>
 

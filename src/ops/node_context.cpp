@@ -1,4 +1,4 @@
-#include "archsim/ops/node_context.hpp"
+#include "archsim/extend/operator.hpp"
 
 #include "ops/bind_state.hpp"
 

@@ -1,4 +1,4 @@
-#include "archsim/ops/precision_mix.hpp"
+#include "ops/precision_mix.hpp"
 
 #include <algorithm>
 #include <map>

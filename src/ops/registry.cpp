@@ -1,4 +1,4 @@
-#include "archsim/ops/registry.hpp"
+#include "archsim/extend/operator.hpp"
 
 #include "ops/arity.hpp"
 #include "ops/families.hpp"

@@ -1,4 +1,4 @@
-#include "archsim/ops/traffic.hpp"
+#include "ops/traffic.hpp"
 
 namespace archsim {
 

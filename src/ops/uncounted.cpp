@@ -1,4 +1,4 @@
-#include "archsim/ops/uncounted.hpp"
+#include "ops/uncounted.hpp"
 
 #include <fmt/format.h>
 

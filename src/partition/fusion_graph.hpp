@@ -2,8 +2,8 @@
 // The bound graph seen by fusion: operators with run-time work, who produces and who reads each tensor, with
 // views (reshape, in-place split) looked through.
 
+#include "archsim/extend/fusion_policy.hpp"
 #include "archsim/ops/shaped_graph.hpp"
-#include "archsim/partition/fusion_policy.hpp"
 #include "partition/flat_lists.hpp"
 
 #include <algorithm>

@@ -2,17 +2,17 @@
 
 #include "python/bindings.hpp"
 
-#include "archsim/ask/study_file.hpp"
-#include "archsim/report/batch_report.hpp"
-#include "archsim/report/compare_architectures_report.hpp"
-#include "archsim/report/comprehensive_report.hpp"
-#include "archsim/report/model_classes_report.hpp"
-#include "archsim/report/serving_report.hpp"
-#include "archsim/report/study_report.hpp"
-#include "archsim/run/analyze_batch.hpp"
-#include "archsim/run/comprehensive.hpp"
 #include "archsim/run/serve.hpp"
-#include "archsim/store/history.hpp"
+#include "ask/study_file.hpp"
+#include "report/answers/batch_report.hpp"
+#include "report/answers/compare_architectures_report.hpp"
+#include "report/answers/comprehensive_report.hpp"
+#include "report/answers/model_classes_report.hpp"
+#include "report/answers/serving_report.hpp"
+#include "report/answers/study_report.hpp"
+#include "run/compare/analyze_batch.hpp"
+#include "run/compare/comprehensive.hpp"
+#include "store/history.hpp"
 
 #include <algorithm>
 #include <map>
@@ -84,13 +84,14 @@ std::vector<Result> results_of_study(const Study& study) {
 /// Several deployments under one load.
 struct ServingAnswer {
     std::vector<ServingResult> results;
+    ServedQuestion asked;
 };
 
 Report describe(const ServingAnswer& answer, PlainView, Format format) {
     return format == Format::csv ? tabulate_serving(answer.results) : describe_serving(answer.results, {});
 }
 std::string to_json(const ServingAnswer& answer, PlainView) {
-    return serving_json(answer.results);
+    return serving_json(answer.results, answer.asked);
 }
 
 ArchitectureComparison architectures(const Session& session, const std::string& model,
@@ -127,6 +128,7 @@ ServingAnswer serve(const Session& session, const std::string& model,
     const py::Released parallel;
     const Model loaded = session.load(model);
     ServingAnswer answer;
+    answer.asked = {loaded.name(), hardware, asked.conditions, asked.request};
     for (const std::string& device : hardware)
         answer.results.push_back(run_serving(session, loaded, device, asked.conditions, asked.request));
     return answer;

@@ -3,8 +3,8 @@
 
 #include "python/bindings.hpp"
 
-#include "archsim/report/sweep_report.hpp"
-#include "archsim/run/sweep.hpp"
+#include "report/answers/sweep_report.hpp"
+#include "run/sweep/sweep.hpp"
 
 #include <algorithm>
 #include <span>

@@ -4,12 +4,12 @@
 #include "python/bindings.hpp"
 
 #include "archsim/core/version.hpp"
-#include "archsim/report/compare_models_report.hpp"
-#include "archsim/report/result_json.hpp"
-#include "archsim/run/given.hpp"
 #include "archsim/run/session.hpp"
 #include "archsim/run/step.hpp"
 #include "ask/question_json.hpp"
+#include "report/answers/compare_models_report.hpp"
+#include "report/answers/result_json.hpp"
+#include "run/session/given.hpp"
 
 #include <algorithm>
 #include <functional>

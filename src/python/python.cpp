@@ -1,4 +1,4 @@
-// src/python/python.hpp: values, functions and classes of CPython's stable interface.
+// Values, functions and classes of CPython's stable interface.
 
 #include "python/python.hpp"
 

@@ -1,4 +1,4 @@
-#include "archsim/store/history.hpp"
+#include "store/history.hpp"
 
 #include "archsim/core/finding.hpp"
 

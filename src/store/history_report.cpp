@@ -1,13 +1,13 @@
 // Answers from a file of results as blocks and documents.
 
-#include "archsim/store/history.hpp"
+#include "store/history.hpp"
 
 #include "archsim/core/version.hpp"
-#include "archsim/store/other_answers.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/render/json_document.hpp"
+#include "store/other_answers.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-#include "archsim/store/other_answers.hpp"
+#include "store/other_answers.hpp"
 
-#include "archsim/ask/question.hpp"
+#include "ask/question.hpp"
 #include "core/digest.hpp"
 
 #include <array>
@@ -252,38 +252,6 @@ SavedResult saved_row(const SweepRow& point, const SweepRequest& request) {
     for (std::size_t i = 0; i < metrics.size() && i < point.measures.size(); ++i)
         if (point.measures[i])
             row.metrics[metrics[i]->key] = *point.measures[i];
-    return row;
-}
-
-SavedResult saved_row(const ValidatedRow& validated) {
-    const MeasuredRow& m = validated.measured;
-    const Prediction& p = validated.prediction;
-    SavedResult row;
-    row.key.model = m.model;
-    row.key.dims = sizes_text({{"row", m.id}});
-    row.key.hardware = m.hardware;
-    row.key.power_mode = m.power_mode;
-    row.key.runtime = p.runtime.empty() ? m.runtime : p.runtime;
-    row.key.precision = m.precision;
-    row.key.batch_size = m.batch.value_or(0);
-    row.key.scenario = "measured";
-    row.key.scope = m.scope;
-    row.key.devices = m.devices;
-    row.family = p.family;
-    row.status = p.status;
-    row.reason = p.reason;
-    constexpr double kMilli = 1e-3;
-    const bool milli = m.metric == MeasuredMetric::latency_ms || m.metric == MeasuredMetric::energy_mj;
-    const double unit = milli ? kMilli : 1;
-    row.metrics["measured"] = point_measure(m.value * unit);
-    if (!p.ok())
-        return row;
-    const Metric& of = m.metric == MeasuredMetric::latency_ms         ? metric::latency
-                       : m.metric == MeasuredMetric::throughput_per_s ? metric::throughput
-                       : m.metric == MeasuredMetric::power_w          ? metric::power
-                                                                      : metric::energy;
-    row.metrics[of.key] = {p.predicted * unit, {p.low * unit, p.high * unit}};
-    row.metrics["error"] = point_measure(std::abs(validated.error()));
     return row;
 }
 

@@ -1,4 +1,4 @@
-#include "archsim/store/results_file.hpp"
+#include "store/results_file.hpp"
 
 #include "store/schema.hpp"
 

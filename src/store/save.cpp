@@ -1,8 +1,8 @@
-#include "archsim/store/other_answers.hpp"
-#include "archsim/store/results_file.hpp"
+#include "store/other_answers.hpp"
+#include "store/results_file.hpp"
 
-#include "archsim/ask/question.hpp"
 #include "archsim/core/version.hpp"
+#include "ask/question.hpp"
 #include "report/blocks/result_text.hpp"
 #include "store/schema.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // Pieces of a report for the page: what render() draws into a file, section by section.
 
-#include "archsim/report/fragment.hpp"
+#include "report/render/fragment.hpp"
 #include "web/answers.hpp"
 
 namespace archsim::web {

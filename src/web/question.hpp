@@ -2,9 +2,9 @@
 // What the page asks, as JSON: {"ask": "rank", "model": "resnet50", "hardware": ["H100"], "precision":
 // "fp16"}.
 
-#include "archsim/ask/question.hpp"
 #include "archsim/compare/decisions.hpp"
 #include "archsim/run/session.hpp"
+#include "ask/question.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,10 +1,10 @@
 // "rank" and "export": one model on many devices.
 
-#include "archsim/compare/ranking.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/report/compare_models_report.hpp"
-#include "archsim/report/comparison_charts.hpp"
-#include "archsim/report/decision_report.hpp"
+#include "compare/ranking.hpp"
+#include "report/answers/compare_models_report.hpp"
+#include "report/blocks/comparison_charts.hpp"
+#include "report/blocks/decision_report.hpp"
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"

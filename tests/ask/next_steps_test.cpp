@@ -1,7 +1,7 @@
 // Every next step, parsed as a tool parses it, asks what was asked but for what it means to change.
 
-#include "archsim/ask/question.hpp"
 #include "archsim/run/compare_models.hpp"
+#include "ask/question.hpp"
 #include "common/flags.hpp"
 #include "common/question_options.hpp"
 #include "laws/laws.hpp"

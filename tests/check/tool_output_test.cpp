@@ -1,9 +1,9 @@
-#include "archsim/check/check_me.hpp"
-#include "archsim/check/layer_profile.hpp"
-#include "archsim/check/tool_output.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/report/check_report.hpp"
 #include "archsim/run/session.hpp"
+#include "check/check_me.hpp"
+#include "check/layer_profile.hpp"
+#include "check/tool_output.hpp"
+#include "report/answers/check_report.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

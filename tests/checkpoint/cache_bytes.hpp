@@ -1,8 +1,8 @@
 #pragma once
 // Bytes of a checkpoint's attention cache, summed over the inputs of its graph that carry it.
 
-#include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/ops/shaped_graph.hpp"
+#include "checkpoint/checkpoint.hpp"
 
 namespace archsim::test {
 

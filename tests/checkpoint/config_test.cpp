@@ -1,8 +1,8 @@
 // What a config.json says and does not say.
 
-#include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/ops/shaped_graph.hpp"
+#include "checkpoint/checkpoint.hpp"
 #include "checkpoint/weight_formats.hpp"
 #include "run/session/graph_run.hpp"
 #include "support/shipped_session.hpp"

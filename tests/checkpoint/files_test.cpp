@@ -1,13 +1,13 @@
 // Headers of safetensors and GGUF files, whole and damaged. No payload is ever written or read.
 
-#include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/ops/precision_mix.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 #include "archsim/run/session.hpp"
+#include "checkpoint/checkpoint.hpp"
 #include "checkpoint/gguf_maker.hpp"
 #include "checkpoint/gguf_types.hpp"
 #include "checkpoint/weight_formats.hpp"
+#include "ops/precision_mix.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

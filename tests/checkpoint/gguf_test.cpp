@@ -1,10 +1,10 @@
 // GGUF files of several kinds and parts: nothing of a header is dropped, and what is no decoder says what it
 // is.
 
-#include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 #include "checkpoint/cache_bytes.hpp"
+#include "checkpoint/checkpoint.hpp"
 #include "checkpoint/gguf_maker.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,8 +1,8 @@
 // Configurations of encoders and of networks that generate no text: one sentence, and never a decoder with a
 // cache.
 
-#include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/core/finding.hpp"
+#include "checkpoint/checkpoint.hpp"
 
 #include <catch2/catch.hpp>
 

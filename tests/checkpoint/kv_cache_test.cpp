@@ -1,8 +1,8 @@
 // Bytes of cache per token, computed by hand from the published configuration for each kind of attention.
 
-#include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 #include "checkpoint/cache_bytes.hpp"
+#include "checkpoint/checkpoint.hpp"
 
 #include <catch2/catch.hpp>
 

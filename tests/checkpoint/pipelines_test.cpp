@@ -1,8 +1,8 @@
 // Image generators of the catalogue, held part by part against the parameters that are published for them.
 
-#include "archsim/checkpoint/diffusion.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/session.hpp"
+#include "checkpoint/diffusion.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,9 +1,9 @@
 // Configurations as published, held against the parameters that their checkpoints have.
 
-#include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 #include "checkpoint/cache_bytes.hpp"
+#include "checkpoint/checkpoint.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

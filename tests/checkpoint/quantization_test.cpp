@@ -1,8 +1,8 @@
 // Weights, caches and exceptions as files state them beside a configuration or in it.
 
-#include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/ops/shaped_graph.hpp"
+#include "checkpoint/checkpoint.hpp"
 #include "checkpoint/gguf_maker.hpp"
 #include "checkpoint/weight_formats.hpp"
 

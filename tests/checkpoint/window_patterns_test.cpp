@@ -1,9 +1,9 @@
 // Which layers of a configuration have a window: by list, pattern, period, and by class where a file says
 // nothing.
 
-#include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/core/finding.hpp"
 #include "checkpoint/cache_bytes.hpp"
+#include "checkpoint/checkpoint.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // What the tools print when nothing more is asked for: one screen, no wider than the terminal, the answer
 // first.
 
-#include "archsim/ask/question.hpp"
+#include "ask/question.hpp"
 #include "cli/workplace.hpp"
 
 #include <catch2/catch.hpp>

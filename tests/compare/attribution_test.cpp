@@ -1,6 +1,6 @@
 // The parts of a difference: they add up, they change sign with the direction, equal factors have none.
 
-#include "archsim/compare/attribution.hpp"
+#include "compare/attribution.hpp"
 #include "compare/shapley.hpp"
 #include "laws/laws.hpp"
 #include "run/session/graph_run.hpp"

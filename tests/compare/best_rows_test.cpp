@@ -1,4 +1,4 @@
-#include "archsim/compare/best_rows.hpp"
+#include "compare/best_rows.hpp"
 
 #include <catch2/catch.hpp>
 

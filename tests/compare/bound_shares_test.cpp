@@ -1,6 +1,6 @@
 // Shares of time: a hand-made estimate, and the law over every device that they add up.
 
-#include "archsim/compare/bound_shares.hpp"
+#include "compare/bound_shares.hpp"
 #include "laws/laws.hpp"
 #include "run/session/graph_run.hpp"
 

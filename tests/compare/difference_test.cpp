@@ -1,8 +1,8 @@
 // Differences of whatever two estimates: laws over random pairs of every kind, three by hand, alignment.
 
-#include "archsim/compare/difference.hpp"
-#include "archsim/run/explain_difference.hpp"
+#include "compare/difference.hpp"
 #include "laws/laws.hpp"
+#include "run/compare/explain_difference.hpp"
 #include "run/session/graph_run.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "archsim/compare/grid_intensity.hpp"
+#include "compare/grid_intensity.hpp"
 
 #include "archsim/core/finding.hpp"
 

@@ -1,4 +1,4 @@
-#include "archsim/compare/latency_spread.hpp"
+#include "compare/latency_spread.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

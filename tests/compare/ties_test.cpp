@@ -1,8 +1,8 @@
 // Places by odds, projections apart, one board against itself.
 
-#include "archsim/compare/ranking.hpp"
-#include "archsim/compare/ties.hpp"
-#include "archsim/hardware/error_model.hpp"
+#include "compare/ranking.hpp"
+#include "compare/ties.hpp"
+#include "hardware/error_model.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "core/gzip.hpp"
 
-#include "archsim/import/import.hpp"
+#include "archsim/extend/importer.hpp"
 #include "archsim/run/session.hpp"
 
 #include <catch2/catch.hpp>

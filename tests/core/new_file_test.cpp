@@ -2,7 +2,7 @@
 // finished.
 
 #include "archsim/core/finding.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 #include "core/digest.hpp"
 #include "core/new_file.hpp"
 #include "support/read_file.hpp"

@@ -1,6 +1,6 @@
 // The algebra of estimates, each identity of its header on numbers worked by hand.
 
-#include "archsim/estimate/algebra.hpp"
+#include "estimate/algebra.hpp"
 
 #include <catch2/catch.hpp>
 

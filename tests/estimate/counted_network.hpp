@@ -2,6 +2,7 @@
 // Networks whose counts are stated instead of mapped, on a machine of round rates.
 
 #include "archsim/estimate/estimate.hpp"
+#include "hardware/energy_table.hpp"
 #include "map/gpu_machine.hpp"
 
 #include <limits>

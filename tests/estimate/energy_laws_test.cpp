@@ -1,9 +1,10 @@
 // Laws of energy over devices and models, and the account that reports show.
 
 #include "archsim/compare/cost.hpp"
-#include "archsim/report/cost_report.hpp"
-#include "archsim/report/energy_report.hpp"
+#include "hardware/energy_table.hpp"
 #include "laws/laws.hpp"
+#include "report/blocks/cost_report.hpp"
+#include "report/blocks/energy_report.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

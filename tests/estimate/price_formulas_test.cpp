@@ -1,9 +1,9 @@
 // Time and energy of stated counts, worked by hand.
 
-#include "archsim/estimate/algebra.hpp"
-#include "archsim/estimate/resource_times.hpp"
 #include "counted_network.hpp"
+#include "estimate/algebra.hpp"
 #include "estimate/price.hpp"
+#include "estimate/resource_times.hpp"
 #include "estimate/several_devices.hpp"
 #include "estimate/wall_power.hpp"
 #include "map/expected_counts.hpp"

@@ -2,8 +2,8 @@
 // keeps the laws is the ctest "an added family keeps the laws": they run on its device alone, in a process of
 // their own.
 
-#include "archsim/hardware/family_schema.hpp"
-#include "archsim/run/sweep.hpp"
+#include "hardware/family_schema.hpp"
+#include "run/sweep/sweep.hpp"
 
 #include "core/text_file.hpp"
 #include "hardware/temporary_database.hpp"

@@ -1,6 +1,6 @@
-#include "archsim/map/systolic_cycles.hpp"
 #include "family/systolic_tiles.hpp"
 #include "map/accelerator_support.hpp"
+#include "map/systolic_cycles.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // Imports arbitrary bytes and infers all shapes: whatever the graph says, binding returns with findings.
 
 #include "archsim/core/finding.hpp"
-#include "archsim/import/import.hpp"
+#include "archsim/extend/importer.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 
 #include <cstddef>

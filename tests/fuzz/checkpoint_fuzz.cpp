@@ -1,9 +1,9 @@
 // Reads arbitrary bytes as a configuration, a GGUF file or the header of a safetensors file (the first byte
 // says which): a graph or the documented refusal. A graph of few layers is also given sizes.
 
-#include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/ops/shaped_graph.hpp"
+#include "checkpoint/checkpoint.hpp"
 #include "scratch_file.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Feeds arbitrary bytes to the importer: anything but a graph or an InputError is a fault.
 
 #include "archsim/core/finding.hpp"
-#include "archsim/import/import.hpp"
+#include "archsim/extend/importer.hpp"
 
 #include <cstddef>
 #include <cstdint>

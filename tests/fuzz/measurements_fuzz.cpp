@@ -1,7 +1,7 @@
 // Reads arbitrary text as a table of measurements: rows, findings or the documented refusal.
 
 #include "archsim/core/finding.hpp"
-#include "archsim/run/measurements.hpp"
+#include "fit/rows/measurements.hpp"
 
 #include <cstddef>
 #include <cstdint>

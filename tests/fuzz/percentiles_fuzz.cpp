@@ -1,7 +1,7 @@
 // Reads arbitrary bytes as hardware_db/percentiles.json: rows that rise and name a source, and findings for
 // all others.
 
-#include "archsim/hardware/spread_rows.hpp"
+#include "hardware/spread_rows.hpp"
 #include "scratch_file.hpp"
 
 #include <cmath>

@@ -2,7 +2,7 @@
 // refusal.
 
 #include "archsim/core/finding.hpp"
-#include "archsim/run/sweep.hpp"
+#include "run/sweep/sweep.hpp"
 
 #include <cmath>
 #include <cstddef>

@@ -2,7 +2,7 @@
 // a graph or the documented refusal is a fault.
 
 #include "archsim/core/finding.hpp"
-#include "archsim/import/import.hpp"
+#include "archsim/extend/importer.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 
 #include <cstddef>

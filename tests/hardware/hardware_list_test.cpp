@@ -1,4 +1,4 @@
-#include "archsim/report/hardware_list.hpp"
+#include "report/answers/hardware_list.hpp"
 
 #include "hardware/json_text.hpp"
 #include "hardware/schema_check.hpp"

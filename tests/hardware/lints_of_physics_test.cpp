@@ -1,7 +1,7 @@
 // What the checker says of numbers that physics or the best measured chip rules out.
 
-#include "archsim/core/data_dir.hpp"
 #include "archsim/hardware/database.hpp"
+#include "core/data_dir.hpp"
 
 #include "hardware/claims.hpp"
 #include "hardware/temporary_database.hpp"

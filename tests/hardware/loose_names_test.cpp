@@ -1,6 +1,7 @@
 #include "hardware/loose_names.hpp"
 
 #include "archsim/hardware/database.hpp"
+#include "hardware/stated_facts.hpp"
 #include "hardware/temporary_database.hpp"
 #include "run/session/every_mode.hpp"
 

@@ -1,6 +1,6 @@
 // What a few measured rows say of other estimates.
 
-#include "archsim/hardware/posterior.hpp"
+#include "hardware/posterior.hpp"
 
 #include <catch2/catch.hpp>
 

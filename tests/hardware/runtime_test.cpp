@@ -126,7 +126,7 @@ TEST_CASE("a stack states how it differs from another", "[hardware]") {
     files.add_runtime(small_runtime("stack"));
     files.write("runtimes/stack-1.json", R"({
       "id": "stack-1", "name": "An older release", "extends": "stack",
-      "measured_as": [{"stack": "stack", "until": 2022, "note": "old"}],
+      "measured_as": [{"stack": "stack", "until": 2022, "variant": "old"}],
       "fusion": {"activation": false},
       "parameters": {"matrix_efficiency": {"value": 0.6, "unit": "1", "source": "S1"}},
       "sources": {"S1": {"kind": "measured", "cite": "own runs"}}
@@ -149,7 +149,7 @@ TEST_CASE("a stack states how it differs from another", "[hardware]") {
     REQUIRE(older->measured_as.size() == 1);
     CHECK(older->measured_as[0].stack == "stack");
     CHECK(older->measured_as[0].until == 2022);
-    CHECK(older->measured_as[0].note == "old");
+    CHECK(older->measured_as[0].variant == "old");
     CHECK(database.runtime("stack")->measured_as.empty());
     CHECK_THROWS_WITH(database.runtime("lost"),
                       Catch::Contains("/extends") && Catch::Contains("no software stack is called \"stak\""));

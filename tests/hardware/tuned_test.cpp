@@ -1,6 +1,7 @@
 // Numbers that measurements decided: all of them are marked, and can be taken back.
 
 #include "archsim/hardware/database.hpp"
+#include "hardware/stated_facts.hpp"
 #include "hardware/temporary_database.hpp"
 #include "support/places.hpp"
 

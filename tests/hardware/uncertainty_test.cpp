@@ -1,7 +1,7 @@
 // The table of intervals is read in one pass over its text; a file that is written any other way reads the
 // same, and a wrong one says what is wrong where.
 
-#include "archsim/hardware/uncertainty.hpp"
+#include "hardware/uncertainty.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "hardware/json_document.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // Small ONNX models for the tests of the importer.
 
-#include "archsim/import/import.hpp"
+#include "archsim/extend/importer.hpp"
 
 #include <initializer_list>
 #include <span>

@@ -2,7 +2,7 @@
 // several graphs in a file, blocks of pixels in the batch, custom operators, shared weights.
 
 #include "archsim/core/finding.hpp"
-#include "archsim/import/import.hpp"
+#include "archsim/extend/importer.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 #include "support/tflite_maker.hpp"
 

@@ -1,7 +1,7 @@
 // TensorFlow Lite files: the graph that stands for them, their quantised formats, and damaged bytes.
 
 #include "archsim/core/finding.hpp"
-#include "archsim/import/import.hpp"
+#include "archsim/extend/importer.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 #include "archsim/run/session.hpp"
 #include "support/shipped_session.hpp"

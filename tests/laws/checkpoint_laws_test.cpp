@@ -1,9 +1,9 @@
 // Every configuration that is shipped, written as a GGUF header and read back: the same parameters and the
 // same cache; a header with anything more is refused.
 
-#include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/core/finding.hpp"
 #include "checkpoint/cache_bytes.hpp"
+#include "checkpoint/checkpoint.hpp"
 #include "checkpoint/config_parts.hpp"
 #include "checkpoint/gguf_maker.hpp"
 #include "support/read_file.hpp"

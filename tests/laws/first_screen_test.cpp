@@ -1,21 +1,21 @@
 // What is read first holds over many questions: formats are not mixed unsaid, projections win nothing, what
 // binds agrees with its distribution, parts add up, limits come first, and money is on one basis.
 
-#include "archsim/compare/bound_shares.hpp"
-#include "archsim/compare/mixed_formats.hpp"
-#include "archsim/estimate/resource_times.hpp"
-#include "archsim/report/compare_architectures_report.hpp"
-#include "archsim/report/compare_models_report.hpp"
-#include "archsim/report/model_classes_report.hpp"
-#include "archsim/run/compare_architectures.hpp"
 #include "archsim/run/compare_models.hpp"
-#include "archsim/run/model_classes.hpp"
-#include "archsim/run/usual_precision.hpp"
+#include "compare/bound_shares.hpp"
+#include "compare/mixed_formats.hpp"
+#include "estimate/resource_times.hpp"
 #include "laws/laws.hpp"
+#include "report/answers/compare_architectures_report.hpp"
+#include "report/answers/compare_models_report.hpp"
+#include "report/answers/model_classes_report.hpp"
 #include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
+#include "run/compare/compare_architectures.hpp"
+#include "run/compare/model_classes.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,6 @@
 // Properties that hold for every device, power mode and model, whatever the numbers are.
 
+#include "hardware/energy_table.hpp"
 #include "laws/laws.hpp"
 #include "map/accelerator.hpp"
 

@@ -2,9 +2,9 @@
 // made here: the order of layers changes nothing, a step slows with its context, the cache follows from the
 // tokens alone and is that of the graph, and the prompt's attention is that of a count query by query.
 
-#include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/run/serve.hpp"
 #include "checkpoint/cache_bytes.hpp"
+#include "checkpoint/checkpoint.hpp"
 #include "laws/laws.hpp"
 #include "run/generation/step.hpp"
 #include "run/session/graph_run.hpp"

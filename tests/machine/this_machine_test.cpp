@@ -1,11 +1,11 @@
 // Captured texts -> entries. The machine that runs the tests takes no part, except in the last one.
 
-#include "archsim/core/data_dir.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/machine/this_machine.hpp"
 #include "archsim/run/session.hpp"
+#include "core/data_dir.hpp"
 #include "machine/identification.hpp"
 #include "machine/processor.hpp"
+#include "machine/this_machine.hpp"
 
 #include <catch2/catch.hpp>
 

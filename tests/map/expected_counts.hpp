@@ -1,7 +1,7 @@
 #pragma once
 // Compares everything that a mapper counted with hand-computed values: what is not expected must be absent.
 
-#include "archsim/map/mapper.hpp"
+#include "archsim/extend/mapper.hpp"
 
 #include <catch2/catch.hpp>
 

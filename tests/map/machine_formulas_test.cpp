@@ -2,7 +2,8 @@
 
 #include "accelerator_support.hpp"
 #include "archsim/map/machine_changes.hpp"
-#include "archsim/map/memory_plan.hpp"
+#include "hardware/energy_table.hpp"
+#include "map/memory_plan.hpp"
 
 #include <catch2/catch.hpp>
 

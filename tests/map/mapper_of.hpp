@@ -1,8 +1,8 @@
 #pragma once
 // Mappers and family facts by the names that flags and files use.
 
+#include "archsim/extend/mapper.hpp"
 #include "archsim/hardware/device.hpp"
-#include "archsim/map/mapper.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "archsim/map/mapper.hpp"
+#include "archsim/extend/mapper.hpp"
 
 #include <catch2/catch.hpp>
 

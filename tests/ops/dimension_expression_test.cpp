@@ -1,7 +1,7 @@
 // Sizes that files write as arithmetic, and sizes that messages offer.
 
-#include "archsim/ops/given_values.hpp"
 #include "ops/dimension_expression.hpp"
+#include "ops/given_values.hpp"
 #include "ops/graph_maker.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 #include "archsim/core/finding.hpp"
-#include "archsim/ops/given_values.hpp"
+#include "ops/given_values.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 // Operators with fewer inputs than they need, all of them known: findings, never a fault.
 
-#include "archsim/ops/registry.hpp"
+#include "archsim/extend/operator.hpp"
 #include "ops/graph_maker.hpp"
 
 #include <catch2/catch.hpp>

@@ -2,7 +2,7 @@
 // implementation produced. Debian's libonnx-testdata stores whole tensors; the ONNX project's newer backend
 // tests come as a folder with expected.json, named by ARCHSIM_ONNX_NODE_TESTS.
 
-#include "archsim/import/import.hpp"
+#include "archsim/extend/importer.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 
 #include <catch2/catch.hpp>

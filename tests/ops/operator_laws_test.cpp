@@ -1,7 +1,7 @@
 // Relations that hold for every operator of every model shipped with the project.
 
-#include "archsim/import/import.hpp"
-#include "archsim/ops/registry.hpp"
+#include "archsim/extend/importer.hpp"
+#include "archsim/extend/operator.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // What a quantised graph says about formats, and what counts as a parameter of it.
 
-#include "archsim/ops/precision_mix.hpp"
 #include "ops/graph_maker.hpp"
+#include "ops/precision_mix.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // Hand-computed work of latent attention and of recurrences with a state.
 
-#include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/ops/shaped_graph.hpp"
+#include "checkpoint/checkpoint.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // What makes a graph one that nothing can be said of, and budgets of loops.
 
 #include "archsim/core/finding.hpp"
-#include "archsim/ops/registry.hpp"
+#include "archsim/extend/operator.hpp"
 #include "archsim/partition/partition.hpp"
 #include "ops/arity.hpp"
 #include "ops/graph_maker.hpp"

@@ -1,7 +1,7 @@
 // Prints the multiply-accumulates of an ONNX file: consumer FILE [DIM=VALUE...]
 
 #include <archsim/core/version.hpp>
-#include <archsim/import/import.hpp>
+#include <archsim/extend/importer.hpp>
 #include <archsim/ops/shaped_graph.hpp>
 
 #include <cstdio>

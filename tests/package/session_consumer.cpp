@@ -1,7 +1,7 @@
 // Uses the whole library as installed: estimates a model on a device. session_consumer [MODEL]
 
 #include <archsim/archsim.h>
-#include <archsim/run/session.hpp>
+#include <archsim/archsim.hpp>
 
 #include <cstdio>
 

@@ -1,9 +1,9 @@
 // Batch sweeps: the best batch is the best, limits are kept, failures are rows.
 
-#include "archsim/report/batch_report.hpp"
-#include "archsim/report/comprehensive_report.hpp"
-#include "archsim/run/analyze_batch.hpp"
-#include "archsim/run/comprehensive.hpp"
+#include "report/answers/batch_report.hpp"
+#include "report/answers/comprehensive_report.hpp"
+#include "run/compare/analyze_batch.hpp"
+#include "run/compare/comprehensive.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

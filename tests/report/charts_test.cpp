@@ -1,7 +1,7 @@
 // Charts as every renderer draws them: nothing lost, nothing that breaks a page or a terminal.
 
-#include "archsim/report/comparison_charts.hpp"
 #include "archsim/run/session.hpp"
+#include "report/blocks/comparison_charts.hpp"
 #include "report/render/html_charts.hpp"
 #include "report/render/renderers.hpp"
 #include "report/render/text_charts.hpp"

@@ -1,8 +1,8 @@
 // The graph out: notes in a copy of the file, node data, and a trace as long as the latency.
 
-#include "archsim/report/graph_export.hpp"
+#include "report/answers/graph_export.hpp"
 
-#include "archsim/import/import.hpp"
+#include "archsim/extend/importer.hpp"
 #include "cli/workplace.hpp"
 #include "import/model_maker.hpp"
 #include "laws/laws.hpp"

@@ -1,11 +1,11 @@
 // The mapping report: its terms are those the estimate was made of, on every family.
 
-#include "archsim/report/graph_mapping.hpp"
+#include "report/answers/graph_mapping.hpp"
 
-#include "archsim/compare/breakdown.hpp"
-#include "archsim/compare/shown_pass.hpp"
-#include "archsim/estimate/resource_times.hpp"
 #include "archsim/run/session.hpp"
+#include "compare/breakdown.hpp"
+#include "compare/shown_pass.hpp"
+#include "estimate/resource_times.hpp"
 #include "run/session/graph_run.hpp"
 #include "support/shipped_session.hpp"
 

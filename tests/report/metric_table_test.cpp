@@ -1,17 +1,17 @@
 // A metric is one row of a table: what is added there appears in every format, limit, ranking and sweep.
 
-#include "archsim/report/batch_report.hpp"
-#include "archsim/report/compare_architectures_report.hpp"
-#include "archsim/report/compare_models_report.hpp"
-#include "archsim/report/result_json.hpp"
-#include "archsim/report/study_report.hpp"
-#include "archsim/report/sweep_report.hpp"
-#include "archsim/run/compare_architectures.hpp"
 #include "archsim/run/compare_models.hpp"
-#include "archsim/run/study.hpp"
-#include "archsim/run/sweep.hpp"
 #include "laws/laws.hpp"
+#include "report/answers/batch_report.hpp"
+#include "report/answers/compare_architectures_report.hpp"
+#include "report/answers/compare_models_report.hpp"
+#include "report/answers/result_json.hpp"
+#include "report/answers/study_report.hpp"
+#include "report/answers/sweep_report.hpp"
 #include "report/blocks/csv_text.hpp"
+#include "run/compare/compare_architectures.hpp"
+#include "run/compare/study.hpp"
+#include "run/sweep/sweep.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>

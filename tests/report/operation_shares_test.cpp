@@ -3,7 +3,7 @@
 
 #include "report/blocks/operation_shares.hpp"
 
-#include "archsim/compare/common_regions.hpp"
+#include "compare/common_regions.hpp"
 #include "laws/laws.hpp"
 
 #include <catch2/catch.hpp>

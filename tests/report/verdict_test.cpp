@@ -1,10 +1,10 @@
 // The verdict on top of an answer says what the results say; equal things stand together.
 
-#include "archsim/compare/generation_metrics.hpp"
-#include "archsim/report/compare_models_report.hpp"
-#include "archsim/report/graph_mapping.hpp"
 #include "archsim/run/compare_models.hpp"
+#include "compare/generation_metrics.hpp"
 #include "laws/laws.hpp"
+#include "report/answers/compare_models_report.hpp"
+#include "report/answers/graph_mapping.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/name_pattern.hpp"

@@ -1,8 +1,8 @@
 // What leaves an accelerator: shares that add up to the estimate, rewrites that keep what the model computes.
 
-#include "archsim/run/check_model.hpp"
 #include "laws/laws.hpp"
 #include "run/portability/channel_rounding.hpp"
+#include "run/portability/check_model.hpp"
 #include "run/portability/rewrites.hpp"
 #include "run/session/graph_run.hpp"
 

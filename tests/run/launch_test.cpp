@@ -2,7 +2,7 @@
 // answer.
 
 #include "archsim/core/finding.hpp"
-#include "archsim/run/launch.hpp"
+#include "run/sizing/launch.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,8 +1,8 @@
 // Architectures over classes of models: the table is the ratio of estimates that anybody can ask for, and
 // every claim holds.
 
-#include "archsim/compare/ties.hpp"
-#include "archsim/report/model_classes_report.hpp"
+#include "compare/ties.hpp"
+#include "report/answers/model_classes_report.hpp"
 
 #include "hardware/schema_check.hpp"
 #include "laws/laws.hpp"

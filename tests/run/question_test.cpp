@@ -2,10 +2,10 @@
 // of its parts, for models of several parts, answers to prompts and groups of devices.
 
 #include "archsim/compare/cost.hpp"
-#include "archsim/compare/ranking.hpp"
-#include "archsim/report/compare_models_report.hpp"
-#include "archsim/report/result_json.hpp"
+#include "compare/ranking.hpp"
 #include "laws/laws.hpp"
+#include "report/answers/compare_models_report.hpp"
+#include "report/answers/result_json.hpp"
 #include "run/generation/language_model.hpp"
 #include "run/session/graph_run.hpp"
 

@@ -1,10 +1,10 @@
 // Sizes of services: what serve_model says of them, laws of load, limits and devices, and the question that
 // people ask.
 
-#include "archsim/report/sizing_report.hpp"
-#include "archsim/run/given.hpp"
-#include "archsim/run/size_service.hpp"
+#include "report/answers/sizing_report.hpp"
+#include "run/session/given.hpp"
 #include "run/sizing/replicas.hpp"
+#include "run/sizing/size_service.hpp"
 #include "run/sizing/ways.hpp"
 #include "support/shipped_session.hpp"
 

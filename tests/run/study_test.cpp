@@ -1,6 +1,6 @@
-#include "archsim/ask/question.hpp"
-#include "archsim/ask/study_file.hpp"
-#include "archsim/report/study_report.hpp"
+#include "ask/question.hpp"
+#include "ask/study_file.hpp"
+#include "report/answers/study_report.hpp"
 
 #include "hardware/json_text.hpp"
 #include "hardware/schema_check.hpp"

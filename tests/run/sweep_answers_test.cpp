@@ -1,8 +1,8 @@
 // Sweeps over what is no single graph: models of several parts, and language models that answer a prompt.
 
-#include "archsim/compare/generation_metrics.hpp"
-#include "archsim/report/sweep_file.hpp"
-#include "archsim/run/sweep.hpp"
+#include "compare/generation_metrics.hpp"
+#include "report/answers/sweep_file.hpp"
+#include "run/sweep/sweep.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-#include "archsim/report/sweep_report.hpp"
-#include "archsim/run/sweep.hpp"
+#include "report/answers/sweep_report.hpp"
+#include "run/sweep/sweep.hpp"
 
 #include "archsim/hardware/device_changes.hpp"
 #include "map/counts_of_structure.hpp"

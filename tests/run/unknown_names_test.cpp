@@ -2,8 +2,8 @@
 // whichever question it is asked by.
 
 #include "archsim/run/compare_models.hpp"
-#include "archsim/run/sweep.hpp"
 #include "laws/laws.hpp"
+#include "run/sweep/sweep.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,8 +1,8 @@
 // The format of a question that names none: the file's own, and items that a file fixes.
 
-#include "archsim/run/usual_precision.hpp"
 #include "import/model_maker.hpp"
 #include "laws/laws.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include <catch2/catch.hpp>
 

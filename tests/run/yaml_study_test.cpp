@@ -1,6 +1,6 @@
 // Studies in YAML: the same studies and the same mistakes as in JSON, each with its line and column.
 
-#include "archsim/ask/study_file.hpp"
+#include "ask/study_file.hpp"
 #include "hardware/json_text.hpp"
 #include "run/compare/yaml_text.hpp"
 

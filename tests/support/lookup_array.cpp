@@ -3,7 +3,7 @@
 
 #include "support/lookup_array.hpp"
 
-#include "archsim/map/mapper.hpp"
+#include "archsim/extend/mapper.hpp"
 
 #include "hardware/temporary_database.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 // Sweeps that tests of sweeps share.
 
-#include "archsim/report/sweep_report.hpp"
-#include "archsim/run/sweep.hpp"
+#include "report/answers/sweep_report.hpp"
+#include "run/sweep/sweep.hpp"
 
 #include <span>
 #include <string>

@@ -3,11 +3,11 @@
 // family, estimates, rewrites, and what is drawn of them.
 
 #include "archsim/core/finding.hpp"
-#include "archsim/import/import.hpp"
-#include "archsim/report/compare_models_report.hpp"
-#include "archsim/report/graph_profile.hpp"
-#include "archsim/report/portability_report.hpp"
-#include "archsim/run/check_model.hpp"
+#include "archsim/extend/importer.hpp"
+#include "report/answers/compare_models_report.hpp"
+#include "report/answers/graph_profile.hpp"
+#include "report/answers/portability_report.hpp"
+#include "run/portability/check_model.hpp"
 
 #include <filesystem>
 #include <set>

@@ -1,7 +1,7 @@
 // The page's questions and answers, on this machine.
 
-#include "archsim/report/compare_models_report.hpp"
 #include "import/model_maker.hpp"
+#include "report/answers/compare_models_report.hpp"
 #include "web/desk.hpp"
 
 #include <catch2/catch.hpp>

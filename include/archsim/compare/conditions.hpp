@@ -3,16 +3,16 @@
 
 #include "archsim/core/export.hpp"
 #include "archsim/core/precision.hpp"
+#include "archsim/extend/fusion_policy.hpp"
 #include "archsim/hardware/device_changes.hpp"
-#include "archsim/hardware/parameter_site.hpp"
 #include "archsim/map/machine.hpp"
 #include "archsim/map/machine_changes.hpp"
-#include "archsim/partition/fusion_policy.hpp"
 
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace archsim {
 
@@ -41,6 +41,8 @@ class AskedPrecision : public PrecisionConfig {
     bool assigned_ = false;
 };
 
+struct ParameterOverride;
+
 /// How a workload runs. The defaults are those of the tools.
 struct Conditions {
     AskedPrecision precision; ///< what runs is Estimate::executed
@@ -61,7 +63,7 @@ struct Conditions {
     MachineChanges changes = {};  ///< to the rates and costs of the device as the database states it
     DeviceChanges structure = {}; ///< to its structure
     /// Parameters to take instead of those that the database states; null: none.
-    std::shared_ptr<const ParameterOverrides> overrides = {};
+    std::shared_ptr<const std::vector<ParameterOverride>> overrides = {};
 
     /// The formats asked for, with the cache's.
     PrecisionConfig formats() const {

@@ -5,7 +5,7 @@
 
 #include "archsim/compare/result.hpp"
 #include "archsim/core/export.hpp"
-#include "archsim/estimate/power_boundary.hpp"
+#include "archsim/estimate/estimate.hpp"
 
 #include <optional>
 #include <span>

@@ -3,7 +3,7 @@
 // (liveness), power, utilisation, each with the reason.
 
 #include "archsim/core/export.hpp"
-#include "archsim/map/mapper.hpp"
+#include "archsim/extend/mapper.hpp"
 
 #include <array>
 #include <functional>
@@ -19,6 +19,20 @@ ARCHSIM_API std::string_view name_of(Status status);
 
 enum class Bound : std::uint8_t { compute, memory, overhead };
 ARCHSIM_API std::string_view name_of(Bound bound);
+
+/// Where power is measured, from the inside out: what lies inside of a boundary is counted. Every measured
+/// value and every question about power has one.
+enum class PowerBoundary : std::uint8_t {
+    rail,   ///< what a sensor on the accelerator's supply reads (NVML): chip, memory, regulators of the card
+    chip,   ///< the device with its memory: what Estimate::power_w is
+    module, ///< a module that holds chip, memory and regulators
+    board,  ///< the board around chip or module: other chips, links, fans
+    wall    ///< the socket of the whole system: host, fans, power supply
+};
+/// "rail", "chip", "module", "board" or "wall".
+ARCHSIM_API std::string_view name_of(PowerBoundary boundary);
+/// The boundary of that name.
+ARCHSIM_API std::optional<PowerBoundary> parse_power_boundary(std::string_view text);
 
 /// Nominal 90 % interval.
 struct Interval {

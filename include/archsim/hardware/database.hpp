@@ -6,7 +6,6 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/device.hpp"
 #include "archsim/hardware/runtime.hpp"
-#include "archsim/hardware/stated_facts.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -16,6 +15,9 @@
 #include <vector>
 
 namespace archsim {
+
+struct StatedFact;
+struct SourceCounts;
 
 /// A named set of devices that compete for one use.
 struct Deployment {
@@ -39,8 +41,8 @@ enum class TunedFacts : std::uint8_t { as_stated, devices_reverted, reverted };
 
 /// Devices, software stacks and deployments, read from their files on first use.
 /// @code
-/// const HardwareDatabase hardware(data_dir() / "hardware_db");
-/// const DeviceChoice choice = hardware.device("jetson-orin-nano@15W");
+/// const Session session;
+/// const DeviceChoice choice = session.hardware().device("jetson-orin-nano@15W");
 /// assert(choice.device->id == "Jetson-Orin-Nano" && choice.power_mode == "15W");
 /// @endcode
 class ARCHSIM_API HardwareDatabase {

@@ -4,7 +4,7 @@
 
 #include "archsim/core/export.hpp"
 #include "archsim/hardware/device.hpp"
-#include "archsim/hardware/structure.hpp"
+#include "archsim/hardware/family.hpp"
 
 #include <array>
 #include <memory>

@@ -7,10 +7,11 @@
 #include "archsim/core/precision.hpp"
 #include "archsim/core/provenance.hpp"
 #include "archsim/hardware/parameters.hpp"
-#include "archsim/hardware/structure.hpp"
 
 #include <array>
 #include <compare>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -22,6 +23,18 @@
 #include <vector>
 
 namespace archsim {
+
+/// A part of the structure. A change is a factor on the device's own value.
+enum class Structure : std::uint8_t {
+    units,          ///< multiprocessors, cores, arrays, tiles: rounded to whole ones, at least one
+    array,          ///< rows and columns of each systolic array, tile or multiply-accumulate array
+    on_chip_memory, ///< capacity of caches, scratchpads and buffers
+    clock,          ///< of the compute engines; energy per event stays as it is at the device's own voltage
+    count_
+};
+inline constexpr std::size_t kStructureCount = static_cast<std::size_t>(Structure::count_);
+ARCHSIM_API std::string_view name_of(Structure structure); ///< "on_chip_memory"
+ARCHSIM_API std::optional<Structure> parse_structure(std::string_view text);
 
 struct Device;
 // Of the modules above: a row holds functions on them.

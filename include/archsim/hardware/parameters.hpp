@@ -13,17 +13,34 @@
 namespace archsim {
 
 enum class Parameter : std::uint16_t {
-#define ARCHSIM_PARAMETER(id, unit, low, high, doc) id,
+#define ARCHSIM_PARAMETER(id, unit, low, high, prices, kind, role, doc) id,
 #include "archsim/hardware/parameters.def"
 #undef ARCHSIM_PARAMETER
     count_
 };
 inline constexpr std::size_t kParameterCount = static_cast<std::size_t>(Parameter::count_);
 
-/// Name, unit, bounds and meaning of a parameter.
+/// Which part of a time a parameter prices: that part's evidence is what is known of its parameters.
+enum class Priced : std::uint8_t { arithmetic, memory, overhead };
+/// Whether a fit may vary it: what is structural is a property of a stack's code, to be looked up.
+enum class ParameterKind : std::uint8_t { fitted, structural };
+/// Who pays, for questions that change a part of a machine.
+enum class ParameterRole : std::uint8_t {
+    work,        ///< the device, while it works
+    start,       ///< the device, for starting: a fixed cost per inference, kernel, layer or parallel region
+    fallback,    ///< the host, for operators that the device does not take
+    host,        ///< the host, for its own part of every inference
+    memory_rate, ///< nobody: it is part of the rate of the external memory
+    cache_rate   ///< nobody: it is part of the rate of an on-chip memory
+};
+
+/// The row of a parameter.
 struct ParameterInfo {
     std::string_view name, unit;
     double low, high; ///< physical bounds, also the bounds of a fit
+    Priced prices;
+    ParameterKind kind;
+    ParameterRole role;
     std::string_view doc;
 };
 ARCHSIM_API const ParameterInfo& info_of(Parameter p);

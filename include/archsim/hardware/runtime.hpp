@@ -3,10 +3,9 @@
 
 #include "archsim/core/export.hpp"
 #include "archsim/core/precision.hpp"
+#include "archsim/extend/fusion_policy.hpp"
 #include "archsim/hardware/device.hpp"
-#include "archsim/hardware/operator_rules.hpp"
 #include "archsim/hardware/parameters.hpp"
-#include "archsim/partition/fusion_policy.hpp"
 
 #include <functional>
 #include <map>
@@ -16,6 +15,8 @@
 #include <vector>
 
 namespace archsim {
+
+struct OperatorRules;
 
 enum class WeightPrefetch : std::uint8_t { layer, network };
 enum class Fallback : std::uint8_t { none, host, vector };
@@ -37,9 +38,9 @@ struct Fp32Mathematics {
 /// Published measurements name a stack, not its release nor how it was called. A stack that describes an
 /// older release or another way of calling says which of them are its own.
 struct MeasuredAs {
-    std::string stack; ///< as the measurements name it
-    int until = 0;     ///< published in this year or before; 0: any year
-    std::string note;  ///< words of the measurement's note; empty: any
+    std::string stack;   ///< as the measurements name it
+    int until = 0;       ///< published in this year or before; 0: any year
+    std::string variant; ///< as the measurements name the release or the way of calling; empty: any
 };
 
 /// How to measure what an estimate says: a line for the shell, or why there is none. check_command() fills

@@ -4,11 +4,10 @@
 
 #include "archsim/core/export.hpp"
 #include "archsim/hardware/database.hpp"
-#include "archsim/hardware/energy_table.hpp"
-#include "archsim/hardware/uncertainty.hpp"
 
 #include <array>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace archsim {
@@ -44,6 +43,8 @@ struct Rate {
 };
 
 class Mapper;
+struct EnergyTable;
+class UncertaintyTable;
 
 /// A device with every choice made: what mappers and prices work on.
 struct ARCHSIM_API Machine {

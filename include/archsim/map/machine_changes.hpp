@@ -3,6 +3,7 @@
 // changed. What-if questions, sensitivity and the search for what would flip a ranking.
 
 #include "archsim/core/export.hpp"
+#include "archsim/hardware/events.hpp"
 #include "archsim/map/machine.hpp"
 
 #include <array>
@@ -56,9 +57,6 @@ struct MachineChanges {
     /// Equal in every factor.
     bool operator==(const MachineChanges&) const = default;
 };
-
-/// Parameters that are fixed costs: what Lever::fixed_cost scales.
-ARCHSIM_API std::span<const Parameter> fixed_cost_parameters();
 
 ARCHSIM_API void apply(const MachineChanges& changes, Machine& machine);
 

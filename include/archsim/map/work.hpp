@@ -2,10 +2,10 @@
 // What a mapper sees: a fused subgraph with its bytes at the precision that runs.
 
 #include "archsim/core/precision.hpp"
-#include "archsim/map/memory_plan.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 #include "archsim/partition/partition.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -67,6 +67,18 @@ struct DerivedCounts {
     std::vector<double> tensor_share;  ///< part of each tensor that lies on this chip
     std::vector<double> link_elements; ///< per operator: elements that this chip sends
     std::vector<double> collectives;   ///< per operator
+};
+
+/// Memory of one inference by liveness over the schedule: activations over the steps of the schedule.
+struct MemoryPlan {
+    std::vector<double> timeline; ///< live activation bytes at each subgraph
+    std::vector<double> crossing; ///< bytes made before each subgraph and read by it or later
+    double peak_live_bytes = 0;   ///< lower bound of any arena
+    double arena_bytes = 0;       ///< greedy by size, best fit (Pisarchyk & Lee 2020, algorithm 3)
+    double kv_cache_bytes = 0;    ///< keys and values carried between steps, outside the arena
+    std::uint32_t peak_step = 0;
+    std::vector<TensorId> peak_tensors;    ///< alive at the peak, largest first
+    std::vector<double> peak_tensor_bytes; ///< of each of them
 };
 
 struct SubgraphClasses;

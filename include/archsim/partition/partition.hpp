@@ -3,8 +3,8 @@
 // and cut.
 
 #include "archsim/core/export.hpp"
+#include "archsim/extend/fusion_policy.hpp"
 #include "archsim/ops/shaped_graph.hpp"
-#include "archsim/partition/fusion_policy.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,14 +1,13 @@
 #pragma once
 // Everything a tool needs to answer a question: the database, the catalogue, and estimates on request.
 
+#include "archsim/compare/measured_row.hpp"
 #include "archsim/compare/result.hpp"
-#include "archsim/compare/validation.hpp"
 #include "archsim/core/budget.hpp"
 #include "archsim/core/export.hpp"
+#include "archsim/extend/mapper.hpp"
+#include "archsim/extend/operator.hpp"
 #include "archsim/hardware/database.hpp"
-#include "archsim/hardware/spread_rows.hpp"
-#include "archsim/map/mapper.hpp"
-#include "archsim/ops/registry.hpp"
 #include "archsim/run/catalogue.hpp"
 #include "archsim/run/model.hpp"
 #include "archsim/run/workload.hpp"
@@ -21,7 +20,10 @@
 
 namespace archsim {
 
+class BoundModel;
+class EnergyDatabase;
 class PriceTables;
+struct SpreadRow;
 
 /// Where data and extensions come from.
 struct SessionOptions {

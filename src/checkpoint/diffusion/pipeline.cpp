@@ -1,4 +1,4 @@
-#include "archsim/checkpoint/diffusion.hpp"
+#include "checkpoint/diffusion.hpp"
 
 #include "checkpoint/config_parts.hpp"
 #include "checkpoint/diffusion/parts.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 // Sections of the compare_architectures report, and the words they share.
 
-#include "archsim/ask/question.hpp"
-#include "archsim/report/compare_architectures_report.hpp"
+#include "ask/question.hpp"
+#include "report/answers/compare_architectures_report.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/verdict.hpp"
 

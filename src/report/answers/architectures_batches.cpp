@@ -1,7 +1,7 @@
 // Best batch of each architecture, crossovers, and throughput over batch as a chart.
 
-#include "archsim/report/batch_report.hpp"
 #include "report/answers/architectures.hpp"
+#include "report/answers/batch_report.hpp"
 #include "report/blocks/batch_blocks.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"

@@ -8,10 +8,10 @@
 //       ...
 // Performance, Memory, Bottleneck Analysis: see result_text.
 
-#include "archsim/compare/bound_shares.hpp"
+#include "compare/bound_shares.hpp"
 #include "report/answers/architectures.hpp"
 
-#include "archsim/report/energy_report.hpp"
+#include "report/blocks/energy_report.hpp"
 #include "report/blocks/energy_rollup.hpp"
 #include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/metric_text.hpp"

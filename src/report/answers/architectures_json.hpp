@@ -1,7 +1,7 @@
 #pragma once
 // Parts of the compare_architectures document. Private: nlohmann stays out of public headers.
 
-#include "archsim/report/compare_architectures_report.hpp"
+#include "report/answers/compare_architectures_report.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -5,7 +5,7 @@
 
 #include "report/answers/architectures.hpp"
 
-#include "archsim/compare/shown_pass.hpp"
+#include "compare/shown_pass.hpp"
 #include "report/blocks/name_pattern.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/operation_shares.hpp"

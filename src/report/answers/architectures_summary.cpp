@@ -6,9 +6,9 @@
 
 #include "report/answers/architectures.hpp"
 
-#include "archsim/compare/generation_metrics.hpp"
-#include "archsim/compare/mixed_formats.hpp"
-#include "archsim/compare/ties.hpp"
+#include "compare/generation_metrics.hpp"
+#include "compare/mixed_formats.hpp"
+#include "compare/ties.hpp"
 #include "report/blocks/advice.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"

@@ -1,9 +1,9 @@
-#include "archsim/report/batch_report.hpp"
+#include "report/answers/batch_report.hpp"
 
-#include "archsim/compare/generation_metrics.hpp"
 #include "archsim/core/version.hpp"
-#include "archsim/report/decision_report.hpp"
+#include "compare/generation_metrics.hpp"
 #include "report/blocks/batch_blocks.hpp"
+#include "report/blocks/decision_report.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"

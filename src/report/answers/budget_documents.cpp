@@ -1,8 +1,9 @@
 // Answers about budgets for programs: JSON, JUnit XML and SARIF.
 
 #include "archsim/core/version.hpp"
-#include "archsim/report/budget_report.hpp"
 #include "core/printable.hpp"
+#include "hardware/operator_rules.hpp"
+#include "report/answers/budget_report.hpp"
 #include "report/answers/budget_text.hpp"
 #include "report/answers/difference_blocks.hpp"
 #include "report/answers/difference_json.hpp"

@@ -1,4 +1,4 @@
-#include "archsim/report/budget_report.hpp"
+#include "report/answers/budget_report.hpp"
 
 #include "report/answers/budget_text.hpp"
 #include "report/answers/difference_blocks.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-#include "archsim/run/check_budget.hpp"
+#include "run/compare/check_budget.hpp"
 
 #include <string>
 #include <vector>

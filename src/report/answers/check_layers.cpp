@@ -1,4 +1,4 @@
-#include "archsim/report/check_report.hpp"
+#include "report/answers/check_report.hpp"
 #include "report/blocks/cells.hpp"
 
 #include <algorithm>

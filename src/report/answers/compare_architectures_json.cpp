@@ -1,4 +1,4 @@
-#include "archsim/report/compare_architectures_report.hpp"
+#include "report/answers/compare_architectures_report.hpp"
 
 #include "archsim/core/version.hpp"
 #include "ask/question_json.hpp"

@@ -1,15 +1,17 @@
-#include "archsim/report/compare_models_report.hpp"
+#include "report/answers/compare_models_report.hpp"
 
-#include "archsim/report/comparison_charts.hpp"
-#include "archsim/report/decision_report.hpp"
-#include "archsim/report/generation_report.hpp"
+#include "archsim/report/answers.hpp"
+
 #include "report/answers/model_ranking.hpp"
 #include "report/blocks/advice.hpp"
 #include "report/blocks/all_subgraphs_table.hpp"
 #include "report/blocks/cold_start_table.hpp"
 #include "report/blocks/command_text.hpp"
+#include "report/blocks/comparison_charts.hpp"
+#include "report/blocks/decision_report.hpp"
 #include "report/blocks/failure_notes.hpp"
 #include "report/blocks/finding_text.hpp"
+#include "report/blocks/generation_report.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/percentile_table.hpp"
@@ -319,6 +321,14 @@ Report describe(const ModelComparison& c, const CompareModelsView& given, Format
 
 Report tabulate_subgraphs(const ModelComparison& comparison) {
     return {"Subgraphs", {all_subgraphs_table(comparison.results)}};
+}
+
+Report report_of(const ModelComparison& comparison, Format format) {
+    return describe(comparison, {}, format);
+}
+
+std::string document_of(const ModelComparison& comparison) {
+    return to_json(comparison, {});
 }
 
 } // namespace archsim

@@ -1,8 +1,8 @@
 #pragma once
 // A difference in words and tables, shared by what explains one and what checks one.
 
-#include "archsim/compare/difference.hpp"
-#include "archsim/report/difference_report.hpp"
+#include "compare/difference.hpp"
+#include "report/answers/difference_report.hpp"
 
 #include <array>
 #include <string>

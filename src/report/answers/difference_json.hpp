@@ -1,5 +1,5 @@
 #pragma once
-#include "archsim/compare/difference.hpp"
+#include "compare/difference.hpp"
 
 #include <nlohmann/json.hpp>
 

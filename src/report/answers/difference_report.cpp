@@ -1,4 +1,4 @@
-#include "archsim/report/difference_report.hpp"
+#include "report/answers/difference_report.hpp"
 
 #include "archsim/core/version.hpp"
 #include "report/answers/difference_blocks.hpp"

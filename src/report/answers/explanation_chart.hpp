@@ -1,5 +1,5 @@
 #pragma once
-#include "archsim/report/compare_architectures_report.hpp"
+#include "report/answers/compare_architectures_report.hpp"
 
 namespace archsim {
 

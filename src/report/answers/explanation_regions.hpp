@@ -4,7 +4,7 @@
 //   Operation                        Count  Part      Share  Mainly
 //   /encoder/layer.*/output/MatMul      12  +91.9 us   18.4  fixed cost per kernel, layer and inference
 
-#include "archsim/report/compare_architectures_report.hpp"
+#include "report/answers/compare_architectures_report.hpp"
 
 namespace archsim {
 

@@ -1,8 +1,8 @@
-#include "archsim/report/graph_export.hpp"
+#include "report/answers/graph_export.hpp"
 
-#include "archsim/compare/common_regions.hpp"
 #include "archsim/core/version.hpp"
-#include "archsim/estimate/resource_times.hpp"
+#include "compare/common_regions.hpp"
+#include "estimate/resource_times.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/json_document.hpp"

@@ -1,6 +1,6 @@
-#include "archsim/report/graph_profile.hpp"
+#include "report/answers/graph_profile.hpp"
 
-#include "archsim/ops/traffic.hpp"
+#include "ops/traffic.hpp"
 
 #include <algorithm>
 #include <map>

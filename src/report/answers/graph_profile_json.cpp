@@ -1,5 +1,6 @@
 #include "archsim/core/version.hpp"
-#include "archsim/report/graph_profile.hpp"
+#include "ask/question_json.hpp"
+#include "report/answers/graph_profile.hpp"
 #include "report/blocks/finding_json.hpp"
 #include "report/render/json_document.hpp"
 
@@ -86,8 +87,12 @@ std::string to_json(const GraphProfile& profile, const GraphProfileView& view) {
     const auto total = [&](double value) {
         return profile.complete || view.allow_unknown ? number(value) : Json(nullptr);
     };
+    constexpr std::string_view kAsked[] = {"batch_size", "dims", "inputs", "input_shapes"};
+    Json request = {{"model", profile.name}};
+    request.update(question_json({profile.asked, {}}, kAsked));
     Json document = {{"schema", "archsim.profile_graph/1"},
                      {"version", version()},
+                     {"request", std::move(request)},
                      {"model", profile.name},
                      {"status", profile.complete ? "ok" : "incomplete"},
                      {"dims", graph.dims}};

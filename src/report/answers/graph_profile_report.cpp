@@ -1,9 +1,9 @@
 // The profile of a graph as report blocks: facts, a table by type, the module tree, the largest operators.
 
-#include "archsim/report/graph_profile.hpp"
+#include "report/answers/graph_profile.hpp"
 
-#include "archsim/ops/given_values.hpp"
-#include "archsim/ops/uncounted.hpp"
+#include "ops/given_values.hpp"
+#include "ops/uncounted.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/name_pattern.hpp"

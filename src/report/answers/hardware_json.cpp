@@ -1,7 +1,8 @@
 // The hardware tool's JSON documents; unknown values are null.
 
 #include "archsim/core/version.hpp"
-#include "archsim/report/hardware_list.hpp"
+#include "hardware/operator_rules.hpp"
+#include "report/answers/hardware_list.hpp"
 #include "report/answers/list_verdicts.hpp"
 #include "report/blocks/finding_json.hpp"
 #include "report/render/json_document.hpp"

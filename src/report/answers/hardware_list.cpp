@@ -1,6 +1,6 @@
 // Collects what the hardware tool shows.
 
-#include "archsim/report/hardware_list.hpp"
+#include "report/answers/hardware_list.hpp"
 
 #include "core/embedded_files.hpp"
 

@@ -1,6 +1,6 @@
 // One device with every number and source, and the outcome of a check, as report blocks.
 
-#include "archsim/report/hardware_list.hpp"
+#include "report/answers/hardware_list.hpp"
 #include "report/answers/list_verdicts.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/number_format.hpp"

@@ -10,7 +10,7 @@
 // INT8, FP16 and FP32 are dense peaks: the matrix engines, or the vector engines where there are none
 // (followed by "v"). "Sourced" is the share of the entry's numbers that are not assumed.
 
-#include "archsim/report/hardware_list.hpp"
+#include "report/answers/hardware_list.hpp"
 #include "report/answers/list_verdicts.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/sheet_text.hpp"

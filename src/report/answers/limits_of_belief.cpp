@@ -1,4 +1,4 @@
-#include "archsim/report/limits_of_belief.hpp"
+#include "report/answers/limits_of_belief.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

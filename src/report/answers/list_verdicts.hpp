@@ -2,9 +2,8 @@
 // The first lines of what lists and checks rather than compares: how much there is, what stands out in it,
 // and what it rests on.
 
-#include "archsim/report/hardware_list.hpp"
-#include "archsim/report/model_list.hpp"
-#include "archsim/report/validation_report.hpp"
+#include "report/answers/hardware_list.hpp"
+#include "report/answers/model_list.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -23,8 +22,6 @@ std::vector<std::string> verdict_lines(const RuntimeSheet& sheet);
 std::vector<std::string> verdict_lines(const HardwareCheck& check);
 /// "155 models of 31 tasks, from ... to ...", or how many files of a folder can be used.
 std::vector<std::string> verdict_lines(const ModelList& list);
-/// "Median error 7.7 % over 724 trusted measurements, ...", on left-out rows too, and the worst row.
-std::vector<std::string> verdict_lines(const ValidationAnswer& answer);
 
 /// The field "verdict" of a document: {"lines": [...]}.
 template <class Answer>

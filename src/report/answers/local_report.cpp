@@ -1,6 +1,7 @@
-#include "archsim/report/local_report.hpp"
+#include "report/answers/local_report.hpp"
 
 #include "archsim/core/version.hpp"
+#include "ask/question_json.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
@@ -232,8 +233,19 @@ std::string to_json(const LocalAnswer& answer, const LocalView&) {
               m.runs && m.layers > 0 ? Document(m.expert_layers) : Document(nullptr)},
              {"host_bytes", m.host_bytes},
              {"command", text(m.command)}});
+    const LocalRequest& r = answer.request;
+    constexpr std::string_view kAsked[] = {"context"};
+    Document request = {{"device", r.device},
+                        {"host", text(r.host)},
+                        {"host_memory_bytes", positive(r.host_memory_bytes)},
+                        {"kind", name_of(r.kind)},
+                        {"precisions", r.formats},
+                        {"least_tokens_per_s", positive(r.least_tokens_per_s)}};
+    request.update(
+        question_json({Workload{.model = {}, .prompt = Prompt{.context = r.context}}, {}}, kAsked));
     return document_text({{"schema", "archsim.local_models/1"},
                           {"version", version()},
+                          {"request", std::move(request)},
                           {"device", answer.device},
                           {"host", text(answer.host)},
                           {"runtime", answer.runtime},

@@ -1,8 +1,8 @@
-#include "archsim/report/model_classes_report.hpp"
+#include "report/answers/model_classes_report.hpp"
 
-#include "archsim/compare/mixed_formats.hpp"
-#include "archsim/compare/ties.hpp"
 #include "archsim/core/version.hpp"
+#include "compare/mixed_formats.hpp"
+#include "compare/ties.hpp"
 #include "report/blocks/architecture_differences.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"

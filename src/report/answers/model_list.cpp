@@ -1,4 +1,4 @@
-#include "archsim/report/model_list.hpp"
+#include "report/answers/model_list.hpp"
 
 #include "archsim/core/version.hpp"
 #include "report/answers/list_verdicts.hpp"

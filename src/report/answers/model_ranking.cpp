@@ -1,8 +1,8 @@
 #include "report/answers/model_ranking.hpp"
 
-#include "archsim/compare/bound_shares.hpp"
 #include "archsim/compare/decisions.hpp"
-#include "archsim/compare/ranking.hpp"
+#include "compare/bound_shares.hpp"
+#include "compare/ranking.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shown_metrics.hpp"
 

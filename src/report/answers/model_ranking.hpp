@@ -1,8 +1,8 @@
 #pragma once
 // What ranks the devices of one model in a comparison of models, in every format.
 
-#include "archsim/ask/question.hpp"
-#include "archsim/report/compare_models_report.hpp"
+#include "ask/question.hpp"
+#include "report/answers/compare_models_report.hpp"
 
 #include <span>
 #include <string>

@@ -1,4 +1,4 @@
-#include "archsim/report/operator_list.hpp"
+#include "report/answers/operator_list.hpp"
 
 #include "archsim/core/version.hpp"
 #include "report/render/json_document.hpp"

@@ -1,4 +1,4 @@
-#include "archsim/report/portability_report.hpp"
+#include "report/answers/portability_report.hpp"
 
 #include "archsim/core/version.hpp"
 #include "report/blocks/cells.hpp"

@@ -1,6 +1,7 @@
 // One software stack: what it serves, fuses, costs and cannot run, with every number and source.
 
-#include "archsim/report/hardware_list.hpp"
+#include "hardware/operator_rules.hpp"
+#include "report/answers/hardware_list.hpp"
 #include "report/answers/list_verdicts.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/sheet_text.hpp"

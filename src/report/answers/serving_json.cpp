@@ -1,6 +1,8 @@
-#include "archsim/report/serving_report.hpp"
+#include "report/answers/serving_report.hpp"
 
 #include "archsim/core/version.hpp"
+#include "ask/question_json.hpp"
+#include "ask/serving_fields_json.hpp"
 #include "report/render/json_document.hpp"
 
 #include <nlohmann/json.hpp>
@@ -96,12 +98,20 @@ Json serving_row(const ServingResult& r) {
 
 } // namespace
 
-std::string serving_json(std::span<const ServingResult> results) {
+std::string serving_json(std::span<const ServingResult> results, const ServedQuestion& asked) {
+    Json request = {{"model", asked.model}, {"hardware", asked.hardware}};
+    request.update(question_json({Workload{.model = {}, .sizes = asked.request.sizes}, asked.conditions}));
+    request["server"] = server_json(asked.request);
+    request["limits"] = {{"time_to_first_token_p99_s", positive_or_null(asked.level.time_to_first_s)},
+                         {"time_per_output_token_p99_s", positive_or_null(asked.level.time_per_token_s)},
+                         {"end_to_end_p99_s", positive_or_null(asked.level.end_to_end_s)}};
     Json rows = Json::array();
     for (const ServingResult& r : results)
         rows.push_back(serving_row(r));
-    return document_text(
-        {{"schema", "archsim.serve_model/1"}, {"version", version()}, {"results", std::move(rows)}});
+    return document_text({{"schema", "archsim.serve_model/1"},
+                          {"version", version()},
+                          {"request", std::move(request)},
+                          {"results", std::move(rows)}});
 }
 
 } // namespace archsim

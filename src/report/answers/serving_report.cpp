@@ -1,4 +1,4 @@
-#include "archsim/report/serving_report.hpp"
+#include "report/answers/serving_report.hpp"
 
 #include "report/blocks/cells.hpp"
 #include "report/blocks/number_format.hpp"

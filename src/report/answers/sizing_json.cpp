@@ -1,6 +1,8 @@
-#include "archsim/report/sizing_report.hpp"
+#include "report/answers/sizing_report.hpp"
 
 #include "archsim/core/version.hpp"
+#include "ask/question_json.hpp"
+#include "ask/serving_fields_json.hpp"
 #include "report/answers/sizing_text.hpp"
 #include "report/render/json_document.hpp"
 
@@ -124,9 +126,17 @@ std::string to_json(const SizingAnswer& answer, const PlainView&) {
     for (const SizedPair& pair : answer.pairs)
         pairs.push_back(sized_pair(pair));
     const RequestPlan& load = r.serving.load;
+    Json request = {{"model", answer.model}, {"hardware", answer.hardware}};
+    for (const Conditions& conditions : answer.formats)
+        request["precisions"].push_back(question_json({Workload{}, conditions}).at("precision"));
+    if (!answer.formats.empty())
+        request.update(
+            question_json({Workload{.model = {}, .sizes = r.serving.sizes}, answer.formats.front()}));
+    request["server"] = server_json(r.serving);
     return document_text(
         {{"schema", "archsim.size_service/1"},
          {"version", version()},
+         {"request", std::move(request)},
          {"model", answer.model},
          {"load",
           {{"rate_per_s", limit_or_null(load.rate_per_s)},

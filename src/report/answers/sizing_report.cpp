@@ -1,4 +1,4 @@
-#include "archsim/report/sizing_report.hpp"
+#include "report/answers/sizing_report.hpp"
 
 #include "report/answers/sizing_text.hpp"
 #include "report/blocks/cells.hpp"

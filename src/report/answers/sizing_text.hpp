@@ -1,8 +1,8 @@
 #pragma once
 // The answer of a sizing in a few lines.
 
-#include "archsim/report/report.hpp"
-#include "archsim/run/size_service.hpp"
+#include "archsim/extend/renderer.hpp"
+#include "run/sizing/size_service.hpp"
 
 #include <string>
 

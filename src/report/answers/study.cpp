@@ -1,8 +1,8 @@
-#include "archsim/report/study_report.hpp"
+#include "report/answers/study_report.hpp"
 
-#include "archsim/compare/mixed_formats.hpp"
 #include "archsim/core/version.hpp"
 #include "ask/question_json.hpp"
+#include "compare/mixed_formats.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/plural.hpp"
 #include "report/blocks/ranking_table.hpp"

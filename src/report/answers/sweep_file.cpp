@@ -1,4 +1,4 @@
-#include "archsim/report/sweep_file.hpp"
+#include "report/answers/sweep_file.hpp"
 
 #include "core/new_file.hpp"
 #include "report/answers/sweep_manifest.hpp"

@@ -1,6 +1,6 @@
 #include "archsim/core/version.hpp"
-#include "archsim/report/sweep_report.hpp"
 #include "core/printable.hpp"
+#include "report/answers/sweep_report.hpp"
 #include "report/answers/sweep_verdict.hpp"
 #include "report/render/json_document.hpp"
 

@@ -1,7 +1,7 @@
 #include "report/answers/sweep_manifest.hpp"
 
-#include "archsim/ask/question.hpp"
 #include "archsim/core/version.hpp"
+#include "ask/question.hpp"
 #include "core/text_file.hpp"
 
 #include <fmt/format.h>

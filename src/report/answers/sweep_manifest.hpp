@@ -1,9 +1,9 @@
 #pragma once
 // FILE.json beside the rows of a sweep: which request they belong to, and what the file holds.
 
-#include "archsim/report/sweep_report.hpp"
-#include "archsim/run/sweep.hpp"
 #include "core/digest.hpp"
+#include "report/answers/sweep_report.hpp"
+#include "run/sweep/sweep.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,6 +1,6 @@
-#include "archsim/report/sweep_report.hpp"
+#include "report/answers/sweep_report.hpp"
 
-#include "archsim/compare/generation_metrics.hpp"
+#include "compare/generation_metrics.hpp"
 #include "report/answers/sweep_verdict.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"

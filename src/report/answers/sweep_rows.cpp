@@ -1,4 +1,4 @@
-#include "archsim/report/sweep_report.hpp"
+#include "report/answers/sweep_report.hpp"
 
 #include "core/printable.hpp"
 #include "report/blocks/csv_text.hpp"

@@ -1,8 +1,8 @@
 // What a sweep tells beyond its rows: what binds the listed points, what each part does alone, where that
 // bends, and which part would help next.
 
-#include "archsim/compare/bound_shares.hpp"
-#include "archsim/report/sweep_report.hpp"
+#include "compare/bound_shares.hpp"
+#include "report/answers/sweep_report.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #pragma once
 // What a sweep found, in sentences, and how its points are called.
 
-#include "archsim/report/sweep_report.hpp"
+#include "report/answers/sweep_report.hpp"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "archsim/report/this_machine_report.hpp"
+#include "report/answers/this_machine_report.hpp"
 
 #include <fmt/format.h>
 

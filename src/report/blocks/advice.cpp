@@ -1,7 +1,7 @@
 #include "report/blocks/advice.hpp"
 
-#include "archsim/compare/bound_shares.hpp"
-#include "archsim/compare/ties.hpp"
+#include "compare/bound_shares.hpp"
+#include "compare/ties.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>

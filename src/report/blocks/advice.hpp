@@ -7,7 +7,7 @@
 //     * Xeon-8490H: memory is 83 % of the time: fewer bytes, --precision int8
 
 #include "archsim/compare/result.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 
 #include <nlohmann/json.hpp>
 

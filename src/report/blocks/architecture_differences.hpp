@@ -3,7 +3,7 @@
 // one network is spent on.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 
 #include <span>
 #include <string>

@@ -1,5 +1,6 @@
 #include "report/blocks/batch_blocks.hpp"
 
+#include "hardware/energy_table.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_row.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 // What reports on several batch sizes share.
 
-#include "archsim/compare/batch_analysis.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
+#include "compare/batch_analysis.hpp"
 
 #include <nlohmann/json.hpp>
 

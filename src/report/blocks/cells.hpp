@@ -1,7 +1,7 @@
 #pragma once
 // The cells that most tables are made of: a number for people and, for sorting, CSV and JSON, in SI.
 
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 
 #include "report/blocks/number_format.hpp"
 

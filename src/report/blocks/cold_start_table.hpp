@@ -1,7 +1,7 @@
 #pragma once
 #include "archsim/compare/result.hpp"
-#include "archsim/estimate/cold_start.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
+#include "estimate/cold_start.hpp"
 
 #include <optional>
 #include <span>

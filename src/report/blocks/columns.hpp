@@ -2,7 +2,7 @@
 // Tables from a list of columns: each column says how it is headed and what it shows of a row. The same list
 // makes the table for people, the CSV and the rows of a JSON document.
 
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 
 #include <cmath>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #pragma once
 // Command lines that can be pasted.
 
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 
 #include <string>
 #include <vector>

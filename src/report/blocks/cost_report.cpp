@@ -1,4 +1,4 @@
-#include "archsim/report/cost_report.hpp"
+#include "report/blocks/cost_report.hpp"
 
 #include "report/blocks/explanations_json.hpp"
 #include "report/blocks/number_format.hpp"

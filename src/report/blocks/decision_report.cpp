@@ -1,4 +1,4 @@
-#include "archsim/report/decision_report.hpp"
+#include "report/blocks/decision_report.hpp"
 
 #include "report/answers/architectures.hpp"
 #include "report/blocks/decision_json.hpp"

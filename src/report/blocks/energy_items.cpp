@@ -1,4 +1,5 @@
-#include "archsim/report/energy_report.hpp"
+#include "hardware/energy_table.hpp"
+#include "report/blocks/energy_report.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
-#include "archsim/report/energy_report.hpp"
+#include "report/blocks/energy_report.hpp"
 
 #include "estimate/wall_power.hpp"
+#include "hardware/energy_table.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/energy_rollup.hpp"
 #include "report/blocks/explanations_json.hpp"

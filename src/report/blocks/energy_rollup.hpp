@@ -6,7 +6,7 @@
 
 #include "archsim/compare/result.hpp"
 #include "archsim/estimate/estimate.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 
 #include <array>
 #include <cstddef>

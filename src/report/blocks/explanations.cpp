@@ -1,8 +1,8 @@
-#include "archsim/report/explanations.hpp"
+#include "report/blocks/explanations.hpp"
 
-#include "archsim/report/cost_report.hpp"
-#include "archsim/report/memory_report.hpp"
+#include "report/blocks/cost_report.hpp"
 #include "report/blocks/explanations_json.hpp"
+#include "report/blocks/memory_report.hpp"
 
 #include <iterator>
 

@@ -1,8 +1,8 @@
 #pragma once
 // JSON of what Explanations ask for: keys that documents of several tools share.
 
-#include "archsim/report/energy_report.hpp"
-#include "archsim/report/explanations.hpp"
+#include "report/blocks/energy_report.hpp"
+#include "report/blocks/explanations.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -4,6 +4,7 @@
 //   {"kind": "unknown_field", "severity": "error", "file": "chip.json", "where": "/powr",
 //    "message": "...", "hint": "\"power\" meant?", "op_type": "", "domain": "", "opset": 0}
 
+#include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"
 
 #include <nlohmann/json.hpp>
@@ -12,7 +13,7 @@
 
 namespace archsim {
 
-nlohmann::ordered_json finding_json(const Finding& finding);
-nlohmann::ordered_json findings_json(const std::vector<Finding>& findings);
+ARCHSIM_API nlohmann::ordered_json finding_json(const Finding& finding);
+ARCHSIM_API nlohmann::ordered_json findings_json(const std::vector<Finding>& findings);
 
 } // namespace archsim

@@ -1,7 +1,7 @@
-#include "archsim/report/generation_report.hpp"
+#include "report/blocks/generation_report.hpp"
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/compare/offload.hpp"
+#include "compare/offload.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/failure_notes.hpp"

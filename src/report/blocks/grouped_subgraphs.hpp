@@ -2,7 +2,7 @@
 // Subgraphs that are the same but for their names, in one row: "12 x attention MatMul: 48 us, 33 %".
 
 #include "archsim/compare/result.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 
 #include <cstddef>
 #include <vector>

@@ -2,7 +2,7 @@
 // Parts of the mapping report that other reports show too.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 
 #include <nlohmann/json.hpp>
 

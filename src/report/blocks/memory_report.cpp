@@ -1,6 +1,6 @@
-#include "archsim/report/memory_report.hpp"
+#include "report/blocks/memory_report.hpp"
 
-#include "archsim/report/graph_mapping.hpp"
+#include "report/answers/graph_mapping.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/explanations_json.hpp"
 #include "report/blocks/number_format.hpp"

@@ -1,6 +1,6 @@
 #include "report/blocks/metric_text.hpp"
 
-#include "archsim/compare/generation_metrics.hpp"
+#include "compare/generation_metrics.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // applied.
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 
 #include <span>
 #include <string>

@@ -1,7 +1,7 @@
 #include "report/blocks/operation_shares.hpp"
 
-#include "archsim/compare/bound_shares.hpp"
-#include "archsim/compare/common_regions.hpp"
+#include "compare/bound_shares.hpp"
+#include "compare/common_regions.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <algorithm>

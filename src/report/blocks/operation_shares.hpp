@@ -2,7 +2,7 @@
 // What sorts of layers a network consists of, and where its utilisation is least and most.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 
 #include <string>
 #include <string_view>

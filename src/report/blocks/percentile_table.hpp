@@ -1,7 +1,7 @@
 #pragma once
 #include "archsim/compare/result.hpp"
-#include "archsim/report/report.hpp"
-#include "archsim/run/percentiles.hpp"
+#include "archsim/extend/renderer.hpp"
+#include "run/compare/percentiles.hpp"
 
 #include <nlohmann/json.hpp>
 #include <span>

@@ -1,5 +1,5 @@
 #pragma once
-#include "archsim/ops/precision_mix.hpp"
+#include "ops/precision_mix.hpp"
 
 #include <string>
 #include <vector>

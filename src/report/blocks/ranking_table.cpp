@@ -1,6 +1,6 @@
 #include "report/blocks/ranking_table.hpp"
 
-#include "archsim/compare/mixed_formats.hpp"
+#include "compare/mixed_formats.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/failure_notes.hpp"
 #include "report/blocks/metric_text.hpp"

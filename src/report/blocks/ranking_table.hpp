@@ -1,6 +1,6 @@
 #pragma once
-#include "archsim/compare/ranking.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
+#include "compare/ranking.hpp"
 
 #include <span>
 

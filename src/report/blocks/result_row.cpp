@@ -1,10 +1,10 @@
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/finding_json.hpp"
 
-#include "archsim/compare/offload.hpp"
-#include "archsim/ops/precision_mix.hpp"
-#include "archsim/report/result_json.hpp"
 #include "ask/question_json.hpp"
+#include "compare/offload.hpp"
+#include "ops/precision_mix.hpp"
+#include "report/answers/result_json.hpp"
 #include "report/blocks/cold_start_table.hpp"
 #include "report/blocks/generation_json.hpp"
 #include "report/blocks/result_text.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // One result as a row for programs: the same columns in CSV, in the JSON of every tool and in Python.
 
-#include "archsim/compare/ranking.hpp"
+#include "compare/ranking.hpp"
 #include "report/blocks/columns.hpp"
 
 #include <span>

@@ -1,8 +1,8 @@
 #include "report/blocks/result_sources.hpp"
 #include "report/blocks/cells.hpp"
 
-#include "archsim/estimate/resource_times.hpp"
-#include "archsim/report/energy_report.hpp"
+#include "estimate/resource_times.hpp"
+#include "report/blocks/energy_report.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // What an estimate was computed from, with the source of each number.
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 
 #include <string>
 

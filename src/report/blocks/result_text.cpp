@@ -1,7 +1,7 @@
 #include "report/blocks/result_text.hpp"
 
-#include "archsim/compare/bound_shares.hpp"
-#include "archsim/compare/generation_metrics.hpp"
+#include "compare/bound_shares.hpp"
+#include "compare/generation_metrics.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/operation_shares.hpp"

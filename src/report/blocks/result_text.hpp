@@ -2,7 +2,7 @@
 // Words and cells for one result, shared by all reports.
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 
 #include <cstdint>
 #include <span>

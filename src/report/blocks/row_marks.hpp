@@ -2,8 +2,8 @@
 // Signs beside a result in a table, and the note that explains each. A row of the table in row_marks.cpp is
 // all that a new sign needs.
 
-#include "archsim/compare/ranking.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
+#include "compare/ranking.hpp"
 
 #include <cstddef>
 #include <map>

@@ -1,8 +1,8 @@
 #pragma once
 // Words and tables that the sheets of devices and software stacks share.
 
-#include "archsim/hardware/stated_facts.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
+#include "hardware/stated_facts.hpp"
 
 #include <functional>
 #include <string>

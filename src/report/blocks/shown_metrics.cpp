@@ -1,7 +1,7 @@
 #include "report/blocks/shown_metrics.hpp"
 
-#include "archsim/compare/generation_metrics.hpp"
-#include "archsim/compare/ranking.hpp"
+#include "compare/generation_metrics.hpp"
+#include "compare/ranking.hpp"
 
 namespace archsim {
 

@@ -1,7 +1,7 @@
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/cells.hpp"
 
-#include "archsim/compare/shown_pass.hpp"
+#include "compare/shown_pass.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>

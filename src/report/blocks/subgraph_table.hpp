@@ -1,6 +1,6 @@
 #pragma once
 #include "archsim/compare/result.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 // `--sort COLUMN` and `--top N` of tools whose tables list things that can be ranked.
 
 #include "archsim/core/export.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 
 #include <cstddef>
 #include <string>

@@ -9,7 +9,8 @@
 //   Limit power at most 15 W: met by 3 of 4. KPU-T256@15W would meet it.
 
 #include "archsim/compare/decisions.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/core/export.hpp"
+#include "archsim/extend/renderer.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -39,6 +40,6 @@ Takeaway verdict_block(const VerdictQuestion& question);
 nlohmann::ordered_json verdict_json(const VerdictQuestion& question);
 
 /// "A, B and 3 more".
-std::string names_text(const std::vector<std::string>& names, std::size_t most = 3);
+ARCHSIM_API std::string names_text(const std::vector<std::string>& names, std::size_t most = 3);
 
 } // namespace archsim

@@ -1,7 +1,7 @@
 #include "archsim/core/finding.hpp"
-#include "archsim/report/fragment.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 #include "core/printable.hpp"
+#include "report/render/fragment.hpp"
 #include "report/render/renderers.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #pragma once
 // The renderers behind render(): one function and one file per format.
 
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 
 namespace archsim {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 
 #include <string>
 

@@ -8,7 +8,7 @@
 //
 // Only texts break, at spaces, then at joints of names ("a-b/c"); numbers never do.
 
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 
 #include <cstddef>
 #include <string>

@@ -1,5 +1,5 @@
 #include "archsim/core/finding.hpp"
-#include "archsim/report/report.hpp"
+#include "archsim/extend/renderer.hpp"
 #include "core/new_file.hpp"
 
 #include <fmt/format.h>

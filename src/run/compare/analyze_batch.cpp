@@ -1,4 +1,4 @@
-#include "archsim/run/analyze_batch.hpp"
+#include "run/compare/analyze_batch.hpp"
 
 #include "run/session/every_mode.hpp"
 

@@ -1,6 +1,6 @@
 #include "run/compare/batch_sweep.hpp"
 
-#include "archsim/run/analyze_batch.hpp"
+#include "run/compare/analyze_batch.hpp"
 
 #include <array>
 

@@ -2,8 +2,8 @@
 // The same comparison at many batches: the best batch of each architecture, and where they overtake each
 // other.
 
-#include "archsim/run/compare_architectures.hpp"
 #include "run/compare/architecture_choice.hpp"
+#include "run/compare/compare_architectures.hpp"
 
 namespace archsim {
 

@@ -1,4 +1,4 @@
-#include "archsim/run/check_budget.hpp"
+#include "run/compare/check_budget.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "run/session/prepared.hpp"

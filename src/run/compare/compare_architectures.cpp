@@ -1,7 +1,7 @@
-#include "archsim/run/compare_architectures.hpp"
+#include "run/compare/compare_architectures.hpp"
 
-#include "archsim/compare/ties.hpp"
-#include "archsim/run/usual_precision.hpp"
+#include "compare/ties.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include "run/compare/architecture_choice.hpp"
 #include "run/compare/batch_sweep.hpp"

@@ -1,6 +1,6 @@
 #include "archsim/run/compare_models.hpp"
 
-#include "archsim/run/usual_precision.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include "run/compare/other_conditions.hpp"
 #include "run/session/every_mode.hpp"

@@ -1,4 +1,4 @@
-#include "archsim/run/comprehensive.hpp"
+#include "run/compare/comprehensive.hpp"
 
 namespace archsim {
 

@@ -1,6 +1,6 @@
-#include "archsim/run/explain_difference.hpp"
+#include "run/compare/explain_difference.hpp"
 
-#include "archsim/run/usual_precision.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include "run/generation/passes.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 // The search for what turns a ranking around: estimates again and again with one thing changed.
 
-#include "archsim/compare/explanation.hpp"
 #include "archsim/run/session.hpp"
+#include "compare/explanation.hpp"
 
 #include <string>
 

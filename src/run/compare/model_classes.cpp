@@ -1,6 +1,6 @@
-#include "archsim/run/model_classes.hpp"
+#include "run/compare/model_classes.hpp"
 
-#include "archsim/compare/ties.hpp"
+#include "compare/ties.hpp"
 
 #include "run/compare/architecture_choice.hpp"
 #include "run/compare/other_conditions.hpp"

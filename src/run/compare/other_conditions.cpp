@@ -1,6 +1,6 @@
 #include "run/compare/other_conditions.hpp"
 
-#include "archsim/compare/mixed_formats.hpp"
+#include "compare/mixed_formats.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "archsim/run/percentiles.hpp"
+#include "run/compare/percentiles.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "archsim/serving/simulation.hpp"

@@ -1,4 +1,5 @@
 #include "run/compare/sensitivity.hpp"
+#include "hardware/energy_table.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,13 +33,10 @@ struct Input {
 
 /// Parameters that make_machine turned into rates already: the rate is what can be changed.
 std::optional<Lever> lever_of_rate(Parameter parameter) {
-    switch (parameter) {
-    case Parameter::dram_efficiency:
-    case Parameter::fabric_efficiency:
+    switch (info_of(parameter).role) {
+    case ParameterRole::memory_rate:
         return Lever::bandwidth;
-    case Parameter::l2_bytes_per_clock:
-    case Parameter::llc_bytes_per_clock:
-    case Parameter::llc_bandwidth:
+    case ParameterRole::cache_rate:
         return Lever::on_chip;
     default:
         return std::nullopt;

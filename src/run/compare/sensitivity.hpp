@@ -1,8 +1,8 @@
 #pragma once
 // Inputs that nobody published: does the answer hang on them?
 
-#include "archsim/run/compare_architectures.hpp"
 #include "run/compare/architecture_choice.hpp"
+#include "run/compare/compare_architectures.hpp"
 
 namespace archsim {
 

@@ -1,7 +1,7 @@
-#include "archsim/run/study.hpp"
+#include "run/compare/study.hpp"
 
-#include "archsim/run/usual_precision.hpp"
 #include "run/session/prepared.hpp"
+#include "run/session/usual_precision.hpp"
 
 namespace archsim {
 

@@ -1,8 +1,8 @@
 #include "run/compare/what_if.hpp"
 
 #include "archsim/compare/decisions.hpp"
-#include "archsim/core/assignment.hpp"
-#include "archsim/core/parse_number.hpp"
+#include "core/assignment.hpp"
+#include "core/parse_number.hpp"
 
 #include <charconv>
 #include <cmath>

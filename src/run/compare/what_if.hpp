@@ -1,8 +1,8 @@
 #pragma once
 // "--what-if bandwidth=2x tdp=15W batch=8": the same question about devices or a workload that differ.
 
-#include "archsim/run/compare_architectures.hpp"
 #include "run/compare/architecture_choice.hpp"
+#include "run/compare/compare_architectures.hpp"
 
 namespace archsim {
 

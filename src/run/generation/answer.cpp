@@ -1,7 +1,7 @@
 // A prompt and its answer: the passes that are priced, and the whole that they add up to.
 
-#include "archsim/estimate/algebra.hpp"
 #include "archsim/serving/simulation.hpp"
+#include "estimate/algebra.hpp"
 #include "map/sharding.hpp"
 #include "run/generation/context_points.hpp"
 #include "run/generation/offload.hpp"

@@ -1,6 +1,6 @@
 #include "run/generation/passes.hpp"
 
-#include "archsim/estimate/algebra.hpp"
+#include "estimate/algebra.hpp"
 #include "run/generation/context_points.hpp"
 #include "run/generation/step.hpp"
 #include "run/session/prepared.hpp"

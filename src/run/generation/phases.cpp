@@ -1,6 +1,6 @@
 #include "run/generation/phases.hpp"
 
-#include "archsim/estimate/algebra.hpp"
+#include "estimate/algebra.hpp"
 #include "run/generation/step.hpp"
 #include "run/session/graph_run.hpp"
 

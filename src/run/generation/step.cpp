@@ -1,6 +1,6 @@
 #include "run/generation/step.hpp"
 
-#include "archsim/estimate/algebra.hpp"
+#include "estimate/algebra.hpp"
 
 #include "estimate/intervals.hpp"
 

@@ -2,6 +2,7 @@
 // One pass of a language model on a machine: the building block of phases and of serving.
 
 #include "run/generation/language_model.hpp"
+#include "run/session/bound_model.hpp"
 
 #include <optional>
 

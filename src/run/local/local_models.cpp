@@ -1,15 +1,17 @@
-#include "archsim/run/local_models.hpp"
+#include "run/local/local_models.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/run/usual_precision.hpp"
+#include "core/data_dir.hpp"
 #include "estimate/intervals.hpp"
 #include "map/sharding.hpp"
 #include "run/generation/language_model.hpp"
 #include "run/generation/step.hpp"
 #include "run/local/llama_command.hpp"
 #include "run/local/llama_memory.hpp"
+#include "run/serving/servers.hpp"
 #include "run/session/graph_run.hpp"
 #include "run/session/prepared.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include <fmt/format.h>
 
@@ -185,8 +187,7 @@ class LocalRunner {
         runner->ignore_capacity();
         out.memory = piece.memory.peak_bytes > last.memory.peak_bytes ? piece.memory : last.memory;
         if (const auto& lm = language->bound(1, 1, context - 1)->model().info.language_model;
-            stack == kLlamaCpp && lm) {
-            // Its graph is reserved with logits of every token of a piece.
+            lm && server_memory(runner->machine(), data_table("servers.json")).every_logit) {
             MemoryEstimate& m = out.memory;
             const double held = m.weight_bytes + m.kv_cache_bytes;
             m.peak_bytes = held + std::max(m.peak_bytes - held, llama_output_bytes(*lm, chunk));

@@ -1,11 +1,12 @@
 #include "run/portability/advice.hpp"
 
-#include "archsim/compare/difference.hpp"
+#include "compare/difference.hpp"
 #include "run/portability/block_precision.hpp"
 #include "run/portability/channel_rounding.hpp"
 #include "run/portability/dense_windows.hpp"
 #include "run/portability/head_sizes.hpp"
 #include "run/portability/rewrites.hpp"
+#include "run/session/bound_model.hpp"
 
 #include <fmt/format.h>
 

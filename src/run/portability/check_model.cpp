@@ -1,9 +1,10 @@
-#include "archsim/run/check_model.hpp"
+#include "run/portability/check_model.hpp"
 
-#include "archsim/estimate/resource_times.hpp"
-#include "archsim/run/usual_precision.hpp"
+#include "estimate/resource_times.hpp"
 #include "run/portability/advice.hpp"
 #include "run/portability/rewrites.hpp"
+#include "run/session/bound_model.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 #pragma once
 // Estimates of changed graphs on one device.
 
-#include "archsim/run/check_model.hpp"
+#include "run/portability/check_model.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -1,14 +1,15 @@
 #include "run/serving/engine.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/hardware/posterior.hpp"
-#include "archsim/hardware/uncertainty.hpp"
-#include "archsim/run/usual_precision.hpp"
+#include "hardware/energy_table.hpp"
 #include "hardware/interval_factor.hpp"
+#include "hardware/posterior.hpp"
+#include "hardware/uncertainty.hpp"
 #include "map/sharding.hpp"
 #include "run/serving/servers.hpp"
 #include "run/session/graph_run.hpp"
 #include "run/session/prepared.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include <fmt/format.h>
 

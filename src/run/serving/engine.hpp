@@ -2,6 +2,7 @@
 // One engine of a deployment: prices of its steps and room for its cache.
 
 #include "archsim/run/serve.hpp"
+#include "hardware/uncertainty.hpp"
 #include "run/serving/prices.hpp"
 
 #include <memory>

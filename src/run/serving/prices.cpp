@@ -1,8 +1,8 @@
 #include "run/serving/prices.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/hardware/uncertainty.hpp"
 #include "estimate/intervals.hpp"
+#include "hardware/uncertainty.hpp"
 #include "run/generation/stages.hpp"
 
 #include <algorithm>

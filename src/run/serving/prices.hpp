@@ -1,7 +1,9 @@
 #pragma once
 // Steps of a serving engine at the prices of a device: a few steps are estimated, those between interpolated.
 
+#include "archsim/core/export.hpp"
 #include "archsim/serving/serving_result.hpp"
+#include "hardware/error_model.hpp"
 #include "run/generation/step.hpp"
 
 #include <atomic>
@@ -27,7 +29,7 @@ namespace archsim {
 /// stages every stage works on its part of the batch at once: a step takes the time of one part through all
 /// stages. Nothing depends on the load that was asked for before. Safe to use from several threads, which
 /// wait for each other only where a table is filled.
-class EnginePrices final : public StepPrices {
+class ARCHSIM_API EnginePrices final : public StepPrices {
   public:
     /// `middle`: context of a typical sequence, for typical_step(); `whole_graph`: EngineLimits::whole_graph.
     EnginePrices(StepRunner runner, const Parallelism& parallelism, std::int64_t middle, std::int64_t longest,

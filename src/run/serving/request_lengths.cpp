@@ -1,7 +1,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
+#include "core/csv_reader.hpp"
 #include "core/text_file.hpp"
-#include "run/fit/csv_reader.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "run/serving/server.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/hardware/uncertainty.hpp"
+#include "hardware/uncertainty.hpp"
 #include "run/serving/wait_bounds.hpp"
 #include "run/session/regime.hpp"
 

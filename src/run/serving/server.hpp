@@ -1,13 +1,14 @@
 #pragma once
 // A device made ready to serve one model at one way to share it: what runs at different rates have in common.
 
+#include "archsim/core/export.hpp"
 #include "archsim/run/serve.hpp"
 #include "run/serving/engine.hpp"
 
 namespace archsim {
 
 /// Never throws for a device: what fails becomes the results' reason.
-class Server {
+class ARCHSIM_API Server {
   public:
     Server(const Session& session, const Model& model, std::string_view device, const Conditions& conditions,
            const ServingRequest& request);

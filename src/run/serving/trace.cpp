@@ -1,10 +1,10 @@
 // Recorded loads: Mooncake's JSON lines, Azure's and BurstGPT's CSV files.
 
 #include "archsim/core/finding.hpp"
-#include "archsim/core/parse_number.hpp"
 #include "archsim/run/serve.hpp"
+#include "core/csv_reader.hpp"
+#include "core/parse_number.hpp"
 #include "core/text_file.hpp"
-#include "run/fit/csv_reader.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

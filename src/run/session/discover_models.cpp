@@ -1,4 +1,4 @@
-#include "archsim/run/discover_models.hpp"
+#include "run/session/discover_models.hpp"
 
 #include "core/gzip.hpp"
 

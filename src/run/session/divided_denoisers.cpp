@@ -1,7 +1,7 @@
 #include "run/session/divided_denoisers.hpp"
 
-#include "archsim/checkpoint/diffusion.hpp"
-#include "archsim/estimate/algebra.hpp"
+#include "checkpoint/diffusion.hpp"
+#include "estimate/algebra.hpp"
 #include "run/session/graph_run.hpp"
 
 #include <algorithm>

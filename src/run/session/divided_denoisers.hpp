@@ -1,6 +1,7 @@
 #pragma once
 // Image and video generators on several devices that divide the tokens of the denoiser.
 
+#include "run/session/bound_model.hpp"
 #include "run/session/prepared.hpp"
 
 #include <cstdint>

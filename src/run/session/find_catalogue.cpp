@@ -1,6 +1,6 @@
 #include "run/session/find_catalogue.hpp"
 
-#include "archsim/core/data_dir.hpp"
+#include "core/data_dir.hpp"
 #include "core/embedded_files.hpp"
 
 #include <fmt/format.h>

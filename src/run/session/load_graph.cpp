@@ -1,12 +1,12 @@
 #include "run/session/load_graph.hpp"
 
-#include "archsim/checkpoint/checkpoint.hpp"
-#include "archsim/checkpoint/diffusion.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/import/import.hpp"
-#include "archsim/run/usual_precision.hpp"
+#include "archsim/extend/importer.hpp"
+#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/diffusion.hpp"
 #include "core/text_file.hpp"
 #include "ops/dimension_expression.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include <fmt/format.h>
 

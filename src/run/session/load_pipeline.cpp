@@ -1,8 +1,8 @@
 #include "run/session/load_pipeline.hpp"
 
-#include "archsim/checkpoint/diffusion.hpp"
-#include "archsim/run/usual_precision.hpp"
+#include "checkpoint/diffusion.hpp"
 #include "run/session/prepared.hpp"
+#include "run/session/usual_precision.hpp"
 
 namespace archsim {
 

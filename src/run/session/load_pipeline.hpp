@@ -1,6 +1,7 @@
 #pragma once
 // Image and video generators as models of several parts.
 
+#include "archsim/extend/operator.hpp"
 #include "archsim/run/model.hpp"
 
 #include <filesystem>

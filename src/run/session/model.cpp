@@ -4,6 +4,7 @@
 #include "map/sharding.hpp"
 #include "ops/dimension_expression.hpp"
 #include "partition/alike.hpp"
+#include "run/session/bound_model.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

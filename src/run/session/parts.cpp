@@ -1,7 +1,7 @@
 #include "run/session/parts.hpp"
 
-#include "archsim/compare/offload.hpp"
-#include "archsim/estimate/algebra.hpp"
+#include "compare/offload.hpp"
+#include "estimate/algebra.hpp"
 #include "ops/dimension_expression.hpp"
 #include "run/session/graph_run.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "archsim/hardware/energy_table.hpp"
-#include "archsim/hardware/uncertainty.hpp"
 #include "core/read_once.hpp"
+#include "hardware/energy_table.hpp"
+#include "hardware/uncertainty.hpp"
 
 #include <filesystem>
 #include <memory>

@@ -1,8 +1,8 @@
 // Measurements of the user's own in words.
 
 #include "archsim/core/finding.hpp"
-#include "archsim/run/given.hpp"
 #include "core/text_file.hpp"
+#include "run/session/given.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 #pragma once
 // What an estimate is bound by.
 
+#include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
 
 #include <string>
@@ -8,6 +9,6 @@
 namespace archsim {
 
 /// What most of the time goes to: "compute", "memory" or "overhead". The estimate keeps its subgraphs.
-std::string regime_of(const Estimate& estimate);
+ARCHSIM_API std::string regime_of(const Estimate& estimate);
 
 } // namespace archsim

@@ -1,16 +1,17 @@
 #include "archsim/run/session.hpp"
 
-#include "archsim/checkpoint/diffusion.hpp"
-#include "archsim/compare/latency_spread.hpp"
-#include "archsim/core/data_dir.hpp"
-#include "archsim/machine/this_machine.hpp"
-#include "archsim/run/usual_precision.hpp"
+#include "checkpoint/diffusion.hpp"
+#include "compare/latency_spread.hpp"
+#include "core/data_dir.hpp"
+#include "hardware/parameter_site.hpp"
+#include "machine/this_machine.hpp"
 #include "run/session/find_catalogue.hpp"
 #include "run/session/graph_run.hpp"
 #include "run/session/load_graph.hpp"
 #include "run/session/load_pipeline.hpp"
 #include "run/session/prepared.hpp"
 #include "run/session/price_tables.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include <cmath>
 #include <fmt/format.h>

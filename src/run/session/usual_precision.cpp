@@ -1,4 +1,4 @@
-#include "archsim/run/usual_precision.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include "archsim/map/machine.hpp"
 

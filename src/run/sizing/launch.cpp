@@ -1,4 +1,4 @@
-#include "archsim/run/launch.hpp"
+#include "run/sizing/launch.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "run/sizing/manifest.hpp"

@@ -1,7 +1,7 @@
 #include "run/sizing/manifest.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/run/launch.hpp"
+#include "run/sizing/launch.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

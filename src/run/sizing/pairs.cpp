@@ -1,7 +1,7 @@
 #include "run/sizing/pairs.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/hardware/uncertainty.hpp"
+#include "hardware/uncertainty.hpp"
 #include "run/serving/engine.hpp"
 #include "run/serving/scaled_prices.hpp"
 #include "run/serving/server.hpp"

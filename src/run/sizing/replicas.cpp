@@ -1,6 +1,6 @@
 #include "run/sizing/replicas.hpp"
 
-#include "archsim/hardware/uncertainty.hpp"
+#include "hardware/uncertainty.hpp"
 #include "run/serving/scaled_prices.hpp"
 #include "run/serving/wait_bounds.hpp"
 

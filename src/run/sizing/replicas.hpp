@@ -2,8 +2,9 @@
 // One way to share a model on one device, times engines beside each other: how long clients wait, by the
 // estimate or where every step takes longer.
 
-#include "archsim/run/size_service.hpp"
+#include "hardware/uncertainty.hpp"
 #include "run/serving/server.hpp"
+#include "run/sizing/size_service.hpp"
 
 #include <optional>
 

@@ -1,7 +1,7 @@
 #pragma once
 // The fewest of one device, in one format, that hold the limits.
 
-#include "archsim/run/size_service.hpp"
+#include "run/sizing/size_service.hpp"
 
 namespace archsim {
 

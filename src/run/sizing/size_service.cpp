@@ -1,10 +1,11 @@
-#include "archsim/run/size_service.hpp"
+#include "run/sizing/size_service.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/run/usual_precision.hpp"
+#include "hardware/error_model.hpp"
 #include "map/sharding.hpp"
 #include "run/generation/language_model.hpp"
 #include "run/session/prepared.hpp"
+#include "run/session/usual_precision.hpp"
 #include "run/sizing/pairs.hpp"
 #include "run/sizing/remedy.hpp"
 #include "run/sizing/size_device.hpp"
@@ -165,6 +166,8 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
                           const std::function<void(std::size_t, std::size_t)>& progress) {
     SizingAnswer answer;
     answer.model = model.name();
+    answer.hardware.assign(hardware.begin(), hardware.end());
+    answer.formats.assign(formats.begin(), formats.end());
     answer.request = settled_load(request);
     check(answer.request);
     if (answer.request.serving.load.count <= 0)

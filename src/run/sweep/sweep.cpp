@@ -1,8 +1,8 @@
-#include "archsim/run/sweep.hpp"
+#include "run/sweep/sweep.hpp"
 
-#include "archsim/compare/generation_metrics.hpp"
-#include "archsim/run/usual_precision.hpp"
+#include "compare/generation_metrics.hpp"
 #include "run/session/prepared.hpp"
+#include "run/session/usual_precision.hpp"
 #include "run/sweep/ordered_work.hpp"
 #include "run/sweep/sweep_content.hpp"
 #include "run/sweep/sweep_worker.hpp"

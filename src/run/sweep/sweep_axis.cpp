@@ -1,8 +1,8 @@
-#include "archsim/core/assignment.hpp"
-#include "archsim/core/parse_number.hpp"
 #include "archsim/hardware/device_changes.hpp"
 #include "archsim/map/machine_changes.hpp"
-#include "archsim/run/sweep.hpp"
+#include "core/assignment.hpp"
+#include "core/parse_number.hpp"
+#include "run/sweep/sweep.hpp"
 
 #include <fmt/format.h>
 

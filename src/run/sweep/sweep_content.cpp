@@ -4,6 +4,8 @@
 #include "core/embedded_files.hpp"
 #include "core/text_file.hpp"
 #include "graph/graph_digest.hpp"
+#include "hardware/energy_table.hpp"
+#include "hardware/stated_facts.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,5 +1,5 @@
 #pragma once
-#include "archsim/run/sweep.hpp"
+#include "run/sweep/sweep.hpp"
 
 #include <span>
 #include <string>

@@ -2,7 +2,8 @@
 // What the threads of a sweep share: models bound to batches, and devices made ready.
 
 #include "archsim/hardware/device_changes.hpp"
-#include "archsim/run/sweep.hpp"
+#include "run/session/bound_model.hpp"
+#include "run/sweep/sweep.hpp"
 
 #include <compare>
 #include <cstddef>

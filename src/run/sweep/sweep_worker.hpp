@@ -3,6 +3,7 @@
 
 #include "archsim/map/machine_changes.hpp"
 #include "estimate/batch_pieces.hpp"
+#include "run/session/bound_model.hpp"
 #include "run/session/graph_run.hpp"
 #include "run/sweep/sweep_shared.hpp"
 

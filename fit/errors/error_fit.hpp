@@ -1,0 +1,57 @@
+#pragma once
+// Variances of the error model from rows that no parameter had seen.
+
+#include "fit/errors/left_out.hpp"
+#include "hardware/error_model.hpp"
+
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// log(measured / predicted) of one row; rates are turned so that it is about time.
+struct ErrorRow {
+    std::string id, family, runtime, device, model, regime, generation;
+    SpreadOf metric = SpreadOf::latency;
+    double value = 0;
+    double predicted = 0; ///< logarithm of the predicted time; of a rate with the sign turned
+    std::string workload; ///< sizes, batch, format and protocol
+};
+
+/// What a row's width is for.
+SpreadOf metric_of(const MeasuredRow& row);
+/// Trusted rows with a prediction.
+std::vector<ErrorRow> error_rows(const std::vector<ValidatedRow>& rows);
+
+/// Names that a fit must not see; empty ones leave nothing out.
+struct Unseen {
+    std::string model, device, family;
+    bool hides(const ErrorRow& row) const {
+        return (!model.empty() && row.model == model) || (!device.empty() && row.device == device) ||
+               (!family.empty() && row.family == family);
+    }
+};
+
+/// What fits draw on.
+struct ErrorEvidence {
+    std::vector<ErrorRow> without_model, without_device;
+    std::vector<std::vector<ErrorRow>> first_runs; ///< one list for each recorded run
+};
+
+/// The model that rows support. `shares`: also how a set's variance is shared out; costs a pass over pairs of
+/// rows, and hardly depends on a few of them.
+ErrorModel fit_errors(const ErrorEvidence& evidence, const Unseen& unseen = {},
+                      const ErrorModel* shares = nullptr);
+
+/// Both rows are of one network, batch and format, and of one metric.
+bool same_workload(const ErrorRow& a, const ErrorRow& b);
+/// Times of one workload on two devices, of which the measurements say which is faster.
+bool comparable(const ErrorRow& a, const ErrorRow& b);
+/// Of the difference of the errors of two rows of one workload on two devices, neither of whose networks was
+/// seen; without the model's difference_scale.
+double difference_variance(const ErrorModel& model, const ErrorRow& a, const ErrorRow& b);
+
+/// Half the width, in logarithms, of the 90 % interval of a row.
+double half_width(const ErrorModel& model, const ErrorRow& row);
+
+} // namespace archsim

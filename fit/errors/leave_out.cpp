@@ -1,0 +1,232 @@
+#include "fit/errors/leave_out.hpp"
+
+#include "fit/errors/leave_out_groups.hpp"
+#include "fit/parameters/parameter_fit.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+namespace archsim {
+
+namespace {
+
+/// Stated values are near those of the last fit.
+constexpr int kFullIterations = 3;
+constexpr int kRefitIterations = 8;
+
+/// Rows and parameters that hang together: rows are joined by the parameters they share.
+std::vector<std::vector<std::size_t>> connected(const ParameterFit& fit) {
+    std::vector<std::size_t> root(fit.rows().size());
+    std::iota(root.begin(), root.end(), 0);
+    const auto find = [&](std::size_t i) {
+        while (root[i] != i)
+            i = root[i] = root[root[i]];
+        return i;
+    };
+    for (std::size_t j = 0; j < fit.parameters().size(); ++j) {
+        std::optional<std::size_t> first;
+        for (std::size_t i = 0; i < root.size(); ++i)
+            if (fit.uses(i, j)) {
+                if (first)
+                    root[find(i)] = find(*first);
+                first = i;
+            }
+    }
+    std::map<std::size_t, std::vector<std::size_t>> sets;
+    for (std::size_t i = 0; i < root.size(); ++i)
+        sets[find(i)].push_back(i);
+    std::vector<std::vector<std::size_t>> result;
+    for (auto& [_, rows] : sets)
+        result.push_back(std::move(rows));
+    return result;
+}
+
+} // namespace
+
+std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut what, const FitResult& full,
+                                             const PriceFits* prices) {
+    std::vector<Prediction> predictions(fit.rows().size());
+    std::map<std::string, std::vector<std::size_t>> groups;
+    for (std::size_t i = 0; i < fit.rows().size(); ++i)
+        groups[what == LeaveOut::model ? fit.rows()[i].model : fit.rows()[i].hardware].push_back(i);
+    FitOptions options;
+    options.max_iterations = kRefitIterations;
+    for (const auto& [_, members] : groups) {
+        std::vector<double> weights = fit.weights();
+        for (const std::size_t i : members)
+            weights[i] = 0;
+        const FitResult refit = fit.refit(weights, full, options);
+        for (const std::size_t i : members)
+            predictions[i] = fit.predict(
+                i, refit.values, prices != nullptr ? prices->without(what, fit.rows()[i]) : MachineChanges{});
+    }
+    return predictions;
+}
+
+FitResult fit_all(ParameterFit& fit, int iterations, double least_gain) {
+    FitOptions options;
+    options.max_iterations = iterations;
+    options.least_gain = least_gain;
+    return fit.fit(fit.weights(), fit.start(), options);
+}
+
+std::vector<ConnectedRows> connected_rows(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
+                                          unsigned threads) {
+    const std::vector<TunedParameter> parameters = fitted_parameters(estimator, rows);
+    const ParameterFit whole(estimator, rows, parameters, threads);
+    std::vector<ConnectedRows> sets;
+    for (std::vector<std::size_t>& members : connected(whole)) {
+        ConnectedRows set;
+        for (std::size_t j = 0; j < parameters.size(); ++j)
+            if (std::any_of(members.begin(), members.end(), [&](std::size_t i) { return whole.uses(i, j); }))
+                set.parameters.push_back(parameters[j]);
+        set.rows = std::move(members);
+        sets.push_back(std::move(set));
+    }
+    return sets;
+}
+
+namespace {
+
+std::vector<MeasuredRow> picked(const std::vector<MeasuredRow>& rows, const std::vector<std::size_t>& which) {
+    std::vector<MeasuredRow> part;
+    for (const std::size_t i : which)
+        part.push_back(rows[i]);
+    return part;
+}
+
+/// Parameters whose reverted value is not the shipped one: public facts alone say it ("before").
+std::vector<char> stated_before(const std::vector<TunedParameter>& reverted,
+                                const std::vector<TunedParameter>& shipped) {
+    const auto value_of = [&](const ParameterSite& site) {
+        for (const TunedParameter& parameter : shipped)
+            if (std::find(parameter.sites.begin(), parameter.sites.end(), site) != parameter.sites.end())
+                return parameter.start;
+        return 0.0; // no fit varies the shipped one
+    };
+    std::vector<char> before;
+    for (const TunedParameter& parameter : reverted)
+        before.push_back(parameter.start != value_of(parameter.sites.front()) ? 1 : 0);
+    return before;
+}
+
+/// Parameters as public facts give them, else as the other families state them, without any row of this one.
+std::vector<Prediction> from_other_families(const LeftOutEstimators& estimators,
+                                            const std::vector<MeasuredRow>& rows, const PriceFits& prices,
+                                            unsigned threads) {
+    const RowEstimator& estimator = estimators.reverted;
+    const HardwareDatabase& hardware = estimator.session().hardware();
+    std::vector<Prediction> predictions(rows.size());
+    std::map<Family, std::vector<std::size_t>> families;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        try {
+            families[hardware.device(rows[i].hardware).device->family].push_back(i);
+        } catch (const Error&) {
+            predictions[i] = estimator(rows[i]); // its reason
+        }
+    }
+    for (const auto& [family, members] : families) {
+        const std::vector<MeasuredRow> own = picked(rows, members);
+        std::vector<TunedParameter> parameters = fitted_parameters(estimator, own);
+        const std::vector<char> before =
+            stated_before(parameters, fitted_parameters(estimators.shipped, own));
+        std::vector<double> values;
+        for (std::size_t j = 0; j < parameters.size(); ++j) {
+            const TunedParameter& parameter = parameters[j];
+            const Expectation elsewhere =
+                expect_elsewhere(estimator.session(), family, parameter.sites.front().parameter);
+            values.push_back(elsewhere.spread > 0 && before[j] == 0 ? elsewhere.value : parameter.start);
+        }
+        const ParameterFit fit(estimator, own, std::move(parameters), threads);
+        for (std::size_t k = 0; k < members.size(); ++k)
+            predictions[members[k]] = fit.predict(k, values, prices.without(LeaveOut::family, own[k]));
+    }
+    return predictions;
+}
+
+/// `shipped` as they are expected where no row decides them: what public facts say of such a number goes
+/// before what the same is of other stacks.
+std::vector<TunedParameter> expecting_public_facts(const RowEstimator& reverted,
+                                                   const std::vector<MeasuredRow>& rows,
+                                                   std::vector<TunedParameter> shipped) {
+    for (const TunedParameter& stated : fitted_parameters(reverted, rows))
+        for (TunedParameter& parameter : shipped)
+            if (parameter.sites.front() == stated.sites.front() && stated.start != parameter.start)
+                parameter.prior = stated.start;
+    return shipped;
+}
+
+/// True where one device carries the rows: without it no row says how its stack behaves.
+bool one_device(const std::vector<MeasuredRow>& rows) {
+    return std::all_of(rows.begin(), rows.end(),
+                       [&](const MeasuredRow& row) { return row.hardware == rows.front().hardware; });
+}
+
+} // namespace
+
+LeftOutPredictions predict_left_out(const LeftOutEstimators& estimators, const std::vector<MeasuredRow>& rows,
+                                    unsigned threads) {
+    LeftOutPredictions predictions;
+    const PriceFits prices(estimators.shipped, rows);
+    predictions.without_family = from_other_families(estimators, rows, prices, threads);
+    predictions.without_model.resize(rows.size());
+    predictions.without_device.resize(rows.size());
+    for (const ConnectedRows& set : connected_rows(estimators.devices_reverted, rows, threads)) {
+        const std::vector<MeasuredRow> part = picked(rows, set.rows);
+        const auto put = [&](std::vector<Prediction> left_out, std::vector<Prediction>& to) {
+            for (std::size_t k = 0; k < set.rows.size(); ++k)
+                to[set.rows[k]] = std::move(left_out[k]);
+        };
+        const bool alone = one_device(part);
+        const RowEstimator& without_device = alone ? estimators.reverted : estimators.devices_reverted;
+        if (set.parameters.empty()) {
+            for (const std::size_t i : set.rows) {
+                predictions.without_model[i] =
+                    estimators.devices_reverted(rows[i], nullptr, prices.without(LeaveOut::model, rows[i]));
+                predictions.without_device[i] =
+                    without_device(rows[i], nullptr, prices.without(LeaveOut::device, rows[i]));
+            }
+            continue;
+        }
+        ParameterFit fit(estimators.devices_reverted, part, set.parameters, threads);
+        const FitResult full = fit_all(fit, kFullIterations);
+        put(left_out_predictions(fit, LeaveOut::model, full, &prices), predictions.without_model);
+        if (!alone) {
+            put(left_out_predictions(fit, LeaveOut::device, full, &prices), predictions.without_device);
+            continue;
+        }
+        ParameterFit reverted(without_device, part,
+                              expecting_public_facts(without_device, part, set.parameters), threads);
+        put(left_out_predictions(reverted, LeaveOut::device, fit_all(reverted, kFullIterations), &prices),
+            predictions.without_device);
+    }
+    return predictions;
+}
+
+std::vector<Prediction> predict_left_out(const LeftOutEstimators& estimators,
+                                         const std::vector<MeasuredRow>& rows, LeaveOut what,
+                                         unsigned threads) {
+    LeftOutPredictions all = predict_left_out(estimators, rows, threads);
+    return what == LeaveOut::model    ? std::move(all.without_model)
+           : what == LeaveOut::device ? std::move(all.without_device)
+                                      : std::move(all.without_family);
+}
+
+std::vector<Prediction> predict_left_out(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
+                                         LeaveOut what, unsigned threads) {
+    return predict_left_out(LeftOutEstimators{estimator, estimator, estimator}, rows, what, threads);
+}
+
+std::vector<ValidatedRow> leave_out_rows(const LeftOutEstimators& estimators,
+                                         const std::vector<MeasuredRow>& rows, LeaveOut what,
+                                         unsigned threads) {
+    std::vector<Prediction> predictions = predict_left_out(estimators, rows, what, threads);
+    std::vector<ValidatedRow> result;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        result.push_back({rows[i], std::move(predictions[i])});
+    return result;
+}
+
+} // namespace archsim

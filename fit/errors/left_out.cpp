@@ -1,0 +1,166 @@
+#include "fit/errors/left_out.hpp"
+
+#include "fit/errors/error_fit.hpp"
+#include "fit/errors/left_out_checks.hpp"
+#include "hardware/uncertainty.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <span>
+
+namespace archsim {
+
+namespace {
+
+constexpr double kOutdated = 0.01;
+
+using Members = std::map<std::string, std::set<std::string>>;
+
+/// What was measured: devices of each stack, and networks of each device under its stack.
+struct Measured {
+    explicit Measured(const Validation& shipped) {
+        for (const ValidatedRow& row : shipped.rows)
+            if (row.prediction.ok()) {
+                devices[row.prediction.runtime].insert(row.measured.hardware);
+                networks[pair_of(row)].insert(row.measured.model);
+            }
+    }
+    static std::string pair_of(const ValidatedRow& row) {
+        return row.measured.hardware + " " + row.prediction.runtime;
+    }
+    Members devices, networks;
+};
+
+/// What is left to go by: after a network the other networks of its device where there are any, after a
+/// device the stack where other devices carry it, after a family nothing.
+std::string evidence_after(LeaveOut what, const ValidatedRow& row, const Measured& measured) {
+    const auto others = [](const Members& members, const std::string& of) {
+        const auto found = members.find(of);
+        return found != members.end() && found->second.size() > 1;
+    };
+    const bool fitted = row.prediction.evidence != name_of(Evidence::none);
+    if (what == LeaveOut::model && fitted)
+        return std::string(
+            name_of(others(measured.networks, Measured::pair_of(row)) ? Evidence::device : Evidence::stack));
+    const bool known = what == LeaveOut::device && fitted && others(measured.devices, row.prediction.runtime);
+    return std::string(name_of(known ? Evidence::stack : Evidence::none));
+}
+
+/// The shipped rows with left-out predictions, without intervals.
+std::vector<ValidatedRow> replaced(const Validation& shipped,
+                                   const std::map<std::string, double>& predictions, LeaveOut what) {
+    const Measured measured(shipped);
+    std::vector<ValidatedRow> rows = shipped.rows;
+    for (ValidatedRow& row : rows) {
+        if (!row.prediction.ok())
+            continue;
+        const auto found = predictions.find(row.measured.id);
+        if (found == predictions.end() || std::isnan(found->second)) {
+            row.prediction.status = "not_left_out";
+            row.prediction.reason = "no left-out prediction; write them again with scripts/validate";
+            continue;
+        }
+        row.prediction.evidence = evidence_after(what, row, measured);
+        row.prediction.predicted = row.prediction.low = row.prediction.high = found->second;
+    }
+    return rows;
+}
+
+/// Intervals from a model that has not seen the row's network, device or family.
+void nest(const ErrorEvidence& evidence, const ErrorModel& all, LeaveOut what,
+          std::vector<ValidatedRow>& rows) {
+    std::map<std::string, ErrorModel> models;
+    for (ValidatedRow& row : rows) {
+        Prediction& p = row.prediction;
+        if (!p.ok())
+            continue;
+        Unseen unseen;
+        std::string& name = what == LeaveOut::model    ? unseen.model = row.measured.model
+                            : what == LeaveOut::device ? unseen.device = row.measured.hardware
+                                                       : unseen.family = p.family;
+        auto model = models.find(name);
+        if (model == models.end())
+            model = models.emplace(name, fit_errors(evidence, unseen, &all)).first;
+        ErrorRow of;
+        of.family = p.family;
+        of.device = row.measured.hardware;
+        of.runtime = p.runtime;
+        of.metric = metric_of(row.measured);
+        const double factor = std::exp(half_width(model->second, of));
+        p.low = p.predicted / factor;
+        p.high = p.predicted * factor;
+    }
+}
+
+ErrorEvidence evidence_of(const std::vector<ValidatedRow>& without_model,
+                          const std::vector<ValidatedRow>& without_device, const FirstRuns& runs) {
+    ErrorEvidence evidence{error_rows(without_model), error_rows(without_device), {}};
+    for (const RecordedRun& run : runs)
+        evidence.first_runs.push_back(error_rows(run.rows));
+    return evidence;
+}
+
+} // namespace
+
+std::string_view name_of(LeaveOut what) {
+    return what == LeaveOut::model ? "model" : what == LeaveOut::device ? "device" : "family";
+}
+
+std::vector<ValidatedRow> recorded_rows(const std::vector<FirstRun>& run,
+                                        std::span<const Validation* const> validations) {
+    std::map<std::string_view, const ValidatedRow*> known;
+    for (const Validation* validation : validations)
+        for (const ValidatedRow& row : validation->rows)
+            known.try_emplace(row.measured.id, &row);
+    std::vector<ValidatedRow> rows;
+    for (const FirstRun& first : run) {
+        const auto found = known.find(first.id);
+        if (found == known.end() || !found->second->prediction.ok())
+            continue; // renamed, withdrawn, or no longer estimated
+        ValidatedRow row = *found->second;
+        row.prediction.predicted = first.predicted;
+        row.prediction.low = first.low;
+        row.prediction.high = first.high;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+LeftOutValidation left_out_validation(const Validation& shipped, const std::vector<LeftOutRow>& rows,
+                                      const FirstRuns& first_runs) {
+    std::map<std::string, double> model, device, family, before;
+    for (const LeftOutRow& row : rows) {
+        model[row.id] = row.without_model;
+        device[row.id] = row.without_device;
+        family[row.id] = row.without_family;
+        before[row.id] = row.shipped;
+    }
+    std::vector<ValidatedRow> without_model = replaced(shipped, model, LeaveOut::model);
+    std::vector<ValidatedRow> without_device = replaced(shipped, device, LeaveOut::device);
+    std::vector<ValidatedRow> without_family = replaced(shipped, family, LeaveOut::family);
+    const ErrorEvidence evidence = evidence_of(without_model, without_device, first_runs);
+    const ErrorModel all = fit_errors(evidence);
+    nest(evidence, all, LeaveOut::model, without_model);
+    nest(evidence, all, LeaveOut::device, without_device);
+    nest(evidence, all, LeaveOut::family, without_family);
+    LeftOutValidation result{
+        summarize(std::move(without_model)),      summarize(std::move(without_device)),
+        summarize(std::move(without_family)),     0,
+        check_pairs(evidence.without_model, all), check_first_runs(evidence, first_runs, all)};
+    for (const ValidatedRow& row : shipped.rows) {
+        if (!row.prediction.ok())
+            continue;
+        const auto found = before.find(row.measured.id);
+        if (found == before.end() || !(std::abs(found->second / row.prediction.predicted - 1) <= kOutdated))
+            ++result.outdated;
+    }
+    return result;
+}
+
+ErrorModel fit_error_model(const LeftOutValidation& left_out, const FirstRuns& first_runs) {
+    return fit_errors(evidence_of(left_out.without_model.rows, left_out.without_device.rows, first_runs));
+}
+
+} // namespace archsim

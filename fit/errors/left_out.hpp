@@ -1,0 +1,93 @@
+#pragma once
+// Predictions for rows that the parameters have not seen, and what their errors say about every estimate.
+
+#include "fit/errors/first_run.hpp"
+#include "fit/errors/validation.hpp"
+#include "hardware/error_model.hpp"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+/// What is left out together: all rows of one network, of one device, or of one family of devices.
+enum class LeaveOut : std::uint8_t { model, device, family };
+std::string_view name_of(LeaveOut what);
+
+/// Predictions for one measured row, in its own unit; NaN where there is none.
+struct LeftOutRow {
+    std::string id;
+    double shipped = std::numeric_limits<double>::quiet_NaN();        ///< with the parameters of the database
+    double without_model = std::numeric_limits<double>::quiet_NaN();  ///< fitted on the other networks
+    double without_device = std::numeric_limits<double>::quiet_NaN(); ///< fitted on the other devices
+    double without_family = std::numeric_limits<double>::quiet_NaN(); ///< fitted on the other families
+};
+
+/// Rows of a recorded run, with what was predicted then.
+struct RecordedRun {
+    std::string name;
+    std::vector<ValidatedRow> rows;
+};
+using FirstRuns = std::vector<RecordedRun>;
+/// The rows of one recorded run, from those of the validations that carry its ids.
+std::vector<ValidatedRow> recorded_rows(const std::vector<FirstRun>& run,
+                                        std::span<const Validation* const> validations);
+
+/// What the odds said of two devices that run one workload, both without its network in any fit, against the
+/// order that was measured. Worked: 4 pairs with odds of 3 to 1, 3 of them right: said 0.75, was 0.75.
+struct PairOdds {
+    /// Pairs whose likelier order has a probability within a tenth.
+    struct Tenth {
+        std::size_t pairs = 0, right = 0;
+        double said = 0; ///< sum of probabilities
+    };
+    std::array<Tenth, 5> tenths;      ///< by the probability of the likelier order: 0.5 to 0.6, ..., 0.9 to 1
+    std::size_t pairs = 0, right = 0; ///< right: the estimates order them as the measurements do
+};
+
+/// Intervals of a recorded run by an error model that has seen none of its rows.
+struct FirstRunCheck {
+    std::string name;
+    std::size_t rows = 0, covered = 0;
+    double median_error = 0; ///< relative, of what was predicted then
+    double median_width = 0; ///< upper over lower bound
+};
+
+/// The same statistics as for shipped parameters, over left-out predictions. Intervals are nested: those of a
+/// row come from a table that has not seen the row's network, device or family either.
+struct LeftOutValidation {
+    Validation without_model, without_device, without_family;
+    std::size_t outdated = 0; ///< rows whose shipped prediction has moved by more than 1 % since, or is new
+    PairOdds pairs;
+    std::vector<FirstRunCheck> first_runs;
+};
+
+/// `first_runs` are recorded predictions of rows that nobody had looked at: see recorded_rows.
+LeftOutValidation left_out_validation(const Validation& shipped, const std::vector<LeftOutRow>& rows,
+                                      const FirstRuns& first_runs = {});
+
+/// Numbers that measurements decided, beside the rows that carry them.
+struct FitSupport {
+    std::string kind, name;             ///< "device" or "stack", and its id
+    std::size_t rows = 0, networks = 0; ///< measured times that these numbers decide
+    std::size_t fitted = 0, tuned = 0;  ///< of the device's own, or of the stack's
+    /// More of them than a third of the rows: they may follow the measurements instead of the chip.
+    bool thin() const { return 3 * (fitted + tuned) > rows; }
+};
+
+/// The variances that rows of weight >= kTrustedWeight support.
+///
+/// What a network adds on a chip that was measured with others comes from left-out networks: the squared
+/// scale of Student's t, of all times, of a family, of a stack, and of a metric under it, each around the one
+/// before. What a chip adds that nobody measured comes from recorded first runs, made when nobody had
+/// measured it: leaving a device out flatters, because its facts were chosen with its rows in sight. Every
+/// device counts alike there, and three devices of all families beside those of its own.
+ErrorModel fit_error_model(const LeftOutValidation& left_out, const FirstRuns& first_runs);
+
+} // namespace archsim

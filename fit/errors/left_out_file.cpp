@@ -1,0 +1,85 @@
+#include "fit/errors/left_out_file.hpp"
+
+#include "core/csv_reader.hpp"
+#include "core/text_file.hpp"
+#include "fit/errors/leave_out.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> kColumns = {"id", "shipped", "without_model", "without_device",
+                                                      "without_family"};
+
+double prediction_of(const Prediction& prediction) {
+    return prediction.ok() ? prediction.predicted : std::numeric_limits<double>::quiet_NaN();
+}
+
+/// Six significant digits; nothing where there is no prediction.
+std::string field(double value) {
+    return std::isnan(value) ? std::string() : fmt::format("{:.6g}", value);
+}
+
+[[noreturn]] void unusable(const std::filesystem::path& file, std::size_t line, std::string message) {
+    Finding finding;
+    finding.kind = FindingKind::malformed_file;
+    finding.file = file.string();
+    finding.where = fmt::format("line {}", line);
+    finding.message = std::move(message);
+    finding.hint = "write it again with scripts/validate";
+    throw InputError(finding);
+}
+
+} // namespace
+
+std::vector<LeftOutRow> make_left_out(const LeftOutEstimators& estimators,
+                                      const std::vector<MeasuredRow>& rows, unsigned threads) {
+    const LeftOutPredictions left_out = predict_left_out(estimators, rows, threads);
+    std::vector<LeftOutRow> result;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        result.push_back({rows[i].id, prediction_of(estimators.shipped(rows[i])),
+                          prediction_of(left_out.without_model[i]), prediction_of(left_out.without_device[i]),
+                          prediction_of(left_out.without_family[i])});
+    return result;
+}
+
+std::string to_csv(const std::vector<LeftOutRow>& rows) {
+    std::string text = fmt::format("{}\n", fmt::join(kColumns, ","));
+    for (const LeftOutRow& row : rows)
+        text += fmt::format("{},{},{},{},{}\n", row.id, field(row.shipped), field(row.without_model),
+                            field(row.without_device), field(row.without_family));
+    return text;
+}
+
+std::vector<LeftOutRow> read_left_out(const std::filesystem::path& file) {
+    const std::vector<CsvRecord> records = parse_csv(read_text_file(file));
+    if (records.empty() || !std::equal(kColumns.begin(), kColumns.end(), records.front().fields.begin(),
+                                       records.front().fields.end()))
+        unusable(file, 1, fmt::format("the columns are not {}", fmt::join(kColumns, ", ")));
+    std::vector<LeftOutRow> rows;
+    for (auto record = records.begin() + 1; record != records.end(); ++record) {
+        if (record->fields.size() != kColumns.size())
+            unusable(file, record->line,
+                     fmt::format("{} fields instead of {}", record->fields.size(), kColumns.size()));
+        std::array<double, 4> values{};
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const std::string& number = record->fields[i + 1];
+            values[i] = std::numeric_limits<double>::quiet_NaN();
+            const auto [end, error] =
+                std::from_chars(number.data(), number.data() + number.size(), values[i]);
+            if (!number.empty() && (error != std::errc{} || end != number.data() + number.size()))
+                unusable(file, record->line, fmt::format("\"{}\" is not a number", number));
+        }
+        rows.push_back({record->fields[0], values[0], values[1], values[2], values[3]});
+    }
+    return rows;
+}
+
+} // namespace archsim

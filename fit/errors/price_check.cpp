@@ -1,0 +1,247 @@
+#include "fit/errors/price_check.hpp"
+
+#include "compare/quantile.hpp"
+#include "fit/parameters/priced_runs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <Eigen/Dense>
+#include <fmt/format.h>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::size_t kColumns = kEventCount + 1; ///< events, and static power as the last
+constexpr double kMostError = 0.3;                ///< standard error of a factor that tells a price apart
+constexpr std::size_t kRunsPerColumn = 3;
+
+/// A run as a row of the least squares.
+struct RunColumns {
+    double measured_w = 0, outside_w = 0;
+    std::array<double, kColumns> watts{};
+    const MeasuredRow* row = nullptr;
+};
+
+std::vector<RunColumns> columns_of(const std::vector<PricedRun>& runs) {
+    std::vector<RunColumns> columns;
+    for (const PricedRun& run : runs) {
+        if (run.parts.total() >= run.limit_w)
+            continue; // draws what its limit allows, whatever prices are
+        RunColumns c{run.measured_w, run.parts.outside_w, {}, run.row};
+        std::copy(run.parts.event_w.begin(), run.parts.event_w.end(), c.watts.begin());
+        c.watts.back() = run.parts.static_w;
+        columns.push_back(c);
+    }
+    return columns;
+}
+
+/// max(0, x) that minimises |A x - b| (Lawson and Hanson, Solving Least Squares Problems, 1974, chapter 23).
+Eigen::VectorXd nonnegative_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b) {
+    constexpr double kRounding = 1e-10;
+    const Eigen::Index n = a.cols();
+    Eigen::VectorXd x = Eigen::VectorXd::Zero(n);
+    std::vector<bool> free(static_cast<std::size_t>(n), false);
+    const auto solve = [&] {
+        std::vector<Eigen::Index> columns;
+        for (Eigen::Index i = 0; i < n; ++i)
+            if (free[static_cast<std::size_t>(i)])
+                columns.push_back(i);
+        Eigen::VectorXd z = Eigen::VectorXd::Zero(n);
+        if (!columns.empty()) {
+            const Eigen::VectorXd part = a(Eigen::all, columns).colPivHouseholderQr().solve(b);
+            for (std::size_t i = 0; i < columns.size(); ++i)
+                z[columns[i]] = part[static_cast<Eigen::Index>(i)];
+        }
+        return z;
+    };
+    for (Eigen::Index round = 0; round < 3 * n; ++round) {
+        const Eigen::VectorXd gradient = a.transpose() * (b - a * x);
+        Eigen::Index best = -1;
+        for (Eigen::Index i = 0; i < n; ++i)
+            if (!free[static_cast<std::size_t>(i)] && gradient[i] > kRounding * b.norm() &&
+                (best < 0 || gradient[i] > gradient[best]))
+                best = i;
+        if (best < 0)
+            break;
+        free[static_cast<std::size_t>(best)] = true;
+        Eigen::VectorXd z = solve();
+        while ((z.array() < 0).any()) {
+            double step = 1;
+            for (Eigen::Index i = 0; i < n; ++i)
+                if (z[i] < 0)
+                    step = std::min(step, x[i] / (x[i] - z[i]));
+            x += step * (z - x);
+            for (Eigen::Index i = 0; i < n; ++i)
+                if (free[static_cast<std::size_t>(i)] && x[i] <= kRounding) {
+                    x[i] = 0;
+                    free[static_cast<std::size_t>(i)] = false;
+                }
+            z = solve();
+        }
+        x = z;
+    }
+    return x;
+}
+
+std::string_view price_name(std::size_t column) {
+    return column < kEventCount ? name_of(static_cast<Event>(column)) : std::string_view("static");
+}
+
+/// The columns of one family, tied until they are told apart.
+class Untangler {
+  public:
+    explicit Untangler(const std::vector<RunColumns>& runs) : runs_(runs) {
+        for (std::size_t c = 0; c < kColumns; ++c)
+            if (std::any_of(runs.begin(), runs.end(),
+                            [&](const RunColumns& run) { return run.watts[c] > 0; }))
+                groups_.push_back({c});
+    }
+
+    void untangle() {
+        for (;;) {
+            solve();
+            if (groups_.size() <= 1)
+                return;
+            const auto worst =
+                static_cast<std::size_t>(std::max_element(errors_.begin(), errors_.end()) - errors_.begin());
+            if (errors_[worst] <= kMostError && runs_.size() >= kRunsPerColumn * groups_.size())
+                return;
+            tie(worst, confused_with(worst));
+        }
+    }
+
+    PriceCheck result() const {
+        PriceCheck check;
+        check.runs = runs_.size();
+        std::set<std::string> networks, devices;
+        std::vector<double> before, after;
+        for (std::size_t r = 0; r < runs_.size(); ++r) {
+            networks.insert(runs_[r].row->model);
+            devices.insert(runs_[r].row->hardware);
+            const auto i = static_cast<Eigen::Index>(r);
+            before.push_back(std::abs(a_.row(i).sum() - b_[i]));
+            after.push_back(std::abs(a_.row(i).dot(x_) - b_[i]));
+        }
+        check.networks = networks.size();
+        check.devices = devices.size();
+        std::sort(before.begin(), before.end());
+        std::sort(after.begin(), after.end());
+        check.median_before = quantile(before, 0.5);
+        check.median_after = quantile(after, 0.5);
+        check.median_network_out = left_out_median(&MeasuredRow::model);
+        check.median_device_out = left_out_median(&MeasuredRow::hardware);
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            PriceColumn column;
+            const auto i = static_cast<Eigen::Index>(g);
+            for (const std::size_t c : groups_[g])
+                column.prices.emplace_back(price_name(c));
+            column.share = a_.col(i).mean();
+            column.factor = x_[i];
+            column.error = errors_[g];
+            check.columns.push_back(std::move(column));
+        }
+        std::sort(check.columns.begin(), check.columns.end(),
+                  [](const PriceColumn& a, const PriceColumn& b) { return a.share > b.share; });
+        return check;
+    }
+
+  private:
+    /// Every run at multiples found without those that share its `name`.
+    double left_out_median(std::string MeasuredRow::*name) const {
+        std::map<std::string, std::vector<Eigen::Index>> groups;
+        for (std::size_t r = 0; r < runs_.size(); ++r)
+            groups[runs_[r].row->*name].push_back(static_cast<Eigen::Index>(r));
+        std::vector<double> errors;
+        for (const auto& [_, members] : groups) {
+            std::vector<Eigen::Index> others;
+            for (Eigen::Index r = 0; r < b_.size(); ++r)
+                if (std::find(members.begin(), members.end(), r) == members.end())
+                    others.push_back(r);
+            if (others.size() < 2 * groups_.size())
+                return std::numeric_limits<double>::quiet_NaN();
+            const Eigen::VectorXd x = nonnegative_least_squares(a_(others, Eigen::all), b_(others));
+            for (const Eigen::Index r : members)
+                errors.push_back(std::abs(a_.row(r).dot(x) - b_[r]));
+        }
+        std::sort(errors.begin(), errors.end());
+        return quantile(errors, 0.5);
+    }
+
+    void solve() {
+        const auto rows = static_cast<Eigen::Index>(runs_.size()),
+                   columns = static_cast<Eigen::Index>(groups_.size());
+        a_ = Eigen::MatrixXd::Zero(rows, columns);
+        b_ = Eigen::VectorXd::Zero(rows);
+        for (Eigen::Index r = 0; r < rows; ++r) {
+            const RunColumns& run = runs_[static_cast<std::size_t>(r)];
+            b_[r] = (run.measured_w - run.outside_w) / run.measured_w;
+            for (Eigen::Index c = 0; c < columns; ++c)
+                for (const std::size_t column : groups_[static_cast<std::size_t>(c)])
+                    a_(r, c) += run.watts[column] / run.measured_w;
+        }
+        x_ = nonnegative_least_squares(a_, b_);
+        const double freedom = std::max<double>(1, static_cast<double>(rows - columns));
+        const double variance = (b_ - a_ * x_).squaredNorm() / freedom;
+        // Relative to the largest column, so that a column of zeros cannot divide by zero.
+        const double tiny = 1e-9 * (a_.transpose() * a_).diagonal().maxCoeff();
+        const Eigen::MatrixXd gram = a_.transpose() * a_ + tiny * Eigen::MatrixXd::Identity(columns, columns);
+        covariance_ = variance * gram.inverse();
+        errors_.resize(groups_.size());
+        for (std::size_t g = 0; g < groups_.size(); ++g)
+            errors_[g] = std::sqrt(covariance_(static_cast<Eigen::Index>(g), static_cast<Eigen::Index>(g)));
+    }
+
+    /// The column that has to give where this one takes.
+    std::size_t confused_with(std::size_t group) const {
+        const auto i = static_cast<Eigen::Index>(group);
+        std::size_t best = group == 0 ? 1 : 0;
+        double lowest = 2;
+        for (std::size_t other = 0; other < groups_.size(); ++other) {
+            if (other == group)
+                continue;
+            const double correlation =
+                covariance_(i, static_cast<Eigen::Index>(other)) / (errors_[group] * errors_[other]);
+            if (correlation < lowest) {
+                lowest = correlation;
+                best = other;
+            }
+        }
+        return best;
+    }
+
+    void tie(std::size_t a, std::size_t b) {
+        groups_[b].insert(groups_[b].end(), groups_[a].begin(), groups_[a].end());
+        std::sort(groups_[b].begin(), groups_[b].end());
+        groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(a));
+    }
+
+    const std::vector<RunColumns>& runs_;
+    std::vector<std::vector<std::size_t>> groups_;
+    std::vector<double> errors_;
+    Eigen::MatrixXd a_, covariance_;
+    Eigen::VectorXd b_, x_;
+};
+
+} // namespace
+
+std::vector<PriceCheck> check_prices(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows) {
+    std::vector<PriceCheck> checks;
+    for (const auto& [family, runs] : priced_runs(estimator, rows)) {
+        const std::vector<RunColumns> columns = columns_of(runs);
+        if (columns.empty())
+            continue;
+        Untangler untangler(columns);
+        untangler.untangle();
+        checks.push_back(untangler.result());
+        checks.back().family = family;
+    }
+    return checks;
+}
+
+} // namespace archsim

@@ -1,0 +1,212 @@
+#include "fit/parameters/fit.hpp"
+
+#include "archsim/core/finding.hpp"
+
+#include <Eigen/Dense>
+
+#include <algorithm>
+#include <cmath>
+
+namespace archsim {
+
+namespace {
+
+// Levenberg-Marquardt damping: start, growth on a rejected step, shrinkage on an accepted one, and its end.
+constexpr double kDampingStart = 1e-2, kDampingGrowth = 4, kDampingShrink = 0.3, kDampingLimit = 1e8;
+
+class Fitter {
+  public:
+    Fitter(const std::vector<FitVariable>& variables, const ResidualFunction& residuals,
+           const std::vector<double>& weights, const FitOptions& options)
+        : variables_(variables), residuals_(residuals), weights_(weights), options_(options) {
+        check();
+    }
+
+    FitResult run() {
+        const auto n = static_cast<Eigen::Index>(variables_.size());
+        Eigen::VectorXd u(n);
+        for (Eigen::Index j = 0; j < n; ++j)
+            u[j] = to_scale(j, std::clamp(variable(j).start, variable(j).low, variable(j).high));
+        FitResult result;
+        std::vector<double> r = evaluate(u);
+        double cost = cost_of(u, r), damping = kDampingStart;
+        const Eigen::VectorXd first_u = u;
+        const std::vector<double> first_r = r;
+        const double first_cost = cost;
+        std::vector<double> first_jacobian;
+        while (result.iterations < options_.max_iterations && damping < kDampingLimit) {
+            ++result.iterations;
+            Eigen::MatrixXd normal;
+            Eigen::VectorXd gradient;
+            linearise(u, r, normal, gradient);
+            if (result.iterations == 1)
+                first_jacobian = jacobian_;
+            bool accepted = false;
+            double gain = 0;
+            while (!accepted && damping < kDampingLimit) {
+                const Eigen::VectorXd next = project(u - step(u, normal, gradient, damping));
+                const std::vector<double> trial = evaluate(next);
+                const double trial_cost = cost_of(next, trial);
+                if (trial_cost < cost) {
+                    gain = (cost - trial_cost) / cost;
+                    u = next;
+                    r = trial;
+                    cost = trial_cost;
+                    damping *= kDampingShrink;
+                    accepted = true;
+                } else {
+                    damping *= kDampingGrowth;
+                }
+            }
+            if (!accepted || gain < options_.tolerance) {
+                result.converged = true;
+                break;
+            }
+        }
+        const bool stays = first_cost - cost < options_.least_gain * first_cost;
+        result.cost = stays ? first_cost : cost;
+        result.jacobian = std::move(stays ? first_jacobian : jacobian_);
+        result.residuals = stays ? first_r : std::move(r);
+        result.values = values(stays ? first_u : u);
+        return result;
+    }
+
+  private:
+    const FitVariable& variable(Eigen::Index j) const { return variables_[static_cast<std::size_t>(j)]; }
+
+    void check() const {
+        for (const FitVariable& v : variables_) {
+            if (!(v.low <= v.high))
+                throw UsageError("fit: the bounds of " + v.name + " are the wrong way round");
+            if (v.logarithmic && !(v.start > 0))
+                throw UsageError("fit: " + v.name +
+                                 " varies on a logarithmic scale and starts at or below zero");
+        }
+        if (!options_.jacobian.empty() && options_.jacobian.size() != variables_.size() * weights_.size())
+            throw UsageError("fit: the Jacobian does not have one entry per residual and variable");
+    }
+
+    double to_scale(Eigen::Index j, double x) const { return variable(j).logarithmic ? std::log(x) : x; }
+    double from_scale(Eigen::Index j, double u) const { return variable(j).logarithmic ? std::exp(u) : u; }
+
+    std::vector<double> values(const Eigen::VectorXd& u) const {
+        std::vector<double> x(variables_.size());
+        for (Eigen::Index j = 0; j < u.size(); ++j)
+            x[static_cast<std::size_t>(j)] =
+                std::clamp(from_scale(j, u[j]), variable(j).low, variable(j).high);
+        return x;
+    }
+
+    std::vector<double> evaluate(const Eigen::VectorXd& u) const {
+        std::vector<double> r(weights_.size());
+        residuals_(values(u), r);
+        return r;
+    }
+
+    double prior_distance(Eigen::Index j, double u) const {
+        return (u - to_scale(j, variable(j).prior)) / variable(j).prior_spread;
+    }
+    bool has_prior(Eigen::Index j) const { return std::isfinite(variable(j).prior_spread); }
+
+    double cost_of(const Eigen::VectorXd& u, const std::vector<double>& r) const {
+        const double s2 = options_.loss_scale * options_.loss_scale;
+        double cost = 0;
+        for (std::size_t i = 0; i < r.size(); ++i)
+            if (weights_[i] > 0)
+                cost += weights_[i] * 2 * (std::sqrt(1 + r[i] * r[i] / s2) - 1);
+        for (Eigen::Index j = 0; j < u.size(); ++j)
+            if (has_prior(j))
+                cost += prior_distance(j, u[j]) * prior_distance(j, u[j]);
+        return std::isfinite(cost) ? cost : std::numeric_limits<double>::infinity();
+    }
+
+    using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+    /// Forward differences, away from a bound that is close.
+    void differentiate(const Eigen::VectorXd& u, const std::vector<double>& r) {
+        jacobian_.assign(r.size() * variables_.size(), 0);
+        for (Eigen::Index j = 0; j < u.size(); ++j) {
+            Eigen::VectorXd moved = u;
+            const bool down = variable(j).high < std::numeric_limits<double>::infinity() &&
+                              u[j] + options_.step > to_scale(j, variable(j).high);
+            moved[j] += down ? -options_.step : options_.step;
+            const std::vector<double> shifted = evaluate(moved);
+            for (std::size_t i = 0; i < r.size(); ++i)
+                jacobian_[i * variables_.size() + static_cast<std::size_t>(j)] =
+                    (shifted[i] - r[i]) / (moved[j] - u[j]);
+        }
+    }
+
+    void linearise(const Eigen::VectorXd& u, const std::vector<double>& r, Eigen::MatrixXd& normal,
+                   Eigen::VectorXd& gradient) {
+        const auto m = static_cast<Eigen::Index>(r.size());
+        const double s2 = options_.loss_scale * options_.loss_scale;
+        if (options_.jacobian.empty())
+            differentiate(u, r);
+        else
+            jacobian_ = options_.jacobian;
+        RowMajor jacobian = Eigen::Map<const RowMajor>(jacobian_.data(), m, u.size());
+        Eigen::VectorXd w(m), residual(m);
+        for (Eigen::Index i = 0; i < m; ++i) {
+            const auto k = static_cast<std::size_t>(i);
+            residual[i] = weights_[k] > 0 ? r[k] : 0;
+            w[i] = weights_[k] > 0 ? weights_[k] / (s2 * std::sqrt(1 + r[k] * r[k] / s2)) : 0;
+            if (weights_[k] <= 0)
+                jacobian.row(i).setZero();
+        }
+        normal = jacobian.transpose() * w.asDiagonal() * jacobian;
+        gradient = jacobian.transpose() * w.cwiseProduct(residual);
+        for (Eigen::Index j = 0; j < u.size(); ++j)
+            if (has_prior(j)) {
+                const double sigma = variable(j).prior_spread;
+                normal(j, j) += 1 / (sigma * sigma);
+                gradient[j] += prior_distance(j, u[j]) / sigma;
+            }
+    }
+
+    /// Damped Newton step; variables that sit on a bound and would leave it are held.
+    Eigen::VectorXd step(const Eigen::VectorXd& u, const Eigen::MatrixXd& normal,
+                         const Eigen::VectorXd& gradient, double damping) const {
+        Eigen::MatrixXd a = normal;
+        Eigen::VectorXd b = gradient;
+        for (Eigen::Index j = 0; j < u.size(); ++j) {
+            a(j, j) += damping * normal(j, j) + 1e-12;
+            const double x = from_scale(j, u[j]);
+            const bool held = (x <= variable(j).low * (1 + 1e-12) && gradient[j] > 0) ||
+                              (x >= variable(j).high * (1 - 1e-12) && gradient[j] < 0);
+            if (held) {
+                a.row(j).setZero();
+                a.col(j).setZero();
+                a(j, j) = 1;
+                b[j] = 0;
+            }
+        }
+        return a.ldlt().solve(b);
+    }
+
+    Eigen::VectorXd project(Eigen::VectorXd u) const {
+        for (Eigen::Index j = 0; j < u.size(); ++j)
+            u[j] = to_scale(j, std::clamp(from_scale(j, u[j]), lowest(j), variable(j).high));
+        return u;
+    }
+    double lowest(Eigen::Index j) const {
+        const FitVariable& v = variable(j);
+        // A logarithmic variable cannot reach zero; a thousandth of its start is as good as none.
+        return v.logarithmic ? std::max(v.low, v.start * 1e-3) : v.low;
+    }
+
+    const std::vector<FitVariable>& variables_;
+    const ResidualFunction& residuals_;
+    const std::vector<double>& weights_;
+    const FitOptions& options_;
+    std::vector<double> jacobian_;
+};
+
+} // namespace
+
+FitResult fit_bounded(const std::vector<FitVariable>& variables, const ResidualFunction& residuals,
+                      const std::vector<double>& weights, const FitOptions& options) {
+    return Fitter(variables, residuals, weights, options).run();
+}
+
+} // namespace archsim

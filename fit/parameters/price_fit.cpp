@@ -1,0 +1,151 @@
+#include "fit/parameters/price_fit.hpp"
+
+#include "compare/quantile.hpp"
+#include "fit/parameters/clock_runs.hpp"
+#include "fit/parameters/fit.hpp"
+#include "fit/parameters/least_gain.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::size_t kRunsPerMultiple = 10, kLeastDevices = 3;
+/// Sums of published parts are known within a factor of 1.6 (-30/+50 % for memory and wires, docs/energy.md).
+constexpr double kPriorSpread = 0.5;
+constexpr double kLeastMultiple = 0.05, kMostMultiple = 20;
+
+bool is_power(const MeasuredRow& row) {
+    return row.metric == MeasuredMetric::power_w || row.metric == MeasuredMetric::energy_mj;
+}
+
+} // namespace
+
+double PriceFit::Run::at(const PriceMultiples& x) const {
+    double sum = rest_w;
+    for (std::size_t g = 0; g < kPriceGroupCount; ++g)
+        sum += x[g] * watts[g];
+    return std::min(sum, from->limit_w);
+}
+
+PriceFit::PriceFit(const std::vector<PricedRun>& runs) {
+    for (const PricedRun& run : runs) {
+        Run r;
+        r.from = &run;
+        r.rest_w = run.parts.total();
+        const auto move = [&](PriceGroup group, double watts) {
+            const auto g = static_cast<std::size_t>(group);
+            r.watts[g] += watts / run.parts.multiple[g];
+            r.rest_w -= watts;
+            used_[g] = used_[g] || watts > 0;
+        };
+        for (std::size_t e = 0; e < kEventCount; ++e)
+            if (const auto group = price_group(static_cast<Event>(e)))
+                move(*group, run.parts.event_w[e]);
+        move(PriceGroup::awake, run.parts.awake_w);
+        runs_.push_back(r);
+    }
+    all_ = solve(&MeasuredRow::model, {}, kLeastGain);
+    for (const Run& run : runs_) {
+        const MeasuredRow& row = *run.from->row;
+        if (!without_model_.contains(row.model))
+            without_model_[row.model] = solve(&MeasuredRow::model, row.model);
+        if (!without_device_.contains(row.hardware))
+            without_device_[row.hardware] = solve(&MeasuredRow::hardware, row.hardware);
+    }
+}
+
+bool PriceFit::decided() const {
+    const auto groups = static_cast<std::size_t>(std::count(used_.begin(), used_.end(), true));
+    return runs_.size() >= kRunsPerMultiple * groups && without_device_.size() >= kLeastDevices;
+}
+
+PriceMultiples PriceFit::solve(const std::string MeasuredRow::*name, const std::string& left_out,
+                               double least_gain) const {
+    std::vector<FitVariable> variables;
+    for (std::size_t g = 0; g < kPriceGroupCount; ++g) {
+        FitVariable variable;
+        variable.name = name_of(static_cast<PriceGroup>(g));
+        variable.start = runs_.empty() ? 1 : runs_.front().from->parts.multiple[g];
+        variable.low = kLeastMultiple;
+        variable.high = kMostMultiple;
+        variable.prior_spread = kPriorSpread;
+        variables.push_back(std::move(variable));
+    }
+    std::vector<double> weights;
+    for (const Run& run : runs_)
+        weights.push_back(run.from->row->*name == left_out ? 0 : run.from->row->weight);
+    const auto residuals = [&](std::span<const double> x, std::span<double> r) {
+        const PriceMultiples multiples{x[0], x[1], x[2]};
+        for (std::size_t i = 0; i < runs_.size(); ++i)
+            r[i] = std::log(runs_[i].at(multiples) / runs_[i].from->measured_w);
+    };
+    FitOptions options;
+    options.least_gain = least_gain;
+    const FitResult result = fit_bounded(variables, residuals, weights, options);
+    return {result.values[0], result.values[1], result.values[2]};
+}
+
+FittedPrices PriceFit::fitted() const {
+    FittedPrices fitted{all_, used_, runs_.size(), 0};
+    std::vector<double> errors;
+    for (const Run& run : runs_)
+        errors.push_back(
+            std::abs(run.at(without_model_.at(run.from->row->model)) / run.from->measured_w - 1));
+    std::sort(errors.begin(), errors.end());
+    fitted.error = errors.empty() ? 0 : quantile(errors, 0.5);
+    return fitted;
+}
+
+PriceMultiples PriceFit::without(LeaveOut what, const MeasuredRow& row) const {
+    if (what == LeaveOut::family)
+        return {1, 1, 1};
+    const auto& found = what == LeaveOut::model ? without_model_ : without_device_;
+    const auto own = found.find(what == LeaveOut::model ? row.model : row.hardware);
+    return own == found.end() ? all_ : own->second;
+}
+
+PriceFits::PriceFits(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows)
+    : clocks_(clocks_as_rows(estimator.session())), runs_(priced_runs(estimator, rows)) {
+    for (auto& [family, runs] : clock_runs(estimator.session(), clocks_))
+        runs_[family].insert(runs_[family].end(), runs.begin(), runs.end());
+    for (const auto& [family, runs] : runs_)
+        if (PriceFit fit(runs); fit.decided())
+            fits_.emplace(family, std::move(fit));
+    for (const MeasuredRow& row : rows) {
+        if (row.metric != MeasuredMetric::power_w || devices_.contains(row.hardware))
+            continue;
+        if (const auto parts = estimator.power_parts(row))
+            devices_[row.hardware] = {
+                parts->family, parts->static_w > 0 ? parts->awake_w / parts->static_w : 0, parts->multiple};
+    }
+}
+
+std::map<std::string, FittedPrices> PriceFits::families() const {
+    std::map<std::string, FittedPrices> families;
+    for (const auto& [family, fit] : fits_)
+        families.emplace(family, fit.fitted());
+    return families;
+}
+
+MachineChanges PriceFits::without(LeaveOut what, const MeasuredRow& row) const {
+    MachineChanges changes;
+    const auto device = is_power(row) ? devices_.find(row.hardware) : devices_.end();
+    const auto fit = device == devices_.end() ? fits_.end() : fits_.find(device->second.family);
+    if (fit == fits_.end())
+        return changes;
+    const PriceMultiples multiples = fit->second.without(what, row);
+    const auto factor = [&](PriceGroup group) {
+        const auto g = static_cast<std::size_t>(group);
+        return multiples[g] / device->second.shipped[g];
+    };
+    changes[Lever::static_power] = 1 + device->second.awake_share * (factor(PriceGroup::awake) - 1);
+    changes[Lever::memory_energy] = factor(PriceGroup::dram);
+    for (const Lever lever : {Lever::operation_energy, Lever::control_energy, Lever::on_chip_energy})
+        changes[lever] = factor(PriceGroup::chip);
+    return changes;
+}
+
+} // namespace archsim

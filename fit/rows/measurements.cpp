@@ -1,0 +1,319 @@
+#include "fit/rows/measurements.hpp"
+
+#include "archsim/hardware/database.hpp"
+#include "core/csv_reader.hpp"
+#include "core/text_file.hpp"
+#include "fit/rows/old_rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::array<std::string_view, 11> kRequired = {"id",       "model",   "batch",   "precision",
+                                                        "hardware", "devices", "runtime", "scope",
+                                                        "metric",   "value",   "source"};
+constexpr std::array<std::string_view, 19> kOptional = {
+    "image_size", "sequence",      "power_mode",       "weight",     "note",     "source_date",    "phase",
+    "steps",      "prompt_tokens", "generated_tokens", "boundary",   "replicas", "expert_devices", "variant",
+    "context",    "transfers",     "sampling",         "decided_by", "client"};
+/// Columns that files of the old form lack, all of them.
+constexpr std::array<std::string_view, 6> kCircumstances = {"variant",  "context",    "transfers",
+                                                            "sampling", "decided_by", "client"};
+constexpr std::array<std::string_view, 3> kScopes = {"kernel", "end_to_end", "offline"};
+
+std::optional<double> number_in(const std::string& text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
+        return std::nullopt;
+    return value;
+}
+
+/// What a word in a column stands for; the first is meant where the field is empty.
+template <class Value>
+struct Word {
+    std::string_view text;
+    Value value;
+};
+constexpr std::array<Word<bool>, 2> kTransfers = {{{"", false}, {"included", true}}};
+constexpr std::array<Word<bool>, 3> kSampling = {{{"", false}, {"greedy", false}, {"top-p", true}}};
+constexpr std::array<std::string_view, 3> kDeciders = {"", "host", "slow_kernel"};
+
+class TableReader {
+  public:
+    explicit TableReader(std::string_view name) : name_(name) {}
+
+    MeasuredTable run(std::string_view text) {
+        const std::vector<CsvRecord> records = parse_csv(text);
+        if (records.empty())
+            fail("the file is empty", "the first line must name the columns");
+        read_header(records.front());
+        for (auto record = records.begin() + 1; record != records.end(); ++record)
+            read_row(*record);
+        return std::move(table_);
+    }
+
+  private:
+    [[noreturn]] void fail(std::string message, std::string hint) const {
+        Finding finding;
+        finding.kind = FindingKind::malformed_file;
+        finding.file = name_;
+        finding.message = std::move(message);
+        finding.hint = std::move(hint);
+        throw InputError(finding);
+    }
+
+    void report(FindingKind kind, Severity severity, std::string where, std::string message,
+                std::string hint) {
+        Finding finding;
+        finding.kind = kind;
+        finding.severity = severity;
+        finding.file = name_;
+        finding.where = std::move(where);
+        finding.message = std::move(message);
+        finding.hint = std::move(hint);
+        table_.findings.push_back(std::move(finding));
+    }
+
+    void read_header(const CsvRecord& header) {
+        std::vector<std::string> known(kRequired.begin(), kRequired.end());
+        known.insert(known.end(), kOptional.begin(), kOptional.end());
+        for (std::size_t i = 0; i < header.fields.size(); ++i) {
+            const std::string& column = header.fields[i];
+            if (std::find(known.begin(), known.end(), column) == known.end()) {
+                const auto nearest = nearest_names(column, known, 1);
+                report(FindingKind::unknown_key, Severity::warning, "line 1",
+                       fmt::format("the column \"{}\" is not known", column),
+                       nearest.empty() ? std::string("it is ignored")
+                                       : fmt::format("is \"{}\" meant?", nearest.front()));
+            } else if (!columns_.emplace(column, i).second) {
+                fail(fmt::format("the column \"{}\" appears twice", column), "remove one of them");
+            }
+        }
+        for (const std::string_view column : kRequired)
+            if (!columns_.contains(std::string(column)))
+                fail(fmt::format("the column \"{}\" is missing", column),
+                     "see tests/measured/README.md for the columns");
+        width_ = header.fields.size();
+        old_form_ = std::none_of(kCircumstances.begin(), kCircumstances.end(), [&](std::string_view column) {
+            return columns_.contains(std::string(column));
+        });
+    }
+
+    std::string field(const CsvRecord& record, const std::string& column) const {
+        const auto found = columns_.find(column);
+        return found == columns_.end() ? std::string() : record.fields[found->second];
+    }
+
+    void bad(const CsvRecord& record, std::string_view column, std::string message, std::string hint) {
+        usable_ = false;
+        report(FindingKind::malformed_file, Severity::error, fmt::format("line {}, {}", record.line, column),
+               std::move(message), std::move(hint));
+    }
+
+    double positive(const CsvRecord& record, const std::string& column, double otherwise) {
+        const std::string text = field(record, column);
+        if (text.empty())
+            return otherwise;
+        const auto value = number_in(text);
+        if (!value || *value <= 0)
+            bad(record, column, fmt::format("\"{}\" is not a number above 0", text), "correct the value");
+        return value.value_or(otherwise);
+    }
+
+    std::optional<int> whole(const CsvRecord& record, const std::string& column) {
+        const std::string text = field(record, column);
+        if (text.empty())
+            return std::nullopt;
+        const auto value = number_in(text);
+        if (!value || *value < 1 || *value > 1e6 || *value != std::floor(*value)) {
+            bad(record, column, fmt::format("\"{}\" is not a whole number from 1", text),
+                "correct the value");
+            return std::nullopt;
+        }
+        return static_cast<int>(*value);
+    }
+
+    std::string named(const CsvRecord& record, const std::string& column) {
+        std::string text = field(record, column);
+        if (text.empty())
+            bad(record, column, "the field is empty", "every row needs it");
+        return text;
+    }
+
+    void read_boundary(const CsvRecord& record, MeasuredRow& row) {
+        const std::string text = field(record, "boundary");
+        if (text.empty())
+            return;
+        if (const auto boundary = parse_power_boundary(text))
+            row.boundary = *boundary;
+        else
+            bad(record, "boundary", fmt::format("\"{}\" is not a boundary of power", text),
+                "use rail, chip, module, board or wall");
+    }
+
+    template <std::size_t size>
+    bool flag(const CsvRecord& record, const std::string& column, const std::array<Word<bool>, size>& words) {
+        const std::string text = field(record, column);
+        for (const auto& [word, value] : words)
+            if (word == text)
+                return value;
+        bad(record, column, fmt::format("\"{}\" is not known", text),
+            fmt::format("use {} or leave it empty", words.back().text));
+        return false;
+    }
+
+    /// What tells how a row was taken beside its configuration.
+    void read_circumstances(const CsvRecord& record, MeasuredRow& row) {
+        read_boundary(record, row);
+        row.variant = field(record, "variant");
+        row.context = whole(record, "context").value_or(0);
+        row.transfers = flag(record, "transfers", kTransfers);
+        row.sampled = flag(record, "sampling", kSampling);
+        row.client = field(record, "client");
+        row.decided_by = field(record, "decided_by");
+        if (std::find(kDeciders.begin(), kDeciders.end(), row.decided_by) == kDeciders.end())
+            bad(record, "decided_by", fmt::format("\"{}\" is not known", row.decided_by),
+                "use host or slow_kernel, or leave it empty");
+        if (old_form_)
+            fill_from_note(row, field(record, "boundary").empty());
+    }
+
+    void read_row(const CsvRecord& record) {
+        usable_ = true;
+        if (record.fields.size() != width_) {
+            bad(record, "columns",
+                fmt::format("{} fields where the first line names {}", record.fields.size(), width_),
+                "quote fields that hold commas");
+            return;
+        }
+        MeasuredRow row;
+        row.line = record.line;
+        row.id = named(record, "id");
+        row.model = named(record, "model");
+        row.image_size = whole(record, "image_size");
+        row.steps = whole(record, "steps");
+        row.sequence = field(record, "sequence");
+        row.batch = whole(record, "batch");
+        row.precision = named(record, "precision");
+        row.hardware = named(record, "hardware");
+        row.power_mode = field(record, "power_mode");
+        row.devices = positive(record, "devices", 1);
+        row.runtime = named(record, "runtime");
+        row.scope = field(record, "scope");
+        if (std::find(kScopes.begin(), kScopes.end(), row.scope) == kScopes.end())
+            bad(record, "scope", fmt::format("\"{}\" is not a scope", row.scope),
+                "use kernel, end_to_end or offline");
+        const std::string metric = field(record, "metric");
+        if (const auto parsed = parse_measured_metric(metric))
+            row.metric = *parsed;
+        else
+            bad(record, "metric", fmt::format("\"{}\" is not a metric", metric),
+                "use latency_ms, throughput_per_s, power_w or energy_mj");
+        named(record, "value");
+        row.value = positive(record, "value", 0);
+        row.weight = positive(record, "weight", 1);
+        if (row.weight > 1)
+            bad(record, "weight", fmt::format("{:g} is above 1", row.weight),
+                "weights lie above 0 and up to 1");
+        row.source = field(record, "source");
+        if (row.source.empty())
+            report(FindingKind::missing_source, Severity::warning,
+                   fmt::format("line {}, source", record.line), "the measurement names no source",
+                   "say where it was published, or who measured it");
+        row.source_date = field(record, "source_date");
+        row.note = field(record, "note");
+        row.phase = field(record, "phase");
+        row.prompt_tokens = field(record, "prompt_tokens");
+        row.generated_tokens = field(record, "generated_tokens");
+        row.replicas = positive(record, "replicas", 1);
+        row.expert_devices = whole(record, "expert_devices").value_or(0);
+        if (row.expert_devices > row.devices / row.replicas)
+            bad(record, "expert_devices",
+                fmt::format("{} devices hold the experts of a model on {:g}", row.expert_devices,
+                            row.devices / row.replicas),
+                "give the devices of one copy of the model at most");
+        read_circumstances(record, row);
+        if (usable_ && !ids_.insert(row.id).second) {
+            usable_ = false;
+            report(FindingKind::duplicate, Severity::error, fmt::format("line {}, id", record.line),
+                   fmt::format("\"{}\" appears twice", row.id), "give each row its own id");
+        }
+        if (usable_)
+            table_.rows.push_back(std::move(row));
+    }
+
+    std::string name_;
+    std::map<std::string, std::size_t> columns_;
+    std::size_t width_ = 0;
+    bool old_form_ = false; ///< see fill_from_note()
+    std::set<std::string> ids_;
+    bool usable_ = true;
+    MeasuredTable table_;
+};
+
+std::string first_line(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
+
+/// True where the first line names what every measurement needs.
+bool holds_measurements(const std::filesystem::path& file) {
+    const std::vector<CsvRecord> records = parse_csv(first_line(read_text_file(file)));
+    return !records.empty() && std::all_of(kRequired.begin(), kRequired.end(), [&](std::string_view column) {
+        const auto& fields = records.front().fields;
+        return std::find(fields.begin(), fields.end(), column) != fields.end();
+    });
+}
+
+/// A folder stands for the CSV files in it that hold measurements, by name.
+std::vector<std::filesystem::path> measurement_files(const std::vector<std::string>& names) {
+    std::vector<std::filesystem::path> files;
+    for (const std::string& name : names) {
+        std::error_code problem;
+        if (!std::filesystem::is_directory(name, problem)) {
+            files.emplace_back(name);
+            continue;
+        }
+        std::vector<std::filesystem::path> inside;
+        for (auto at = std::filesystem::directory_iterator(name, problem);
+             !problem && at != std::filesystem::directory_iterator(); at.increment(problem))
+            if (at->path().extension() == ".csv" && holds_measurements(at->path()))
+                inside.push_back(at->path());
+        std::sort(inside.begin(), inside.end());
+        files.insert(files.end(), inside.begin(), inside.end());
+    }
+    return files;
+}
+
+} // namespace
+
+MeasuredTable parse_measurements(std::string_view text, std::string_view name) {
+    return TableReader(name).run(text);
+}
+
+MeasuredTable read_measurements(const std::filesystem::path& file) {
+    return parse_measurements(read_text_file(file), file.string());
+}
+
+MeasuredTable read_measurements(const std::vector<std::string>& files) {
+    MeasuredTable table;
+    for (const std::filesystem::path& file : measurement_files(files)) {
+        MeasuredTable more = read_measurements(file);
+        table.rows.insert(table.rows.end(), more.rows.begin(), more.rows.end());
+        table.findings.insert(table.findings.end(), more.findings.begin(), more.findings.end());
+    }
+    return table;
+}
+
+} // namespace archsim

@@ -1,0 +1,363 @@
+#include "fit/rows/validate.hpp"
+
+#include "fit/rows/measured_power.hpp"
+#include "fit/rows/measured_stack.hpp"
+#include "fit/rows/measured_workload.hpp"
+#include "fit/rows/row_key.hpp"
+#include "fit/rows/served_row.hpp"
+#include "hardware/uncertainty.hpp"
+#include "run/generation/phases.hpp"
+#include "run/session/graph_run.hpp"
+#include "run/session/regime.hpp"
+
+#include <array>
+#include <charconv>
+#include <fmt/format.h>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+using Overrides = std::shared_ptr<const ParameterOverrides>;
+
+/// What stands in for the database.
+struct Changed {
+    Overrides overrides;
+    MachineChanges machine;
+};
+
+/// Batches among which saturated throughput looks for the best where a row states none.
+constexpr std::array<std::int64_t, 5> kBatches = {1, 4, 16, 64, 256};
+constexpr double kMilli = 1e3;
+
+Prediction without_estimate(std::string status, std::string reason) {
+    Prediction prediction;
+    prediction.status = std::move(status);
+    prediction.reason = std::move(reason);
+    return prediction;
+}
+
+/// Relative width of the machine's power.
+Spread power_spread(const Machine& machine) {
+    return machine.uncertainty
+               ? machine.uncertainty->spread(SpreadOf::power, *machine.device, *machine.runtime)
+               : Spread{};
+}
+
+/// Bounds of a quantity that falls when time rises.
+Interval scaled(const Interval& interval, double factor) {
+    return {interval.low * factor, interval.high * factor};
+}
+
+/// "128", or the mean length of a data set: "variable:778".
+std::int64_t tokens_of(std::string_view text) {
+    text = mean_length(text);
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+/// Whether every batch waits for its copies in and out; those of other offline rows overlap.
+bool with_transfers(const MeasuredRow& row) {
+    return row.scope != "kernel" && row.transfers;
+}
+
+/// Side of the image that a bound graph takes, where its first input is one.
+std::optional<std::int64_t> image_side(const ShapedGraph& graph) {
+    constexpr std::size_t kImageRank = 4;
+    if (graph.inputs.empty() || graph.tensors[graph.inputs.front()].shape.size() != kImageRank)
+        return std::nullopt;
+    return graph.tensors[graph.inputs.front()].shape.back();
+}
+
+std::string hardware_name(const MeasuredRow& row) {
+    return row.power_mode.empty() ? row.hardware : row.hardware + '@' + row.power_mode;
+}
+
+} // namespace
+
+struct RowEstimator::State {
+    explicit State(const Session& opened) : session(opened), stacks(opened.hardware()) {}
+
+    const Session& session;
+    const MeasuredStacks stacks;
+    std::mutex mutex;
+    std::map<std::string, Model> models;
+    std::map<std::string, std::shared_ptr<const BoundModel>> bound;
+    std::map<std::string, std::shared_ptr<const GenerationModel>> generators;
+    ServedRuns served_runs;
+    std::map<RowKey, Prediction> predicted; ///< by the database as it stands
+
+    std::shared_ptr<const BoundModel> bind(const MeasuredWorkload& workload, std::int64_t batch) {
+        std::string key = fmt::format("{}\n{}", workload.entry->name, batch);
+        for (const auto& [name, value] : workload.dims)
+            key += fmt::format("\n{}={}", name, value);
+        const std::lock_guard lock(mutex);
+        if (const auto found = bound.find(key); found != bound.end())
+            return found->second;
+        auto model = models.find(workload.entry->name);
+        if (model == models.end())
+            model = models.emplace(workload.entry->name, session.load(workload.entry->name)).first;
+        Bindings bindings;
+        bindings.dims = workload.dims;
+        return bound.emplace(std::move(key), session.bind(model->second, batch, bindings)).first->second;
+    }
+
+    Model loaded(const std::string& name) {
+        const std::lock_guard lock(mutex);
+        const auto model = models.find(name);
+        return model != models.end() ? model->second : models.emplace(name, session.load(name)).first->second;
+    }
+
+    std::shared_ptr<const GenerationModel> generator(const std::string& name) {
+        const std::lock_guard lock(mutex);
+        auto& entry = generators[name];
+        if (entry == nullptr)
+            entry = std::make_shared<const GenerationModel>(session.load(name), Bindings{});
+        return entry;
+    }
+
+    std::optional<Conditions> conditions(const MeasuredRow& row, const Changed& changed) const {
+        Conditions run;
+        run.overrides = changed.overrides;
+        run.changes = changed.machine;
+        run.stack = stacks.of(row);
+        const auto precision = PrecisionConfig::parse(row.precision);
+        if (!precision)
+            return std::nullopt;
+        run.precision = *precision;
+        const bool overlapped = row.scope == "offline" && !with_transfers(row);
+        run.scenario = overlapped ? Scenario::throughput : Scenario::latency;
+        run.scope = row.scope == "end_to_end" || with_transfers(row) ? Scope::end_to_end : Scope::kernel;
+        if (with_transfers(row))
+            run.changes.parameters.emplace_back(Parameter::host_time, 0);
+        return run;
+    }
+
+    /// At the row's batch, or at the batch with the highest throughput.
+    Result run(const MeasuredRow& row, const MeasuredWorkload& workload, const Conditions& conditions) {
+        if (workload.whole) {
+            Workload asked{.model = loaded(workload.entry->name), .batch = row.batch.value_or(1)};
+            asked.sizes.dims = workload.dims;
+            return session.estimate(asked, hardware_name(row), conditions);
+        }
+        if (row.batch || row.scope != "offline")
+            return run_graph(session, bind(workload, row.batch.value_or(1)), hardware_name(row), conditions);
+        std::optional<Result> best;
+        for (const std::int64_t batch : kBatches) {
+            Result result = run_graph(session, bind(workload, batch), hardware_name(row), conditions);
+            const bool better =
+                !best || (result.ok() && (!best->ok() || result.estimate.throughput_per_s >
+                                                             best->estimate.throughput_per_s));
+            if (better)
+                best = std::move(result);
+        }
+        return *best;
+    }
+
+    /// `parts`, where given, are filled for rows of power.
+    Prediction network(const MeasuredRow& row, const Changed& changed, PowerParts* parts);
+    Prediction language(const MeasuredRow& row, const Changed& changed, PowerParts* parts);
+};
+
+Prediction RowEstimator::State::network(const MeasuredRow& row, const Changed& changed, PowerParts* parts) {
+    const MeasuredWorkload workload = find_workload(session.catalogue(), row);
+    if (workload.entry == nullptr)
+        return without_estimate("unsupported", workload.problem);
+    auto asked = conditions(row, changed);
+    if (!asked)
+        return without_estimate("unsupported",
+                                fmt::format("the precision \"{}\" is not known", row.precision));
+    // The devices of an image generator share each image, those of other networks work side by side.
+    const double together = workload.whole ? row.devices : 1, beside = row.devices / together;
+    asked->devices = together;
+    const Result result = run(row, workload, *asked);
+    const Estimate& estimate = result.estimate;
+    if (!result.ok())
+        return without_estimate(std::string(name_of(estimate.status)), estimate.reason);
+    const auto side = image_side(*result.model->graph);
+    if (row.image_size && side && *side != *row.image_size)
+        return without_estimate("unsupported", fmt::format("the file of {} takes images of side {}, not {}",
+                                                           result.model->name, *side, *row.image_size));
+    Prediction prediction;
+    prediction.family = name_of(result.device->family);
+    prediction.generation = result.device->generation;
+    prediction.regime = regime_of(estimate);
+    prediction.runtime = result.runtime->id;
+    prediction.evidence = name_of(evidence_for(*result.device, *result.runtime, prediction.regime));
+    const auto take = [&](double value, const Interval& interval) {
+        prediction.predicted = value;
+        prediction.low = interval.low;
+        prediction.high = interval.high;
+    };
+    const PoweredRow powered{row, *result.machine, estimate, together, beside};
+    if (parts != nullptr)
+        *parts = parts_of_power(powered, 1 / (estimate.throughput_per_s * beside));
+    switch (row.metric) {
+    case MeasuredMetric::latency_ms:
+        take(estimate.latency_s * kMilli, scaled(estimate.latency_interval, kMilli));
+        break;
+    case MeasuredMetric::throughput_per_s: // sockets and boards work side by side
+        take(estimate.throughput_per_s * beside, scaled(estimate.throughput_interval, beside));
+        break;
+    case MeasuredMetric::power_w: {
+        const Machine& machine = *result.machine;
+        const double stated_w = stated_power(powered);
+        const Spread power = power_spread(machine);
+        take(stated_w, {stated_w * power.low, stated_w * power.high});
+        break;
+    }
+    case MeasuredMetric::energy_mj: {
+        const double device_w = estimate.power_w * beside;
+        const double factor = device_w > 0 ? drawn_power(powered) / device_w : 1;
+        take(estimate.energy.total() / estimate.batch * factor * kMilli,
+             scaled(estimate.energy_interval, factor * kMilli));
+        break;
+    }
+    }
+    return prediction;
+}
+
+Prediction RowEstimator::State::language(const MeasuredRow& row, const Changed& changed, PowerParts* parts) {
+    if (row.prompt_tokens == "variable" || row.generated_tokens == "variable")
+        return without_estimate("unsupported",
+                                "prompts of variable length, whose distribution is not published");
+    auto asked = conditions(row, changed);
+    if (!asked)
+        return without_estimate("unsupported",
+                                fmt::format("the precision \"{}\" is not known", row.precision));
+    asked->scenario = Scenario::latency; // a saturated server is a phase of its own
+    asked->devices = row.devices / row.replicas;
+    const auto device = session.hardware().device(row.hardware).device;
+    const auto runtime = session.hardware().runtime_for(*device, asked->stack);
+    const auto name_machine = [&](Prediction& prediction) {
+        prediction.family = name_of(device->family);
+        prediction.generation = device->generation;
+        prediction.runtime = runtime->id;
+        prediction.evidence = name_of(evidence_for(*device, *runtime, prediction.regime));
+    };
+    if (is_served(row)) {
+        Prediction served = served_runs.predict(session, loaded(row.model), row, *asked);
+        name_machine(served);
+        return served;
+    }
+    const Prompt prompt{.tokens = tokens_of(row.prompt_tokens),
+                        .generate = tokens_of(row.generated_tokens),
+                        .context = row.context,
+                        .sampled = row.sampled};
+    const GenerationPhase phase =
+        row.phase == "prefill"                 ? GenerationPhase::prefill
+        : row.phase == "decode"                ? GenerationPhase::decode
+        : row.phase == "saturated"             ? GenerationPhase::saturated // `batch` requests at once
+        : row.scope == "offline" && !row.batch ? GenerationPhase::saturated // as many as fit
+                                               : GenerationPhase::generate;
+    if (phase != GenerationPhase::decode && prompt.tokens < 1)
+        return without_estimate("unsupported", "the row does not say how long its prompts are");
+    if (phase == GenerationPhase::generate && row.metric != MeasuredMetric::latency_ms &&
+        row.metric != MeasuredMetric::throughput_per_s)
+        return without_estimate("unsupported",
+                                "power and energy of prompts and generation together are not compared");
+    const std::int64_t batch = row.batch.value_or(phase == GenerationPhase::saturated ? 0 : 1);
+    // Time is that of the device with the busiest experts; power and energy are those of all devices, which
+    // have the mean: what experts that are shared like the rest have.
+    const bool timed =
+        row.metric == MeasuredMetric::latency_ms || row.metric == MeasuredMetric::throughput_per_s;
+    const double experts = timed ? row.expert_devices : 0;
+    const PhaseEstimate answer = estimate_phase(session, *generator(row.model), hardware_name(row), *asked,
+                                                phase, batch, prompt, experts);
+    if (answer.status != Status::ok)
+        return without_estimate(std::string(name_of(answer.status)), answer.reason);
+    Prediction prediction;
+    prediction.regime = regime_of(answer.step);
+    name_machine(prediction);
+    const Estimate& step = answer.step;
+    const double low = step.latency_s > 0 ? step.latency_interval.low / step.latency_s : 1;
+    const double high = step.latency_s > 0 ? step.latency_interval.high / step.latency_s : 1;
+    if (row.metric == MeasuredMetric::latency_ms) {
+        prediction.predicted = answer.latency_s * kMilli;
+        prediction.low = prediction.predicted * low;
+        prediction.high = prediction.predicted * high;
+    } else if (row.metric == MeasuredMetric::throughput_per_s) {
+        prediction.predicted = answer.tokens_per_s;
+        prediction.low = high > 0 ? prediction.predicted / high : 0;
+        prediction.high = low > 0 ? prediction.predicted / low : 0;
+    } else {
+        const double copies = row.replicas;
+        const PoweredRow powered{row, *answer.machine, step, asked->devices, copies};
+        if (parts != nullptr)
+            *parts = parts_of_power(powered, 1 / (copies * answer.tokens_per_s));
+        if (row.metric == MeasuredMetric::power_w) {
+            const Spread power = power_spread(*answer.machine);
+            prediction.predicted = stated_power(powered);
+            prediction.low = prediction.predicted * power.low;
+            prediction.high = prediction.predicted * power.high;
+        } else {
+            const double joules = step.energy.total() / step.batch;
+            prediction.predicted = drawn_power(powered) / (copies * answer.tokens_per_s) * kMilli;
+            const double factor = joules > 0 ? prediction.predicted / joules : 0;
+            prediction.low = joules > 0 ? factor * step.energy_interval.low : prediction.predicted;
+            prediction.high = joules > 0 ? factor * step.energy_interval.high : prediction.predicted;
+        }
+    }
+    return prediction;
+}
+
+RowEstimator::RowEstimator(const Session& session) : state_(std::make_unique<State>(session)) {}
+
+RowEstimator::~RowEstimator() = default;
+
+std::string RowEstimator::stack_of(const MeasuredRow& row) const {
+    return state_->stacks.of(row);
+}
+
+const Session& RowEstimator::session() const {
+    return state_->session;
+}
+
+Prediction RowEstimator::operator()(const MeasuredRow& row, Overrides overrides,
+                                    const MachineChanges& changes) const {
+    const auto predict = [&] {
+        try {
+            const Changed changed{std::move(overrides), changes};
+            return row.phase.empty() ? state_->network(row, changed, nullptr)
+                                     : state_->language(row, changed, nullptr);
+        } catch (const Error& problem) {
+            return without_estimate("unsupported", problem.what());
+        }
+    };
+    if (overrides != nullptr || changes != MachineChanges{})
+        return predict();
+    // Validation, fits and what they support ask for the same rows again.
+    const RowKey key = row_key(row);
+    {
+        const std::lock_guard lock(state_->mutex);
+        if (const auto known = state_->predicted.find(key); known != state_->predicted.end())
+            return known->second;
+    }
+    Prediction prediction = predict();
+    const std::lock_guard lock(state_->mutex);
+    return state_->predicted.try_emplace(key, std::move(prediction)).first->second;
+}
+
+std::optional<PowerParts> RowEstimator::power_parts(const MeasuredRow& row,
+                                                    const MachineChanges& changes) const {
+    if (row.metric != MeasuredMetric::power_w)
+        return std::nullopt;
+    PowerParts parts;
+    try {
+        const Changed changed{nullptr, changes};
+        const Prediction prediction = row.phase.empty() ? state_->network(row, changed, &parts)
+                                                        : state_->language(row, changed, &parts);
+        return prediction.ok() ? std::optional(parts) : std::nullopt;
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+} // namespace archsim

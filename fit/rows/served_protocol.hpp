@@ -1,0 +1,34 @@
+#pragma once
+// How a published measurement of a server was taken: what its client sends, and how the server was started.
+
+#include "archsim/compare/measured_row.hpp"
+#include "archsim/serving/simulation.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace archsim {
+
+/// A benchmark's client and server as their scripts state them.
+struct ServedProtocol {
+    std::string name;
+    std::int64_t prompt_tokens = 1, output_tokens = 1;
+    double shortest = 1;               ///< lengths are uniform between this part of the stated ones and those
+    std::int64_t warm_up = 0;          ///< requests per request in flight that are not counted
+    std::int64_t counted = 10;         ///< and those that are
+    std::int64_t distinct_prompts = 0; ///< of the client: RequestPlan::distinct_prompts
+    std::int64_t step_tokens = 0;      ///< of the server; 0: its stack's
+    bool chunked = true;               ///< of the server: EngineLimits::chunked
+    bool whole_graph = false;          ///< of the server: EngineLimits::whole_graph
+    double wait_tokens = 0;            ///< of the server: EngineLimits::wait_tokens
+    std::int64_t wait_steps = 0;       ///< of the server: EngineLimits::wait_steps
+};
+
+/// The protocol of a row, as `file` (hardware_db/server_benchmarks.json) has it: that of its client, where it
+/// names one; else that of the first benchmark whose lengths and stack it has. A client that the file does
+/// not know is a benchmark of one's own (vllm bench serve, sglang.bench_serving): prompts of random tokens,
+/// none twice, all sent as fast as the limit allows, to a server at its defaults. Throws InputError for a
+/// file that is not as it should be.
+ServedProtocol protocol_of(const MeasuredRow& row, const std::filesystem::path& file);
+
+} // namespace archsim

@@ -1,0 +1,78 @@
+#pragma once
+// How far estimates are from measurements they were not fitted on: hardware_db/uncertainty.json, the
+// variances of one error model (error_model.hpp), written by the validation tool, never by hand.
+
+#include "archsim/core/export.hpp"
+#include "archsim/hardware/device.hpp"
+#include "archsim/hardware/runtime.hpp"
+#include "hardware/error_model.hpp"
+#include "hardware/posterior.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+/// Measured value lies between `low` x and `high` x the prediction with nominal 90 % probability.
+struct Spread {
+    double low = 1, high = 1;
+    int rows = 0;           ///< left-out measurements behind it
+    std::string_view basis; ///< "GPU, launch-bound, fitted device"; owned by the table
+};
+
+/// What an estimate's parameters rest on: measurements of this very device under this stack, of the stack on
+/// other devices, or of neither. Only the parameters that price the part which dominates count: `regime` is
+/// "compute", "memory" or "overhead".
+enum class Evidence : std::uint8_t { device, stack, none };
+ARCHSIM_API Evidence evidence_for(const Device& device, const Runtime& runtime, std::string_view regime);
+/// "device", "stack" or "none", as hardware_db/uncertainty.json spells it.
+ARCHSIM_API std::string_view name_of(Evidence evidence);
+/// "latency", "throughput", ...
+ARCHSIM_API std::string_view name_of(SpreadOf metric);
+
+/// Widths of intervals, and what was measured.
+class ARCHSIM_API UncertaintyTable {
+  public:
+    /// Reads the variances: see hardware_db/uncertainty_schema.json.
+    explicit UncertaintyTable(const std::filesystem::path& file);
+    ~UncertaintyTable();
+    /// Tables move; they are not copied.
+    UncertaintyTable(UncertaintyTable&&) noexcept;
+    /// Tables move; they are not copied.
+    UncertaintyTable& operator=(UncertaintyTable&&) noexcept;
+
+    /// The same table, for one who measured some rows: estimates follow them (estimate/intervals.hpp).
+    UncertaintyTable given(std::vector<GivenRow> rows) const;
+    /// Those rows.
+    const std::vector<GivenRow>& given() const;
+
+    /// The fitted variances.
+    const ErrorModel& model() const;
+    /// What the error of an estimate is a case of.
+    static ErrorSubject subject(SpreadOf metric, const Device& device, const Runtime& runtime);
+    /// Variances of its effects.
+    ErrorParts parts(SpreadOf metric, const Device& device, const Runtime& runtime) const;
+    /// Standard deviations from an estimate to either end of its 90 % interval.
+    double reach() const;
+
+    /// True where this metric was measured of this very chip under this stack (of times: any), or of chips of
+    /// its family whose parameters the stack shares with it. What is neither is a projection: an estimate
+    /// that nothing measured stands behind.
+    bool measured(const Device& device, const Runtime& runtime, SpreadOf metric = SpreadOf::latency) const;
+    /// `device` where the metric was measured of this very chip under this stack, `stack` where it was of
+    /// others whose parameters the stack shares with it, else `none`.
+    Evidence evidence(const Device& device, const Runtime& runtime, SpreadOf metric) const;
+
+    /// The interval of an estimate that one lane takes all of, with what stands behind it.
+    Spread spread(SpreadOf metric, const Device& device, const Runtime& runtime) const;
+
+  private:
+    struct State;
+    explicit UncertaintyTable(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+} // namespace archsim

@@ -1,0 +1,92 @@
+#pragma once
+// The hardware-independent profile of a bound graph: work, parameters and bytes per operator, per type and
+// per module. Bytes are those that an unfused execution moves in the formats that the file declares.
+
+#include "archsim/core/export.hpp"
+#include "archsim/extend/renderer.hpp"
+#include "archsim/ops/shaped_graph.hpp"
+#include "archsim/run/workload.hpp"
+#include "ops/precision_mix.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+/// Sums over some operators. 1 multiply-accumulate = 2 operations.
+struct ProfileSums {
+    double operators = 0;
+    double unknown = 0; ///< of these, the ones not understood: the sums below miss them
+    double macs = 0, operations = 0;
+    double parameters = 0;       ///< learned values, each counted at its first reader
+    double weight_bytes = 0;     ///< constants read
+    double activation_bytes = 0; ///< other inputs read and outputs written
+
+    /// Bytes read and written.
+    double bytes() const { return weight_bytes + activation_bytes; }
+    /// Operations per byte; 0 where nothing is moved.
+    double intensity() const { return bytes() > 0 ? operations / bytes() : 0; }
+    /// Adds another part.
+    ProfileSums& operator+=(const ProfileSums& other);
+};
+
+/// One operator of a profile.
+struct OperatorProfile {
+    const Operator* op = nullptr;
+    ProfileSums sums; ///< of all its executions
+};
+
+/// All operators of one type.
+struct TypeProfile {
+    std::string type;
+    ProfileSums sums;
+};
+
+/// A module of the exporting framework, as the '/' in node names tell.
+struct ModuleProfile {
+    std::string name;
+    int depth = 0; ///< 0 for the whole graph
+    ProfileSums sums;
+};
+
+/// The hardware-independent profile of a model.
+struct GraphProfile {
+    std::string name;
+    Workload asked; ///< batch and sizes
+    std::shared_ptr<const ShapedGraph> graph;
+    ProfileSums totals;                     ///< of what is known; see `complete`
+    double stored_weight_bytes = 0;         ///< every constant once
+    bool complete = true;                   ///< false: totals miss a part, which a finding names
+    std::vector<OperatorProfile> operators; ///< at run time, in topological order
+    std::vector<TypeProfile> types;         ///< most operations first
+    std::vector<ModuleProfile> modules;     ///< tree in depth-first order, the whole graph first
+    std::vector<FormatShare> precisions;    ///< work by the format that the file gives it
+};
+
+ARCHSIM_API GraphProfile profile_graph(const std::string& name, std::shared_ptr<const ShapedGraph> graph);
+
+enum class ProfileOrder : std::uint8_t { operations, macs, bytes, parameters, intensity, graph };
+ARCHSIM_API std::string_view name_of(ProfileOrder order);
+inline constexpr ProfileOrder kProfileOrders[] = {ProfileOrder::operations, ProfileOrder::macs,
+                                                  ProfileOrder::bytes,      ProfileOrder::parameters,
+                                                  ProfileOrder::intensity,  ProfileOrder::graph};
+
+/// What of it is shown.
+struct GraphProfileView {
+    int top = 6;   ///< operators listed; 0: all
+    int depth = 1; ///< levels of the module tree; 0: none
+    ProfileOrder order = ProfileOrder::operations;
+    bool tensors = false;       ///< list every tensor
+    bool allow_unknown = false; ///< print totals that miss a part, marked
+};
+
+/// CSV: the table of all operators.
+ARCHSIM_API Report describe(const GraphProfile& profile, const GraphProfileView& view = {},
+                            Format format = Format::text);
+/// {"schema": "archsim.profile_graph/1", ...}; withheld and unknown values are null.
+ARCHSIM_API std::string to_json(const GraphProfile& profile, const GraphProfileView& view = {});
+
+} // namespace archsim

@@ -1,0 +1,76 @@
+#pragma once
+// The hardware database for people: lists, one device with its sources, the outcome of a check.
+
+#include "archsim/core/export.hpp"
+#include "archsim/extend/renderer.hpp"
+#include "archsim/hardware/database.hpp"
+#include "hardware/stated_facts.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// One device of a list.
+struct HardwareRow {
+    std::shared_ptr<const Device> device;
+    std::string power_mode; ///< the one asked for, empty for the whole device
+    SourceCounts sources;
+};
+
+/// Devices that match a query.
+struct HardwareList {
+    std::string deployment; ///< title, when one was asked for
+    std::vector<HardwareRow> rows;
+    std::vector<Deployment> deployments; ///< all of the database
+    std::vector<std::string> runtimes;
+    std::vector<Finding> findings; ///< devices that could not be read
+};
+
+/// Which devices to list.
+struct HardwareListQuery {
+    std::optional<Family> family;
+    std::string deployment;
+};
+
+ARCHSIM_API HardwareList list_hardware(const HardwareDatabase& database, const HardwareListQuery& query = {});
+
+/// One table per family; with explanations and kinds of source in Markdown and HTML; CSV: one table.
+ARCHSIM_API Report describe(const HardwareList& list, PlainView view = {}, Format format = Format::text);
+/// {"schema": "archsim.list_hardware_mappers/1", "hardware": [...]}; unknown values are null.
+ARCHSIM_API std::string to_json(const HardwareList& list, PlainView view = {});
+
+/// One device: every number with its source.
+struct DeviceSheet {
+    DeviceChoice choice;
+    std::vector<StatedFact> facts;
+};
+ARCHSIM_API DeviceSheet device_sheet(const HardwareDatabase& database, std::string_view name);
+ARCHSIM_API Report describe(const DeviceSheet& sheet, PlainView view = {}, Format format = Format::text);
+ARCHSIM_API std::string to_json(const DeviceSheet& sheet, PlainView view = {});
+
+/// One software stack: what it serves and every number with its source.
+struct RuntimeSheet {
+    std::shared_ptr<const Runtime> runtime;
+    std::vector<std::string> devices, default_of; ///< ids
+    std::vector<StatedFact> facts;
+};
+ARCHSIM_API RuntimeSheet runtime_sheet(const HardwareDatabase& database, std::string_view name);
+ARCHSIM_API Report describe(const RuntimeSheet& sheet, PlainView view = {}, Format format = Format::text);
+ARCHSIM_API std::string to_json(const RuntimeSheet& sheet, PlainView view = {});
+
+/// The outcome of check_hardware.
+struct HardwareCheck {
+    std::string path;
+    std::vector<Finding> findings;
+    std::size_t devices = 0, runtimes = 0; ///< 0 where a single file was checked
+    SourceCounts device_sources, runtime_sources;
+};
+/// Checks a file or folder; counts sources where it is a whole database.
+ARCHSIM_API HardwareCheck check_database(const std::filesystem::path& file_or_folder);
+ARCHSIM_API Report describe(const HardwareCheck& check, PlainView view = {}, Format format = Format::text);
+ARCHSIM_API std::string to_json(const HardwareCheck& check, PlainView view = {});
+
+} // namespace archsim

@@ -1,0 +1,45 @@
+#pragma once
+// Where an estimate's energy goes: `--explain-energy`.
+//
+//   31.2 mJ per inference: compute 38.1 %, memory 41.6 %, static 14.9 %, control 5.4 %
+//   memory: DRAM 29.0 %, far 8.4 %, near 4.2 %; static: 65.7 W for 71 us
+//   Energy of resnet50 on A100 (batch 1, fp16): 31.2 mJ per inference
+//   Event                    Count     Each      Energy   Share  Source
+//   multiply-accumulate fp16 4.09 G    1.93 pJ   7.90 mJ  25.3 % derived: upper bound (TDP - static) / ...
+//   DRAM device              61.2 M    33.6 pJ   ...
+//   static power             412 us    65.7 W    ...
+// Every row is count x price at the voltage of the clock; the rows add up to the energy of the estimate.
+
+#include "archsim/compare/result.hpp"
+#include "archsim/core/export.hpp"
+#include "archsim/extend/renderer.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// One line of the account.
+struct EnergyItem {
+    std::string event; ///< "mac_int8", "dram_device", "static": the name in JSON and CSV
+    std::string title; ///< "multiply-accumulate int8"
+    double count = 0;  ///< per batch; seconds for static power
+    double each_j = 0; ///< joules per count, at the voltage of the clock; watts for static power
+    double joules = 0;
+    std::string source; ///< kind and citation, and how the price was derived
+};
+
+/// Every event of the estimate, largest first; their joules add up to `result.estimate.energy.total()`.
+ARCHSIM_API std::vector<EnergyItem> energy_items(const Result& result);
+
+/// What of it is shown.
+struct EnergyView {
+    bool subgraphs = false; ///< also by subgraph
+};
+/// The account of each result, after a line on clock, voltage, power and the boundary it is drawn at.
+ARCHSIM_API Report describe_energy(std::span<const Result> results, const EnergyView& view);
+/// {"schema": "archsim.explain_energy/1", "results": [...]}.
+ARCHSIM_API std::string energy_to_json(std::span<const Result> results, const EnergyView& view);
+
+} // namespace archsim

@@ -1,0 +1,23 @@
+#pragma once
+// Report blocks for language models and for models made of parts.
+
+#include "archsim/compare/result.hpp"
+#include "archsim/extend/renderer.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace archsim {
+
+/// Whether what a ranking shows of language models, times and energy of tokens, stands in a table beside it.
+enum class BesideRanking : std::uint8_t { no, yes };
+/// Time to first token, time per token, memory and energy of every result that has a prompt, in the order
+/// given; how the columns are defined stands under the table. Beside a ranking only what that does not show.
+ARCHSIM_API Table generation_table(std::span<const Result> results, BesideRanking beside = BesideRanking::no);
+/// How the numbers of answers are defined, each for the column that has its key.
+ARCHSIM_API std::vector<TableNote> generation_notes(std::span<const Result> results);
+/// Every part and the total of one result.
+ARCHSIM_API Table parts_table(const Result& result);
+
+} // namespace archsim

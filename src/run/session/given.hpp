@@ -1,0 +1,28 @@
+#pragma once
+// Measurements of one's own as rows, from a few words or from a file:
+//
+//   resnet50 int8 on Hailo-8 = 3.1ms
+//   resnet50 fp16 b8 on A100 under tensorrt = 4200/s
+//
+// Words: a network; a number format (default: fp32); bN, the batch (default: 1); a device; a software stack
+// (default: the device's own). A time is that of one batch, a rate saturated throughput in items per second.
+
+#include "archsim/compare/measured_row.hpp"
+#include "archsim/core/export.hpp"
+#include "archsim/run/session.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// One row. `device` is that of a text that names none; empty: the text must. Throws UsageError naming `flag`
+/// and the form.
+ARCHSIM_API MeasuredRow parse_given(std::string_view text, const Session& session, std::string_view device,
+                                    std::string_view flag);
+/// Every text, and every line of a text that is the path of a file; lines that begin with # say nothing.
+ARCHSIM_API std::vector<MeasuredRow> read_given(std::span<const std::string> texts, const Session& session,
+                                                std::string_view device, std::string_view flag);
+
+} // namespace archsim

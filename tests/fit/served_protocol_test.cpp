@@ -1,0 +1,77 @@
+// How measured servers were asked, by the rows that state lengths and stack.
+
+#include "fit/rows/served_protocol.hpp"
+
+#include "archsim/core/finding.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace archsim;
+
+namespace {
+
+ServedProtocol protocol_for(const char* stack, const char* prompt, const char* output, double devices = 1,
+                            const char* hardware = "H200") {
+    MeasuredRow row;
+    row.hardware = hardware;
+    row.runtime = stack;
+    row.prompt_tokens = prompt;
+    row.generated_tokens = output;
+    row.devices = devices;
+    return protocol_of(row, std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db/server_benchmarks.json");
+}
+
+} // namespace
+
+TEST_CASE("measured servers were asked by one of three benchmarks", "[run][measurements]") {
+    const ServedProtocol random = protocol_for("vllm", "1024", "8192");
+    CHECK(random.name == "InferenceMAX");
+    CHECK(random.shortest == 0.8);
+    CHECK(random.distinct_prompts == 0); // its server keeps no prompts
+    CHECK(random.warm_up == 0);
+
+    const ServedProtocol fresh = protocol_for("trt-llm", "2048", "256", 2);
+    CHECK(fresh.name == "genai-perf");
+    CHECK(fresh.shortest == 1);
+    CHECK(fresh.distinct_prompts == 0); // twelve prompts for each request in flight, none twice
+    CHECK(fresh.warm_up == 2);
+    CHECK_FALSE(fresh.chunked);
+
+    const ServedProtocol repeated = protocol_for("vllm", "4000", "100", 4);
+    CHECK(repeated.name == "aiperf");
+    CHECK(repeated.prompt_tokens == 4000);
+    CHECK(repeated.output_tokens == 100);
+    CHECK(repeated.distinct_prompts == 100); // its client's default
+    CHECK(repeated.counted == 10);
+    CHECK(repeated.chunked);
+}
+
+TEST_CASE("one benchmark compiles whole graphs under vLLM on B200, as its scripts say",
+          "[run][measurements]") {
+    CHECK(protocol_for("vllm", "1024", "8192", 4, "B200").whole_graph);
+    CHECK_FALSE(protocol_for("vllm", "1024", "8192", 4, "H200").whole_graph);
+    CHECK_FALSE(protocol_for("trt-llm", "1024", "8192", 4, "B200").whole_graph);
+    CHECK_FALSE(protocol_for("vllm", "4000", "100", 4, "B200").whole_graph);
+}
+
+TEST_CASE("short answers on less than a node wait for a full step under TensorRT-LLM alone",
+          "[run][measurements]") {
+    CHECK(protocol_for("trt-llm", "1024", "1024", 4).wait_steps == 20);
+    CHECK(protocol_for("trt-llm", "1024", "1024", 8).wait_steps == 0);
+    CHECK(protocol_for("vllm", "1024", "1024", 4).wait_steps == 0);
+}
+
+TEST_CASE("a client that is named decides, whatever the lengths", "[run][measurements]") {
+    const auto file = std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db/server_benchmarks.json";
+    MeasuredRow row;
+    row.runtime = "vllm";
+    row.hardware = "H200";
+    row.prompt_tokens = row.generated_tokens = "1024";
+    row.client = "aiperf";
+    CHECK(protocol_of(row, file).distinct_prompts == 100);
+    row.client = "vllm bench serve"; // one's own: the server is at its defaults
+    CHECK(protocol_of(row, file).name == "vllm bench serve");
+    CHECK(protocol_of(row, file).step_tokens == 0);
+    CHECK(protocol_of(row, file).chunked);
+    CHECK_THROWS_AS(protocol_of(row, "no_such_file.json"), InputError);
+}

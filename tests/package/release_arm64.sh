@@ -6,8 +6,8 @@
 set -euo pipefail
 export LC_ALL=C
 program=$(realpath "$1")
-folder=$2
-cache=$3
+folder=$(realpath --canonicalize-missing "$2")
+cache=$(realpath "$3")
 kind=arm64
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 project=$(cd "$here/../.." && pwd)

@@ -71,6 +71,9 @@ said=$(in_root PYTHONPATH=/wheel python3 -m archsim.compare_models resnet81 --de
 [[ $status = 2 && $said == *'"resnet81"'*resnet18* ]] || fail "an unknown model: status $status, $said"
 cp "$project/docs/examples/batch_sweep.py" "$root"
 expect H100 PYTHONPATH=/wheel python3 /batch_sweep.py
+# The same bytes as the tools that it was made beside.
+PYTHONPATH=$root/wheel "$here/same_bytes.py" "$project" "$project/build/release/multicall/installed/archsim" -- \
+    python3 -m archsim || fail "the wheel: see above"
 rm -rf "$root/wheel" "$root"/archsim-*.whl "$root/batch_sweep.py"
 "$here/install_page.sh" "$folder" "$cache"
 ls -l "$folder"

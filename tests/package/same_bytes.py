@@ -41,6 +41,8 @@ def run(program, words, folder, env):
 def main(sources, *programs):
     sources = Path(sources).resolve()
     split = programs.index("--")
+    # They are run in another folder.
+    programs = [str(Path(word).absolute()) if "/" in word and Path(word).exists() else word for word in programs]
     one, other = programs[:split], programs[split + 1 :]
     env = {"PATH": "/usr/bin:/bin", "HOME": "/", "SOURCE_DATE_EPOCH": DAY, "ARCHSIM_DATA_DIR": str(sources)}
     env |= {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}

@@ -3,13 +3,6 @@
 file(GLOB_RECURSE archsim_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
 list(FILTER archsim_sources EXCLUDE REGEX "/src/(python|web)/") # an extension module of its own, the page's module
 
-if(EMSCRIPTEN AND NOT ARCHSIM_NODE)
-    # What the page does not ask for: measurements, checks, sweeps. The linker would miss a file that it did need.
-    list(FILTER archsim_sources EXCLUDE REGEX
-        "/src/(capi|check|store|run/(sweep|sizing|local))/|/src/compare/sweep|/src/hardware/json_edit|/src/core/shared_object|/src/run/compare/yaml_text|/src/ask/(study_reader|serving_fields)")
-    list(FILTER archsim_sources EXCLUDE REGEX "/src/report/.*(sizing|local_report|short_number|sweep)[a-z_]*.cpp$")
-endif()
-
 # What a program that links the library loads besides: nothing but threads, which are part of libc.
 set(archsim_private_libraries Threads::Threads)
 

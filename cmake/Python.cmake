@@ -7,6 +7,9 @@ if(NOT PYTHON_EXECUTABLE)
 endif()
 execute_process(COMMAND ${PYTHON_EXECUTABLE} -c "import sysconfig; print(sysconfig.get_paths()['include'])"
     OUTPUT_VARIABLE archsim_python_headers OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+if(CMAKE_CROSSCOMPILING) # what is the machine's lies beside the other headers of its root
+    set(archsim_python_machine -idirafter ${archsim_root}/usr/include)
+endif()
 if(NOT EXISTS ${archsim_python_headers}/Python.h)
     message(FATAL_ERROR "${archsim_python_headers}/Python.h was not found: run scripts/setup test, or install python3-dev")
 endif()
@@ -28,6 +31,7 @@ set_target_properties(archsim_python PROPERTIES
 target_include_directories(archsim_python PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_include_directories(archsim_python SYSTEM PRIVATE ${archsim_python_headers})
 target_link_libraries(archsim_python PRIVATE archsim archsim_warnings)
+target_compile_options(archsim_python PRIVATE ${archsim_python_machine})
 # Half of a file's compilation is what it instantiates for every file.
 set_target_properties(archsim_python PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
 target_compile_options(archsim_python PRIVATE $<$<CONFIG:Release>:-O1>) # it hands values over; what computes is the library

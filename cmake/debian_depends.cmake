@@ -33,6 +33,11 @@ file(GLOB_RECURSE own ${CPACK_TEMPORARY_DIRECTORY}/*.so.*)
 list(TRANSFORM own REPLACE "/[^/]+$" "")
 list(REMOVE_DUPLICATES own)
 list(TRANSFORM own PREPEND "-l")
+# Those of another machine lie in its root, with the versions that their symbols came with (tests/package/make_root.sh).
+if(CPACK_ARCHSIM_ROOT)
+    list(APPEND own -S${CPACK_ARCHSIM_ROOT})
+    list(PREPEND ARCHSIM_SHLIBDEPS dpkg-architecture -a${CPACK_DEBIAN_PACKAGE_ARCHITECTURE} -c)
+endif()
 execute_process(COMMAND ${ARCHSIM_SHLIBDEPS} -O --ignore-missing-info ${own} ${binaries} WORKING_DIRECTORY ${folder}
     OUTPUT_VARIABLE said ERROR_VARIABLE warned RESULT_VARIABLE status)
 file(REMOVE_RECURSE ${folder})

@@ -1,8 +1,11 @@
 """Builds the extension module and the tools with CMake and puts the data beside them.
 
 pip install --no-build-isolation ./src/python    (needs the Debian packages of `scripts/setup test`, no network)
+
+The environment's ARCHSIM_PRESET names another preset of CMake's than release: arm64 makes the wheel of another machine.
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -14,7 +17,8 @@ from wheel.bdist_wheel import bdist_wheel
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = re.search(r"project\(archsim VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
-BUILD = ROOT / "build" / "release"  # that of scripts/run: what it has compiled is linked, not compiled again
+PRESET = os.environ.get("ARCHSIM_PRESET", "release")
+BUILD = ROOT / "build" / PRESET  # that of scripts/run: what it has compiled is linked, not compiled again
 MODULE = BUILD / "python_portable" / "_archsim.abi3.so"
 TOOLS = sorted(file.stem for file in (ROOT / "cli").glob("*.cpp"))
 
@@ -41,7 +45,7 @@ class BuildWithCMake(build_ext):
         if not (BUILD / "CMakeCache.txt").exists():
             options["ARCHSIM_BUILD_TESTS"] = "OFF"
         flags = [f"-D{name}={value}" for name, value in options.items()]
-        subprocess.run(["cmake", "--preset", "release", *flags], cwd=ROOT, check=True)
+        subprocess.run(["cmake", "--preset", PRESET, *flags], cwd=ROOT, check=True)
         subprocess.run(["cmake", "--build", BUILD, "--target", "archsim_python_portable"], check=True)
 
         package.mkdir(parents=True, exist_ok=True)

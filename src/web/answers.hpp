@@ -18,6 +18,9 @@ Json answer_rank(const Session& session, const Question& question);
 Json answer_device(const Session& session, const Question& question);
 Json answer_explain(const Session& session, const Question& question);
 Json answer_change(const Session& session, const Question& question);
+Json answer_serve(const Session& session, const Question& question);
+Json answer_size(const Session& session, const Question& question);
+Json answer_cost(const Session& session, const Question& question);
 Json answer_export(const Session& session, const Question& question);
 
 } // namespace archsim::web

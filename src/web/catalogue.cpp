@@ -38,6 +38,27 @@ Json devices_json(const Session& session) {
     return list;
 }
 
+/// What a form of a load asks for: every field of a request but names of files, which a page has none of.
+Json load_json() {
+    Json list = Json::array();
+    for (const ServingField& field : serving_fields())
+        if (field.value != "FILE")
+            list.push_back({{"key", field.key},
+                            {"help", field.help},
+                            {"usual", field.fallback},
+                            {"group", field.group},
+                            {"truth", field.kind == FieldKind::truth},
+                            {"choices", field.choices}});
+    return list;
+}
+
+Json form_json(const std::vector<FormField>& fields) {
+    Json list = Json::array();
+    for (const FormField& field : fields)
+        list.push_back({{"key", field.key}, {"help", field.help}, {"usual", field.usual}});
+    return list;
+}
+
 Json dimension_json(const Dimension& dimension) {
     if (dimension.value >= 0)
         return dimension.value;
@@ -95,9 +116,15 @@ Json answer_catalogue(const Session& session, const Question&) {
     Json metrics = Json::array();
     for (const Metric* metric : MetricTable::standard().rows())
         metrics.push_back({{"key", metric->key}, {"title", metric->title}, {"help", metric->limit_help}});
-    return {{"models", std::move(models)},           {"devices", devices_json(session)},
-            {"precisions", std::move(precisions)},   {"metrics", std::move(metrics)},
-            {"deployments", std::move(deployments)}, {"changes", std::move(changes)}};
+    return {{"models", std::move(models)},
+            {"devices", devices_json(session)},
+            {"precisions", std::move(precisions)},
+            {"metrics", std::move(metrics)},
+            {"deployments", std::move(deployments)},
+            {"changes", std::move(changes)},
+            {"load", load_json()},
+            {"level", form_json(level_fields())},
+            {"costs", form_json(cost_fields())}};
 }
 
 Json answer_files(const Session& session, const Question& question) {

@@ -28,6 +28,9 @@ constexpr std::array kKinds = {
     Kind{"device", answer_device},
     Kind{"explain", answer_explain},
     Kind{"change", answer_change},
+    Kind{"serve", answer_serve},
+    Kind{"size", answer_size},
+    Kind{"cost", answer_cost},
     Kind{"export", answer_export},
 };
 

@@ -25,7 +25,10 @@ class Desk {
     ///     device     everything about the model on one device as sections of HTML, its fused graph as JSON
     ///     explain    why two devices differ, as sections of HTML
     ///     change     one device as the database states it and with "changes"
-    ///     export     {"text"}: what the tools print for the same question
+    ///     serve      users waiting for a language model on the devices, or, with a level alone, the most
+    ///     requests size       how many of which of the devices hold the level under the load cost money and
+    ///     carbon of an inference on the devices export     {"text"}: what the tools print for the same
+    ///     question
     std::string answer(std::string_view question);
 
   private:

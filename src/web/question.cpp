@@ -1,8 +1,12 @@
 #include "web/question.hpp"
 
+#include "archsim/compare/grid_intensity.hpp"
+#include "archsim/core/assignment.hpp"
 #include "archsim/core/finding.hpp"
+#include "archsim/core/parse_number.hpp"
 #include "ask/question_json.hpp"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -76,6 +80,97 @@ void read_limits(const std::string& key, const Json& value, Question& question) 
     });
 }
 
+/// A text, a number or a truth value as the text that a form would hold.
+std::string written_text(const std::string& key, const Json& value) {
+    if (value.is_string())
+        return value.get<std::string>();
+    if (!value.is_number() && !value.is_boolean())
+        wrong(key, "a text or a number");
+    return value.dump();
+}
+
+double number_of_text(const std::string& key, const Json& value) {
+    const std::string text = written_text(key, value);
+    const auto number = parse_real(text);
+    if (!number)
+        throw UsageError(fmt::format("\"{}\": \"{}\" is not a number", key, text));
+    return *number;
+}
+
+struct LevelLimit {
+    std::string_view key, help;
+    double ServiceLevel::*at;
+};
+constexpr std::array kLimits = {
+    LevelLimit{"ttft_p99", "P99 time to first token at most, 2s", &ServiceLevel::time_to_first_s},
+    LevelLimit{"tpot_p99", "P99 time per output token at most, 30ms", &ServiceLevel::time_per_token_s},
+    LevelLimit{"e2e_p99", "P99 time of a whole answer at most, 10s", &ServiceLevel::end_to_end_s},
+};
+
+void read_level(const std::string& key, const Json& value, Question& question) {
+    each(key, value, [&](const std::string& name, const Json& member) {
+        const std::string text = written_text(name, member);
+        if (name == "confidence") {
+            question.confidence = number_of_text(name, member);
+            return;
+        }
+        const auto* const limit = std::find_if(kLimits.begin(), kLimits.end(),
+                                               [&](const LevelLimit& row) { return row.key == name; });
+        if (limit == kLimits.end())
+            throw UsageError(fmt::format("\"{}\" has no \"{}\"", key, name));
+        const auto seconds = parse_seconds(text);
+        if (!seconds || *seconds <= 0)
+            throw UsageError(
+                fmt::format("\"{}\": expected a time with a unit (500ms, 0.5s), got \"{}\"", name, text));
+        question.level.*limit->at = *seconds;
+    });
+}
+
+void read_load(const std::string& key, const Json& value, Question& question) {
+    each(key, value, [&](const std::string& name, const Json& member) {
+        question.load.give(name, written_text(name, member));
+    });
+}
+
+struct CostNumber {
+    std::string_view key, help;
+    double CostOptions::*at;
+};
+constexpr std::array kCostNumbers = {
+    CostNumber{"kwh_price", "USD per kWh", &CostOptions::kwh_price},
+    CostNumber{"years", "years of use until written off", &CostOptions::years},
+    CostNumber{"utilization", "share of time at work", &CostOptions::utilization},
+    CostNumber{"pue", "facility over device power", &CostOptions::pue},
+};
+constexpr std::string_view kGrid = "grid_intensity", kTenure = "tenure", kPrices = "prices";
+
+void read_cost(const std::string& name, const Json& value, CostOptions& costs) {
+    const std::string text = written_text(name, value);
+    const auto* const number = std::find_if(kCostNumbers.begin(), kCostNumbers.end(),
+                                            [&](const CostNumber& row) { return row.key == name; });
+    if (number != kCostNumbers.end()) {
+        costs.*number->at = number_of_text(name, value);
+    } else if (name == kGrid) {
+        costs.grid_intensity = parse_grid_intensity(text);
+    } else if (name == kTenure) {
+        if (text != "rent" && text != "buy")
+            throw UsageError(fmt::format("\"{}\" is rent or buy, not \"{}\"", name, text));
+        costs.tenure = text == "rent" ? Tenure::rent : Tenure::buy;
+    } else if (name == kPrices) {
+        for (const std::string& price : split(text, ' '))
+            if (!price.empty())
+                costs.prices.push_back(parse_price(price));
+    } else {
+        throw UsageError(fmt::format("\"costs\" has no \"{}\"", name));
+    }
+}
+
+void read_costs(const std::string& key, const Json& value, Question& question) {
+    each(key, value,
+         [&](const std::string& name, const Json& member) { read_cost(name, member, question.costs); });
+    check_cost_options(question.costs);
+}
+
 using Reader = void (*)(const std::string& key, const Json& value, Question& question);
 struct Row {
     std::string_view key;
@@ -88,6 +183,9 @@ constexpr std::array kRows = {
     Row{"deployment", [](const std::string& k, const Json& v, Question& q) { q.deployment = text_of(k, v); }},
     Row{"prompt", read_prompt},
     Row{"limits", read_limits},
+    Row{"load", read_load},
+    Row{"level", read_level},
+    Row{"costs", read_costs},
     Row{"metric",
         [](const std::string& k, const Json& v, Question& q) { q.metric = metric_of(k, text_of(k, v)); }},
     Row{"sort",
@@ -98,6 +196,27 @@ constexpr std::array kRows = {
 };
 
 } // namespace
+
+std::vector<FormField> level_fields() {
+    std::vector<FormField> fields;
+    for (const LevelLimit& limit : kLimits)
+        fields.push_back({limit.key, limit.help, {}});
+    fields.push_back({"confidence", "probability with which the limits must hold, of a number of devices",
+                      fmt::format("{}", Question{}.confidence)});
+    return fields;
+}
+
+std::vector<FormField> cost_fields() {
+    std::vector<FormField> fields;
+    const CostOptions usual;
+    for (const CostNumber& number : kCostNumbers)
+        fields.push_back({number.key, number.help, fmt::format("{}", usual.*number.at)});
+    fields.push_back({kGrid, "g CO2e per kWh, or a country: FRA, Germany, World",
+                      fmt::format("{}", usual.grid_intensity)});
+    fields.push_back({kTenure, "rent or buy", {}});
+    fields.push_back({kPrices, "your own prices: H100=2.5/h to rent, H100=25000 to buy", {}});
+    return fields;
+}
 
 Question read_question(std::string_view json) {
     const Json document = Json::parse(json, nullptr, false);

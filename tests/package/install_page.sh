@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Every command of docs/install.md, as its readers type it: those for Debian, for any Linux and for Python in the bare root beside
 # what was released; those for Node.js are run by tests/npm/check.mjs.
-#   install_page.sh FOLDER CACHE_DIR      FOLDER: what scripts/release made
+#   install_page.sh FOLDER CACHE_DIR [arm64]      FOLDER: what scripts/release made; arm64: for 64-bit Arm, run by qemu, with the
+#                                                 names of files that the page tells for it
 set -euo pipefail
 export LC_ALL=C
 folder=$1
 cache=$2
+kind=${3:-}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 page=$here/../../docs/install.md
 # shellcheck source=tests/package/root.sh
@@ -13,8 +15,11 @@ source "$here/root.sh"
 
 # The commands below a heading that begins so.
 commands() {
-    awk -v wanted="## $1" '/^## /{on = index($0, wanted) == 1} /^```/{in_sh = on && $0 == "```sh"; next} on && in_sh' "$page"
+    awk -v wanted="## $1" '/^## /{on = index($0, wanted) == 1} /^```/{in_sh = on && $0 == "```sh"; next} on && in_sh' "$page" |
+        if [ -n "$kind" ]; then sed 's/amd64/arm64/; s/x86_64/aarch64/'; else cat; fi
 }
+tr '\n' ' ' <"$page" | grep -q '`arm64` and `aarch64` in place of `amd64` and `x86_64`' ||
+    fail "docs/install.md does not name the files for 64-bit Arm"
 rm -rf "$root/install"
 mkdir "$root/install"
 cp "$folder"/* "$root/install"

@@ -18,18 +18,10 @@ said=$(PATH=$scratch /bin/bash "$project/scripts/release" "$scratch/none" 2>&1) 
 [[ $said == *"apt-get install dpkg-dev"* && ! -e $scratch/none ]] || fail "no hint at dpkg-dev: $said"
 
 "$project/scripts/release" --no-page "$folder" || fail "scripts/release: see build/release/release/log"
-only() { # the one artefact of a kind, of 10 MB at most
-    local file
-    file=$(ls "$folder"/$1)
-    [ "$(stat --format=%s "$file")" -le 10000000 ] || fail "$file has more than 10 MB"
-    echo "$file"
-}
-package=$(only '*.deb')
-tarball=$(only '*.tar.gz')
-wheel=$(only '*.whl')
-(cd "$folder" && sha256sum --quiet --check SHA256SUMS) || fail "a checksum is wrong"
-[ "$(wc -l <"$folder/SHA256SUMS")" = "$(ls "$folder" | grep -vc '^SHA256SUMS$')" ] || fail "a file has no checksum"
-python3 "$here/check_sbom.py" "$folder" || fail "see above"
+package=$(only "$folder" '*.deb')
+tarball=$(only "$folder" '*.tar.gz')
+wheel=$(only "$folder" '*.whl')
+check_list "$folder"
 
 "$here/bare_root.sh" "$package" "$cache"
 "$here/workflow.sh" "$package" "$cache"
@@ -55,11 +47,6 @@ said=$(in_empty "/$place/bin/archsim" $'compare_mo\e[2Jdels' 2>&1) || true
 [[ $said != *$'\e'* ]] || fail "an unknown tool's name reaches the terminal as it is"
 said=$(in_empty "/$place/bin/archsim" comparemodels 2>&1) || true
 [[ $said == *'is compare_models meant?'* ]] || fail "the nearest tool is not named: $said"
-needs_at_most() { # the C library's newest version that a program asks for
-    local newest
-    newest=$(objdump --dynamic-syms "$2" | grep -o 'GLIBC_[0-9.]*' | sort --version-sort | tail -1)
-    [ "$(printf '%s\n' "$newest" "$1" | sort --version-sort | tail -1)" = "$1" ] || fail "$2 needs $newest"
-}
 needs_at_most GLIBC_2.34 "$scratch/empty/$place/bin/archsim"
 # A link to the tool from elsewhere, and the folder moved.
 mv "$scratch/empty/anywhere" "$scratch/empty/moved"
@@ -84,6 +71,9 @@ said=$(in_root PYTHONPATH=/wheel python3 -m archsim.compare_models resnet81 --de
 [[ $status = 2 && $said == *'"resnet81"'*resnet18* ]] || fail "an unknown model: status $status, $said"
 cp "$project/docs/examples/batch_sweep.py" "$root"
 expect H100 PYTHONPATH=/wheel python3 /batch_sweep.py
+# The same bytes as the tools that it was made beside.
+PYTHONPATH=$root/wheel "$here/same_bytes.py" "$project" "$project/build/release/multicall/installed/archsim" -- \
+    python3 -m archsim || fail "the wheel: see above"
 rm -rf "$root/wheel" "$root"/archsim-*.whl "$root/batch_sweep.py"
 "$here/install_page.sh" "$folder" "$cache"
 ls -l "$folder"

@@ -1,5 +1,10 @@
 // The page's questions and answers, on this machine.
 
+#include "archsim/report/compare_models_report.hpp"
+#include "archsim/report/serving_report.hpp"
+#include "archsim/report/sizing_report.hpp"
+#include "archsim/run/serve.hpp"
+#include "archsim/run/size_service.hpp"
 #include "import/model_maker.hpp"
 #include "report/answers/compare_models_report.hpp"
 #include "web/desk.hpp"
@@ -79,6 +84,78 @@ TEST_CASE("a page that names no format asks for the one of the tools", "[laws][a
                            {"hardware", {"H100"}}, {"prompt", {{"tokens", 64}, {"generate", 16}}},
                            {"context", "4Ki"},     {"format", "json"}};
     CHECK(ask(question)["text"] == to_json(comparison));
+}
+
+TEST_CASE("a page's answers on serving and sizing are those of the tools", "[laws][ask]") {
+    const Session session(SessionOptions{.data = ARCHSIM_SOURCE_DIR});
+    const Model model = session.load("qwen3-0.6b");
+    Json question = {{"model", "qwen3-0.6b"}, {"hardware", {"H100", "L4"}}, {"precision", "bf16"}};
+    question["load"] = {{"rate", 4}, {"prompt_tokens", "1k"}, {"output_tokens", 32}, {"requests", 40}};
+    Conditions conditions;
+    conditions.precision = precision_named("bf16");
+    ServingRequest request;
+    request.load.rate_per_s = 4;
+    request.load.prompt_tokens = 1000;
+    request.load.output_tokens = 32;
+    request.load.count = 40;
+
+    Json serve = question;
+    serve["ask"] = "serve";
+    std::vector<ServingResult> results;
+    for (const char* device : {"H100", "L4"})
+        results.push_back(run_serving(session, model, device, conditions, request));
+    CHECK(ask(serve)["json"] == serving_json(results));
+    CHECK_FALSE(ask(serve)["sections"].empty());
+    // Limits alone: the highest rate.
+    serve["load"].erase("rate");
+    serve["level"] = {{"ttft_p99", "1s"}};
+    request.load.rate_per_s = 0;
+    results = {highest_rate(session, model, "H100", conditions, request, {.time_to_first_s = 1})};
+    serve["hardware"] = {"H100"};
+    CHECK(ask(serve)["json"] == serving_json(results));
+
+    Json size = question;
+    size["ask"] = "size";
+    size["level"] = {{"ttft_p99", "1s"}, {"confidence", 0.8}};
+    size["costs"] = {{"years", 3}, {"prices", "H100=2.5/h L4=0.5/h"}};
+    SizingRequest sizing;
+    sizing.serving = request;
+    sizing.serving.load.rate_per_s = 4;
+    sizing.level.time_to_first_s = 1;
+    sizing.confidence = 0.8;
+    sizing.cost.years = 3;
+    sizing.cost.prices = {parse_price("H100=2.5/h"), parse_price("L4=0.5/h")};
+    const std::vector<std::string> hardware = {"H100", "L4"};
+    const std::vector<Conditions> formats = {conditions};
+    CHECK(ask(size)["json"] == to_json(size_service(session, model, hardware, formats, sizing), PlainView{}));
+}
+
+TEST_CASE("every field of a page's forms is taken, and what cannot be is refused by its name") {
+    const Json catalogue = ask({{"ask", "catalogue"}});
+    Json question = {{"ask", "serve"}, {"model", "qwen3-0.6b"}, {"hardware", {"H100"}}};
+    for (const auto& [form, wrong] : {std::pair{"load", "no such text"}, {"level", "-1"}, {"costs", "-1"}})
+        for (const Json& field : catalogue[form]) {
+            Json asked = question;
+            asked[form] = {{field["key"].get<std::string>(), wrong}};
+            INFO(asked);
+            CHECK_FALSE(error_of(asked).empty());
+            CHECK(error_of(asked).find("has no") == std::string::npos); // it is known
+        }
+    for (const char* form : {"load", "level", "costs"}) {
+        Json asked = question;
+        asked[form] = {{"colour", "1"}};
+        CHECK(error_of(asked).find("has no \"colour\"") != std::string::npos);
+    }
+    CHECK(error_of(question) == "give a load (rate or concurrency), or limits on waiting (ttft_p99)");
+    question["hardware"] = Json::array();
+    CHECK(error_of(question) == "\"serve\" is asked of devices: name them in \"hardware\"");
+    // What a picture costs by years of use: more years, fewer dollars.
+    Json cost = {
+        {"ask", "cost"}, {"model", "resnet18"}, {"hardware", {"H100", "T4"}}, {"costs", {{"tenure", "buy"}}}};
+    const std::string four = ask(cost)["html"];
+    cost["costs"]["years"] = 8;
+    CHECK(four.find("8 years of use") == std::string::npos);
+    CHECK(ask(cost)["html"].get<std::string>().find("8 years of use") != std::string::npos);
 }
 
 TEST_CASE("a page's rows stand in the order of its ranking") {

@@ -250,6 +250,64 @@ const tests = {
     await page.locator('#problem').waitFor();
   }),
 
+  'serving, sizing and costs answer as the tools do, and a link asks again': async () => visit(`${home}#model=qwen3-0.6b&precision=bf16&hardware=H100,L4&load.requests=60`, async page => {
+    await settled(page);
+    const tool = (name, ...flags) => execFileSync(path.join(tools, name), ['qwen3-0.6b', '--hardware', 'H100', 'L4', '--precision', 'bf16', ...flags],
+      { encoding: 'utf8', maxBuffer: 1 << 28, env: { ...process.env, ARCHSIM_DATA_DIR: sources } });
+    const ask = async (kind, form = '#server') => {
+      await page.evaluate(() => { for (const id of ['#served', '#costed']) document.querySelector(id).replaceChildren(); });
+      if (form === '#server') await page.locator('#server-kind').selectOption(kind);
+      await page.locator(`${form} .row button:not([type])`).click();
+      await until(page, id => document.querySelector(id).childElementCount > 0 || !document.querySelector('#problem').hidden, form === '#server' ? '#served' : '#costed');
+    };
+    const json = async () => {
+      const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#server-json').click()]);
+      return fs.readFileSync(await download.path(), 'utf8');
+    };
+    // What is missing is said in a sentence.
+    await ask('serve');
+    assert.match(await page.locator('#problem').textContent(), /give a load/);
+    await page.locator('[data-word="load.rate"]').fill('4');
+    await ask('serve');
+    const load = ['--rate', '4', '--prompt-tokens', '2000', '--output-tokens', '300', '--requests', '60', '--format', 'json'];
+    assert.equal(await json(), tool('serve_model', ...load));
+    await page.locator('[data-word="level.ttft_p99"]').fill('1s');
+    await ask('most');
+    assert.equal(await json(), tool('serve_model', '--ttft-p99', '1s', ...load.slice(2)));
+    await ask('size');
+    assert.equal(await json(), tool('size_service', '--ttft-p99', '1s', ...load));
+    const link = await page.evaluate(() => location.href);
+    await visit(link, async other => {
+      await until(other, () => document.querySelector('#served details'));
+      assert.equal(await other.locator('#served').textContent(), await page.locator('#served').textContent());
+    });
+    await page.locator('[data-word="cost.years"]').fill('3');
+    await ask('cost', '#costs');
+    assert.match(await page.evaluate(() => location.hash), /ask=cost.*cost\.years=3/);
+    const told = tool('compare_models', '--cost', '--years', '3', '--format', 'html').replace(/<[^>]*>/g, '\n');
+    const cells = await page.locator('#costed table').first().locator('tbody td').allTextContents();
+    assert(cells.length >= 10 && cells.every(cell => told.includes(cell)), `${cells}`);
+    // Both answers in every scheme and width.
+    await ask('size');
+    await page.locator('#costs button').click();
+    await until(page, () => document.querySelector('#costed table'));
+    for (const colorScheme of ['light', 'dark'])
+      for (const width of [1280, 420]) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 900 });
+        assert(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is wider than the page');
+        if (width === 1280) await accessible(page, `serving ${colorScheme}`, colorScheme === 'dark' ? 'colours' : 'all');
+        await page.evaluate(() => document.querySelector('#serving').scrollIntoView());
+        await page.screenshot({ path: path.join(scratch, `serving-${colorScheme}-${width}.png`) });
+        await page.evaluate(() => document.querySelector('#costs').scrollIntoView());
+        await page.screenshot({ path: path.join(scratch, `costs-${colorScheme}-${width}.png`) });
+      }
+    // Other conditions: the answers are gone, for they were of others.
+    await page.locator('#batch').fill('2');
+    await until(page, () => document.querySelector('#served').childElementCount === 0);
+    assert.doesNotMatch(await page.evaluate(() => location.hash), /ask=/);
+  }),
+
   'without a network the page answers from what the browser has kept': async () => visit(home, async page => {
     await answered(page, 1);
     await page.locator('#kept').waitFor({ timeout: 60000 });

@@ -1,5 +1,6 @@
 // The page: a form, its answer, and what the reader opens from there.
 
+import { AskedView } from './asked_view.js';
 import { DeviceView } from './device_view.js';
 import { Picker } from './devices.js';
 import { $, make, show } from './dom.js';
@@ -16,8 +17,16 @@ const engine = openEngine();
 const picker = new Picker(() => {});
 const form = new Form(picker);
 const device = new DeviceView(engine, complain);
+const further = new AskedView({
+  ask: question => engine.ask(question),
+  act,
+  asked: () => ({ question: asked, best: [...document.querySelectorAll('#ranking tbody tr[data-status=ok]')].map(row => row.dataset.hardware) }),
+  moved: () => history.replaceState(null, '', address()),
+});
 let asked = null; // the question that the answer shown belongs to
 let turn = 0;
+
+const address = () => form.address(device.question?.hardware[0], further.words());
 
 // Paths of dropped files are the page's own; the reader knows their names.
 const plain = text => text.replace(/\/dropped\/\d+\//g, '');
@@ -51,6 +60,7 @@ async function rank(current, fresh) {
   const answer = await engine.ask({ ...question, ask: 'rank' });
   if (!current()) return;
   asked = question;
+  further.forget();
   showRanking(answer, chooseDevice);
   $('#answer').hidden = false;
   $('#answer').dataset.count = Number($('#answer').dataset.count || 0) + 1;
@@ -61,14 +71,14 @@ async function rank(current, fresh) {
   } else if (device.question) {
     await openDevice(device.question.hardware[0]);
   }
-  history.replaceState(null, '', form.address(device.question?.hardware[0]));
+  history.replaceState(null, '', address());
 }
 
 async function openDevice(hardware) {
   const { limits, deployment, ...rest } = asked;
   await device.show({ ...rest, hardware: [hardware] });
   markDevice(hardware);
-  history.replaceState(null, '', form.address(hardware));
+  history.replaceState(null, '', address());
 }
 
 const chooseDevice = hardware => act(`Looking at ${hardware}`, async () => {
@@ -131,7 +141,7 @@ for (const button of document.querySelectorAll('[data-export]'))
   }));
 
 // The beginning -----------------------------------------------------------------------------------------------------------
-function fillCatalogue({ models, devices, deployments, precisions, metrics, changes }) {
+function fillCatalogue({ models, devices, deployments, precisions, metrics, changes, ...forms }) {
   const tasks = [...new Set(models.map(model => model.task))].sort();
   const chosen = $('#model').value;
   $('#model').replaceChildren(make('option', { value: '' }, 'choose one'), ...tasks.map(task => make('optgroup', { label: task.replaceAll('-', ' ') },
@@ -145,6 +155,7 @@ function fillCatalogue({ models, devices, deployments, precisions, metrics, chan
   form.showLimits(metrics.filter(({ help }) => help));
   picker.show(devices);
   device.showSliders(changes);
+  further.showForms(forms);
 }
 
 act('Starting', async current => {
@@ -156,6 +167,7 @@ act('Starting', async current => {
   for (const id of ['deployment', 'sort']) $(`#${id}`).append(make('option', { value: words.get(id) ?? '', '.selected': true }, words.get(id) ?? ''));
   const linked = form.readAddress(location.hash);
   picker.wanted = linked.hardware;
+  const kind = further.readAddress(words);
   for (const [id, value] of Object.entries(USUAL)) $(`#${id}`).dataset.usual = value;
   if (model === '') $('#file-note').textContent = 'This link asks about a model file: drop it to see the answer.';
   else await rank(current, false);
@@ -167,6 +179,7 @@ act('Starting', async current => {
   if (model === '') return;
   form.showModel(await engine.ask({ ask: 'model', model }));
   if (linked.device) await openDevice(linked.device);
+  if (kind) await further.answer(kind, current);
 }).finally(async () => {
   // Where a browser keeps nothing (a private window, no room), the page works as long as there is a network.
   $('#kept').hidden = !await keepPage().catch(() => false);

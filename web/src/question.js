@@ -21,11 +21,11 @@ export class Form {
       type: 'number', min: 1, max: 1e9, step: 1, 'data-size': name, placeholder: model.sizes[name],
       '.value': this.wantedSizes[name] ?? '' }))));
     this.wantedSizes = {};
-    $('#prompt').hidden = !model.generates;
+    $('#prompt').hidden = $('#serving').hidden = !model.generates;
   }
 
   forgetModel() {
-    $('#sizes').hidden = $('#prompt').hidden = true;
+    $('#sizes').hidden = $('#prompt').hidden = $('#serving').hidden = true;
     $('#sizes .row').replaceChildren();
   }
 
@@ -71,7 +71,8 @@ export class Form {
     return Object.fromEntries(filled.map(input => [input.dataset.limit, input.value.trim()]));
   }
 
-  address(device) {
+  // `more`: words of other forms, [[name, text]].
+  address(device, more) {
     const words = new URLSearchParams();
     words.set('model', this.dropped ? '' : $('#model').value);
     for (const name of FIELDS)
@@ -80,6 +81,7 @@ export class Form {
     if (chosen.length) words.set('hardware', chosen.join(','));
     for (const [name, size] of Object.entries(this.sizes())) words.set(`size.${name}`, size);
     for (const [name, limit] of Object.entries(this.limits())) words.set(`limit.${name}`, limit);
+    for (const [name, text] of more) words.set(name, text);
     if (device) words.set('device', device);
     return `#${words}`;
   }

@@ -6,6 +6,7 @@
 #include "archsim/compare/ties.hpp"
 #include "archsim/ops/given_values.hpp"
 #include "report/blocks/advice.hpp"
+#include "report/blocks/device_warnings.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"
 
@@ -391,6 +392,8 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
     add_line(lines, projected_text(q, facts));
     add_line(lines, limits_text(q, facts));
     add_line(lines, failing_text(q));
+    for (std::string& warning : device_warnings(q.results))
+        lines.push_back(std::move(warning));
     return lines;
 }
 

@@ -136,7 +136,7 @@ std::vector<std::string> class_lines(const ModelClassComparison& c) {
         const bool open = !c.rows.front().usual.empty();
         lines.push_back(fmt::format("Formats differ, {} {}: {}.",
                                     precision_name(c.rows.front().results.front().conditions.precision),
-                                    open ? "is only the default" : "was asked for", formats));
+                                    open ? "is only the default" : "was requested", formats));
         if (open)
             for (std::string& line : leaders_lines(c, &ModelClassRow::usual,
                                                    "In each device's usual format (--precision usual), "))
@@ -381,8 +381,9 @@ Report describe(const ModelClassComparison& c, PlainView, Format format) {
     }
     report.blocks.push_back(Heading{1, "Architecture Comparison: model classes"});
     report.blocks.push_back(Takeaway{class_lines(c)});
-    report.blocks.push_back(Paragraph{fmt::format("The batch size is {} and the precision asked for {}.", c.request.batch,
-                                                  precision_name(c.request.conditions.precision))});
+    report.blocks.push_back(
+        Paragraph{fmt::format("The batch size is {} and the requested precision {}.", c.request.batch,
+                              precision_name(c.request.conditions.precision))});
     report.blocks.push_back(times_table(c, metric::latency, "faster than"));
     report.blocks.push_back(times_table(c, metric::energy, "less energy per inference than"));
     report.blocks.push_back(times_chart(c));

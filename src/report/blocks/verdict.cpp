@@ -218,7 +218,7 @@ std::string mixed_text(const VerdictQuestion& q, const VerdictFacts& facts) {
         return "";
     const std::string asked = precision_name(first);
     return fmt::format("{}, {}: {}.{}",
-                       facts.mixed ? "Formats differ" : "The format is not the one asked for",
+                       facts.mixed ? "Formats differ" : "The format is not the one requested",
                        q.usual.empty() ? "not all run " + asked : asked + " is only the default",
                        formats_text(q), usual_text(q));
 }

@@ -16,7 +16,7 @@ set(archsim_later
     check/benchmark_app check/benchncnn check/hailortcli check/layer_ check/llama_bench check/onnxruntime check/serving_bench check/tool_output check/trtexec
     compare/attribution compare/batch_ compare/breakdown compare/energy_attribution compare/factor_ compare/hybrid
     compare/best_rows compare/displacement compare/sweep compare/time_
-    hardware/check hardware/claims hardware/family_schema hardware/json_edit hardware/lints hardware/schema_check machine/entry_file machine/probe map/systolic_cycles
+    hardware/check hardware/claims hardware/family_schema hardware/json_edit hardware/schema_check machine/entry_file machine/probe map/systolic_cycles
     report/answers/architectures_batches report/answers/architectures_detailed report/answers/architectures_hybrid
     report/answers/architectures_s report/answers/architectures_text report/answers/batch_ report/answers/compare_architectures
     report/answers/check_layers report/answers/comprehensive report/answers/explanation_ report/answers/explanation.cpp

@@ -311,7 +311,7 @@ FactorInput FactorInputs::of(Factor factor) {
                         : (cost.best().value_or(0) - electricity) * cost.inferences_per_s;
         if (r.device->cloud_price && r.device->cloud_price->amount.known() && !owned)
             add_source("cloud price", &r.device->cloud_price->amount, {}, out);
-        if (r.device->list_price && owned)
+        if (r.device->list_price && r.device->list_price->amount.known() && owned)
             add_source("list price", &r.device->list_price->amount, {}, out);
         if (r.device->server_price && owned)
             add_source("server price", &r.device->server_price->amount, {}, out);

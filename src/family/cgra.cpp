@@ -202,8 +202,9 @@ constexpr std::array kFacts = {
 };
 
 constexpr std::array kCgraProperties = {
-    FamilyProperty{"reconfigurable", "Prabhakar et al., Plasticine, ISCA 2017"},
-    FamilyProperty{"programmable in parallel patterns", "Prabhakar et al., Plasticine, ISCA 2017"}};
+    FamilyProperty{"programmability: programmable in parallel patterns",
+                   "Prabhakar et al., Plasticine, ISCA 2017"},
+    FamilyProperty{"flexibility: reconfigurable", "Prabhakar et al., Plasticine, ISCA 2017"}};
 
 } // namespace
 

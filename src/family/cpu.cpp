@@ -155,11 +155,15 @@ constexpr std::array kFacts = {
 };
 
 constexpr std::array kCpuProperties = {
-    FamilyProperty{"programmable", "any compiler of the platform; Hennessy and Patterson, Computer "
-                                   "Architecture, 6th edition (2017), chapter 1"},
+    FamilyProperty{"programmability: programmable",
+                   "any compiler of the platform; Hennessy and Patterson, Computer Architecture, 6th edition "
+                   "(2017), chapter 1"},
     FamilyProperty{
-        "needs no driver",
-        "runs as a process of the operating system; ONNX Runtime documentation, CPU execution provider"}};
+        "driver: needs no driver",
+        "runs as a process of the operating system; ONNX Runtime documentation, CPU execution provider"},
+    FamilyProperty{"use: development, and whatever has no kernel elsewhere",
+                   "ONNX Runtime documentation, Execution Providers: the CPU provider is in every build and "
+                   "takes the operators that the others leave"}};
 
 } // namespace
 

@@ -14,6 +14,7 @@ namespace {
 
 struct GpuFacts : FactsOf<GpuFacts> {
     Fact sm_count, warp_size;
+    Fact resident_threads;       ///< that one multiprocessor holds at once
     Fact paired_multiprocessors; ///< that load one operand of a matrix product together
     Fact cache_copies;           ///< of a line in L2: one in each partition whose multiprocessors read it
     Fact fabric_bytes_per_clock; ///< SoC fabric between GPU and memory (Jetson): bytes per GPU clock
@@ -105,6 +106,10 @@ constexpr std::array kFacts = {
             .member = fact_at(&GpuFacts::warp_size),
             .doc = "Threads that run in lock step.",
             .high = 1024},
+    FactRow{.name = "resident_threads",
+            .member = fact_at(&GpuFacts::resident_threads),
+            .doc = "Threads that one multiprocessor holds at once.",
+            .high = 65536},
     FactRow{.name = "paired_multiprocessors",
             .member = fact_at(&GpuFacts::paired_multiprocessors),
             .doc = "Neighbours whose matrix engines share one operand of a product, each loading its part.",
@@ -155,11 +160,14 @@ constexpr std::array kFacts = {
 
 constexpr std::array kGpuProperties = {
     FamilyProperty{
-        "programmable",
+        "programmability: programmable",
         "CUDA C++ Programming Guide, chapter 1: a scalable programming model of threads, blocks and grids"},
     FamilyProperty{
-        "needs a driver and a runtime",
-        "CUDA Compatibility guide: an application needs a display driver that supports its toolkit"}};
+        "driver: needs a driver and a runtime",
+        "CUDA Compatibility guide: an application needs a display driver that supports its toolkit"},
+    FamilyProperty{"use: training and serving of many images or users at once",
+                   "CUDA C++ Programming Guide, chapter 1: more transistors for data processing than for "
+                   "caches and flow control"}};
 
 } // namespace
 

@@ -3,6 +3,7 @@
 #include "core/embedded_files.hpp"
 #include "hardware/device_files.hpp"
 #include "hardware/limit_mode.hpp"
+#include "hardware/lints.hpp"
 #include "hardware/loose_names.hpp"
 #include "hardware/made_entries.hpp"
 #include "hardware/memory_mode.hpp"
@@ -75,6 +76,17 @@ struct HardwareDatabase::State {
     std::map<std::string, std::shared_ptr<const Runtime>> runtimes; ///< by file
     std::optional<std::vector<Deployment>> deployments;
 
+    /// What is wrong with a file that is not the database's own: what reading it found, and numbers that
+    /// contradict each other.
+    static std::vector<Finding> own_findings(const DatabaseEntry& entry, const Device& device) {
+        if (entry.text != nullptr || entry.layer == 0)
+            return {};
+        std::vector<Finding> all = device.findings;
+        for (Finding& finding : lint_device(device, device.findings))
+            all.push_back(std::move(finding));
+        return all;
+    }
+
     std::shared_ptr<const Device> device(const DatabaseEntry& entry, std::vector<Finding>& findings) {
         {
             const std::lock_guard lock(mutex);
@@ -88,6 +100,11 @@ struct HardwareDatabase::State {
         auto read = files.load(entry, findings, sources);
         if (read == nullptr)
             return nullptr;
+        if (auto own = own_findings(entry, *read); !own.empty()) {
+            auto copy = std::make_shared<Device>(*read);
+            copy->findings = std::move(own);
+            read = std::move(copy);
+        }
         const std::lock_guard lock(mutex);
         return devices.emplace(entry.file, ReadDevice{std::move(read), sources}).first->second.device;
     }

@@ -214,17 +214,22 @@ void read_rest(ObjectReader& document, Device& device) {
         device.list_price = read_price(prices, "list", D::money);
         device.cloud_price = read_price(prices, "cloud", D::money_rate);
         device.server_price = read_price(prices, "server", D::money);
-        prices.object("not_rented", [&](ObjectReader& entry) {
-            Price none; // an amount that is unknown, and why
-            none.amount.note = entry.text("reason", Need::required);
-            none.date = entry.text("date", Need::required);
-            if (device.cloud_price)
-                prices.context().report(
-                    FindingKind::inconsistent, Severity::error, prices.place_of("not_rented"),
-                    "the device has a price per hour, and a reason why it has none", "remove one of them");
-            else
-                device.cloud_price = std::move(none);
-        });
+        // An amount that is unknown, and why.
+        const auto absent = [&](const char* key, std::optional<Price>& price, const char* contradiction) {
+            prices.object(key, [&](ObjectReader& entry) {
+                Price none;
+                none.amount.note = entry.text("reason", Need::required);
+                none.date = entry.text("date", Need::required);
+                if (price)
+                    prices.context().report(FindingKind::inconsistent, Severity::error, prices.place_of(key),
+                                            contradiction, "remove one of them");
+                else
+                    price = std::move(none);
+            });
+        };
+        absent("not_rented", device.cloud_price,
+               "the device has a price per hour, and a reason why it has none");
+        absent("not_sold", device.list_price, "the device has a list price, and a reason why it has none");
     });
     document.object("energy", [&](ObjectReader& block) { read_energy(block, device); });
     document.object("fitted", [&](ObjectReader& block) { read_fitted(block, {}, device); });

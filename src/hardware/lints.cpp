@@ -127,6 +127,7 @@ class Lints {
                     "no power mode runs all {:g} units, the largest runs {:g}: more units change nothing",
                     units, most),
                 "raise active_units of the modes with the count of the engines");
+        mode_bandwidth();
         for (std::size_t i = 0; i < device_.power_modes.size(); ++i) {
             const PowerMode& mode = device_.power_modes[i];
             const std::string at = fmt::format("/power_modes/{}", i);
@@ -142,6 +143,24 @@ class Lints {
                                 units),
                     "check the counts of the engines");
         }
+    }
+
+    /// Memory faster than every power mode runs it.
+    void mode_bandwidth() {
+        if (!device_.dram || !device_.dram->bandwidth.known() || device_.power_modes.empty())
+            return;
+        double most = 0;
+        for (const PowerMode& mode : device_.power_modes)
+            most = std::max(most, mode.memory_bandwidth.known() ? mode.memory_bandwidth.value
+                                                                : device_.dram->bandwidth.value);
+        constexpr double kGiga = 1e9;
+        if (most < device_.dram->bandwidth.value * (1 - kPeakTolerance))
+            add(FindingKind::inconsistent, "/power_modes",
+                fmt::format(
+                    "no power mode runs memory at {:g} GB/s, the fastest at {:g}: more bandwidth changes "
+                    "nothing",
+                    device_.dram->bandwidth.value / kGiga, most / kGiga),
+                "raise memory_bandwidth of the modes with that of the memory");
     }
 
     void memory() {

@@ -1,10 +1,10 @@
 #include "web/question.hpp"
 
-#include "archsim/compare/grid_intensity.hpp"
-#include "archsim/core/assignment.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/core/parse_number.hpp"
 #include "ask/question_json.hpp"
+#include "compare/grid_intensity.hpp"
+#include "core/assignment.hpp"
+#include "core/parse_number.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,13 +2,12 @@
 // What the page asks, as JSON: {"ask": "rank", "model": "resnet50", "hardware": ["H100"], "precision":
 // "fp16"}.
 
-#include "archsim/ask/question.hpp"
-#include "archsim/ask/serving_fields.hpp"
 #include "archsim/compare/cost.hpp"
 #include "archsim/compare/decisions.hpp"
 #include "archsim/run/serve.hpp"
 #include "archsim/run/session.hpp"
 #include "ask/question.hpp"
+#include "ask/serving_fields.hpp"
 
 #include <cstdint>
 #include <optional>

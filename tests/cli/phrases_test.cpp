@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -72,7 +74,67 @@ std::vector<RetiredPhrase> retired_phrases() {
     return phrases;
 }
 
+/// The words of a list, one or several a line; lines that begin with # say what it is.
+std::set<std::string> words_of(const char* file) {
+    std::istringstream lines(test::read(test::kSource / file));
+    std::set<std::string> words;
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream each(line.starts_with("#") ? std::string() : line);
+        for (std::string word; each >> word;)
+            words.insert(word);
+    }
+    return words;
+}
+
+/// Its words in small letters, without what stands around them.
+std::vector<std::string> plain_words(const std::string& text) {
+    std::vector<std::string> words(1);
+    for (const char c : text)
+        if (std::isalpha(static_cast<unsigned char>(c)))
+            words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        else if (!words.back().empty())
+            words.emplace_back();
+    if (words.back().empty())
+        words.pop_back();
+    return words;
+}
+
+/// "Prices are those of 2026.": begins and ends as a sentence, has five words, and is not "label: what it
+/// labels".
+bool is_sentence(const std::string& text) {
+    return text.size() > 2 && std::isupper(static_cast<unsigned char>(text[0])) &&
+           std::islower(static_cast<unsigned char>(text[1])) && text.ends_with('.') &&
+           text.find(':') == std::string::npos && std::count(text.begin(), text.end(), ' ') >= 4;
+}
+
+bool has_verb(const std::string& text, const std::set<std::string>& verbs) {
+    const auto words = plain_words(text);
+    return std::any_of(words.begin(), words.end(), [&](const std::string& w) { return verbs.contains(w); });
+}
+
 } // namespace
+
+TEST_CASE("what is printed as a sentence has a verb", "[cli][phrases]") {
+    const auto verbs = words_of("tests/cli/verbs.txt");
+    CHECK(is_sentence("Prices are those of 2026."));
+    CHECK_FALSE(is_sentence("Owned: price and its part of a server over 3 years."));
+    CHECK_FALSE(has_verb("The first 3 of 20 rows.", verbs));
+    std::size_t sentences = 0;
+    for (const char* folder :
+         {"cli", "src/report", "src/run", "src/compare", "src/store", "src/map", "src/web", "src/check"})
+        for (const auto& entry : fs::recursive_directory_iterator(test::kSource / folder)) {
+            if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp")
+                continue;
+            for (const std::string& text : strings_of(test::read(entry.path())))
+                if (is_sentence(text)) {
+                    ++sentences;
+                    if (!has_verb(text, verbs))
+                        FAIL_CHECK(entry.path().string() << ": \"" << text << "\" has no verb of "
+                                                         << "tests/cli/verbs.txt");
+                }
+        }
+    CHECK(sentences > 30);
+}
 
 TEST_CASE("strings of a source are read as the compiler reads them", "[cli][phrases]") {
     const std::string source = "f(\"one \"\n   \"two\", 'x', '\\'', \"a \\\" b\"); // \"no\"\n";

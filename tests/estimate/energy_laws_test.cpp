@@ -127,7 +127,7 @@ TEST_CASE("cost follows its formulas", "[cost]") {
     busy.utilization = 1;
     CHECK(*cost_of(r, busy).electricity == Approx(least * o.kwh_price));
     CHECK(*cost_of(r, busy).cloud < *cost.cloud);
-    CHECK_FALSE(cost.capital.has_value() != r.device->list_price.has_value());
+    CHECK(cost.capital.has_value() == (r.device->list_price && r.device->list_price->amount.known()));
 }
 
 TEST_CASE("break-even is where both ways have cost the same", "[cost]") {

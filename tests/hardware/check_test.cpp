@@ -447,6 +447,25 @@ TEST_CASE("what is sold for servers states a price per hour, or why it has none"
     CHECK(check(device).empty());
 }
 
+TEST_CASE("a device has a list price, or a reason why it has none", "[hardware][check]") {
+    json device = small_device("Acme-1");
+    device["price"] = json::parse(R"({"not_sold": {"reason": "a research chip", "date": "2026-11"}})");
+    CHECK(check(device).empty());
+    device["price"]["list"] =
+        json::parse(R"({"value": 1, "unit": "USD", "source": "S1", "date": "2026-11"})");
+    require_one(device, FindingKind::inconsistent, "/price/not_sold", "a list price, and a reason",
+                "remove one");
+    // Every device of the database says one of the two.
+    const HardwareDatabase database(std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db");
+    for (const std::string& id : database.device_ids()) {
+        INFO(id);
+        const auto& price = database.device(id).device->list_price;
+        REQUIRE(price);
+        CHECK((price->amount.known() || !price->amount.note.empty()));
+        CHECK(price->date.size() >= 4);
+    }
+}
+
 TEST_CASE("accelerators with stacked memory are sold for servers", "[hardware][database]") {
     namespace fs = std::filesystem;
     int of_servers = 0;

@@ -131,7 +131,7 @@ TEST_CASE("classes of models are drawn in every format", "[run][model_classes]")
     CHECK(text.find("Fastest: ") < text.find("Times faster")); // the answer first
     for (const char* words : {"Times faster than CPU, by model class", "Vision transformer",
                               "Strengths:", "Weaknesses:", "Best for latency",
-                              "What its kind is like:", "Differences, on resnet50", "Instructions"})
+                              "Properties of the architecture:", "Differences, on resnet50", "Instructions"})
         CHECK_THAT(text, Catch::Contains(words));
     const auto document = nlohmann::json::parse(to_json(c));
     CHECK(document["rows"].size() == 13 * 4);

@@ -1,12 +1,11 @@
 // The page's questions and answers, on this machine.
 
-#include "archsim/report/compare_models_report.hpp"
-#include "archsim/report/serving_report.hpp"
-#include "archsim/report/sizing_report.hpp"
 #include "archsim/run/serve.hpp"
-#include "archsim/run/size_service.hpp"
 #include "import/model_maker.hpp"
 #include "report/answers/compare_models_report.hpp"
+#include "report/answers/serving_report.hpp"
+#include "report/answers/sizing_report.hpp"
+#include "run/sizing/size_service.hpp"
 #include "web/desk.hpp"
 
 #include <catch2/catch.hpp>

@@ -11,6 +11,7 @@
 #include "compare/ties.hpp"
 #include "report/blocks/advice.hpp"
 #include "report/blocks/columns.hpp"
+#include "report/blocks/family_aspects.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
@@ -101,6 +102,30 @@ std::string projection_text(const ArchitectureComparison& c, const Winner& winne
     return c.results[winner.best].estimate.projected ? "; a projection, not measured" : "";
 }
 
+/// "programmable: CPU, GPU, KPU; fixed function: TPU": what families say of themselves.
+std::string programmability_text(const ArchitectureComparison& c) {
+    std::vector<std::pair<std::string_view, std::string>> groups; // in the order of the table
+    for (std::size_t i = 0; i < c.results.size(); ++i) {
+        if (!c.results[i].device)
+            continue;
+        for (const FamilyProperty& property : c.results[i].device->family.row().properties) {
+            const FamilyAspect own = aspect_of(property);
+            if (own.aspect != kProgrammability)
+                continue;
+            const auto known = std::find_if(groups.begin(), groups.end(),
+                                            [&](const auto& group) { return group.first == own.text; });
+            if (known == groups.end())
+                groups.emplace_back(own.text, c.labels[i]);
+            else
+                known->second += ", " + c.labels[i];
+        }
+    }
+    std::string text;
+    for (const auto& [how, who] : groups)
+        text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", how, who);
+    return text;
+}
+
 Facts recommendations(const ArchitectureComparison& c) {
     Facts facts;
     for (const Metric* m : recommended(c)) {
@@ -117,6 +142,8 @@ Facts recommendations(const ArchitectureComparison& c) {
                                                        tied.empty() ? "" : " (tied with " + tied + ")") +
                                                projection_text(c, *winner, *m)});
     }
+    if (std::string text = programmability_text(c); !text.empty())
+        facts.items.push_back({"Programmability", std::move(text)});
     return facts;
 }
 

@@ -4,6 +4,7 @@
 #include "compare/generation_metrics.hpp"
 #include "report/blocks/batch_blocks.hpp"
 #include "report/blocks/decision_report.hpp"
+#include "report/blocks/device_warnings.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
@@ -201,7 +202,11 @@ Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
         return report;
     }
     report.blocks.push_back(Heading{1, fmt::format("BATCH ANALYSIS: {}", first.model->title)});
-    report.blocks.push_back(Takeaway{batch_lines(sweep, device_labels(sweep))});
+    std::vector<std::string> lines = batch_lines(sweep, device_labels(sweep));
+    for (const BatchSeries& series : sweep.series)
+        for (std::string& warning : device_warnings(results_of(series)))
+            lines.push_back(std::move(warning));
+    report.blocks.push_back(Takeaway{std::move(lines)});
     report.blocks.push_back(batch_table(sweep));
     report.blocks.push_back(Heading{2, best_batch_heading(sweep)});
     report.blocks.push_back(best_batch_facts(sweep, device_labels(sweep)));

@@ -36,7 +36,7 @@ std::string asked_format(const ArchitectureComparison& c) {
     if (c.request.conditions.format_of_device)
         return "usual of each device";
     return precision_name(c.request.conditions.precision) +
-           (mixed_formats(c.results) ? " asked for, not all run it" : "");
+           (mixed_formats(c.results) ? " requested, not used by all" : "");
 }
 
 /// What is asked for beside the comparison itself.

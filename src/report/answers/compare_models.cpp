@@ -114,8 +114,8 @@ std::string asked_text(const ModelComparison& c, std::span<const Result> results
     std::string batch = fmt::format("Batch size {}", c.request.workload.batch);
     for (const Result& r : results)
         if (r.ok() && r.estimate.batch != static_cast<double>(c.request.workload.batch)) {
-            batch = fmt::format("Batch size {:.0f} (what the sizes make it; {} was asked for)",
-                                r.estimate.batch, c.request.workload.batch);
+            batch = fmt::format("Batch size {:.0f} (what the sizes make it; {} requested)", r.estimate.batch,
+                                c.request.workload.batch);
             break;
         }
     const bool open = !c.request.precisions.empty() || c.request.conditions.format_of_device;

@@ -26,8 +26,8 @@ void add_notes(const DifferenceAnswer& answer, Report& report) {
     for (const Result& r : answer.results) {
         if (r.estimate.precision_note.empty())
             continue;
-        const std::string text =
-            fmt::format("asked {}, {}", precision_name(r.conditions.precision), r.estimate.precision_note);
+        const std::string text = fmt::format("{} requested; {}", precision_name(r.conditions.precision),
+                                             r.estimate.precision_note);
         auto at = std::find_if(reasons.begin(), reasons.end(),
                                [&](const auto& known) { return known.first == text; });
         if (at == reasons.end())

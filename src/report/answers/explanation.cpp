@@ -176,7 +176,7 @@ void add_explanation(const ArchitectureComparison& c, const Explanation& e, Form
     for (std::size_t i : {e.a, e.b})
         if (const Result& r = c.results[i]; !r.estimate.precision_note.empty())
             report.blocks.push_back(
-                Paragraph{fmt::format("{} was asked for {}, {}.", c.labels[i],
+                Paragraph{fmt::format("{}: {} requested; {}.", c.labels[i],
                                       precision_name(r.conditions.precision), r.estimate.precision_note)});
     if (x.contributions.empty())
         return;

@@ -72,12 +72,14 @@ std::vector<std::string> not_stated(const Device& device) {
     need(device.family.row().is_host || device.host_link_bandwidth.known() || !device.host_link_type.empty(),
          "host link");
     need(device.link_bandwidth.known(), "chip-to-chip bandwidth");
-    need(device.list_price.has_value(), "list price");
-    if (device.cloud_price && !device.cloud_price->amount.known())
-        absent.push_back(fmt::format("price per hour ({}, {})", device.cloud_price->amount.note,
-                                     device.cloud_price->date));
-    else
-        need(device.cloud_price.has_value(), "price per hour");
+    const auto need_price = [&](const std::optional<Price>& price, const char* what) {
+        if (price && !price->amount.known())
+            absent.push_back(fmt::format("{} ({}, {})", what, price->amount.note, price->date));
+        else
+            need(price.has_value(), what);
+    };
+    need_price(device.list_price, "list price");
+    need_price(device.cloud_price, "price per hour");
     return absent;
 }
 

@@ -5,6 +5,8 @@
 #include "compare/ties.hpp"
 #include "report/blocks/architecture_differences.hpp"
 #include "report/blocks/columns.hpp"
+#include "report/blocks/cost_text.hpp"
+#include "report/blocks/family_aspects.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
@@ -134,7 +136,7 @@ std::vector<std::string> class_lines(const ModelClassComparison& c) {
         const bool open = !c.rows.front().usual.empty();
         lines.push_back(fmt::format("Formats differ, {} {}: {}.",
                                     precision_name(c.rows.front().results.front().conditions.precision),
-                                    open ? "is only the default" : "was asked for", formats));
+                                    open ? "is only the default" : "was requested", formats));
         if (open)
             for (std::string& line : leaders_lines(c, &ModelClassRow::usual,
                                                    "In each device's usual format (--precision usual), "))
@@ -245,12 +247,17 @@ void add_profile(const ModelClassComparison& c, std::size_t i, Report& report) {
     report.blocks.push_back(Heading{2, fmt::format("{}: strengths and weaknesses{}", c.labels[i],
                                                    projected ? ", projected and not measured" : "")});
     if (const Result& any = c.rows.front().results[i]; any.device) {
-        report.blocks.push_back(device_facts(any));
+        Facts facts = device_facts(any);
+        facts.items.push_back({"Price", price_text(any, {})});
+        report.blocks.push_back(std::move(facts));
         Facts properties;
-        for (const FamilyProperty& property : any.device->family.row().properties)
-            properties.items.push_back({std::string(property.text), std::string(property.source), 1});
+        for (const FamilyProperty& property : any.device->family.row().properties) {
+            const FamilyAspect own = aspect_of(property);
+            properties.items.push_back(
+                {std::string(own.aspect), fmt::format("{} ({})", own.text, property.source), 1});
+        }
         if (!properties.items.empty()) {
-            report.blocks.push_back(Heading{3, "What its kind is like:"});
+            report.blocks.push_back(Heading{3, "Properties of the architecture:"});
             report.blocks.push_back(std::move(properties));
         }
     }
@@ -339,12 +346,14 @@ Json claims_json(const ModelClassComparison& c, std::size_t self, const std::vec
     return list;
 }
 
-/// What is known of its kind, with the source.
+/// Properties of the architecture, with their sources.
 Json properties_json(const Result& result) {
     Json list = Json::array();
     if (result.device)
         for (const FamilyProperty& property : result.device->family.row().properties)
-            list.push_back({{"text", property.text}, {"source", property.source}});
+            list.push_back({{"aspect", aspect_of(property).aspect},
+                            {"text", aspect_of(property).text},
+                            {"source", property.source}});
     return list;
 }
 
@@ -372,8 +381,9 @@ Report describe(const ModelClassComparison& c, PlainView, Format format) {
     }
     report.blocks.push_back(Heading{1, "Architecture Comparison: model classes"});
     report.blocks.push_back(Takeaway{class_lines(c)});
-    report.blocks.push_back(Paragraph{fmt::format("Batch size {}, precision {}.", c.request.batch,
-                                                  precision_name(c.request.conditions.precision))});
+    report.blocks.push_back(
+        Paragraph{fmt::format("The batch size is {} and the requested precision {}.", c.request.batch,
+                              precision_name(c.request.conditions.precision))});
     report.blocks.push_back(times_table(c, metric::latency, "faster than"));
     report.blocks.push_back(times_table(c, metric::energy, "less energy per inference than"));
     report.blocks.push_back(times_chart(c));

@@ -76,7 +76,7 @@ std::string formats_line(const SweepSummary& summary) {
     for (const auto& [format, devices] : summary.formats)
         text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", format, names_text(devices, 2));
     return fmt::format("{}, {} is only the default: {}; --precision names the formats to compare.",
-                       summary.formats.size() > 1 ? "Formats differ" : "The format is not the one asked for",
+                       summary.formats.size() > 1 ? "Formats differ" : "The format is not the one requested",
                        summary.default_format, text);
 }
 

@@ -6,6 +6,8 @@
 
 #include <array>
 #include <fmt/format.h>
+#include <optional>
+#include <variant>
 #include <vector>
 
 namespace archsim {
@@ -51,6 +53,18 @@ std::string parallelism(const Result& r) {
     return text.empty() ? "-" : text;
 }
 
+/// Threads that the device holds at once; nothing where its file does not say.
+std::optional<double> threads(const Result& r) {
+    const FamilyFacts* facts = r.device->facts.get();
+    if (facts == nullptr)
+        return std::nullopt;
+    for (const FactRow& row : r.device->family.row().facts)
+        if (const auto* member = std::get_if<Fact FamilyFacts::*>(&row.member);
+            row.name == "resident_threads" && member != nullptr && (facts->**member).known())
+            return r.machine->units * (facts->**member).value;
+    return std::nullopt;
+}
+
 } // namespace
 
 Table architecture_differences(std::span<const std::string> labels, std::span<const Result> results) {
@@ -60,10 +74,13 @@ Table architecture_differences(std::span<const std::string> labels, std::span<co
     table.columns = {{"Architecture", "", "architecture"},
                      {"Device", "", "hardware", Align::left, 1},
                      {"Parallelism", "ops/clock", "parallelism", Align::right},
+                     {"Threads", "", "threads", Align::right, 1},
                      {"Energy", "pJ/op", "picojoule_per_operation", Align::right},
                      {"Static", "%", "static_share", Align::right}};
+    constexpr int kDetail = 1; // leaves a screen of 100 columns
     for (const EventClass& kind : event_classes())
-        table.columns.push_back({kind.heading, "%", kind.key, Align::right});
+        table.columns.push_back({kind.heading, "%", kind.key, Align::right,
+                                 kind.events.front() == Event::register_byte ? kDetail : 0});
     for (std::size_t i = 0; i < results.size(); ++i) {
         const Result& r = results[i];
         std::vector<Cell> row{{labels[i]}, {hardware_label(r)}};
@@ -76,6 +93,8 @@ Table architecture_differences(std::span<const std::string> labels, std::span<co
         const double total = energy.total(), counted = total - energy.static_joules;
         const double operations = r.model->operations;
         row.push_back({parallelism(r)});
+        const std::optional<double> held = threads(r);
+        row.push_back(held ? Cell{format_count(*held), *held} : Cell{"-"});
         const double each = operations > 0 ? total / operations : 0;
         row.push_back(cell_in(1e-12, each));
         const auto share = [&](double joules, double whole) {

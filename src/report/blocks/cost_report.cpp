@@ -1,5 +1,6 @@
 #include "report/blocks/cost_report.hpp"
 
+#include "report/blocks/cost_text.hpp"
 #include "report/blocks/explanations_json.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
@@ -11,20 +12,6 @@
 #include <fmt/ranges.h>
 
 namespace archsim {
-
-namespace {
-
-Cell times(const std::optional<double>& each, double count) {
-    return each ? Cell{format_number(*each * count), *each * count} : Cell{"-"};
-}
-
-Cell money(const std::optional<double>& each) {
-    return times(each, 1e6);
-}
-
-Cell grams(const std::optional<double>& each) {
-    return times(each, 1e3);
-}
 
 std::string price_text(const Result& result, const CostOptions& options) {
     const Device& d = *result.device;
@@ -42,13 +29,28 @@ std::string price_text(const Result& result, const CostOptions& options) {
                                     d.cloud_price->instance.empty() ? "rented" : d.cloud_price->instance));
     if (const auto own = given(false); own != options.prices.rend())
         texts.push_back(fmt::format("{} USD (as given)", format_number(own->amount)));
-    else if (d.list_price)
+    else if (d.list_price && d.list_price->amount.known())
         texts.push_back(
             fmt::format("{} USD ({})", format_number(d.list_price->amount.value), d.list_price->date));
-    if (d.server_price && (d.list_price || given(false) != options.prices.rend()))
+    if (d.server_price &&
+        ((d.list_price && d.list_price->amount.known()) || given(false) != options.prices.rend()))
         texts.back() += fmt::format(" and {} USD of its server ({})",
                                     format_number(d.server_price->amount.value), d.server_price->date);
     return texts.empty() ? std::string("no published price") : fmt::format("{}", fmt::join(texts, "; "));
+}
+
+namespace {
+
+Cell times(const std::optional<double>& each, double count) {
+    return each ? Cell{format_number(*each * count), *each * count} : Cell{"-"};
+}
+
+Cell money(const std::optional<double>& each) {
+    return times(each, 1e6);
+}
+
+Cell grams(const std::optional<double>& each) {
+    return times(each, 1e3);
 }
 
 /// A price that no device of the answer takes is probably misspelt.

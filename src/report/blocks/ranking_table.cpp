@@ -115,6 +115,7 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
     std::vector<const Result*> shown;
     std::string rest;
     MarkNotes marks;
+    const std::vector<std::string> labels = hardware_labels(results);
     bool tied = false;
     for (const Rank& rank : rank_results(results, by, view.conditions)) {
         if (top > 0 && rows.size() == static_cast<std::size_t>(top)) {
@@ -126,7 +127,7 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
         shown.push_back(&r);
         tied = tied || rank.tied;
         if (r.ok())
-            add_mark_notes(r, hardware_label(r), marks);
+            add_mark_notes(r, labels[rank.result], marks);
     }
     Table table = table_of(fmt::format("Hardware Comparison (Sorted by {}), power at the {}", by.title,
                                        name_of(view.conditions.power_at)),

@@ -25,6 +25,7 @@ Json cold_start_json(const ColdStart& start, bool parts) {
     Json object = {{"build_s", number(start.build_s)},
                    {"weight_upload_s", number(start.upload_s)},
                    {"first_inference_s", number(start.first_s())},
+                   {"first_prebuilt_s", number(start.upload_s + start.warm_s)},
                    {"build_source", kind(start.build)},
                    {"link_source", kind(start.link)}};
     if (parts)

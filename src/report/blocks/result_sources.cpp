@@ -112,8 +112,8 @@ std::string latency_detail(const Result& result) {
 std::string energy_detail(const Result& result) {
     if (!result.ok() || !result.machine || !result.machine->energy)
         return "";
-    std::string text =
-        "Sum of counted events, each at its price, and static power over the time of the batch.";
+    std::string text = "Energy is the sum of counted events, each at its price, and static power over the "
+                       "time of the batch.";
     std::size_t listed = 0;
     for (const EnergyItem& item : energy_items(result)) {
         if (++listed > kEnergyItems)
@@ -125,9 +125,10 @@ std::string energy_detail(const Result& result) {
 
 std::string memory_detail(const Result& result) {
     const MemoryEstimate& m = result.estimate.memory;
-    return fmt::format("Weights {} + activation arena {} (live lower bound {}) + attention cache {}.",
-                       format_bytes(m.weight_bytes), format_bytes(m.activation_bytes),
-                       format_bytes(m.live_bytes), format_bytes(m.kv_cache_bytes));
+    return fmt::format(
+        "The peak is weights {} + activation arena {} (live lower bound {}) + attention cache {}.",
+        format_bytes(m.weight_bytes), format_bytes(m.activation_bytes), format_bytes(m.live_bytes),
+        format_bytes(m.kv_cache_bytes));
 }
 
 } // namespace

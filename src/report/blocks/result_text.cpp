@@ -180,12 +180,30 @@ std::string kinds_of_units(const Result& result) {
     return text;
 }
 
+/// "GH100 (hopper)": the die and its generation; one of them where they are the same name.
+std::string architecture_text(const Device& device) {
+    if (device.codename.empty() || device.generation.empty())
+        return device.codename.empty() ? device.generation : device.codename;
+    const auto letters = [](std::string_view text) {
+        std::string kept;
+        for (const char c : text)
+            if (std::isalnum(static_cast<unsigned char>(c)))
+                kept += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        return kept;
+    };
+    const std::string codename = letters(device.codename), generation = letters(device.generation);
+    // "Sapphire Rapids" and "sapphire-rapids" are one name; "GH100" is a die of the generation "hopper".
+    return codename.find(generation) != std::string::npos || generation.find(codename) != std::string::npos
+               ? device.codename
+               : fmt::format("{} ({})", device.codename, device.generation);
+}
+
 } // namespace
 
 Facts device_facts(const Result& result) {
     const Device& d = *result.device;
     Facts facts;
-    facts.items.push_back({"Architecture", d.codename.empty() ? d.generation : d.codename});
+    facts.items.push_back({"Architecture", architecture_text(d)});
     if (result.machine && !d.engines.empty()) {
         std::string units =
             d.engines.front().unit + (result.machine->units == 1 ? "" : "s"); // "SMs", "Cores"

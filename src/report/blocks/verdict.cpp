@@ -6,6 +6,7 @@
 #include "compare/ties.hpp"
 #include "ops/given_values.hpp"
 #include "report/blocks/advice.hpp"
+#include "report/blocks/device_warnings.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"
 
@@ -217,7 +218,7 @@ std::string mixed_text(const VerdictQuestion& q, const VerdictFacts& facts) {
         return "";
     const std::string asked = precision_name(first);
     return fmt::format("{}, {}: {}.{}",
-                       facts.mixed ? "Formats differ" : "The format is not the one asked for",
+                       facts.mixed ? "Formats differ" : "The format is not the one requested",
                        q.usual.empty() ? "not all run " + asked : asked + " is only the default",
                        formats_text(q), usual_text(q));
 }
@@ -391,6 +392,8 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
     add_line(lines, projected_text(q, facts));
     add_line(lines, limits_text(q, facts));
     add_line(lines, failing_text(q));
+    for (std::string& warning : device_warnings(q.results))
+        lines.push_back(std::move(warning));
     return lines;
 }
 

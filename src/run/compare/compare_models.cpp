@@ -52,21 +52,25 @@ ModelComparison compare(const Session& session, CompareModelsRequest request, co
             conditions = settled(std::move(conditions), workload);
         const std::size_t before = comparison.results.size();
         for (const std::string& hardware : request.hardware)
-            for (const double devices : counts)
+            for (const double devices : counts) {
+                const std::size_t first = comparison.results.size();
                 for (const std::string& stack : stacks) {
-                    const std::size_t first = comparison.results.size();
                     for (Conditions conditions : each_format) {
                         conditions.devices = devices;
                         conditions.stack = stack;
                         Result result = session.estimate(workload, hardware, conditions);
-                        const auto same = [&](const Result& r) { // "usual" may be a format that is named, too
-                            return r.conditions.precision == result.conditions.precision;
+                        // "usual" may be a format that is named, "cuda" and "pytorch-eager" one stack.
+                        const auto same = [&](const Result& r) {
+                            return r.conditions.precision == result.conditions.precision &&
+                                   (r.runtime && result.runtime ? r.runtime->id == result.runtime->id
+                                                                : r.conditions.stack == stack);
                         };
                         if (std::none_of(comparison.results.begin() + static_cast<std::ptrdiff_t>(first),
                                          comparison.results.end(), same))
                             comparison.results.push_back(std::move(result));
                     }
                 }
+            }
         const auto own = std::span(comparison.results).subspan(before);
         comparison.usual.push_back(request.precisions.empty() && request.conditions.keep_subgraphs
                                        ? in_usual_formats(session, workload, request.conditions, own)

@@ -15,7 +15,7 @@ std::optional<double> hourly_price(const Device& device, double devices, const C
         text =
             stated->instance.empty() ? stated->date : fmt::format("{}, {}", stated->instance, stated->date);
     } else if (stated)
-        text = fmt::format("not rented: {} ({})", stated->amount.note, stated->date);
+        text = fmt::format("not {}: {} ({})", rent ? "rented" : "sold", stated->amount.note, stated->date);
     for (const GivenPrice& given : options.prices)
         if (given.hardware == device.id && given.hourly == rent) {
             each = given.amount;

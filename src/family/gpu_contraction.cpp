@@ -348,14 +348,10 @@ void add_bias_kernel(const View& view, const SubgraphWork& work, Mapping& out) {
             continue;
         const double operations = view.param(Parameter::index_operations, 0) * use.output_elements;
         const double index_cycles = kLaneOperations * operations / view.vector_fp32;
-        const double bytes = 2 * use.written_bytes;
-        if (view.dram_per_cycle > 0 && index_cycles < bytes / view.dram_per_cycle) {
-            view.add_copies(out, {bytes, 1});
-            continue;
-        }
+        const double bytes = 2 * use.written_bytes, meanwhile = index_cycles * view.dram_per_cycle;
         out.add(Resource::vector_cycles, Lane::overhead, index_cycles);
-        out.events[Event::l2_byte] += bytes;
-        view.add_floor(out, true, 1);
+        out.events[Event::l2_byte] += std::min(bytes, meanwhile);
+        view.add_copies(out, {std::max(0.0, bytes - meanwhile), 1}); // what lanes do not hide
     }
 }
 

@@ -102,9 +102,10 @@ TEST_CASE("GPU: a kernel of its own adds the bias of a convolution where the sta
     CHECK(floors() == 6000 + 3000);
     // 1600 results of 64 operations are 160 cycles, more than 6.4 of memory.
     CHECK(amount(counted(*one, m), Resource::vector_cycles, Lane::overhead) == Approx(160));
-    set(m, Parameter::index_operations, 1); // 2.5 cycles: memory decides
-    CHECK(amount(counted(*one, m), Resource::vector_cycles, Lane::overhead) == 0);
-    CHECK(amount(counted(*one, m), Resource::dram_bytes, Lane::overhead) == 2 * 1600 * 2);
+    CHECK(amount(counted(*one, m), Resource::dram_bytes, Lane::overhead) == 0);
+    set(m, Parameter::index_operations, 1); // 2.5 cycles hide 2500 bytes of 6400
+    CHECK(amount(counted(*one, m), Resource::vector_cycles, Lane::overhead) == Approx(2.5));
+    CHECK(amount(counted(*one, m), Resource::dram_bytes, Lane::overhead) == Approx(3900 - 1000));
 }
 
 TEST_CASE("GPU: heads are padded to the widths that attention kernels are made for", "[formulas][gpu]") {

@@ -17,7 +17,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
         string(APPEND calls "    example_${number}();\n")
     endforeach()
     file(WRITE ${TO} "#include <${HEADER}>
-#include "core/data_dir.hpp"
+#include \"core/data_dir.hpp\"
 #include <archsim/run/session.hpp>
 #undef NDEBUG
 #include <algorithm>

@@ -39,7 +39,8 @@ Json answer_serve(const Session& session, const Question& question) {
                    : highest_rate(session, question.workload.model, device, question.conditions, request,
                                   question.level));
     return {{"sections", sections(describe_serving(results, question.level), "serve")},
-            {"json", serving_json(results)}};
+            {"json", serving_json(results, {question.model, question.hardware, question.conditions, request,
+                                            loaded ? ServiceLevel{} : question.level})}};
 }
 
 Json answer_size(const Session& session, const Question& question) {

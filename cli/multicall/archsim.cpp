@@ -28,6 +28,7 @@ struct Tool {
 
 constexpr std::array kTools = {
 #define TOOL(name) Tool{#name, archsim_main_##name},
+#include "tools.def"
 #undef TOOL
 };
 

@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::array kTools = {
 #define TOOL(name) std::pair{std::string_view(#name), &archsim_main_##name},
+#include "tools.def"
 #undef TOOL
 };
 

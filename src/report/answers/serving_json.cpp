@@ -4,6 +4,7 @@
 #include "ask/question_json.hpp"
 #include "ask/serving_fields_json.hpp"
 #include "report/render/json_document.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -100,7 +101,8 @@ Json serving_row(const ServingResult& r) {
 
 std::string serving_json(std::span<const ServingResult> results, const ServedQuestion& asked) {
     Json request = {{"model", asked.model}, {"hardware", asked.hardware}};
-    request.update(question_json({Workload{.model = {}, .sizes = asked.request.sizes}, asked.conditions}));
+    request.update(question_json({Workload{.model = {}, .sizes = asked.request.sizes},
+                                  settled(asked.conditions, {.model = {}, .prompt = Prompt{}})}));
     request["server"] = server_json(asked.request);
     request["limits"] = {{"time_to_first_token_p99_s", positive_or_null(asked.level.time_to_first_s)},
                          {"time_per_output_token_p99_s", positive_or_null(asked.level.time_per_token_s)},

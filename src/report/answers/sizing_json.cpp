@@ -5,6 +5,7 @@
 #include "ask/serving_fields_json.hpp"
 #include "report/answers/sizing_text.hpp"
 #include "report/render/json_document.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -127,11 +128,13 @@ std::string to_json(const SizingAnswer& answer, const PlainView&) {
         pairs.push_back(sized_pair(pair));
     const RequestPlan& load = r.serving.load;
     Json request = {{"model", answer.model}, {"hardware", answer.hardware}};
+    const Workload of_prompts{.model = {}, .prompt = Prompt{}};
     for (const Conditions& conditions : answer.formats)
-        request["precisions"].push_back(question_json({Workload{}, conditions}).at("precision"));
+        request["precisions"].push_back(
+            question_json({Workload{}, settled(conditions, of_prompts)}).at("precision"));
     if (!answer.formats.empty())
-        request.update(
-            question_json({Workload{.model = {}, .sizes = r.serving.sizes}, answer.formats.front()}));
+        request.update(question_json(
+            {Workload{.model = {}, .sizes = r.serving.sizes}, settled(answer.formats.front(), of_prompts)}));
     request["server"] = server_json(r.serving);
     return document_text(
         {{"schema", "archsim.size_service/1"},

@@ -80,3 +80,28 @@ TEST_CASE("a language model is bound and estimated from many threads", "[run][th
     });
     CHECK(different == 0);
 }
+
+TEST_CASE("counts outlive the sizes that a language model keeps, in threads and after", "[run][threads]") {
+    // More lengths than are kept: what one thread prices, another drops.
+    constexpr std::size_t kLengths = 24;
+    const Session session;
+    const Model model = session.load("gpt2"), other = session.load("gpt2");
+    Conditions conditions;
+    conditions.precision = PrecisionConfig::uniform(Precision::fp16);
+    const auto estimated = [&](const Model& of, std::size_t i) {
+        const Prompt prompt{.tokens = static_cast<std::int64_t>(64 + 8 * i), .generate = 4};
+        return session.estimate({.model = of, .prompt = prompt}, "A100", conditions);
+    };
+    std::array<double, kLengths> expected{};
+    const Result first = estimated(other, 0);
+    const std::size_t tensors = first.work->graph->tensors.size();
+    for (std::size_t i = 0; i < kLengths; ++i)
+        expected[i] = estimated(other, i).estimate.latency_s;
+    CHECK(first.work->graph->tensors.size() == tensors);
+    std::atomic<std::size_t> different{0};
+    in_threads(10 * kLengths, [&](std::size_t i) {
+        if (estimated(model, i % kLengths).estimate.latency_s != expected[i % kLengths])
+            ++different;
+    });
+    CHECK(different == 0);
+}

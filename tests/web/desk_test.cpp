@@ -103,7 +103,8 @@ TEST_CASE("a page's answers on serving and sizing are those of the tools", "[law
     std::vector<ServingResult> results;
     for (const char* device : {"H100", "L4"})
         results.push_back(run_serving(session, model, device, conditions, request));
-    CHECK(ask(serve)["json"] == serving_json(results));
+    ServedQuestion asked{"qwen3-0.6b", {"H100", "L4"}, conditions, request};
+    CHECK(ask(serve)["json"] == serving_json(results, asked));
     CHECK_FALSE(ask(serve)["sections"].empty());
     // Limits alone: the highest rate.
     serve["load"].erase("rate");
@@ -111,7 +112,8 @@ TEST_CASE("a page's answers on serving and sizing are those of the tools", "[law
     request.load.rate_per_s = 0;
     results = {highest_rate(session, model, "H100", conditions, request, {.time_to_first_s = 1})};
     serve["hardware"] = {"H100"};
-    CHECK(ask(serve)["json"] == serving_json(results));
+    asked = {"qwen3-0.6b", {"H100"}, conditions, request, {.time_to_first_s = 1}};
+    CHECK(ask(serve)["json"] == serving_json(results, asked));
 
     Json size = question;
     size["ask"] = "size";

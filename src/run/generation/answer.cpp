@@ -141,7 +141,7 @@ class AnswerBuilder {
             hold_together(need, planned_memory(work, runner_.machine()), shared);
         };
         for (std::size_t part = 0; part < runner_.model().before().size(); ++part)
-            hold(*runner_.work(*runner_.model().bound_before(part, batch_)), 0);
+            hold(*runner_.work(runner_.model().bound_before(part, batch_)), 0);
         const std::int64_t piece = prompt_piece();
         const auto first = runner_.work(batch_, piece, prompt_ - piece);
         const auto last = runner_.work(batch_, 1, std::max<std::int64_t>(end - 1, 0));
@@ -223,7 +223,7 @@ class AnswerBuilder {
             runner_.ignore_capacity();
         Phase prompt;
         for (std::size_t part = 0; part < runner_.model().before().size(); ++part) {
-            Estimate e = runner_.price(*runner_.work(*runner_.model().bound_before(part, batch_)));
+            Estimate e = runner_.price(*runner_.work(runner_.model().bound_before(part, batch_)));
             if (failed(e))
                 return false;
             prompt.add(std::move(e), runner_.model().before()[part].repeat);
@@ -239,7 +239,7 @@ class AnswerBuilder {
         const Estimate first = prompt.total();
         describe_prompt(first);
         if (prompt_only) {
-            show_pass(*runner_.prompt_pass(batch_, prompt_, compiled));
+            show_pass(runner_.prompt_pass(batch_, prompt_, compiled));
             return take_answer(first, shown);
         }
         Phase steps;
@@ -256,7 +256,7 @@ class AnswerBuilder {
             g_.steps.push_back({static_cast<double>(context), e.latency_s, e.energy.total()});
             if (central) {
                 shown = e;
-                show_pass(*runner_.model().bound(batch_, 1, runner_.context_read(context, compiled)));
+                show_pass(runner_.model().bound(batch_, 1, runner_.context_read(context, compiled)));
             }
             steps.add(std::move(e), weight);
         }
@@ -270,10 +270,10 @@ class AnswerBuilder {
     }
 
     /// The pass whose subgraphs the result lists.
-    void show_pass(const BoundModel& bound) {
-        result_.partition = runner_.partition(bound);
+    void show_pass(const std::shared_ptr<const BoundModel>& bound) {
+        result_.partition = runner_.partition(*bound);
         result_.work = runner_.work(bound);
-        result_.model = bound.facts();
+        result_.model = bound->facts();
     }
 
     void describe_prompt(const Estimate& first) {

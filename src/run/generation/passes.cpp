@@ -25,7 +25,7 @@ ResultPart pass_of(const Result& answer, const StepRunner& runner, std::string n
     pass.power_mode = answer.power_mode;
     pass.conditions = answer.conditions;
     pass.partition = runner.partition(*bound);
-    pass.work = runner.work(*bound);
+    pass.work = runner.work(bound);
     pass.estimate = std::move(estimate);
     return {std::move(name), repeat, std::make_shared<const Result>(std::move(pass))};
 }

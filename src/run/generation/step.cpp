@@ -51,19 +51,18 @@ std::shared_ptr<const Partition> StepRunner::partition(const BoundModel& bound) 
     return bound.partition(machine_->runtime->fusion_on(machine_->device->family));
 }
 
-std::shared_ptr<const NetworkWork> StepRunner::work(const BoundModel& bound) const {
-    return bound.work(machine_->runtime->fusion_on(machine_->device->family), precision_,
-                      {machine_->runtime->rules, machine_->device->generation}, sharing_);
+std::shared_ptr<const NetworkWork> StepRunner::work(std::shared_ptr<const BoundModel> bound) const {
+    auto counts = bound->work(machine_->runtime->fusion_on(machine_->device->family), precision_,
+                              {machine_->runtime->rules, machine_->device->generation}, sharing_);
+    // The counts point into the bound graph, which the model's short list of sizes may drop at any time.
+    const NetworkWork* of = counts.get();
+    using Held = std::pair<std::shared_ptr<const BoundModel>, std::shared_ptr<const NetworkWork>>;
+    return {std::make_shared<const Held>(std::move(bound), std::move(counts)), of};
 }
 
 std::shared_ptr<const NetworkWork> StepRunner::work(std::int64_t batch, std::int64_t sequence,
                                                     std::int64_t past) const {
-    // The counts point into the bound graph, which the model's short list of sizes may drop at any time.
-    auto bound = model_.bound(batch, sequence, past);
-    auto counts = work(*bound);
-    const NetworkWork* of = counts.get();
-    using Held = std::pair<std::shared_ptr<const BoundModel>, std::shared_ptr<const NetworkWork>>;
-    return {std::make_shared<const Held>(std::move(bound), std::move(counts)), of};
+    return work(model_.bound(batch, sequence, past));
 }
 
 Estimate StepRunner::price(const NetworkWork& work, bool keep_subgraphs) const {
@@ -114,7 +113,7 @@ double StepRunner::launch_seconds(std::size_t subgraphs, double tokens, bool who
 Estimate StepRunner::prompt_part(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,
                                  bool keep_subgraphs) const {
     const PromptPasses passes = prompt_passes(batch, tokens, compiled);
-    const auto counts = work(*prompt_pass(passes, compiled));
+    const auto counts = work(prompt_pass(passes, compiled));
     Estimate e = price(*counts, keep_subgraphs);
     // The host launches ahead of the device: what is longer decides.
     const double rows = static_cast<double>(passes.batch) * static_cast<double>(passes.tokens);

@@ -37,7 +37,8 @@ class StepRunner {
     void ignore_capacity();
 
     std::shared_ptr<const Partition> partition(const BoundModel& bound) const;
-    std::shared_ptr<const NetworkWork> work(const BoundModel& bound) const;
+    /// Counts of a bound model, which they keep.
+    std::shared_ptr<const NetworkWork> work(std::shared_ptr<const BoundModel> bound) const;
     std::shared_ptr<const NetworkWork> work(std::int64_t batch, std::int64_t sequence,
                                             std::int64_t past) const;
     Estimate price(const NetworkWork& work, bool keep_subgraphs = false) const;

@@ -87,5 +87,5 @@ TEST_CASE("no note of this project's rows is needed: their columns say the same"
             CHECK(from_note.decided_by == decided);
         }
     }
-    CHECK(told > 1400);
+    CHECK(told > 1300);
 }

@@ -48,7 +48,8 @@ inline constexpr double kErrorReach = 2.1318467863;
 /// Variances of the effects in the logarithm of one estimate.
 struct ErrorParts {
     double device = 0, lane = 0, set = 0, stack = 0, network = 0, generation = 0, cell = 0, rest = 0;
-    /// Part of `rest` that a chip has while nobody measured it, by the few workloads that it runs unlike others.
+    /// Part of `rest` that a chip has while nobody measured it, by the few workloads that it runs unlike
+    /// others.
     double stray = 0;
     /// Of an estimate whose lanes have these squares: the sum of squared shares, 1 where one lane takes all.
     double total(double squares = 1) const {

@@ -18,8 +18,9 @@ double reference_decode_rate(std::string_view family) {
         throw InputError(findings.front());
     if (const JsonValue* machines = document->root.find("machines"))
         for (const JsonValue& machine : machines->items())
-            if (const JsonValue* rate = machine.find("decoded_per_s");
-                machine.text_at("family") == family && rate != nullptr && rate->is_number() && rate->number() > 0)
+            if (const JsonValue* rate = machine.find("decoded_per_s"); machine.text_at("family") == family &&
+                                                                       rate != nullptr && rate->is_number() &&
+                                                                       rate->number() > 0)
                 return rate->number();
     throw InputError(fmt::format("{}: no decoded_per_s above 0 for the family {}", file, family));
 }

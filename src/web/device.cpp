@@ -92,7 +92,8 @@ void shorten(Report& report) {
     constexpr std::size_t kLongest = 200;
     for (Block& block : report.blocks)
         if (Table* table = std::get_if<Table>(&block); table != nullptr && table->rows.size() > kLongest) {
-            table->notes.push_back(fmt::format("These are the first {} of {} rows.", kLongest, table->rows.size()));
+            table->notes.push_back(
+                fmt::format("These are the first {} of {} rows.", kLongest, table->rows.size()));
             table->rows.resize(kLongest);
         }
 }

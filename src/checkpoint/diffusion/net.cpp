@@ -143,7 +143,8 @@ TensorId Net::composed_norm(const std::string& path, TensorId x, std::int64_t wi
     const TensorId mean =
         wide(node("ReduceMean", path, {squares, ints({-1})}, {{"keepdims", std::int64_t{1}}}));
     const TensorId scale = wide(node("Reciprocal", path, {wide(node("Sqrt", path, {mean}))}));
-    const TensorId y = cast(path + "/back", wide(multiply(path + "/scaled", x, scale)), type()); // narrow times wide
+    const TensorId y =
+        cast(path + "/back", wide(multiply(path + "/scaled", x, scale)), type()); // narrow times wide
     return multiply(path, y, weight(path, "weight", {width}));
 }
 

@@ -27,9 +27,10 @@ struct Sum {
 
 bool fit(std::span<const Stage> stages, const Capacity& capacity, double interval) {
     Sum sum;
-    for (const Stage& stage : stages)
+    return std::all_of(stages.begin(), stages.end(), [&](const Stage& stage) {
         sum.add(stage, capacity, interval);
-    return sum.within(capacity);
+        return sum.within(capacity);
+    });
 }
 
 /// The least and the most that an interval can be: all units at work, or one unit per stage.
@@ -80,9 +81,20 @@ double shortest_between(std::span<const Stage> stages, const Capacity& capacity,
     }
 }
 
+// Networks of more stages are cut for one price of a byte, into contexts of no more than that many: no
+// published network comes near, and time grows with the square.
+constexpr std::size_t kRemembered = 1000, kLongest = 100;
+
+/// What is known of the shortest interval of some stages side by side: itself, or that it is longer than
+/// `above`.
+struct Known {
+    double exact = 0, above = 0;
+};
+
 /// The contexts of the least cycles, where a byte that crosses the chip's border counts as `per_byte` of
 /// them.
-Plan least_cycles(std::span<const Stage> stages, const Capacity& capacity, double per_byte) {
+Plan least_cycles(std::span<const Stage> stages, const Capacity& capacity, double per_byte,
+                  std::vector<Known>& intervals) {
     // The least cycles up to each stage, over all first stages of the context that ends before it.
     struct Best {
         double cycles = std::numeric_limits<double>::infinity();
@@ -90,6 +102,7 @@ Plan least_cycles(std::span<const Stage> stages, const Capacity& capacity, doubl
     };
     std::vector<Best> best(stages.size() + 1);
     best[0].cycles = 0;
+    const std::size_t longest = intervals.empty() ? kLongest : stages.size();
     for (std::size_t end = 1; end <= stages.size(); ++end) {
         Best& here = best[end];
         Sum least;
@@ -98,19 +111,24 @@ Plan least_cycles(std::span<const Stage> stages, const Capacity& capacity, doubl
             const std::span<const Stage> context = stages.subspan(first, end - first);
             range.add(stages[first]);
             least.add(stages[first], capacity, 0); // a unit for each, or what it decodes with
-            if (context.size() > 1 && !least.within(capacity))
+            if (context.size() > 1 && (context.size() > longest || !least.within(capacity)))
                 break;
             const double crossing = first > 0 ? 2 * stages[first].crossing : 0; // out and in again
             const double before = best[first].cycles + crossing * per_byte;
-            const double low = range.low(capacity);
+            Known unknown;
+            Known& known = intervals.empty() ? unknown : intervals[first * stages.size() + end - 1];
+            const double low = std::max({range.low(capacity), known.above, known.exact});
             if (before + low >= here.cycles)
                 continue;
             double interval = low; // a stage that nothing holds has all units
-            if (capacity.units > 0 && least.within(capacity)) {
+            if (capacity.units > 0 && least.within(capacity) && known.exact <= 0) {
                 const double high = std::min(std::max(range.high(capacity), 1.0), here.cycles - before);
-                if (high <= 0 || !fit(context, capacity, high))
+                if (high <= 0 || !fit(context, capacity, high)) {
+                    known.above = std::max(known.above, high);
                     continue;
+                }
                 interval = shortest_between(context, capacity, std::min(std::max(low, 1.0), high), high);
+                known.exact = interval;
             }
             here = {before + interval, {first, end - first, interval}};
         }
@@ -160,8 +178,13 @@ Plan plan_contexts(std::span<const Stage> stages, const Capacity& capacity,
     constexpr std::array kPrices = {0.0, 1.0 / 256, 1.0 / 64, 1.0 / 16, 1.0 / 4, 1.0};
     Plan best;
     double least = std::numeric_limits<double>::infinity();
+    std::vector<Known> intervals; // of stages first to last, whatever a byte costs
+    if (stages.size() <= kRemembered)
+        intervals.resize(stages.size() * stages.size());
     for (const double per_byte : kPrices) {
-        Plan plan = least_cycles(stages, capacity, per_byte);
+        if (intervals.empty() && per_byte != kPrices[3])
+            continue;
+        Plan plan = least_cycles(stages, capacity, per_byte, intervals);
         if (const double time = time_of(plan); time < least || best.contexts.empty()) {
             least = time;
             best = std::move(plan);

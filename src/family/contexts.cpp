@@ -83,7 +83,7 @@ double shortest_between(std::span<const Stage> stages, const Capacity& capacity,
 
 // Networks of more stages are cut for one price of a byte, into contexts of no more than that many: no
 // published network comes near, and time grows with the square.
-constexpr std::size_t kRemembered = 1000, kLongest = 100;
+constexpr std::size_t kRemembered = 1000, kLongest = 16;
 
 /// What is known of the shortest interval of some stages side by side: itself, or that it is longer than
 /// `above`.

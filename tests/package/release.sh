@@ -72,7 +72,7 @@ said=$(in_root PYTHONPATH=/wheel python3 -m archsim.compare_models resnet81 --de
 cp "$project/docs/examples/batch_sweep.py" "$root"
 expect H100 PYTHONPATH=/wheel python3 /batch_sweep.py
 # The same bytes as the tools that it was made beside.
-PYTHONPATH=$root/wheel "$here/same_bytes.py" "$project" "$project/build/release/multicall/installed/archsim" -- \
+PYTHONPATH=$(realpath "$root/wheel") "$here/same_bytes.py" "$project" "$project/build/release/multicall/installed/archsim" -- \
     python3 -m archsim || fail "the wheel: see above"
 rm -rf "$root/wheel" "$root"/archsim-*.whl "$root/batch_sweep.py"
 "$here/install_page.sh" "$folder" "$cache"

@@ -4,7 +4,8 @@ encoders, each at its published sizes with random weights, operator by operator 
 
     python3 scripts/measure_gpu/image_blocks.py [--seconds N] [--only WORD|WORD] [--output FILE]
 
-Prints one JSON line for each part: milliseconds (median of executions timed by events after a warm-up), watts and clock (means that
+Needs an NVIDIA GPU with 80 GB, PyTorch 2.5 or newer, transformers and nvidia-ml-py, none of which the project installs: it is not
+part of any test. Prints one JSON line for each part: milliseconds (median of executions timed by events after a warm-up), watts and clock (means that
 NVML reports while it runs for N seconds, 2 unless told), and the time of its kernels by name (one profiled execution).
 """
 import argparse, json, statistics, threading, time
@@ -226,15 +227,13 @@ def parts():
         x, text, t = random(batch, 4096, 1536), random(batch, 333, 1536), random(batch, 1536)
         return lambda: block(x, text, t)
 
-    def flux(batch):
-        block, turn = JointBlock(3072, 24), (random(4608, 128, dtype=torch.float32), random(4608, 128, dtype=torch.float32))
-        x, text, t = random(batch, 4096, 3072), random(batch, 512, 3072), random(batch, 3072)
-        return lambda: block(x, text, t, turn)
-
-    def flux_single(batch):
-        block, turn = SingleBlock(), (random(4608, 128, dtype=torch.float32), random(4608, 128, dtype=torch.float32))
-        x, t = random(batch, 4608, 3072), random(batch, 3072)
-        return lambda: block(x, t, turn)
+    def flux(batch, single=False):
+        turn, time = [random(4608, 128, dtype=torch.float32) for _ in range(2)], random(batch, 3072)
+        if single:
+            block, x = SingleBlock(), random(batch, 4608, 3072)
+            return lambda: block(x, time, turn)
+        block, x, text = JointBlock(3072, 24), random(batch, 4096, 3072), random(batch, 512, 3072)
+        return lambda: block(x, text, time, turn)
 
     def sana(batch):
         block = SanaBlock()
@@ -292,7 +291,7 @@ def parts():
         yield f"sana-1.5-1.6b block, batch {batch}", lambda batch=batch: sana(batch)
     for batch in (1, 8):
         yield f"flux.1-dev double block, batch {batch}", lambda batch=batch: flux(batch)
-        yield f"flux.1-dev single block, batch {batch}", lambda batch=batch: flux_single(batch)
+        yield f"flux.1-dev single block, batch {batch}", lambda batch=batch: flux(batch, single=True)
         yield f"AutoencoderKL decoder 1024x1024, 4 channels, batch {batch}", lambda batch=batch: decoder(batch, 4)
         yield f"T5-XXL, 4 layers, 300 tokens, batch {batch}", lambda batch=batch: t5(batch, 300)
     kernels = {"FlashAttention-2": SDPBackend.FLASH_ATTENTION, "memory-efficient": SDPBackend.EFFICIENT_ATTENTION,

@@ -3,22 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 
 namespace archsim::npu {
 
 namespace {
-
-/// std::ceil of what is not negative, without a call of the mathematical library: most of the time went
-/// there.
-double rounded_up(double x) {
-    constexpr double kIntegers = 9e15;
-    if (x > kIntegers)
-        return x;
-    const auto whole = static_cast<double>(static_cast<std::int64_t>(x));
-    return whole < x ? whole + 1 : whole;
-}
 
 /// What stages side by side take together.
 struct Sum {
@@ -92,20 +81,44 @@ double shortest_between(std::span<const Stage> stages, const Capacity& capacity,
     }
 }
 
-// Networks of more stages are cut for one price of a byte, into contexts of no more than that many: no
-// published network comes near, and time grows with the square.
-constexpr std::size_t kRemembered = 1000, kLongest = 16;
-
-/// What is known of the shortest interval of some stages side by side: itself, or that it is longer than
-/// `above`.
+/// What is known of the shortest interval of some stages side by side: it is no shorter than `low`, or
+/// exactly that.
 struct Known {
-    double exact = 0, above = 0;
+    double low = 0;
+    bool exact = false;
+};
+
+/// What is known of every run of stages, whatever a byte costs; empty for networks of more stages than that,
+/// as no published one has: its size grows with the square.
+class Intervals {
+  public:
+    explicit Intervals(std::size_t stages)
+        : stages_(stages <= kMost ? stages : 0), known_(stages_ * stages_) {}
+
+    bool empty() const { return known_.empty(); }
+    /// Of the stages `first` to `end`. Stages more never shorten an interval: bounds of fewer hold here.
+    Known& of(std::size_t first, std::size_t end) {
+        if (empty())
+            return nothing_ = {};
+        Known& known = at(first, end);
+        if (!known.exact && end - first > 1)
+            known.low = std::max({known.low, at(first + 1, end).low, at(first, end - 1).low});
+        return known;
+    }
+
+  private:
+    static constexpr std::size_t kMost = 1000;
+    Known& at(std::size_t first, std::size_t end) { return known_[first * stages_ + end - 1]; }
+
+    std::size_t stages_;
+    std::vector<Known> known_;
+    Known nothing_;
 };
 
 /// The contexts of the least cycles, where a byte that crosses the chip's border counts as `per_byte` of
 /// them.
 Plan least_cycles(std::span<const Stage> stages, const Capacity& capacity, double per_byte,
-                  std::vector<Known>& intervals) {
+                  Intervals& intervals) {
     // The least cycles up to each stage, over all first stages of the context that ends before it.
     struct Best {
         double cycles = std::numeric_limits<double>::infinity();
@@ -113,6 +126,7 @@ Plan least_cycles(std::span<const Stage> stages, const Capacity& capacity, doubl
     };
     std::vector<Best> best(stages.size() + 1);
     best[0].cycles = 0;
+    constexpr std::size_t kLongest = 16; // where nothing is known, so that time grows with the stages alone
     const std::size_t longest = intervals.empty() ? kLongest : stages.size();
     for (std::size_t end = 1; end <= stages.size(); ++end) {
         Best& here = best[end];
@@ -126,20 +140,19 @@ Plan least_cycles(std::span<const Stage> stages, const Capacity& capacity, doubl
                 break;
             const double crossing = first > 0 ? 2 * stages[first].crossing : 0; // out and in again
             const double before = best[first].cycles + crossing * per_byte;
-            Known unknown;
-            Known& known = intervals.empty() ? unknown : intervals[first * stages.size() + end - 1];
-            const double low = std::max({range.low(capacity), known.above, known.exact});
+            Known& known = intervals.of(first, end);
+            const double low = std::max(range.low(capacity), known.low);
             if (before + low >= here.cycles)
                 continue;
             double interval = low; // a stage that nothing holds has all units
-            if (capacity.units > 0 && least.within(capacity) && known.exact <= 0) {
+            if (capacity.units > 0 && least.within(capacity) && !known.exact) {
                 const double high = std::min(std::max(range.high(capacity), 1.0), here.cycles - before);
                 if (high <= 0 || !fit(context, capacity, high)) {
-                    known.above = std::max(known.above, high);
+                    known.low = std::max(known.low, high);
                     continue;
                 }
                 interval = shortest_between(context, capacity, std::min(std::max(low, 1.0), high), high);
-                known.exact = interval;
+                known = {interval, true};
             }
             here = {before + interval, {first, end - first, interval}};
         }
@@ -161,11 +174,11 @@ Needs needs_of(const Stage& stage, const Capacity& capacity, double interval) {
         return {};
     Needs needs{1, stage.controllers};
     if (interval > 0 && stage.work > interval)
-        needs.units = rounded_up(stage.work / interval);
+        needs.units = std::ceil(stage.work / interval);
     const double each = stage.per_controller > 0 ? std::min(stage.per_controller, capacity.per_controller)
                                                  : capacity.per_controller;
     if (each > 0 && needs.units > each)
-        needs.controllers += rounded_up(needs.units / each);
+        needs.controllers += std::ceil(needs.units / each);
     return needs;
 }
 
@@ -189,12 +202,11 @@ Plan plan_contexts(std::span<const Stage> stages, const Capacity& capacity,
     constexpr std::array kPrices = {0.0, 1.0 / 256, 1.0 / 64, 1.0 / 16, 1.0 / 4, 1.0};
     Plan best;
     double least = std::numeric_limits<double>::infinity();
-    std::vector<Known> intervals; // of stages first to last, whatever a byte costs
-    if (stages.size() <= kRemembered)
-        intervals.resize(stages.size() * stages.size());
-    for (const double per_byte : kPrices) {
-        if (intervals.empty() && per_byte != kPrices[3])
-            continue;
+    Intervals intervals(stages.size());
+    // Where nothing is remembered, one price in the middle has to do.
+    const std::span<const double> prices =
+        intervals.empty() ? std::span(kPrices).subspan(kPrices.size() / 2, 1) : std::span(kPrices);
+    for (const double per_byte : prices) {
         Plan plan = least_cycles(stages, capacity, per_byte, intervals);
         if (const double time = time_of(plan); time < least || best.contexts.empty()) {
             least = time;

@@ -80,10 +80,8 @@ void add_softmax(const View& view, const SubgraphWork& work, double stretch, Map
     const double efficiency = view.param(Parameter::softmax_efficiency, 0);
     if (efficiency <= 0)
         return;
-    if (view.vector_fp32 > 0)
-        out.add(Resource::vector_cycles, Lane::compute,
-                stretch * kLaneOperations * work.vector_ops / view.vector_fp32, efficiency,
-                Parameter::softmax_efficiency);
+    out.add(Resource::vector_cycles, Lane::compute, stretch * view.lane_cycles(work.vector_ops), efficiency,
+            Parameter::softmax_efficiency);
     if (view.special_per_cycle > 0)
         out.add(Resource::special_cycles, Lane::compute, stretch * work.special_ops / view.special_per_cycle,
                 efficiency, Parameter::softmax_efficiency);

@@ -347,8 +347,8 @@ View::Copies bias_kernel(const View& view, const SubgraphWork& work, Mapping& ou
     for (const OperatorUse& use : work.operators) {
         if (use.op->work.contractions.empty() || use.op->inputs.size() < kWithBias)
             continue;
-        const double operations = view.param(Parameter::index_operations, 0) * use.output_elements;
-        const double index_cycles = kLaneOperations * operations / view.vector_fp32;
+        const double index_cycles =
+            view.lane_cycles(view.param(Parameter::index_operations, 0) * use.output_elements);
         const double bytes = 2 * use.written_bytes, meanwhile = index_cycles * view.dram_per_cycle;
         out.add(Resource::vector_cycles, Lane::overhead, index_cycles);
         out.events[Event::l2_byte] += std::min(bytes, meanwhile);

@@ -83,7 +83,7 @@ void add_index_work(const View& view, const SubgraphWork& work, Mapping& out) {
         else if (kind == OpKind::normalization && has_groups(*use.op))
             elements += 2 * use.output_elements;
     }
-    out.add(Resource::vector_cycles, Lane::compute, kLaneOperations * each * elements / view.vector_fp32);
+    out.add(Resource::vector_cycles, Lane::compute, view.lane_cycles(each * elements));
 }
 
 /// Results of reductions, each by a warp whose threads have to agree on it; shorter rows share one.

@@ -36,6 +36,10 @@ class View {
     double paired_units = 1;   ///< multiprocessors whose matrix engines share an operand
     mutable TileChoices tiles; ///< of one thread, as every view is
 
+    /// Cycles that the lanes take for so many instructions of one; none where the database knows no lanes.
+    double lane_cycles(double instructions) const {
+        return vector_fp32 > 0 ? kLaneOperations * instructions / vector_fp32 : 0;
+    }
     double param(Parameter p, double neutral) const { return machine.param(p, neutral); }
     /// Bytes moved per byte of weights: as the stack states; under automatic mixed precision they are cast in
     /// every pass, read in fp32, written and read in `multiplied`.

@@ -25,7 +25,7 @@ struct HistoryList {
     std::string file;
     std::vector<SavedRun> runs;
 };
-/// Throws InputError for what is no file of results, as every question to one does.
+/// Throws InputError for a file that holds no results, as every question to one does.
 ARCHSIM_API HistoryList list_history(const std::filesystem::path& file);
 
 /// One question in two runs.

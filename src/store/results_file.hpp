@@ -31,7 +31,7 @@ struct AskedResult {
 /// Adds a run with its results to `file`, which is made where there is none, and returns the run's number.
 /// The run is there as a whole or not at all: whoever writes at the same time waits (30 s at most), and a
 /// process that ends in between leaves the file as it was. Throws InputError for a file that cannot be
-/// written or is no file of results.
+/// written or holds no results.
 /// @code
 /// const Session session;
 /// const Result result = session.estimate({.model = session.load("resnet18")}, "A100");
@@ -74,7 +74,7 @@ struct SavedResult {
     std::map<std::string, Measure> metrics; ///< by the metric's key
 };
 
-/// Runs in the order in which they were saved. Throws InputError for what is no file of results.
+/// Runs in the order in which they were saved. Throws InputError for a file that holds no results.
 ARCHSIM_API std::vector<SavedRun> saved_runs(const std::filesystem::path& file);
 /// Every result, run by run.
 ARCHSIM_API std::vector<SavedResult> saved_results(const std::filesystem::path& file);

@@ -1,0 +1,51 @@
+// What is sold for servers, and at whose price.
+
+#include "archsim/hardware/database.hpp"
+
+#include "hardware/temporary_database.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+using namespace archsim;
+using namespace archsim::test;
+using nlohmann::json;
+
+TEST_CASE("accelerators with stacked memory are sold for servers", "[hardware][database]") {
+    namespace fs = std::filesystem;
+    int of_servers = 0;
+    for (const char* family : {"gpu", "tpu", "npu"})
+        for (const auto& entry :
+             fs::directory_iterator(fs::path(ARCHSIM_SOURCE_DIR) / "hardware_db" / family)) {
+            std::ifstream file(entry.path());
+            const json device = json::parse(file);
+            CAPTURE(entry.path().string());
+            const bool sold = device.contains("sold_for");
+            of_servers += sold ? 1 : 0;
+            const json* dram = device.contains("dram") ? &device["dram"] : nullptr;
+            if (dram != nullptr && dram->contains("type") && (*dram)["type"].is_string() &&
+                (*dram)["type"].get<std::string>().starts_with("HBM"))
+                CHECK(sold);
+        }
+    CHECK(of_servers > 60);
+}
+
+TEST_CASE("another product is not sold at the price of the device that it extends", "[hardware][database]") {
+    TemporaryDatabase files;
+    files.add_runtime(small_runtime("stack"));
+    json base = small_device("Acme-1");
+    base["sold_for"] = "servers";
+    base["price"]["cloud"] =
+        json::parse(R"({"value": 1, "unit": "USD/h", "source": "S1", "date": "2026-11"})");
+    files.add_device(base);
+    files.add_device(json{{"id", "Acme-2"}, {"extends", "Acme-1"}, {"name", "The same in our rack"}});
+    json card{{"id", "Acme-3"}, {"extends", "Acme-1"}, {"name", "A card with that chip"}};
+    card["engines"] = base["engines"];
+    files.add_device(card);
+    const HardwareDatabase database(files.root());
+    CHECK(database.device("Acme-1").device->cloud_price);
+    CHECK(database.device("Acme-2").device->cloud_price);
+    CHECK_FALSE(database.device("Acme-3").device->cloud_price);
+}

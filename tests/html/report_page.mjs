@@ -168,6 +168,8 @@ async function check(report) {
   await checkAccess(page, axe, 'dark', 'colours');
   await picture(page, `${name}-dark`);
   await page.setViewportSize({ width: 420, height: 900 });
+  // A page hears of its new width when it is drawn next.
+  await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
   await checkNarrow(page);
   await checkColumns(page);
   await checkAccess(page, axe, 'narrow', 'layout');

@@ -36,9 +36,10 @@ std::size_t Joiner::cut(bool inner) const {
         all_pieces += before_[i];
         total += behind_[i];
     }
-    const double budget = joules(all_pieces) * (1 + kRounding);
     std::size_t best = before_.size();
     double fastest = seconds(all_pieces);
+    // What is saved in time may cost energy, in the same proportion at most.
+    const double budget = joules(all_pieces) * fastest * (1 + kRounding);
     for (std::size_t at = 0; at < before_.size(); ++at) {
         if (at > 0) {
             total += before_[at - 1];
@@ -50,7 +51,7 @@ std::size_t Joiner::cut(bool inner) const {
         const double limit = fastest * (at == 0 ? 1 + kRounding : 1 - kRounding);
         const auto better = [&](const Cost& c) {
             const double time = seconds(c);
-            return c.dynamic_j + static_w_ * time <= budget && time <= limit;
+            return time <= limit && joules(c) * time <= budget;
         };
         if (!better(total)) // traffic over the cut only adds
             continue;

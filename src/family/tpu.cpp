@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace archsim {
 
@@ -70,7 +71,10 @@ struct ArrayWork {
 void add_product(const Chip& chip, const OperatorUse& use, const Contraction& c, ArrayWork& total) {
     const MatrixFormat& format = chip.formats.of(use.compute);
     const double width = bytes_of(use.compute);
-    Product product{c.groups, c.m / chip.busy, c.n, c.k};
+    // Cores share images: of products that every image has of its own, whole ones.
+    const bool whole = c.groups > 1 && !use.op->work.window && std::fmod(c.groups, chip.busy) == 0;
+    const Product product = whole ? Product{c.groups / chip.busy, c.m, c.n, c.k}
+                                  : Product{c.groups, c.m / chip.busy, c.n, c.k};
     TileCount tiles = count_tiles(product, chip.array);
     if (c.groups > 1 && use.op->work.window) {
         const TileCount packed = count_packed_groups(*use.op->work.window, product, chip.array);

@@ -85,7 +85,7 @@ std::string not_slower(const Result& less, const Result& more, std::string_view 
 /// What a larger structure may cost: wavefronts fill a larger fabric.
 constexpr double kOfStructure = 0.05;
 
-/// Not slower, or not by more than it saves: a batch is cut where that takes no more energy either, which
+/// Not slower, or not by more than it saves: a batch is cut where energy times time does not grow either, which
 /// more memory makes a sharper demand, so that a slower schedule with less energy may be the one that is
 /// left.
 std::string not_worse(const Result& less, const Result& more, std::string_view what, double allowed) {

@@ -3,6 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 #include "checkpoint/checkpoint.hpp"
+#include "checkpoint/parameters.hpp"
 #include "checkpoint/weight_formats.hpp"
 #include "run/session/graph_run.hpp"
 #include "support/shipped_session.hpp"
@@ -13,6 +14,7 @@
 #include <string>
 
 using namespace archsim;
+using test::parameters;
 
 namespace {
 
@@ -21,10 +23,6 @@ const std::string kSmall = R"("hidden_size": 64, "num_hidden_layers": 2, "num_at
 
 Checkpoint small(const std::string& more, const std::string& type = "llama") {
     return read_checkpoint_config("{\"model_type\": \"" + type + "\", " + kSmall + more + "}", "config.json");
-}
-
-double parameters(const Checkpoint& c) {
-    return archsim::bind(c.graph, {}, c.dims).parameters();
 }
 
 bool names(const Checkpoint& c, const std::string& field) {

@@ -6,6 +6,7 @@
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/gguf_maker.hpp"
 #include "checkpoint/gguf_types.hpp"
+#include "checkpoint/parameters.hpp"
 #include "checkpoint/weight_formats.hpp"
 #include "ops/precision_mix.hpp"
 #include "support/shipped_session.hpp"
@@ -23,6 +24,7 @@ using namespace archsim;
 namespace fs = std::filesystem;
 using test::Folder;
 using test::GgufMaker;
+using test::parameters;
 using test::raw;
 using test::SmallGguf;
 
@@ -159,10 +161,6 @@ std::string layer(const std::string& more) {
            entry(p + "input_layernorm.weight", "64") + ", " +
            entry(p + "post_attention_layernorm.weight", "64") + ", " + entry("model.norm.weight", "64") +
            more + "}";
-}
-
-double parameters(const Checkpoint& c) {
-    return archsim::bind(c.graph, Bindings{}, c.dims).parameters();
 }
 
 } // namespace

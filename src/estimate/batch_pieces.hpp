@@ -150,8 +150,9 @@ class BatchCounts {
 
 /// The fastest schedule at this clock whose energy times time per item is no more than the next smaller
 /// batch's, so that neither throughput falls nor that product rises when a batch doubles: a schedule that is
-/// faster may move more bytes, but not for nothing. The fixed time of an inference is paid once. Worked: 8 images with 1.5 MB of live activations each, 8 MB of buffer: two pieces
-/// of 4 images up to the layer that halves them, from there on all 8. Lives as long as the counts.
+/// faster may move more bytes, but not for nothing. The fixed time of an inference is paid once. Worked: 8
+/// images with 1.5 MB of live activations each, 8 MB of buffer: two pieces of 4 images up to the layer that
+/// halves them, from there on all 8. Lives as long as the counts.
 Scheduled& schedule_at(BatchLevel& level, const Machine& machine, double clock_ratio);
 
 /// estimate() with what earlier estimates on the same machine left in `counted`.

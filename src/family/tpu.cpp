@@ -73,8 +73,8 @@ void add_product(const Chip& chip, const OperatorUse& use, const Contraction& c,
     const double width = bytes_of(use.compute);
     // Cores share images: of products that every image has of its own, whole ones.
     const bool whole = c.groups > 1 && !use.op->work.window && std::fmod(c.groups, chip.busy) == 0;
-    const Product product = whole ? Product{c.groups / chip.busy, c.m, c.n, c.k}
-                                  : Product{c.groups, c.m / chip.busy, c.n, c.k};
+    const Product product =
+        whole ? Product{c.groups / chip.busy, c.m, c.n, c.k} : Product{c.groups, c.m / chip.busy, c.n, c.k};
     TileCount tiles = count_tiles(product, chip.array);
     if (c.groups > 1 && use.op->work.window) {
         const TileCount packed = count_packed_groups(*use.op->work.window, product, chip.array);

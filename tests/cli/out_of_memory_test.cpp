@@ -1,6 +1,8 @@
 // The main commands with a memory that ends: at whichever request it fails, the tool says so and ends with a
 // documented status.
 
+#include "support/instrumented.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -12,15 +14,7 @@
 #include <sys/wait.h>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define ARCHSIM_OWN_ALLOCATOR
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define ARCHSIM_OWN_ALLOCATOR
-#endif
-#endif
-
-#ifndef ARCHSIM_OWN_ALLOCATOR // sanitizers have an allocator of their own
+#ifndef ARCHSIM_INSTRUMENTED // sanitizers have an allocator of their own
 
 namespace {
 

@@ -112,9 +112,9 @@ TEST_CASE("pieces: of equals the whole batch", "[formulas][batch]") {
 }
 
 TEST_CASE("pieces: a cut costs no more energy than it saves in time", "[formulas][batch]") {
-    // 15 GFLOP-like products at 2 pJ and 10 pJ a byte: pieces 14 G x 2 pJ + 12 GB x 10 pJ = 148 mJ in 22 ms; the
-    // cut 28 + 10 x (6 + 2 x crossing) mJ in 16 + crossing ms. With 3.7 GB that is 162 x 19.7 = 3.19 mJs against
-    // 3.26, with 3.9 GB 166 x 19.9 = 3.30.
+    // 15 GFLOP-like products at 2 pJ and 10 pJ a byte: pieces 14 G x 2 pJ + 12 GB x 10 pJ = 148 mJ in 22 ms;
+    // the cut 28 + 10 x (6 + 2 x crossing) mJ in 16 + crossing ms. With 3.7 GB that is 162 x 19.7 = 3.19 mJs
+    // against 3.26, with 3.9 GB 166 x 19.9 = 3.30.
     TwoImages images;
     images.crossing_ms = 3.7;
     CHECK(images.schedule().pieces == Pieces{2, 1});

@@ -3,6 +3,7 @@
 #include "archsim/archsim.h"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/step.hpp"
+#include "support/instrumented.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
@@ -142,7 +143,7 @@ TEST_CASE("threads that share an engine get what one thread gets", "[serving][st
     const Model model = session.load("llama-3.2-1b");
     std::vector<std::vector<StepRequest>> batches;
     for (std::int64_t i = 0; i < 60; ++i) {
-        std::vector<StepRequest> batch((i % 30) + 1, {1, 50 * i + 1});
+        std::vector<StepRequest> batch(static_cast<std::size_t>(i % 30 + 1), {1, 50 * i + 1});
         if (i % 3 == 0)
             batch.push_back({16 * i + 5, 7 * i});
         batches.push_back(std::move(batch));
@@ -178,7 +179,9 @@ TEST_CASE("a warm step of 256 sequences takes microseconds", "[serving][step]") 
     }
     WARN("a warm step of 256 sequences: " << 1e6 * best << " us");
     CHECK(std::isfinite(sum));
+#ifndef ARCHSIM_INSTRUMENTED
     CHECK(best < 50e-6); // tests are built without optimisation of theirs, the library with its own
+#endif
 }
 
 TEST_CASE("steps that cannot be are errors that say so", "[serving][step]") {

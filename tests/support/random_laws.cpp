@@ -85,9 +85,9 @@ std::string not_slower(const Result& less, const Result& more, std::string_view 
 /// What a larger structure may cost: wavefronts fill a larger fabric.
 constexpr double kOfStructure = 0.05;
 
-/// Not slower, or not by more than it saves: a batch is cut where energy times time does not grow either, which
-/// more memory makes a sharper demand, so that a slower schedule with less energy may be the one that is
-/// left.
+/// Not slower, or not by more than it saves: a batch is cut where energy times time does not grow either,
+/// which more memory makes a sharper demand, so that a slower schedule with less energy may be the one that
+/// is left.
 std::string not_worse(const Result& less, const Result& more, std::string_view what, double allowed) {
     std::string slower = not_slower(less, more, what, 1, allowed);
     if (slower.empty() || !more.ok() || more.estimate.pieces <= 1)

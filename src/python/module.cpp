@@ -3,10 +3,10 @@
 
 #include "python/bindings.hpp"
 
+#include "archsim/check/given_output.hpp"
 #include "archsim/core/version.hpp"
 #include "archsim/report/compare_models_report.hpp"
 #include "archsim/report/result_json.hpp"
-#include "archsim/run/given.hpp"
 #include "archsim/run/session.hpp"
 #include "archsim/run/step.hpp"
 #include "ask/question_json.hpp"
@@ -392,7 +392,7 @@ void fill(py::Module& m) {
         .def(
             "given",
             [](Session& s, const std::vector<std::string>& rows) {
-                s.given(read_given(rows, s, "", "given"));
+                s.given(read_measured(rows, s, {}, "given"));
             },
             py::arg("rows"),
             "Takes measurements of one's own, \"resnet50 int8 on Hailo-8L = 3.1ms\" or a file with a line "

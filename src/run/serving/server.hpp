@@ -42,6 +42,7 @@ class Server {
     ServingResult result_;
     ServingPlan plan_;
     double capacity_ = -1;
+    bool noted_given_ = false;
 };
 
 } // namespace archsim

@@ -1,0 +1,19 @@
+#pragma once
+// Layouts of servers that were measured beside each other:
+//
+//   Configurations of servers, by model
+//   Model          Configurations  Rows    TTFT          TPOT          TPOT bias  ...
+//                                          (%)           (%)           (%)
+//   gpt-oss-120b                5   333    21.0 / 30.1   11.4 / 13.0   -3.1
+
+#include "archsim/core/export.hpp"
+#include "archsim/report/report.hpp"
+#include "archsim/run/serving_layouts.hpp"
+
+namespace archsim {
+
+/// Errors by model and by what runs it, and how often the layout that the estimate would choose is the best
+/// one; with `every`, each row below them.
+ARCHSIM_API Report describe_serving_layouts(const ServingLayouts& layouts, bool every = false);
+
+} // namespace archsim

@@ -3,6 +3,7 @@
 
 #include "archsim/core/export.hpp"
 #include "archsim/serving/serving_result.hpp"
+#include "estimate/intervals.hpp"
 #include "hardware/error_model.hpp"
 #include "run/generation/step.hpp"
 
@@ -74,10 +75,11 @@ class ARCHSIM_API EnginePrices final : public StepPrices {
 
     template <class Make>
     Point at(Table& table, std::size_t row, std::size_t column, const Make& make);
-    void fill(Table& table, std::size_t row, std::size_t column, const NetworkWork& work, SpreadOf timed);
+    void fill(Table& table, std::size_t row, std::size_t column, const NetworkWork& work);
     Table& decode_table(std::int64_t verified);
-    Point decode_at(std::size_t count, std::size_t length, std::int64_t verified);
-    Point decode_over(std::size_t count, const ContextCounts& contexts, std::int64_t verified);
+    Point decode_at(Table& table, std::size_t count, std::size_t length, std::int64_t verified);
+    std::pair<Point, Point> decode_over(std::size_t low_count, std::size_t high_count,
+                                        const ContextCounts& contexts, std::int64_t verified);
     Point decode(std::int64_t sequences, const ContextCounts& contexts, std::int64_t verified);
     Point mixed_at(std::size_t count, std::size_t length);
     Point mixed(std::int64_t sequences, double prompt);
@@ -85,7 +87,7 @@ class ARCHSIM_API EnginePrices final : public StepPrices {
     Point prompt(double tokens, double past);
     Point several_at(std::size_t tokens, std::size_t length);
     Point several(double tokens, double length);
-    Point keep(Estimate e, SpreadOf timed);
+    Point keep(Estimate e);
     static Point between(const Point& low, const Point& high, double part);
     StepCost priced(const StepLoad& load, bool& known);
 
@@ -101,6 +103,7 @@ class ARCHSIM_API EnginePrices final : public StepPrices {
     mutable std::mutex filling_;              ///< a step that is estimated, and the members below
     std::map<std::int64_t, Table> verifying_; ///< decode_ for more than one token of a sequence
     std::string problem_;
+    KnownWidths widths_;                           ///< of one who has measured something
     std::vector<std::pair<double, double>> cache_; ///< positions and bytes over all devices, ascending
 };
 

@@ -2,6 +2,7 @@
 
 #include "run/local/local_models.hpp"
 #include "archsim/core/finding.hpp"
+#include "check/given_output.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"
 #include "core/parse_number.hpp"
@@ -52,9 +53,10 @@ struct LocalOptions {
         flags.add_option("--by", by, "order of the list").one_of({"size", "speed"}).show_default();
         flags.add_flag("--every-format", view.every_format, "each format that runs, not the widest alone");
         flags
-            .add_option("--measured", measured,
-                        "what you measured, \"resnet50 fp16 on RTX-4090 = 1.2ms\", or a file of such lines "
-                        "(repeatable): estimates of the same device and stack follow it")
+            .add_option(
+                "--measured", measured,
+                "what you measured, \"llama-3-8b int4 decode = 130/s\", a file of such lines, or what "
+                "llama-bench wrote (repeatable): estimates of the same device and stack follow it")
             .value_named("MEASUREMENT");
         flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence")
             .value_named("FOLDER");
@@ -133,7 +135,7 @@ int main(int argc, char** argv) {
         Session session(options);
         const LocalRequest request = local.request(session);
         if (!local.measured.empty())
-            session.given(read_given(local.measured, session, request.device, "--measured"));
+            session.given(read_measured(local.measured, session, {.hardware = request.device}, "--measured"));
         LocalAnswer answer;
         {
             cli::Progress progress("estimating", output.quiet);

@@ -22,12 +22,13 @@ constexpr const char* kExamples = R"(  serve_model llama-3-8b --hardware H100 --
   serve_model ./config.json --hardware H100 --precision fp16 --rate 2 --prompt-tokens 2000 --output-tokens 300
   serve_model llama-3-70b --hardware H100 H200 B200 --precision fp8 --parallel tp=2 --parallel tp=4 \
       --ttft-p99 500ms --tpot-p99 40ms
-  serve_model llama-3-8b --hardware H100 --precision fp16 --rate 8 --drafted 4 --accepted 0.7)";
+  serve_model llama-3-8b --hardware H100 --precision fp16 --rate 8 --drafted 4 --accepted 0.7
+  serve_model llama-3-8b --hardware L40S --precision fp8 --rate 2 --from vllm_bench_serve.json)";
 
 struct ServeOptions {
     bool frontier = false;
     std::string ttft, tpot, e2e;
-    std::vector<std::string> hardware, parallel;
+    std::vector<std::string> hardware, parallel, clients;
     std::vector<std::string> devices;
     cli::ModelOption model;
     cli::QuestionOptions question;
@@ -43,6 +44,7 @@ struct ServeOptions {
         question.add_to(flags,
                         {.without = {"batch_size", "steps", "image_size", "frames", "prompt_tokens",
                                      "generate_tokens", "context", "sampling", "parallel", "devices"}});
+        cli::add_client_output(flags, clients);
         const char* sharing = "Language models and several devices";
         flags
             .add_option("--parallel", parallel,
@@ -118,8 +120,10 @@ int main(int argc, char** argv) {
             if (count != "auto") // as without the flag
                 serve.parallel.push_back("tp=" + count);
         const ServiceLevel level = serve.level();
-        const Session session = serve.question.open();
-        const Model model = session.load(serve.model.taken("serve_model"));
+        const std::string name = serve.model.taken("serve_model");
+        const Session session = cli::open_measured(
+            serve.question, serve.clients, cli::measured_context(name, serve.hardware, serve.parallel));
+        const Model model = session.load(name);
         serve.hardware = cli::with_modes(session, serve.hardware);
         const Question asked = serve.question.question();
         const Conditions& conditions = asked.conditions;

@@ -26,7 +26,7 @@ constexpr const char* kExamples =
 
 struct SizeOptions {
     std::string ttft, tpot, e2e, budget, grid, emit;
-    std::vector<std::string> hardware, prices;
+    std::vector<std::string> hardware, prices, clients;
     bool rent = false, buy = false;
     cli::ModelOption model;
     cli::QuestionOptions question;
@@ -43,6 +43,7 @@ struct SizeOptions {
                                .usual = {{"prompt_tokens", "2k"}, {"output_tokens", "300"}},
                                .found = {{"requests", "as many as the load needs"}}});
         add_limits(flags);
+        cli::add_client_output(flags, clients);
         question.add_to(flags, {.without = {"batch_size", "steps", "image_size", "frames", "prompt_tokens",
                                             "generate_tokens", "context", "sampling", "parallel", "devices"},
                                 .several = {"precision"}});
@@ -154,8 +155,10 @@ int main(int argc, char** argv) {
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
-        const Session session = size.question.open();
-        const Model model = session.load(size.model.taken("size_service"));
+        const std::string name = size.model.taken("size_service");
+        const Session session =
+            cli::open_measured(size.question, size.clients, cli::measured_context(name, size.hardware, {}));
+        const Model model = session.load(name);
         std::vector<Conditions> formats;
         const std::size_t count = std::max<std::size_t>(1, size.question.given("precision").size());
         for (std::size_t i = 0; i < count; ++i) {

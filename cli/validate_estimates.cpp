@@ -8,10 +8,12 @@
 #include "fit/errors/leave_out.hpp"
 #include "fit/errors/left_out_file.hpp"
 #include "fit/errors/memory_logs.hpp"
+#include "fit/errors/serving_layouts.hpp"
 #include "fit/errors/serving_peers.hpp"
 #include "fit/parameters/refit.hpp"
 #include "fit/report/memory_logs_report.hpp"
 #include "fit/report/saved_row.hpp"
+#include "fit/report/serving_layouts_report.hpp"
 #include "fit/report/serving_peers_report.hpp"
 #include "fit/report/validation_report.hpp"
 #include "fit/rows/measurements.hpp"
@@ -84,6 +86,30 @@ std::vector<std::string> files_of_servers(const std::string& place) {
             files.push_back(entry.path().string());
     std::sort(files.begin(), files.end());
     return files;
+}
+
+/// Runs beside what other simulators said of them, and layouts that were measured beside each other.
+archsim::Report described_servers(const archsim::Session& session, const std::string& place,
+                                  archsim::Format format, bool quiet) {
+    using namespace archsim;
+    std::vector<std::string> peers, layouts;
+    for (const std::string& file : files_of_servers(place))
+        (is_serving_layouts(file) ? layouts : peers).push_back(file);
+    Report report;
+    if (!peers.empty())
+        report = describe_serving_peers(compare_serving_peers(session, peers));
+    for (const std::string& file : layouts) {
+        cli::Progress progress("simulating", quiet);
+        const ServingLayouts compared = compare_serving_layouts(
+            session, file, [&](std::size_t done, std::size_t all) { progress.show(done, all); });
+        Report more = describe_serving_layouts(compared, format == Format::csv);
+        if (format == Format::csv) // one table: every row
+            more.blocks.erase(more.blocks.begin(), std::prev(more.blocks.end()));
+        if (report.title.empty())
+            report.title = more.title;
+        report.blocks.insert(report.blocks.end(), more.blocks.begin(), more.blocks.end());
+    }
+    return report;
 }
 
 /// The rows of every recorded run with what it predicted.
@@ -198,9 +224,8 @@ int main(int argc, char** argv) {
             const Format format = output.chosen();
             if (format == Format::json)
                 throw UsageError("--serving: --format is text, markdown, csv or html");
-            output.emit(
-                render(describe_serving_peers(compare_serving_peers(session, files_of_servers(*serving))),
-                       format, output.render_options()));
+            output.emit(render(described_servers(session, *serving, format, output.quiet), format,
+                               output.render_options()));
             return static_cast<int>(cli::Exit::ok);
         }
         if (!measured.logs.empty()) {

@@ -13,7 +13,7 @@ set(archsim_later
     compare/aligned_regions compare/budget compare/difference compare/estimate_record compare/operator_ import/annotate
     report/answers/budget_ report/answers/difference report/answers/portability run/compare/baseline_file
     run/compare/check_budget run/compare/explain_difference run/portability/
-    check/benchmark_app check/benchncnn check/hailortcli check/layer_ check/llama_bench check/onnxruntime check/serving_bench check/tool_output check/trtexec
+    check/benchmark_app check/benchncnn check/given_output check/hailortcli check/layer_ check/llama_bench check/onnxruntime check/serving_bench check/tool_output check/trtexec
     compare/attribution compare/batch_ compare/breakdown compare/energy_attribution compare/factor_ compare/hybrid
     compare/best_rows compare/displacement compare/sweep compare/time_
     hardware/check hardware/claims hardware/family_schema hardware/json_edit hardware/schema_check machine/entry_file machine/probe map/systolic_cycles

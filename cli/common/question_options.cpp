@@ -145,11 +145,15 @@ std::vector<std::int64_t> QuestionOptions::numbers(std::string_view key) const {
     return numbers;
 }
 
-Session QuestionOptions::open(const std::string& device) const {
+Session QuestionOptions::opened() const {
     SessionOptions options;
     options.hardware_overlays.assign(overlays.begin(), overlays.end());
     options.budget = allowed_budget();
-    Session session(options);
+    return Session(options);
+}
+
+Session QuestionOptions::open(const std::string& device) const {
+    Session session = opened();
     if (!measured.empty())
         session.given(read_given(measured, session, device, "--measured"));
     return session;

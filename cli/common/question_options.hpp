@@ -49,6 +49,8 @@ struct QuestionOptions {
     std::vector<std::int64_t> numbers(std::string_view key) const;
     /// With the user's own measurements, of `device` where they name none.
     Session open(const std::string& device = {}) const;
+    /// Without them.
+    Session opened() const;
 
   private:
     std::map<std::string, std::vector<std::string>, std::less<>> texts_;

@@ -1,11 +1,14 @@
 #include "common/serving_options.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "archsim/serving/serving_result.hpp"
+#include "check/given_output.hpp"
 #include "core/parse_number.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace archsim::cli {
 
@@ -54,6 +57,42 @@ ServingTexts ServingOptions::given(const Flags& flags) const {
 bool ServingOptions::takes(const ServingField& field) const {
     return std::find(selection_.without.begin(), selection_.without.end(), field.key) ==
            selection_.without.end();
+}
+
+void add_client_output(Flags& flags, std::vector<std::string>& files) {
+    flags
+        .add_option("--from", files,
+                    "JSON of vllm bench serve, sglang.bench_serving, genai-perf or aiperf of your own server "
+                    "(repeatable): the answer follows it, and its intervals shrink; the device, the format "
+                    "and the layout are those asked for")
+        .value_named("FILE");
+}
+
+MeasuredContext measured_context(const std::string& model, const std::vector<std::string>& hardware,
+                                 const std::vector<std::string>& parallel) {
+    MeasuredContext context;
+    context.model = model;
+    if (hardware.size() == 1)
+        context.hardware = hardware.front();
+    if (parallel.size() == 1)
+        context.devices = static_cast<double>(parse_parallelism(parallel.front()).engine_devices());
+    return context;
+}
+
+Session open_measured(const QuestionOptions& question, const std::vector<std::string>& outputs,
+                      MeasuredContext context) {
+    if (!outputs.empty() && context.hardware.empty())
+        throw UsageError("--from: clients do not write which device served them; ask for that one alone with "
+                         "--hardware, or say \"MODEL cN tpot on DEVICE = 21ms\" with --measured");
+    Session session = question.opened();
+    if (const auto& formats = question.given("precision"); formats.size() == 1)
+        context.precision = formats.front();
+    std::vector<MeasuredRow> rows = read_measured(question.measured, session, context, "--measured");
+    for (MeasuredRow& row : read_outputs(outputs, session, context))
+        rows.push_back(std::move(row));
+    if (!rows.empty())
+        session.given(rows);
+    return session;
 }
 
 double time_given(const std::string& text, std::string_view flag) {

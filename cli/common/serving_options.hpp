@@ -2,7 +2,9 @@
 // Options for the fields of a request to a server, from the table of fields: serve_model, size_service.
 
 #include "ask/serving_fields.hpp"
+#include "check/tool_output.hpp"
 #include "common/flags.hpp"
+#include "common/question_options.hpp"
 
 #include <map>
 #include <string>
@@ -33,6 +35,16 @@ class ServingOptions {
     std::map<std::string, std::string> texts_;
     std::map<std::string, bool> truths_;
 };
+
+/// --from: what a client wrote that measured the server of the question; as --measured.
+void add_client_output(Flags& flags, std::vector<std::string>& files);
+/// What such an output does not say: the only device, the model, the only layout.
+MeasuredContext measured_context(const std::string& model, const std::vector<std::string>& hardware,
+                                 const std::vector<std::string>& parallel);
+
+/// The question's session with what the user measured, in words, in files of them or as tools wrote it.
+Session open_measured(const QuestionOptions& question, const std::vector<std::string>& outputs,
+                      MeasuredContext context);
 
 /// "500ms", "0.5s", "40 ms" in seconds; 0 for nothing. Throws UsageError that names the flag.
 double time_given(const std::string& text, std::string_view flag);

@@ -5,6 +5,7 @@
 #include "core/csv_reader.hpp"
 #include "core/parse_number.hpp"
 #include "core/text_file.hpp"
+#include "fit/rows/named_table.hpp"
 
 #include <fmt/format.h>
 
@@ -21,47 +22,8 @@ constexpr double kMillisecondsPerSecond = 1e3;
 constexpr std::string_view kPredictedBy = "by ";
 constexpr double kLongestStage = 1e4; // seconds
 
-/// A table with named columns.
-class PeerTable {
-  public:
-    PeerTable(const std::string& file) : file_(file), records_(parse_csv(read_text_file(file))) {
-        if (records_.empty())
-            throw InputError(fmt::format("{}: no row in it", file));
-    }
-    std::size_t rows() const { return records_.size() - 1; }
-    const std::vector<std::string>& head() const { return records_[0].fields; }
-    std::string where(std::size_t row) const {
-        return fmt::format("{}: line {}", file_, records_[row + 1].line);
-    }
-    bool has(std::string_view column) const {
-        return std::find(head().begin(), head().end(), column) != head().end();
-    }
-    const std::string& text(std::size_t row, std::string_view column) const {
-        const auto found = std::find(head().begin(), head().end(), column);
-        if (found == head().end())
-            throw InputError(fmt::format("{}: line 1: no column {}", file_, column));
-        return cell(row, static_cast<std::size_t>(found - head().begin()));
-    }
-    const std::string& cell(std::size_t row, std::size_t column) const {
-        static const std::string none;
-        const auto& fields = records_[row + 1].fields;
-        return column < fields.size() ? fields[column] : none;
-    }
-    double number(std::size_t row, std::string_view column) const {
-        const auto value = parse_real(text(row, column));
-        if (!value || !(*value > 0))
-            throw InputError(
-                fmt::format("{}: {}: \"{}\" is no number above 0", where(row), column, text(row, column)));
-        return *value;
-    }
-
-  private:
-    std::string file_;
-    std::vector<CsvRecord> records_;
-};
-
 /// The run that a row was measured in.
-ServingRequest request_of(const PeerTable& table, std::size_t row) {
+ServingRequest request_of(const NamedTable& table, std::size_t row) {
     ServingRequest request;
     RequestPlan& load = request.load;
     load.rate_per_s = table.number(row, "rate_per_s");
@@ -144,7 +106,7 @@ ServingPeers compare_serving_peers(const Session& session, const std::vector<std
     std::vector<std::optional<double>> bare; // by row: without time outside the engine
     std::map<std::string, std::vector<double>> longer;
     for (const std::string& file : files) {
-        const PeerTable table(file);
+        const NamedTable table(file);
         std::map<std::string, ServingResult> shipped, without;
         std::vector<std::pair<std::size_t, std::size_t>> peers; // column, and place among the simulators
         for (std::size_t column = 0; column < table.head().size(); ++column)

@@ -53,22 +53,8 @@ Waits serve(const Session& session, const Model& model, const MeasuredRow& row,
                 .first = {},
                 .per_token = {},
                 .regime = {}};
-    ServingRequest request;
-    request.load.prompt_tokens = static_cast<double>(protocol.prompt_tokens);
-    request.load.output_tokens = static_cast<double>(protocol.output_tokens);
-    request.load.shape = protocol.shortest < 1 ? LengthShape::uniform : LengthShape::constant;
-    request.load.shortest = protocol.shortest;
-    request.load.longest = 1;
-    request.load.count = (protocol.counted + protocol.warm_up) * clients;
-    request.load.distinct_prompts = protocol.distinct_prompts;
-    request.plan.concurrency = clients;
-    request.plan.engine.step_tokens = protocol.step_tokens;
-    request.plan.engine.chunked = protocol.chunked;
-    request.plan.engine.whole_graph = protocol.whole_graph;
-    request.plan.engine.wait_tokens = protocol.wait_tokens;
-    request.plan.engine.wait_steps = protocol.wait_steps;
+    ServingRequest request = request_of(protocol, clients);
     request.parallelism = Parallelism{.tensor = static_cast<std::int64_t>(row.devices)};
-    request.find_capacity = false;
     const ServingResult result = run_serving(session, model, row.hardware, conditions, request);
     Waits waits;
     if (!result.ok) {
@@ -110,6 +96,25 @@ Prediction prediction_of(const Waits& waits, bool first_token) {
 }
 
 } // namespace
+
+ServingRequest request_of(const ServedProtocol& protocol, std::int64_t clients) {
+    ServingRequest request;
+    request.load.prompt_tokens = static_cast<double>(protocol.prompt_tokens);
+    request.load.output_tokens = static_cast<double>(protocol.output_tokens);
+    request.load.shape = protocol.shortest < 1 ? LengthShape::uniform : LengthShape::constant;
+    request.load.shortest = protocol.shortest;
+    request.load.longest = 1;
+    request.load.count = (protocol.counted + protocol.warm_up) * clients;
+    request.load.distinct_prompts = protocol.distinct_prompts;
+    request.plan.concurrency = clients;
+    request.plan.engine.step_tokens = protocol.step_tokens;
+    request.plan.engine.chunked = protocol.chunked;
+    request.plan.engine.whole_graph = protocol.whole_graph;
+    request.plan.engine.wait_tokens = protocol.wait_tokens;
+    request.plan.engine.wait_steps = protocol.wait_steps;
+    request.find_capacity = false;
+    return request;
+}
 
 struct ServedRuns::Run {
     std::mutex mutex;

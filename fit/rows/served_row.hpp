@@ -1,9 +1,11 @@
 #pragma once
 // Measurements of servers under load: the time to the first token and per output token that clients see.
 
+#include "archsim/run/serve.hpp"
 #include "archsim/run/session.hpp"
 #include "fit/errors/validation.hpp"
 #include "fit/rows/row_key.hpp"
+#include "fit/rows/served_protocol.hpp"
 
 #include <map>
 #include <memory>
@@ -14,6 +16,9 @@ namespace archsim {
 /// Whether a row is of that kind: phase `served_first_token` or `served_per_token`. Its batch is the number
 /// of requests in flight, a new one when one ends, its devices are those that share every layer.
 bool is_served(const MeasuredRow& row);
+
+/// The load and the engine of a benchmark with so many requests in flight; its layout is the caller's to set.
+ServingRequest request_of(const ServedProtocol& protocol, std::int64_t clients);
 
 /// Predicts such rows for one estimator. Both waits of one measurement are read from one simulation. Safe to
 /// call from several threads.

@@ -71,8 +71,8 @@ constexpr std::array kReaders = {
 /// Gives the row what the context knows better; the row's place among others becomes its name.
 void complete(MeasuredRow& row, std::size_t number, const ToolOutput& output, std::string_view name,
               const MeasuredContext& context) {
-    const auto prefer = [](std::string& value, const std::string& given) {
-        if (!given.empty())
+    const auto prefer = [&](std::string& value, const std::string& given) {
+        if (!given.empty() && (value.empty() || !context.only_missing))
             value = given;
     };
     prefer(row.model, context.model);
@@ -83,6 +83,8 @@ void complete(MeasuredRow& row, std::size_t number, const ToolOutput& output, st
         row.batch = context.batch;
     if (!row.batch)
         row.batch = 1;
+    if (context.devices > 0)
+        row.devices = context.devices;
     if (row.precision.empty()) // what the output says is what ran
         row.precision = !context.precision.empty() ? context.precision : row.client.empty() ? "fp32" : "bf16";
     if (row.model.empty())
@@ -98,6 +100,11 @@ void complete(MeasuredRow& row, std::size_t number, const ToolOutput& output, st
 } // namespace
 
 } // namespace tool_output
+
+bool is_tool_output(std::string_view text) {
+    return std::any_of(tool_output::kReaders.begin(), tool_output::kReaders.end(),
+                       [&](const tool_output::Reader& reader) { return reader.recognises(text); });
+}
 
 ToolOutput parse_tool_output(std::string_view text, std::string_view name, const MeasuredContext& context) {
     using namespace tool_output;

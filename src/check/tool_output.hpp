@@ -20,6 +20,9 @@ struct MeasuredContext {
     std::string model, hardware, power_mode, precision;
     std::optional<int> batch;
     std::string sequence;
+    double devices = 0; ///< that share the model; 0: what is read, or one
+    /// What is read wins over the model and the device, too.
+    bool only_missing = false;
 };
 
 /// One measurement run.
@@ -36,6 +39,8 @@ struct ToolOutput {
 /// of them, holds no result, or lacks what `context` must then give (--model, --hardware).
 ARCHSIM_API ToolOutput read_tool_output(const std::filesystem::path& file,
                                         const MeasuredContext& context = {});
+/// Whether one of these tools wrote the text.
+ARCHSIM_API bool is_tool_output(std::string_view text);
 /// The same from text; `name` stands for the file.
 ARCHSIM_API ToolOutput parse_tool_output(std::string_view text, std::string_view name,
                                          const MeasuredContext& context = {});

@@ -7,6 +7,7 @@
 #include "archsim/run/session.hpp"
 #include "archsim/run/step.hpp"
 #include "ask/question_json.hpp"
+#include "check/given_output.hpp"
 #include "report/answers/compare_models_report.hpp"
 #include "report/answers/result_json.hpp"
 #include "run/session/given.hpp"
@@ -392,7 +393,7 @@ void fill(py::Module& m) {
         .def(
             "given",
             [](Session& s, const std::vector<std::string>& rows) {
-                s.given(read_given(rows, s, "", "given"));
+                s.given(read_measured(rows, s, {}, "given"));
             },
             py::arg("rows"),
             "Takes measurements of one's own, \"resnet50 int8 on Hailo-8L = 3.1ms\" or a file with a line "

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <utility>
 
 namespace archsim::serving {
 
@@ -131,7 +131,7 @@ bool Engine::admits_now(const std::vector<ServedRequest>& requests, double seen_
 
 void Engine::admit(std::vector<ServedRequest>& requests, double seen_s, std::int64_t& budget) {
     while (!queue_.empty() && queue_.front().since_s <= seen_s && budget > 0 &&
-           static_cast<std::int64_t>(running_.size()) < limits_.sequences) {
+           static_cast<std::int64_t>(running()) < limits_.sequences) {
         ServedRequest& r = requests[queue_.front().request];
         // In use before room is made, so that it is not given up for its own sake.
         const std::size_t held = held_blocks(r);
@@ -156,7 +156,12 @@ void Engine::admit(std::vector<ServedRequest>& requests, double seen_s, std::int
         load_.prompt_tokens += s.chunk;
         budget -= s.prompt_left > 0 ? s.chunk : limits_.drafted + 1;
         used_bytes_ += bytes;
-        running_.push_back(s);
+        given_ += s.given;
+        added_ += s.prompt_left + s.left;
+        if (s.prompt_left > 0)
+            reading_.push_back(s);
+        else
+            generating_.add(s);
         if (role_ != EngineRole::answers)
             r.cached_tokens = s.context;
         queued_tokens_ -= r.prompt_tokens + r.output_tokens;
@@ -168,50 +173,28 @@ void Engine::admit(std::vector<ServedRequest>& requests, double seen_s, std::int
 /// One more step of the sequences of the last one, each a position further.
 void Engine::coast() {
     std::int64_t positions = 0;
-    for (std::size_t span = 0; span < ContextCounts::kSpans; ++span)
+    for (std::size_t span = 0; span < generating_.spans(); ++span)
         positions += load_.contexts.positions[span] += load_.contexts.sequences[span];
     load_.context = static_cast<double>(positions) / static_cast<double>(load_.sequences);
     used_ += load_.sequences;
     waste_ = 1 - static_cast<double>(used_) / static_cast<double>(given_);
     --coasts_;
-    ++coasted_;
-}
-
-/// Writes what coasting steps did to every sequence.
-void Engine::settle() {
-    for (Sequence& s : running_) {
-        s.context += coasted_;
-        s.left -= coasted_;
-        s.emitted += coasted_;
-    }
-    coasted_ = shown_ = 0;
-}
-
-/// Steps after the one that was just counted that hold the same sequences in the same spans of contexts, and
-/// in which none ends.
-std::int64_t Engine::coasting_steps(const std::vector<ServedRequest>& requests) const {
-    if (limits_.drafted > 0 || load_.prompts > 0 || load_.sequences == 0 ||
-        static_cast<std::size_t>(load_.sequences) != running_.size())
-        return 0;
-    std::int64_t steps = std::numeric_limits<std::int64_t>::max();
-    for (const Sequence& s : running_) {
-        if (s.emitted == 0 && requests[s.request].emitted == 0)
-            return 0; // its first token is written down
-        steps = std::min({steps, s.left - 2, ContextCounts::last_of(s.context) - s.context});
-    }
-    return std::max<std::int64_t>(0, steps);
 }
 
 std::span<const StepRequest> Engine::last_step() {
-    for (StepRequest& r : held_)
-        r.cached += coasted_ - shown_;
-    shown_ = coasted_;
+    held_.clear();
+    if (!prompts_alone_)
+        for (const std::int64_t context : generating_.contexts_in_turn())
+            held_.push_back({load_.verified, context});
+    for (const Sequence& s : reading_)
+        if (s.chunk > 0)
+            held_.push_back({s.chunk, s.context});
     return held_;
 }
 
 bool Engine::resume(std::size_t request, const ServedRequest& r, std::int64_t emitted) {
     const double bytes = bytes_for(r, 0);
-    if (static_cast<std::int64_t>(running_.size()) >= limits_.sequences || !make_room(bytes))
+    if (static_cast<std::int64_t>(running()) >= limits_.sequences || !make_room(bytes))
         return false;
     Sequence s;
     s.request = request;
@@ -222,33 +205,29 @@ bool Engine::resume(std::size_t request, const ServedRequest& r, std::int64_t em
     s.emitted = emitted;
     used_bytes_ += bytes;
     peak_bytes_ = std::max(peak_bytes_, used_bytes_);
+    given_ += s.given;
     to_do_ += s.left;
     ahead_ = static_cast<double>(queued_tokens_ + to_do_);
-    running_.push_back(s);
+    generating_.add(s);
     return true;
 }
 
 bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCost& cost) {
-    coasting_ = coasts_ > 0 && (queue_.empty() || blocked_);
-    if (coasting_) {
+    if (coasts_ > 0 && (queue_.empty() || blocked_)) {
         coast();
         stepping_ = true;
         began_s_ = now;
         cost = prices_->price(load_);
         return true;
     }
-    settle();
     // An engine without work takes what comes at once; one at work looked when its last step began.
-    const double seen_s = limits_.scheduled_ahead && !running_.empty() ? began_s_ : now;
+    const double seen_s = limits_.scheduled_ahead && running() > 0 ? began_s_ : now;
     load_ = StepLoad{};
     load_.verified = 1 + limits_.drafted;
-    std::int64_t budget = limits_.step_tokens;
-    for (const Sequence& s : running_)
-        if (s.prompt_left == 0) {
-            budget -= limits_.prompts_apart ? 0 : load_.verified;
-            ++load_.sequences;
-        }
-    for (Sequence& s : running_) {
+    load_.sequences = static_cast<std::int64_t>(generating_.size());
+    std::int64_t budget =
+        limits_.step_tokens - (limits_.prompts_apart ? 0 : load_.sequences * load_.verified);
+    for (Sequence& s : reading_) {
         s.chunk = std::clamp<std::int64_t>(budget, 0, s.prompt_left);
         budget -= s.chunk;
         load_.prompt_tokens += s.chunk;
@@ -260,8 +239,8 @@ bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCo
     blocked_ = looked && limits_.wait_steps == 0 && !queue_.empty() && queue_.front().since_s <= seen_s;
     prompts_alone_ = limits_.prompts_apart && load_.prompt_tokens > 0;
     count_load();
-    coasts_ = coasting_steps(requests);
-    stepping_ = !held_.empty();
+    coasts_ = limits_.drafted > 0 || !reading_.empty() ? 0 : generating_.steps_alike();
+    stepping_ = load_.sequences + load_.prompts > 0;
     if (!stepping_)
         return false;
     began_s_ = now;
@@ -278,24 +257,28 @@ bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCo
     return true;
 }
 
-/// What the step holds, once it is known who is in it.
+/// What the step holds, once it is known who is in it: StepLoad::of() of all, without looking at each.
 void Engine::count_load() {
     held_.clear();
-    generating_ = given_ = used_ = 0;
-    for (const Sequence& s : running_) {
-        given_ += s.given;
-        used_ += s.context + s.chunk;
-        if (s.prompt_left == 0) {
-            if (prompts_alone_)
-                continue;
-            ++generating_;
-            held_.push_back({load_.verified, s.context});
-        } else if (s.chunk > 0) {
+    for (const Sequence& s : reading_)
+        if (s.chunk > 0)
             held_.push_back({s.chunk, s.context});
-        }
-    }
+    load_ = StepLoad::of(held_, 1 + limits_.drafted);
+    used_ = generating_.positions();
+    for (const Sequence& s : reading_)
+        used_ += s.context + s.chunk;
     waste_ = given_ > 0 ? 1 - static_cast<double>(used_) / static_cast<double>(given_) : 0;
-    load_ = StepLoad::of(held_, load_.verified);
+    generated_ = prompts_alone_ ? 0 : static_cast<std::int64_t>(generating_.size());
+    if (generated_ == 0)
+        return;
+    load_.sequences += generated_;
+    // Chunks that look like one more token were counted above.
+    std::int64_t positions = 0;
+    for (std::size_t span = 0; span < ContextCounts::kSpans; ++span) {
+        load_.contexts.sequences[span] += generating_.contexts().sequences[span];
+        positions += load_.contexts.positions[span] += generating_.contexts().positions[span];
+    }
+    load_.context = static_cast<double>(positions) / static_cast<double>(load_.sequences);
 }
 
 /// Drafted tokens are taken up to the first wrong one, and the model's own token follows (Leviathan et al.,
@@ -307,49 +290,60 @@ std::int64_t Engine::accepted_tokens() {
     return tokens;
 }
 
+void Engine::finish(const Sequence& s, std::vector<ServedRequest>& requests,
+                    std::vector<std::size_t>& finished) {
+    ServedRequest& r = requests[s.request];
+    r.emitted += s.emitted;
+    used_bytes_ -= s.bytes;
+    given_ -= s.given;
+    release(r, s.kept);
+    finished.push_back(s.request);
+}
+
+/// Prompts go on by their chunks; one that is done gives its first token. Returns the tokens emitted.
+std::int64_t Engine::read(double now, std::vector<ServedRequest>& requests,
+                          std::vector<std::size_t>& finished) {
+    std::int64_t emitted = 0;
+    for (Sequence& s : reading_) {
+        s.prompt_left -= s.chunk;
+        s.context += s.chunk;
+        to_do_ -= s.chunk;
+        if (s.prompt_left > 0)
+            continue;
+        ServedRequest& r = requests[s.request];
+        keep_prompt(s, r);
+        if (s.emitted == 0 && r.emitted == 0)
+            r.first_token_s = now;
+        ++s.emitted;
+        ++emitted;
+        --s.left;
+        ++s.context;
+        if (s.left > 0)
+            generating_.add(s);
+        else
+            finish(s, requests, finished);
+    }
+    std::erase_if(reading_, [](const Sequence& s) { return s.prompt_left == 0; });
+    return emitted;
+}
+
 std::int64_t Engine::end_step(double now, std::vector<ServedRequest>& requests,
                               std::vector<std::size_t>& finished) {
     stepping_ = false;
-    if (coasting_) {
-        to_do_ -= load_.sequences;
-        ahead_ = static_cast<double>(queued_tokens_ + to_do_);
-        return load_.sequences;
-    }
+    to_do_ += std::exchange(added_, 0);
     std::int64_t emitted = 0;
-    to_do_ = 0;
-    const std::size_t finished_before = finished.size();
-    for (Sequence& s : running_) {
-        std::int64_t tokens = 0;
-        if (s.prompt_left > 0) {
-            s.prompt_left -= s.chunk;
-            s.context += s.chunk;
-            tokens = s.prompt_left == 0 && s.chunk > 0 ? 1 : 0;
-            if (s.prompt_left == 0)
-                keep_prompt(s, requests[s.request]);
-        } else if (!prompts_alone_) {
-            tokens = accepted_tokens();
-        }
-        tokens = std::min(tokens, s.left);
-        if (tokens > 0) {
-            if (s.emitted == 0 && requests[s.request].emitted == 0)
-                requests[s.request].first_token_s = now;
-            s.emitted += tokens;
-            emitted += tokens;
-            s.left -= tokens;
-            s.context += tokens;
-            if (s.left == 0) {
-                ServedRequest& r = requests[s.request];
-                r.emitted += s.emitted;
-                used_bytes_ -= s.bytes;
-                release(r, s.kept);
-                finished.push_back(s.request);
-            }
-        }
-        to_do_ += s.prompt_left + s.left;
+    ended_.clear();
+    if (!prompts_alone_ && limits_.drafted > 0) {
+        emitted = generating_.advance_by([this] { return accepted_tokens(); }, ended_);
+    } else if (!prompts_alone_) {
+        emitted = static_cast<std::int64_t>(generating_.size());
+        generating_.advance(ended_);
     }
-    if (finished.size() > finished_before)
-        std::erase_if(running_, [](const Sequence& s) { return s.left == 0; });
-    if (running_.empty())
+    for (const Sequence& s : ended_)
+        finish(s, requests, finished);
+    emitted += read(now, requests, finished);
+    to_do_ -= emitted;
+    if (running() == 0)
         used_bytes_ = prefixes_.bytes(); // sums of doubles leave a rest
     ahead_ = static_cast<double>(queued_tokens_ + to_do_);
     return emitted;

@@ -5,6 +5,7 @@
 // answer are free, so that nothing is evicted (TensorRT-LLM's GUARANTEED_NO_EVICT).
 
 #include "archsim/serving/simulation.hpp"
+#include "serving/generating.hpp"
 #include "serving/prefix_cache.hpp"
 #include "serving/random.hpp"
 
@@ -18,7 +19,7 @@ enum class EngineRole : std::uint8_t { both, prompts, answers };
 class Engine {
   public:
     Engine(const EngineLimits& limits, EngineRole role, StepPrices& prices, std::uint64_t seed)
-        : limits_(limits), role_(role), prices_(&prices), random_(seed) {}
+        : limits_(limits), role_(role), prices_(&prices), random_(seed), generating_(limits.drafted > 0) {}
 
     /// Cache of a request's prompt that an engine for answers takes over.
     double handed_over_bytes(const ServedRequest& r) const { return bytes_for(r, 0); }
@@ -36,10 +37,10 @@ class Engine {
                           std::vector<std::size_t>& finished);
 
     std::size_t waiting() const { return queue_.size(); }
-    std::size_t running() const { return running_.size(); }
+    std::size_t running() const { return reading_.size() + generating_.size(); }
     double peak_bytes() const { return peak_bytes_; }
     double last_waste() const { return waste_; }
-    std::int64_t last_generating() const { return generating_; }
+    std::int64_t last_generating() const { return generated_; }
     /// Sequences of the last step.
     std::span<const StepRequest> last_step();
     /// Takes a request in that has emitted so many tokens of its answer elsewhere; false when it has no room.
@@ -47,17 +48,6 @@ class Engine {
     std::int64_t last_prompt_tokens() const { return load_.prompt_tokens; }
 
   private:
-    struct Sequence {
-        std::size_t request = 0;
-        std::int64_t prompt_left = 0; ///< still to be processed
-        std::int64_t context = 0;     ///< positions in the cache
-        std::int64_t chunk = 0;       ///< of the prompt, in this step
-        std::int64_t left = 0;        ///< tokens still to be emitted here
-        std::int64_t emitted = 0;     ///< here, written to the request when it ends
-        double bytes = 0;             ///< given out, beside those of a prompt that is kept
-        std::size_t kept = 0;         ///< blocks of the prefix cache that it uses, from the first
-        std::int64_t given = 0;       ///< positions that it has at its end, in whole blocks
-    };
     std::int64_t blocks(std::int64_t positions) const;
     /// Prompt tokens that must be processed, of a prompt whose first blocks are held; the last one always, it
     /// gives the first logits.
@@ -84,8 +74,8 @@ class Engine {
     void admit(std::vector<ServedRequest>& requests, double seen_s, std::int64_t& budget);
     void count_load();
     void coast();
-    void settle();
-    std::int64_t coasting_steps(const std::vector<ServedRequest>& requests) const;
+    void finish(const Sequence& s, std::vector<ServedRequest>& requests, std::vector<std::size_t>& finished);
+    std::int64_t read(double now, std::vector<ServedRequest>& requests, std::vector<std::size_t>& finished);
     std::int64_t accepted_tokens();
 
     EngineLimits limits_;
@@ -94,19 +84,20 @@ class Engine {
     RandomStream random_;
     std::deque<Waiting> queue_;
     std::int64_t queued_tokens_ = 0; ///< of prompts and answers that wait: thousands, when a rate is tried
-    std::vector<Sequence> running_;
+    std::vector<Sequence> reading_;  ///< whose prompt is not done, first come first
+    Generating generating_;          ///< the others: they came before
+    std::vector<Sequence> ended_;    ///< in a step
     PrefixCache prefixes_;
     StepLoad load_;
-    std::vector<StepRequest> held_; ///< in the step
-    std::int64_t generating_ = 0;   ///< of them, behind their prompt
-    /// Steps in which every sequence emits a token and nobody comes or goes are counted as a whole: `coasts_`
-    /// of them can still follow, `coasted_` have, `shown_` of which are in `held_`.
-    std::int64_t coasts_ = 0, coasted_ = 0, shown_ = 0;
-    bool coasting_ = false;
+    std::vector<StepRequest> held_; ///< in the step, for who looks
+    std::int64_t generated_ = 0;    ///< sequences of it behind their prompt
+    /// Steps can still follow in which every sequence emits a token and nobody comes or goes.
+    std::int64_t coasts_ = 0;
     bool blocked_ = false; ///< the head of the queue found no room in the last step that was counted anew
     bool prompts_alone_ = false;        ///< in this step nobody generates
-    std::int64_t given_ = 0, used_ = 0; ///< positions of the last step, for `waste_`
-    std::int64_t to_do_ = 0;            ///< tokens of prompts and answers that the running ones still need
+    std::int64_t given_ = 0, used_ = 0; ///< positions that sequences were given, and have in the step
+    std::int64_t to_do_ = 0;            ///< tokens of prompts and answers that the running ones still need,
+    std::int64_t added_ = 0;            ///< but of those that came since the last step ended
     double used_bytes_ = 0, peak_bytes_ = 0, ahead_ = 0, waste_ = 0;
     double began_s_ = 0;      ///< the last step
     std::int64_t waited_ = 0; ///< steps that the prompts at the head of the queue have waited for others

@@ -37,8 +37,8 @@ class Simulation {
     Simulation(const ServingPlan& plan, StepPrices& prices, std::vector<ServedRequest> requests,
                StepPrices* prompt_prices)
         : plan_(plan), split_(plan.prompt_engines > 0) {
-        check();
         out_.requests = std::move(requests);
+        check();
         for (std::int64_t i = 0; i < plan.prompt_engines; ++i)
             engines_.emplace_back(plan.prompt_engine.value_or(plan.engine), EngineRole::prompts,
                                   prompt_prices ? *prompt_prices : prices, static_cast<std::uint64_t>(i));
@@ -72,23 +72,20 @@ class Simulation {
         for (std::size_t i = 0; i < first; ++i) {
             if (plan_.concurrency > 0)
                 out_.requests[i].arrival_s = 0;
-            if (!resumed_.empty() && resumed_[i])
-                continue;
-            add(out_.requests[i].arrival_s, EventKind::arrival, i);
         }
         next_ = first;
+        skip_resumed();
         out_.closed = plan_.concurrency > 0;
         constexpr std::int64_t kWarmUp = 2; // requests for each in flight: ServingPlan::warm_up
         const auto all = static_cast<std::int64_t>(out_.requests.size());
         out_.warm_up = plan_.warm_up >= 0 ? std::min(plan_.warm_up, all)
                                           : std::min(kWarmUp * plan_.concurrency, all / 2);
-        while (!events_.empty()) {
-            const Event event = events_.top();
-            events_.pop();
+        while (coming_ < first || !events_.empty()) {
+            const Event event = take(first);
             advance(event.time);
             handle(event);
             // Engines begin when everything of this instant is known.
-            if (events_.empty() || events_.top().time > now_)
+            if (next_time(first) > now_)
                 for (std::size_t i = 0; i < engines_.size(); ++i)
                     begin(i);
             if (while_waiting_ && out_.last_waited_s > 0 && waiting() == 0)
@@ -104,10 +101,37 @@ class Simulation {
         if (plan_.engines < 1 || plan_.prompt_engines < 0 || e.sequences < 1 || e.block_tokens < 1 ||
             e.drafted < 0 || e.wait_steps < 0 || plan_.request_s < 0)
             throw UsageError("a serving plan needs an engine, a sequence and a block of one token at least");
+        if (!std::is_sorted(out_.requests.begin(), out_.requests.end(),
+                            [](const auto& a, const auto& b) { return a.arrival_s < b.arrival_s; }))
+            throw UsageError("requests are given in the order in which they arrive");
         if (e.step_tokens <= e.drafted)
             throw UsageError("a step must hold more tokens than are drafted");
         if (e.prefix_hit < 0 || e.prefix_hit > 1 || e.accepted < 0 || e.accepted > 1)
             throw UsageError("prefix hits and accepted drafts are parts of one");
+    }
+
+    /// Arrivals that are known from the start come from the list of requests: a heap of a thousand costs more
+    /// than all that an engine does in a step. At one time they are before what they cause.
+    Event take(std::size_t known) {
+        if (coming_ < known && (events_.empty() || out_.requests[coming_].arrival_s <= events_.top().time)) {
+            const std::size_t request = coming_++;
+            skip_resumed();
+            return {out_.requests[request].arrival_s, 0, EventKind::arrival, request};
+        }
+        const Event event = events_.top();
+        events_.pop();
+        return event;
+    }
+
+    void skip_resumed() {
+        while (coming_ < resumed_.size() && resumed_[coming_])
+            ++coming_;
+    }
+
+    double next_time(std::size_t known) const {
+        const double none = std::numeric_limits<double>::infinity();
+        return std::min(coming_ < known ? out_.requests[coming_].arrival_s : none,
+                        events_.empty() ? none : events_.top().time);
     }
 
     void add(double time, EventKind kind, std::size_t subject) {
@@ -216,6 +240,14 @@ class Simulation {
     double transfer_bytes(const ServedRequest& r) const { return engines_.front().handed_over_bytes(r); }
 
     void finish() {
+        if (plan_.first_factor != 1) // the tokens behind the first one follow at the pace of the engine
+            for (ServedRequest& r : out_.requests)
+                if (r.first_token_s >= 0) {
+                    const double later = (plan_.first_factor - 1) * r.time_to_first();
+                    r.first_token_s += later;
+                    if (r.end_s >= 0)
+                        r.end_s += later;
+                }
         double first = std::numeric_limits<double>::infinity();
         for (const ServedRequest& r : out_.requests)
             first = std::min(first, r.arrival_s);
@@ -235,7 +267,9 @@ class Simulation {
     std::vector<Engine> engines_;
     std::vector<bool> resumed_; ///< requests that engines begin with; empty: none
     bool while_waiting_ = false;
-    std::size_t answers_from_ = 0, next_ = 0;
+    std::size_t answers_from_ = 0;
+    std::size_t coming_ = 0; ///< the next request that arrives by itself
+    std::size_t next_ = 0;   ///< and the next that comes when one ends
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     std::vector<std::size_t> finished_;
     std::uint64_t order_ = 0;
@@ -294,6 +328,7 @@ double serving_capacity(const ServingPlan& plan, StepPrices& prices,
         emitted.push_back(
             std::clamp<std::int64_t>(static_cast<std::int64_t>(place - before), 1, r.output_tokens - 1));
         begun.push_back(r);
+        begun.back().arrival_s = 0; // with the others
     }
     all.insert(all.begin(), begun.begin(), begun.end());
     ServingPlan saturated = plan;

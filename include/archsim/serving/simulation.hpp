@@ -127,7 +127,9 @@ struct ServingPlan {
     double transfer_bytes_per_s = 0; ///< between the pools; 0: free
     double idle_watts = 0;           ///< of one engine between steps
     double request_s = 0;            ///< before an engine sees a request: parsing, tokens, hand-over
-    std::int64_t concurrency = 0;    ///< requests in flight, a new one when one ends; 0: as they arrive
+    /// Times to first tokens over what the engine takes for them: of a server that somebody measured.
+    double first_factor = 1;
+    std::int64_t concurrency = 0; ///< requests in flight, a new one when one ends; 0: as they arrive
     /// Requests that come before those that are counted. Below 0: two for each in flight where a number is
     /// held, as benchmarks send them (genai-perf in aiconfigurator and Dynamo), but no more than half; none
     /// where requests arrive by themselves.

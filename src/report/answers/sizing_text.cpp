@@ -53,7 +53,7 @@ std::string pair_text(const SizingAnswer& answer, const SizedPair& p) {
                            way.engine_devices() > 1 ? " (" + to_string(way) + " each)" : "");
     };
     return fmt::format(
-        "Prompts on {}, answers on {}, {}: {}, the limits hold with {}.",
+        "Prompts on {}, answers on {}, {}: {}, {} likely to hold the limits.",
         pool(p.prompt_hardware, p.prompt_way, p.prompt_engines),
         pool(p.answer_hardware, p.answer_way, p.answer_engines), p.precision,
         p.usd_per_hour ? fmt::format("{} USD/h {}", format_number(*p.usd_per_hour), basis_text(answer.basis))
@@ -61,7 +61,7 @@ std::string pair_text(const SizingAnswer& answer, const SizedPair& p) {
         probability_text(p.probability));
 }
 
-/// "Does not hold: L4 (why), A10 (why) and 3 more."
+/// "Do not hold the limits: L4 (why), A10 (why) and 3 more."
 std::string misses_text(const SizingAnswer& answer) {
     std::size_t count = 0;
     std::string text;
@@ -78,7 +78,9 @@ std::string misses_text(const SizingAnswer& answer) {
     }
     if (count > kMostNamed)
         text += fmt::format("; and {} more, see below", count - kMostNamed);
-    return text.empty() ? text : "Does not hold: " + text + ".";
+    return text.empty()
+               ? text
+               : (count == 1 ? "Does not hold the limits: " : "Do not hold the limits: ") + text + ".";
 }
 
 } // namespace
@@ -110,7 +112,7 @@ Takeaway single_takeaway(const SizingAnswer& answer) {
     const auto at = [&](std::optional<std::size_t> i) -> const SizedDevice& { return answer.devices[*i]; };
     if (!answer.fewest) {
         std::string line =
-            fmt::format("None holds the limits with {:.0f} %", 100 * answer.request.confidence);
+            fmt::format("None is {:.0f} % likely to hold the limits", 100 * answer.request.confidence);
         if (answer.request.budget_usd_per_hour > 0)
             line += fmt::format(" for {:g} USD/h", answer.request.budget_usd_per_hour);
         out.lines.push_back(line + ".");
@@ -132,26 +134,26 @@ Takeaway single_takeaway(const SizingAnswer& answer) {
         const SizedDevice& d = at(which);
         out.lines.push_back(which == first && which != answer.cheapest && !out.lines.empty()
                                 ? fmt::format("{}: the same, {}.", what, more)
-                                : fmt::format("{}: {}: {}, the limits hold with {}.", what, layout_text(d),
-                                              more, probability_text(d.layout->probability)));
+                                : fmt::format("{}: {}: {}, {} likely to hold the limits.", what,
+                                              layout_text(d), more, probability_text(d.layout->probability)));
     };
     if (answer.cheapest)
         told("Cheapest", answer.cheapest, money_text(answer, *at(answer.cheapest).layout));
     else
         out.lines.push_back("Cheapest: nothing that holds has a price in the database (--price gives one).");
     if (answer.greenest == answer.cheapest)
-        out.lines.back() += fmt::format(" Greenest too: {}.", power_text(*at(answer.greenest).layout));
+        out.lines.back() += fmt::format(" Lowest carbon, too: {}.", power_text(*at(answer.greenest).layout));
     else
-        told("Greenest", answer.greenest, power_text(*at(answer.greenest).layout));
+        told("Lowest carbon", answer.greenest, power_text(*at(answer.greenest).layout));
     if (answer.fewest == answer.cheapest)
-        out.lines.back() += " Nothing has fewer devices.";
+        out.lines.back() += " No other needs fewer devices.";
     else
         told("Fewest devices", answer.fewest, money_text(answer, *at(answer.fewest).layout));
     const SizingPressure& twice = at(first).layout->at_twice;
     out.lines.push_back(fmt::format("{} at twice the load: {}.", at(first).hardware,
                                     twice.ratio <= 1
                                         ? "still holds by the estimate (" + pressure_text(twice) + ")"
-                                        : "first gives " + pressure_text(twice)));
+                                        : "no longer holds (" + pressure_text(twice) + ")"));
     if (std::string misses = misses_text(answer); !misses.empty())
         out.lines.push_back(std::move(misses));
     return out;

@@ -2,6 +2,7 @@
 
 #include "archsim/serving/simulation.hpp"
 #include "estimate/algebra.hpp"
+#include "estimate/intervals.hpp"
 #include "map/sharding.hpp"
 #include "run/generation/context_points.hpp"
 #include "run/generation/offload.hpp"
@@ -226,6 +227,7 @@ class AnswerBuilder {
             Estimate e = runner_.price(*runner_.work(runner_.model().bound_before(part, batch_)));
             if (failed(e))
                 return false;
+            add_intervals(runner_.machine(), SpreadOf::latency, e);
             prompt.add(std::move(e), runner_.model().before()[part].repeat);
         }
         const std::int64_t compiled = std::max(q_.context, prompt_ + q_.generate);

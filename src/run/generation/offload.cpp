@@ -1,5 +1,7 @@
 #include "run/generation/offload.hpp"
 
+#include "estimate/intervals.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,10 +55,12 @@ std::vector<OffloadChoice> offload_choices(StepRunner runner, std::int64_t batch
     if (link <= 0 || outside <= 0 || runner.machine().host) // it is there already
         return {};
     runner.ignore_capacity();
-    const Estimate step = runner.price(*runner.work(batch, 1, context)),
-                   first = runner.price(*runner.work(batch, prompt, 0));
+    Estimate step = runner.price(*runner.work(batch, 1, context)),
+             first = runner.price(*runner.work(batch, prompt, 0));
     if (step.status != Status::ok || first.status != Status::ok)
         return {};
+    add_intervals(runner.machine(), SpreadOf::decode, step);
+    add_intervals(runner.machine(), SpreadOf::prefill, first);
     const Read by_step = read_by(*runner.work(batch, 1, context)),
                by_prompt = read_by(*runner.work(batch, prompt, 0));
     const double experts = by_step.experts > 0 ? all_experts(runner) : 0;

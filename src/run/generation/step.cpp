@@ -3,6 +3,7 @@
 #include "estimate/algebra.hpp"
 
 #include "estimate/intervals.hpp"
+#include "hardware/uncertainty.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +26,18 @@ Estimate of_batch(Estimate e, double batch) {
 
 } // namespace
 
+/// One time is one kind of row: what was measured of inferences must not move a pass that is a decoding step
+/// beside what was measured of those.
+void StepRunner::use(std::shared_ptr<const Machine> machine) {
+    machine_ = std::move(machine);
+    unmeasured_ = machine_;
+    if (machine_->uncertainty && !machine_->uncertainty->given().empty()) {
+        auto without = std::make_shared<Machine>(*machine_);
+        without->uncertainty = nullptr;
+        unmeasured_ = std::move(without);
+    }
+}
+
 void StepRunner::share(double tensor, double experts) {
     sharing_ = Sharing(tensor);
     sharing_.experts = experts;
@@ -38,13 +51,13 @@ void StepRunner::share(double tensor, double experts) {
         return;
     auto grouped = std::make_shared<Machine>(*machine_);
     grouped->devices = sharing_.devices();
-    machine_ = std::move(grouped);
+    use(std::move(grouped));
 }
 
 void StepRunner::ignore_capacity() {
     auto unlimited = std::make_shared<Machine>(*machine_);
     unlimited->memory_capacity_bytes = 0;
-    machine_ = std::move(unlimited);
+    use(std::move(unlimited));
 }
 
 std::shared_ptr<const Partition> StepRunner::partition(const BoundModel& bound) const {
@@ -66,7 +79,7 @@ std::shared_ptr<const NetworkWork> StepRunner::work(std::int64_t batch, std::int
 }
 
 Estimate StepRunner::price(const NetworkWork& work, bool keep_subgraphs) const {
-    return estimate(work, *machine_, {allow_unknown_, keep_subgraphs});
+    return estimate(work, *unmeasured_, {allow_unknown_, keep_subgraphs});
 }
 
 PromptPasses StepRunner::prompt_passes(std::int64_t batch, std::int64_t tokens, std::int64_t compiled) const {

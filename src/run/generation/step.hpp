@@ -20,7 +20,8 @@ class StepRunner {
   public:
     StepRunner(const GenerationModel& model, std::shared_ptr<const Machine> machine,
                PrecisionConfig precision, bool allow_unknown)
-        : model_(model), machine_(std::move(machine)), precision_(precision), allow_unknown_(allow_unknown) {
+        : model_(model), precision_(precision), allow_unknown_(allow_unknown) {
+        use(std::move(machine));
         share(machine_->devices, 0);
     }
 
@@ -41,6 +42,7 @@ class StepRunner {
     std::shared_ptr<const NetworkWork> work(std::shared_ptr<const BoundModel> bound) const;
     std::shared_ptr<const NetworkWork> work(std::int64_t batch, std::int64_t sequence,
                                             std::int64_t past) const;
+    /// As estimated: add_intervals() lets it follow what the user measured, as the kind of time that it is.
     Estimate price(const NetworkWork& work, bool keep_subgraphs = false) const;
     /// Host time to launch so many fused subgraphs for a pass over so many tokens, prompts among them: what
     /// runs from a captured graph (Parameter::captured_tokens) takes none. `whole_graph`: the model is not
@@ -73,8 +75,11 @@ class StepRunner {
     PromptPasses prompt_passes(std::int64_t batch, std::int64_t tokens, std::int64_t compiled) const;
     std::shared_ptr<const BoundModel> prompt_pass(const PromptPasses& passes, std::int64_t compiled) const;
 
+    void use(std::shared_ptr<const Machine> machine);
+
     const GenerationModel& model_;
     std::shared_ptr<const Machine> machine_;
+    std::shared_ptr<const Machine> unmeasured_; ///< the same, of which the user has measured nothing
     PrecisionConfig precision_;
     Sharing sharing_;
     bool allow_unknown_ = false;

@@ -2,7 +2,6 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
-#include "estimate/intervals.hpp"
 #include "map/sharding.hpp"
 #include "run/generation/language_model.hpp"
 #include "run/generation/step.hpp"
@@ -200,8 +199,6 @@ class LocalRunner {
                 row.reason = e->reason;
                 return std::nullopt;
             }
-        add_intervals(runner->machine(), SpreadOf::decode, out.token);
-        add_intervals(runner->machine(), SpreadOf::prefill, out.first);
         if (has_experts(runner->model().bound(1, 1, context - 1)->graph()))
             add_experts(*runner, out);
         return out;

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace archsim {
 
@@ -137,6 +138,27 @@ ServingEngine make_engine(const Session& session, const Model& model, std::strin
     return engine;
 }
 
+LaneShares lanes_waited_for(SpreadOf waited) {
+    return waited == SpreadOf::first_token ? LaneShares{1, 0, 0} : LaneShares{0, 1, 0};
+}
+
+GivenWaits given_waits(const Machine& machine) {
+    GivenWaits waits;
+    if (!machine.uncertainty || machine.uncertainty->given().empty())
+        return waits;
+    const auto longer = [&](SpreadOf waited) {
+        const UncertaintyTable& table = *machine.uncertainty;
+        const Posterior learnt =
+            posterior(table.given(), UncertaintyTable::subject(waited, *machine.device, *machine.runtime),
+                      table.parts(waited, *machine.device, *machine.runtime));
+        waits.rows = std::max(waits.rows, learnt.rows);
+        return std::exp(learnt.mean_at(lanes_waited_for(waited)));
+    };
+    waits.later = longer(SpreadOf::later_token);
+    waits.first = longer(SpreadOf::first_token) / waits.later;
+    return waits;
+}
+
 Spread waiting_spread(const Machine& machine, SpreadOf waited) {
     if (!machine.uncertainty)
         return {};
@@ -149,8 +171,7 @@ Spread waiting_spread(const Machine& machine, SpreadOf waited) {
         posterior(table.given(), UncertaintyTable::subject(waited, *machine.device, *machine.runtime), parts);
     if (learnt.rows == 0)
         return spread;
-    // First tokens wait for arithmetic, later ones for memory.
-    const LaneShares lanes = waited == SpreadOf::first_token ? LaneShares{1, 0, 0} : LaneShares{0, 1, 0};
+    const LaneShares lanes = lanes_waited_for(waited);
     spread.high = interval_factor(table.reach(), std::max(parts.total() - learnt.fall_at(lanes), parts.rest));
     spread.low = 1 / spread.high;
     return spread;

@@ -37,7 +37,19 @@ ServingEngine make_engine(const Session& session, const Model& model, std::strin
                           const Conditions& conditions, const ServingRequest& request,
                           const RequestLengths& lengths);
 
+/// Shares of the lanes that a client waits for: first tokens wait for arithmetic, later ones for memory.
+LaneShares lanes_waited_for(SpreadOf waited);
+
+/// What measurements of the user's own say of waits: by how much later tokens take longer than estimated (the
+/// steps that wait for them have it already), and first tokens beyond that. Worked: steps measured 1.2 x as
+/// long, first tokens 1.5 x: later 1.2, first 1.25.
+struct GivenWaits {
+    int rows = 0; ///< measurements that say something; 0: both are 1
+    double later = 1, first = 1;
+};
+GivenWaits given_waits(const Machine& machine);
+
 /// How far times of later tokens, or of first ones, lie from their estimates.
-Spread waiting_spread(const Machine& machine, SpreadOf waited);
+ARCHSIM_API Spread waiting_spread(const Machine& machine, SpreadOf waited);
 
 } // namespace archsim

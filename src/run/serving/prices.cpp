@@ -1,9 +1,8 @@
 #include "run/serving/prices.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "estimate/intervals.hpp"
-#include "hardware/uncertainty.hpp"
 #include "run/generation/stages.hpp"
+#include "run/serving/engine.hpp"
 
 #include <algorithm>
 #include <array>
@@ -59,7 +58,7 @@ EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, st
     runner_.share(static_cast<double>(parallelism.tensor),
                   parallelism.experts > 1 ? static_cast<double>(parallelism.experts) : 0);
     machine_ = runner_.shared_machine();
-    given_ = machine_->uncertainty && !machine_->uncertainty->given().empty();
+    longer_ = given_waits(*machine_).later;
     runner_.ignore_capacity();
     subgraphs_ = runner_.work(1, ContextCounts::kFirst, 0)->subgraphs.size();
     hidden_ = runner_.model().hidden();
@@ -100,12 +99,12 @@ std::string EnginePrices::problem() const {
     return problem_;
 }
 
-EnginePrices::Point EnginePrices::keep(Estimate e, SpreadOf timed) {
-    if (given_)
-        add_intervals(*machine_, timed, e); // as the user's own measurements say
+EnginePrices::Point EnginePrices::keep(const Estimate& e) {
     if (e.status != Status::ok && problem_.empty())
         problem_ = e.reason.empty() ? "a step cannot be estimated" : e.reason;
-    return {e.latency_s, e.energy.total(), e.status == Status::ok};
+    // Static energy follows the time, events do not.
+    return {longer_ * e.latency_s, e.energy.total() + (longer_ - 1) * e.energy.static_joules,
+            e.status == Status::ok};
 }
 
 /// A point, by whoever asks first; later ones wait for nobody.
@@ -123,12 +122,11 @@ EnginePrices::Point EnginePrices::at(Table& table, std::size_t row, std::size_t 
 }
 
 /// The same with the lock held, by a caller who has the counts.
-void EnginePrices::fill(Table& table, std::size_t row, std::size_t column, const NetworkWork& work,
-                        SpreadOf timed) {
+void EnginePrices::fill(Table& table, std::size_t row, std::size_t column, const NetworkWork& work) {
     Slot& slot = table.slots[row * kLengths + column];
     if (slot.ready.load(std::memory_order_relaxed))
         return;
-    slot.point = keep(runner_.price(work), timed);
+    slot.point = keep(runner_.price(work));
     slot.ready.store(true, std::memory_order_release);
 }
 
@@ -144,47 +142,56 @@ EnginePrices::Table& EnginePrices::decode_table(std::int64_t verified) {
     return verifying_.try_emplace(verified, kCounts).first->second;
 }
 
-EnginePrices::Point EnginePrices::decode_at(std::size_t count, std::size_t length, std::int64_t verified) {
-    return at(decode_table(verified), count, length, [&] {
-        return keep(runner_.price(*runner_.work(kCountGrid[count], verified, length_at(length))),
-                    SpreadOf::decode);
+EnginePrices::Point EnginePrices::decode_at(Table& table, std::size_t count, std::size_t length,
+                                            std::int64_t verified) {
+    return at(table, count, length, [&] {
+        return keep(runner_.price(*runner_.work(kCountGrid[count], verified, length_at(length))));
     });
 }
 
-/// So many sequences whose contexts are spread as these.
-EnginePrices::Point EnginePrices::decode_over(std::size_t count, const ContextCounts& contexts,
-                                              std::int64_t verified) {
-    Point sum;
+/// The mean over the contexts that these sequences have, at two counts of them: neighbours on the grid.
+std::pair<EnginePrices::Point, EnginePrices::Point> EnginePrices::decode_over(std::size_t low_count,
+                                                                              std::size_t high_count,
+                                                                              const ContextCounts& contexts,
+                                                                              std::int64_t verified) {
+    Table& table = decode_table(verified);
+    std::pair<Point, Point> sums;
     double all = 0;
+    const auto add = [&](Point& sum, std::size_t count, std::size_t span, double number, double part) {
+        Point mean = decode_at(table, count, span, verified);
+        if (part > 0)
+            mean = between(mean, decode_at(table, count, span + 1, verified), part);
+        sum = {sum.seconds + number * mean.seconds, sum.joules + number * mean.joules,
+               sum.known && mean.known};
+    };
     for (std::size_t span = 0; span < ContextCounts::kSpans; ++span) {
-        const auto number = static_cast<double>(contexts.sequences[span]);
-        if (number <= 0)
+        if (contexts.sequences[span] <= 0)
             continue;
+        const auto number = static_cast<double>(contexts.sequences[span]);
         const auto low = static_cast<double>(length_at(span)),
                    high = static_cast<double>(length_at(span + 1));
         const double part = (static_cast<double>(contexts.positions[span]) / number - low) / (high - low);
-        Point mean = decode_at(count, span, verified);
-        if (part > 0)
-            mean = between(mean, decode_at(count, span + 1, verified), part);
-        sum = {sum.seconds + number * mean.seconds, sum.joules + number * mean.joules,
-               sum.known && mean.known};
+        add(sums.first, low_count, span, number, part);
+        if (high_count != low_count)
+            add(sums.second, high_count, span, number, part);
         all += number;
     }
-    return {sum.seconds / all, sum.joules / all, sum.known};
+    const auto mean = [&](const Point& sum) { return Point{sum.seconds / all, sum.joules / all, sum.known}; };
+    return {mean(sums.first), mean(sums.second)};
 }
 
 EnginePrices::Point EnginePrices::decode(std::int64_t sequences, const ContextCounts& contexts,
                                          std::int64_t verified) {
     const Place b = on_counts(static_cast<double>(sequences));
-    const Point low = decode_over(b.low, contexts, verified);
-    return b.part <= 0 ? low : between(low, decode_over(b.high, contexts, verified), b.part);
+    const bool on_grid = b.part <= 0;
+    const auto [low, high] = decode_over(b.low, on_grid ? b.low : b.high, contexts, verified);
+    return on_grid ? low : between(low, high, b.part);
 }
 
 EnginePrices::Point EnginePrices::prompt_at(std::size_t length, std::size_t past) {
     return at(prompt_, length, past, [&] {
         return keep(
-            runner_.price(*runner_.work(1, std::max<std::int64_t>(1, length_at(length)), length_at(past))),
-            SpreadOf::prefill);
+            runner_.price(*runner_.work(1, std::max<std::int64_t>(1, length_at(length)), length_at(past))));
     });
 }
 
@@ -202,8 +209,8 @@ EnginePrices::Point EnginePrices::several_at(std::size_t tokens, std::size_t len
     if (length >= tokens)
         return prompt_at(tokens, 0);
     return at(several_, tokens, length, [&] {
-        return keep(runner_.price(*runner_.work(length_at(tokens) / length_at(length), length_at(length), 0)),
-                    SpreadOf::prefill);
+        return keep(
+            runner_.price(*runner_.work(length_at(tokens) / length_at(length), length_at(length), 0)));
     });
 }
 
@@ -221,14 +228,14 @@ EnginePrices::Point EnginePrices::several(double tokens, double length) {
 
 EnginePrices::Point EnginePrices::mixed_at(std::size_t count, std::size_t length) {
     if (length == 0)
-        return decode_at(count, kFirstLength, 1);
+        return decode_at(decode_, count, kFirstLength, 1);
     return at(mixed_, count, length, [&] {
         const auto decode = runner_.work(kCountGrid[count], 1, length_at(kFirstLength)),
                    prompt = runner_.work(1, length_at(length), 0);
         // What the sum takes away again is at hand.
-        fill(decode_, count, kFirstLength, *decode, SpreadOf::decode);
-        fill(prompt_, length, 0, *prompt, SpreadOf::prefill);
-        return keep(runner_.price(mixed_step(*decode, *prompt, 1)), SpreadOf::prefill);
+        fill(decode_, count, kFirstLength, *decode);
+        fill(prompt_, length, 0, *prompt);
+        return keep(runner_.price(mixed_step(*decode, *prompt, 1)));
     });
 }
 
@@ -302,7 +309,7 @@ StepCost EnginePrices::priced(const StepLoad& load, bool& known) {
             add(plain, -1);
         }
         const double rows = static_cast<double>(share * load.verified) + prompt_tokens;
-        const double waits = runner_.launch_seconds(subgraphs_, rows, whole_graph_) - whole.seconds;
+        const double waits = longer_ * runner_.launch_seconds(subgraphs_, rows, whole_graph_) - whole.seconds;
         if (waits > 0)
             add({waits, waits * machine_->static_power_w * machine_->devices}, 1);
     }
@@ -312,7 +319,7 @@ StepCost EnginePrices::priced(const StepLoad& load, bool& known) {
     double hops = 0;
     if (parallelism_.pipeline > 1) {
         const auto rows = static_cast<double>(share * load.verified) + prompt_tokens;
-        hops = stage_hops(runner_.machine(), parallelism_, rows, hidden_);
+        hops = longer_ * stage_hops(runner_.machine(), parallelism_, rows, hidden_);
         // A prompt alone fills the stages once before they work side by side.
         if (share == 0)
             hops += whole.seconds * (stages - 1) / stages;

@@ -74,10 +74,11 @@ class ARCHSIM_API EnginePrices final : public StepPrices {
 
     template <class Make>
     Point at(Table& table, std::size_t row, std::size_t column, const Make& make);
-    void fill(Table& table, std::size_t row, std::size_t column, const NetworkWork& work, SpreadOf timed);
+    void fill(Table& table, std::size_t row, std::size_t column, const NetworkWork& work);
     Table& decode_table(std::int64_t verified);
-    Point decode_at(std::size_t count, std::size_t length, std::int64_t verified);
-    Point decode_over(std::size_t count, const ContextCounts& contexts, std::int64_t verified);
+    Point decode_at(Table& table, std::size_t count, std::size_t length, std::int64_t verified);
+    std::pair<Point, Point> decode_over(std::size_t low_count, std::size_t high_count,
+                                        const ContextCounts& contexts, std::int64_t verified);
     Point decode(std::int64_t sequences, const ContextCounts& contexts, std::int64_t verified);
     Point mixed_at(std::size_t count, std::size_t length);
     Point mixed(std::int64_t sequences, double prompt);
@@ -85,7 +86,7 @@ class ARCHSIM_API EnginePrices final : public StepPrices {
     Point prompt(double tokens, double past);
     Point several_at(std::size_t tokens, std::size_t length);
     Point several(double tokens, double length);
-    Point keep(Estimate e, SpreadOf timed);
+    Point keep(const Estimate& e);
     static Point between(const Point& low, const Point& high, double part);
     StepCost priced(const StepLoad& load, bool& known);
 
@@ -94,7 +95,7 @@ class ARCHSIM_API EnginePrices final : public StepPrices {
     Parallelism parallelism_;
     std::int64_t middle_;
     bool whole_graph_;
-    bool given_ = false;        ///< the user has measured something: steps follow it
+    double longer_ = 1;         ///< steps, by what the user measured: GivenWaits::later
     std::size_t subgraphs_ = 0; ///< that a pass with a prompt launches
     double hidden_ = 0;         ///< width of the residual stream; 0: the model does not say
     Table decode_{kCounts}, mixed_{kCounts}, prompt_{kLengths}, several_{kLengths};

@@ -1,13 +1,19 @@
 #include "run/serving/server.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "estimate/intervals.hpp"
 #include "hardware/uncertainty.hpp"
+#include "run/generation/phases.hpp"
 #include "run/serving/wait_bounds.hpp"
+#include "run/session/given.hpp"
+#include "run/session/language_rows.hpp"
 #include "run/session/regime.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 namespace archsim {
 
@@ -122,6 +128,15 @@ void Server::describe_step(ServingResult& out) const {
 void Server::fill_plan(const Parallelism& way, const Device& device) {
     const Machine& m = prices().machine();
     plan_ = engine_.plan;
+    const GivenWaits given = given_waits(m);
+    plan_.first_factor = given.first;
+    if (given.rows > 0 && !noted_given_) {
+        noted_given_ = true;
+        result_.notes.push_back(fmt::format(
+            "given your {} measurement{}: {:.3g} x the estimated time per token, {:.3g} x the time to first "
+            "token; the 90 % intervals are narrower for it",
+            given.rows, given.rows == 1 ? "" : "s", given.later, given.later * given.first));
+    }
     plan_.engine.cache_bytes = result_.cache_room_bytes;
     plan_.engines = way.data;
     plan_.prompt_engines = request_.prompt_devices / way.engine_devices();
@@ -134,6 +149,78 @@ void Server::fill_plan(const Parallelism& way, const Device& device) {
     if (m.param(Parameter::static_context, 0) > 0)
         result_.notes.emplace_back(
             "the stack compiles fixed shapes; continuous batching is assumed all the same");
+}
+
+namespace {
+
+constexpr double kMeasuredMilli = 1e3;
+
+std::int64_t tokens_stated(const std::string& text) {
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+/// A pass of a language model: over prompts, or one token of each sequence.
+GivenRow given_pass(const Session& session, const MeasuredRow& row, const std::string& hardware,
+                    Conditions conditions) {
+    const GenerationPhase phase = row.phase == "prefill"  ? GenerationPhase::prefill
+                                  : row.phase == "decode" ? GenerationPhase::decode
+                                                          : GenerationPhase::generate;
+    conditions.devices = row.devices;
+    const Prompt prompt{.tokens = tokens_stated(row.prompt_tokens),
+                        .generate = tokens_stated(row.generated_tokens)};
+    const GenerationModel model(session.load(row.model), Bindings{});
+    const PhaseEstimate answer =
+        estimate_phase(session, model, hardware, conditions, phase, row.batch.value_or(1), prompt);
+    if (answer.status != Status::ok)
+        no_estimate(row, answer.reason);
+    const bool rate = row.metric == MeasuredMetric::throughput_per_s;
+    return given_row(*answer.machine,
+                     phase == GenerationPhase::prefill ? SpreadOf::prefill : SpreadOf::decode,
+                     lane_shares(answer.step),
+                     rate ? std::log(answer.tokens_per_s / row.value)
+                          : std::log(row.value / (kMeasuredMilli * answer.latency_s)));
+}
+
+/// What clients of a server saw in the mean, with so many requests in flight.
+GivenRow given_wait(const Session& session, const MeasuredRow& row, const std::string& hardware,
+                    const Conditions& conditions) {
+    const bool first = row.phase == "served_first_token";
+    constexpr std::int64_t kEach = 10, kFewest = 100; // requests, as benchmarks send
+    ServingRequest request;
+    const std::int64_t clients = row.batch.value_or(1);
+    request.load.prompt_tokens = static_cast<double>(tokens_stated(row.prompt_tokens));
+    request.load.output_tokens = static_cast<double>(tokens_stated(row.generated_tokens));
+    request.load.count = std::max(kFewest, kEach * clients);
+    request.plan.concurrency = clients;
+    // Clients that hold a number in flight count the burst at their start; those that send at a rate, which
+    // their rows note, have none, and neither have words of somebody who looked at a server at work.
+    if (!row.client.empty() && row.note.empty())
+        request.plan.warm_up = 0;
+    if (row.devices > 1) // else the fewest that hold the model: it ran
+        request.parallelism = Parallelism{.tensor = static_cast<std::int64_t>(row.devices)};
+    request.find_capacity = false;
+    Server server(session, session.load(row.model), hardware, conditions, request);
+    const ServingResult run = server.run(0, false);
+    if (!run.ok)
+        no_estimate(row, run.reason);
+    const double seconds = first ? run.summary.time_to_first_s.mean : run.summary.time_per_token_s.mean;
+    return given_row(server.prices().machine(), first ? SpreadOf::first_token : SpreadOf::later_token,
+                     lanes_waited_for(first ? SpreadOf::first_token : SpreadOf::later_token),
+                     std::log(row.value / (kMeasuredMilli * seconds)));
+}
+
+GivenRow given_language_row(const Session& session, const MeasuredRow& row, const std::string& hardware,
+                            const Conditions& conditions) {
+    return row.phase.starts_with("served") ? given_wait(session, row, hardware, conditions)
+                                           : given_pass(session, row, hardware, conditions);
+}
+
+} // namespace
+
+void accept_language_rows() {
+    language_row_reader() = given_language_row;
 }
 
 } // namespace archsim

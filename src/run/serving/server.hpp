@@ -43,6 +43,7 @@ class ARCHSIM_API Server {
     ServingResult result_;
     ServingPlan plan_;
     double capacity_ = -1;
+    bool noted_given_ = false;
 };
 
 } // namespace archsim

@@ -2,12 +2,38 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/run/session.hpp"
+#include "estimate/intervals.hpp"
+#include "run/session/language_rows.hpp"
 #include "run/session/price_tables.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include <cmath>
 #include <fmt/format.h>
 
 namespace archsim {
+
+void no_estimate(const MeasuredRow& row, const std::string& reason) {
+    throw InputError(fmt::format("measured {} on {}: no estimate to hold it against: {}", row.model,
+                                 row.hardware, reason));
+}
+
+/// What a measured row says of an estimate: its machine and its error.
+GivenRow given_row(const Machine& machine, SpreadOf metric, const LaneShares& lanes, double log_ratio) {
+    GivenRow given;
+    given.family = name_of(machine.device->family);
+    given.device = machine.device->id;
+    given.runtime = machine.runtime->id;
+    given.metric = metric;
+    given.lanes = lanes;
+    given.log_ratio = log_ratio;
+    given.parts = machine.uncertainty->parts(metric, *machine.device, *machine.runtime);
+    return given;
+}
+
+std::atomic<LanguageRowReader>& language_row_reader() {
+    static std::atomic<LanguageRowReader> reader = nullptr;
+    return reader;
+}
 
 void Session::given(const std::vector<MeasuredRow>& rows) {
     prices_ = prices_->given({});
@@ -18,31 +44,35 @@ void Session::given(const std::vector<MeasuredRow>& rows) {
                                          "learnt from",
                                          row.model, row.hardware));
         const bool rate = row.metric == MeasuredMetric::throughput_per_s;
+        constexpr double kMilli = 1e3;
+        const std::string hardware =
+            row.power_mode.empty() ? row.hardware : row.hardware + '@' + row.power_mode;
         Conditions conditions;
         conditions.stack = row.runtime;
-        conditions.precision = PrecisionConfig::parse(row.precision).value_or(PrecisionConfig{});
+        if (!row.precision.empty()) // else what is usual: language models' is another than networks'
+            conditions.precision = PrecisionConfig::parse(row.precision).value_or(PrecisionConfig{});
+        if (!row.phase.empty()) {
+            const LanguageRowReader read = language_row_reader();
+            if (read == nullptr)
+                throw UsageError(
+                    fmt::format("measured {} on {}: timed passes of language models are taken by "
+                                "serve_model, size_service and local_models",
+                                row.model, row.hardware));
+            known.push_back(read(*this, row, hardware, settled(conditions, {.prompt = Prompt{}})));
+            continue;
+        }
         conditions.scenario = row.scope == "offline" ? Scenario::throughput : Scenario::latency;
         conditions.scope = row.scope == "end_to_end" ? Scope::end_to_end : Scope::kernel;
         const Workload workload{.model = load(row.model), .batch = row.batch.value_or(1)};
-        const Result result =
-            estimate(workload, row.power_mode.empty() ? row.hardware : row.hardware + '@' + row.power_mode,
-                     conditions);
+        const Result result = estimate(workload, hardware, conditions);
         if (!result.ok())
-            throw InputError(fmt::format("measured {} on {}: no estimate to hold it against: {}", row.model,
-                                         row.hardware, result.estimate.reason));
+            no_estimate(row, result.estimate.reason);
         const Estimate& e = result.estimate;
-        GivenRow given;
-        given.family = name_of(result.device->family);
-        given.device = result.device->id;
-        given.runtime = result.runtime->id;
-        given.metric = conditions.scenario == Scenario::throughput ? SpreadOf::throughput : SpreadOf::latency;
-        if (const double all = e.compute_bound + e.memory_bound + e.overhead_bound; all > 0)
-            given.lanes = {e.compute_bound / all, e.memory_bound / all, e.overhead_bound / all};
-        constexpr double kMilli = 1e3;
-        given.log_ratio =
-            rate ? std::log(e.throughput_per_s / row.value) : std::log(row.value / (kMilli * e.latency_s));
-        given.parts = result.machine->uncertainty->parts(given.metric, *result.device, *result.runtime);
-        known.push_back(std::move(given));
+        known.push_back(given_row(
+            *result.machine,
+            conditions.scenario == Scenario::throughput ? SpreadOf::throughput : SpreadOf::latency,
+            lane_shares(e),
+            rate ? std::log(e.throughput_per_s / row.value) : std::log(row.value / (kMilli * e.latency_s))));
     }
     prices_ = prices_->given(std::move(known));
 }

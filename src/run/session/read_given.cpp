@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/text_file.hpp"
+#include "run/generation/language_model.hpp"
 #include "run/session/given.hpp"
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
+#include <optional>
+#include <utility>
 
 namespace archsim {
 
@@ -32,9 +35,49 @@ struct Unit {
     double factor; ///< to the row's unit
 };
 constexpr std::array kUnits = {
-    Unit{"ms", MeasuredMetric::latency_ms, 1}, Unit{"us", MeasuredMetric::latency_ms, 1e-3},
-    Unit{"s", MeasuredMetric::latency_ms, 1e3}, Unit{"/s", MeasuredMetric::throughput_per_s, 1},
-    Unit{"fps", MeasuredMetric::throughput_per_s, 1}};
+    Unit{"ms", MeasuredMetric::latency_ms, 1},        Unit{"us", MeasuredMetric::latency_ms, 1e-3},
+    Unit{"s", MeasuredMetric::latency_ms, 1e3},       Unit{"/s", MeasuredMetric::throughput_per_s, 1},
+    Unit{"fps", MeasuredMetric::throughput_per_s, 1}, Unit{"tok/s", MeasuredMetric::throughput_per_s, 1}};
+
+// Of llama-bench, which most people have at hand: pp512 and tg128.
+constexpr std::string_view kUsualPrompt = "512", kUsualAnswer = "128";
+
+/// What was timed of a language model, as rows call it.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kPhases = {
+    {{"prefill", "prefill"},
+     {"decode", "decode"},
+     {"ttft", "served_first_token"},
+     {"tpot", "served_per_token"}}};
+
+/// The number of "b8" behind "b"; nothing where there is none, or one below 1.
+std::optional<int> number_behind(std::string_view word, std::string_view prefix) {
+    int number = 0;
+    if (!word.starts_with(prefix))
+        return std::nullopt;
+    word.remove_prefix(prefix.size());
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    const bool whole = error == std::errc{} && end == word.data() + word.size() && number > 0;
+    return whole ? std::optional(number) : std::nullopt;
+}
+
+/// Takes a word of a language model; false where it is none.
+bool take_language_word(std::string_view word, MeasuredRow& row) {
+    const auto phase =
+        std::find_if(kPhases.begin(), kPhases.end(), [&](const auto& known) { return known.first == word; });
+    if (phase != kPhases.end())
+        row.phase = phase->second;
+    else if (const auto prompt = number_behind(word, "in"))
+        row.prompt_tokens = std::to_string(*prompt);
+    else if (const auto answer = number_behind(word, "out"))
+        row.generated_tokens = std::to_string(*answer);
+    else if (const auto clients = number_behind(word, "c"))
+        row.batch = *clients;
+    else if (const auto devices = number_behind(word, "tp="))
+        row.devices = *devices;
+    else
+        return false;
+    return true;
+}
 
 bool set_value(std::string_view text, MeasuredRow& row) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), row.value);
@@ -56,10 +99,12 @@ bool set_value(std::string_view text, MeasuredRow& row) {
 
 MeasuredRow parse_given(std::string_view text, const Session& session, std::string_view device,
                         std::string_view flag) {
-    const UsageError form(fmt::format("{}: \"{}\" is not NETWORK [FORMAT] [bN] [on DEVICE] [under STACK] = "
-                                      "VALUE with ms, us, s or /s, like "
-                                      "\"resnet50 int8 on Hailo-8 = 3.1ms\"",
-                                      flag, text));
+    const UsageError form(
+        fmt::format("{}: \"{}\" is not NETWORK [FORMAT] [bN] [prefill|decode|ttft|tpot] "
+                    "[inN] [outN] [cN] [tp=N] [on DEVICE] [under STACK] = VALUE with ms, us, "
+                    "s or /s, like \"resnet50 int8 on Hailo-8 = 3.1ms\" or \"qwen3-8b int4 "
+                    "decode on RTX-4090 = 120/s\"",
+                    flag, text));
     const auto equals = text.rfind('=');
     if (equals == std::string_view::npos)
         throw form;
@@ -73,25 +118,33 @@ MeasuredRow parse_given(std::string_view text, const Session& session, std::stri
     if (words.empty() || !set_value(value, row))
         throw form;
     row.model = words.front();
-    row.precision = "fp32";
     row.batch = 1;
     row.hardware = device;
     for (std::size_t i = 1; i < words.size(); ++i) {
         const std::string_view word = words[i];
         if ((word == "on" || word == "under") && i + 1 < words.size()) {
             (word == "on" ? row.hardware : row.runtime) = words[++i];
-        } else if (int batch = 0; word.starts_with('b') && word.size() > 1 &&
-                                  std::from_chars(word.data() + 1, word.data() + word.size(), batch).ptr ==
-                                      word.data() + word.size()) {
-            if (batch < 1)
-                throw form;
+        } else if (const auto batch = number_behind(word, "b")) {
             row.batch = batch;
+        } else if (take_language_word(word, row)) {
+            continue;
         } else if (PrecisionConfig::parse(std::string(word))) {
             row.precision = word;
         } else {
             throw form;
         }
     }
+    const bool language = !row.phase.empty();
+    if (!language && (row.devices > 1 || !row.prompt_tokens.empty() || !row.generated_tokens.empty()))
+        throw form; // what was timed?
+    if (row.precision.empty() && !language)
+        row.precision = "fp32";
+    if (language && row.prompt_tokens.empty())
+        row.prompt_tokens = kUsualPrompt;
+    if (language && row.generated_tokens.empty())
+        row.generated_tokens = kUsualAnswer;
+    if (row.phase.starts_with("served") && row.metric != MeasuredMetric::latency_ms)
+        throw form; // clients wait
     if (row.hardware.empty())
         throw UsageError(
             fmt::format("{}: \"{}\" does not say on which device: add \"on DEVICE\"", flag, text));
@@ -101,7 +154,8 @@ MeasuredRow parse_given(std::string_view text, const Session& session, std::stri
         row.hardware.resize(at);
     }
     if (row.runtime.empty())
-        row.runtime = selected.device->default_runtime;
+        row.runtime = language ? language_runtime(session.hardware(), *selected.device)
+                               : selected.device->default_runtime;
     row.scope = row.metric == MeasuredMetric::latency_ms ? "kernel" : "offline";
     row.id = text;
     return row;
@@ -112,10 +166,15 @@ std::vector<MeasuredRow> read_given(std::span<const std::string> texts, const Se
     std::vector<MeasuredRow> rows;
     for (const std::string& text : texts) {
         if (!std::filesystem::is_regular_file(text)) {
+            if (text.find('=') == std::string::npos)
+                throw UsageError(fmt::format("{}: \"{}\": no such file, and no measurement either, which is "
+                                             "like \"resnet50 int8 on Hailo-8 = 3.1ms\"",
+                                             flag, text));
             rows.push_back(parse_given(text, session, device, flag));
             continue;
         }
         const std::string all = read_text_file(text);
+        const std::size_t before = rows.size();
         for (std::size_t start = 0; start < all.size();) {
             const std::size_t end = std::min(all.find('\n', start), all.size());
             const std::string line = all.substr(start, end - start);
@@ -125,6 +184,10 @@ std::vector<MeasuredRow> read_given(std::span<const std::string> texts, const Se
                 rows.push_back(parse_given(line.substr(first, line.find_last_not_of(" \t\r") - first + 1),
                                            session, device, text));
         }
+        if (rows.size() == before)
+            throw InputError(fmt::format("{}: this file holds no measurement; a line of one is like "
+                                         "\"resnet50 int8 on Hailo-8 = 3.1ms\"",
+                                         text));
     }
     return rows;
 }

@@ -1,0 +1,239 @@
+#include "fit/errors/serving_layouts.hpp"
+
+#include "archsim/core/finding.hpp"
+#include "compare/quantile.hpp"
+#include "core/data_dir.hpp"
+#include "fit/rows/named_table.hpp"
+#include "fit/rows/served_row.hpp"
+#include "run/serving/server.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <thread>
+#include <tuple>
+
+namespace archsim {
+
+namespace {
+
+constexpr double kLayoutMilliseconds = 1e3;
+
+std::int64_t whole_number(const NamedTable& table, std::size_t row, std::string_view column) {
+    constexpr double kMost = 1e6;
+    const double value = table.number(row, column);
+    if (value > kMost || value != std::floor(value))
+        throw InputError(
+            fmt::format("{}: {}: {:g} is no whole number up to a million", table.where(row), column, value));
+    return static_cast<std::int64_t>(value);
+}
+
+LayoutRow layout_row(const NamedTable& table, std::size_t row) {
+    LayoutRow out;
+    out.model = table.text(row, "model");
+    out.hardware = table.text(row, "hardware");
+    out.runtime = table.text(row, "runtime");
+    out.precision = table.text(row, "precision");
+    out.source = table.text(row, "source");
+    out.way.tensor = whole_number(table, row, "tensor");
+    out.way.pipeline = whole_number(table, row, "pipeline");
+    out.way.experts = whole_number(table, row, "experts");
+    if (out.way.experts > 1 && out.way.experts % out.way.tensor != 0)
+        throw InputError(fmt::format("{}: experts: {} is no multiple of tensor, {}", table.where(row),
+                                     out.way.experts, out.way.tensor));
+    out.prompt_tokens = whole_number(table, row, "prompt_tokens");
+    out.output_tokens = whole_number(table, row, "output_tokens");
+    out.in_flight = whole_number(table, row, "in_flight");
+    out.measured = {table.number(row, "ttft_ms"), table.number(row, "tpot_ms")};
+    return out;
+}
+
+/// Over the requests that the client counts.
+MeanWaits mean_waits(const ServingOutcome& outcome, std::int64_t warm_up) {
+    MeanWaits sum;
+    double count = 0;
+    for (std::size_t i = static_cast<std::size_t>(warm_up); i < outcome.requests.size(); ++i) {
+        const ServedRequest& r = outcome.requests[i];
+        if (r.refused || r.end_s < 0)
+            continue;
+        sum.first_ms += kLayoutMilliseconds * r.time_to_first();
+        sum.token_ms += kLayoutMilliseconds * r.time_per_token();
+        ++count;
+    }
+    return count > 0 ? MeanWaits{sum.first_ms / count, sum.token_ms / count} : MeanWaits{};
+}
+
+MeasuredRow as_measured_row(const LayoutRow& row) {
+    MeasuredRow told;
+    told.runtime = row.runtime;
+    told.hardware = row.hardware;
+    told.devices = static_cast<double>(row.way.devices());
+    told.prompt_tokens = std::to_string(row.prompt_tokens);
+    told.generated_tokens = std::to_string(row.output_tokens);
+    return told;
+}
+
+/// Rows of one engine, which differ in the requests in flight: its steps are priced once.
+void estimate_rows(const Session& session, std::vector<LayoutRow>& rows,
+                   const std::vector<std::size_t>& members) {
+    const LayoutRow& first = rows[members.front()];
+    const auto fail = [&](const std::string& reason) {
+        for (const std::size_t i : members)
+            rows[i].problem = reason;
+    };
+    try {
+        const ServedProtocol protocol =
+            protocol_of(as_measured_row(first), data_table("server_benchmarks.json"));
+        ServingRequest request = request_of(protocol, first.in_flight);
+        request.parallelism = first.way;
+        Conditions conditions;
+        conditions.stack = first.runtime;
+        if (!first.precision.empty())
+            conditions.precision = precision_named(first.precision);
+        Server server(session, session.load(first.model), first.hardware, conditions, request);
+        if (!server.ready()) {
+            fail(server.basis().reason);
+            return;
+        }
+        const Spread waits = waiting_spread(server.prices().machine(), SpreadOf::first_token);
+        const Spread steps = waiting_spread(server.prices().machine(), SpreadOf::later_token);
+        for (const std::size_t i : members) {
+            LayoutRow& row = rows[i];
+            ServingPlan plan = server.plan();
+            plan.concurrency = row.in_flight;
+            const RequestPlan load = request_of(protocol, row.in_flight).load;
+            const ServingOutcome run = simulate_serving(plan, server.prices(), make_requests(load));
+            if (run.output_tokens == 0 || !server.prices().problem().empty()) {
+                row.problem =
+                    run.output_tokens == 0 ? "no request fits into the cache" : server.prices().problem();
+                continue;
+            }
+            const MeanWaits ours = mean_waits(run, protocol.warm_up * row.in_flight);
+            row.ours = ours;
+            row.low = {ours.first_ms * waits.low, ours.token_ms * steps.low};
+            row.high = {ours.first_ms * waits.high, ours.token_ms * steps.high};
+        }
+    } catch (const Error& problem) {
+        fail(problem.what());
+    }
+}
+
+/// Places of the rows of each engine.
+std::vector<std::vector<std::size_t>> rows_by_engine(const std::vector<LayoutRow>& rows) {
+    std::map<std::string, std::vector<std::size_t>> by;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const LayoutRow& r = rows[i];
+        by[fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", r.model, r.hardware, r.runtime, r.precision,
+                       to_string(r.way), r.prompt_tokens, r.output_tokens)]
+            .push_back(i);
+    }
+    std::vector<std::vector<std::size_t>> out;
+    for (auto& [key, members] : by)
+        out.push_back(std::move(members));
+    return out;
+}
+
+/// Of the rows within a limit by `waits` the one with the most tokens of a device, of a layout where one is
+/// named.
+template <class Waits>
+std::optional<std::size_t> most_tokens(const std::vector<LayoutRow>& rows, const LayoutGroup& group,
+                                       const Parallelism* way, Waits&& waits) {
+    std::optional<std::size_t> best;
+    for (const std::size_t i : group.rows)
+        if (waits(rows[i]).token_ms <= group.limit_ms && (way == nullptr || rows[i].way == *way) &&
+            (!best ||
+             rows[i].tokens_per_device(waits(rows[i])) > rows[*best].tokens_per_device(waits(rows[*best]))))
+            best = i;
+    return best;
+}
+
+void judge_group(const std::vector<LayoutRow>& rows, LayoutGroup& group) {
+    const auto measured = [](const LayoutRow& row) { return row.measured; };
+    const auto ours = [](const LayoutRow& row) { return *row.ours; };
+    group.best = most_tokens(rows, group, nullptr, measured);
+    group.chosen = most_tokens(rows, group, nullptr, ours);
+    if (!group.chosen) // none within the limit: what is nearest to it
+        group.chosen = *std::min_element(group.rows.begin(), group.rows.end(), [&](auto a, auto b) {
+            return ours(rows[a]).token_ms < ours(rows[b]).token_ms;
+        });
+    if (!group.best)
+        return;
+    if (const auto own = most_tokens(rows, group, &rows[*group.chosen].way, measured))
+        group.share = rows[*own].tokens_per_device(rows[*own].measured) /
+                      rows[*group.best].tokens_per_device(rows[*group.best].measured);
+}
+
+std::vector<LayoutGroup> layout_groups(const std::vector<LayoutRow>& rows) {
+    std::map<std::tuple<std::string, std::string, std::string, std::string, std::int64_t, std::int64_t>,
+             std::vector<std::size_t>>
+        alike;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (const LayoutRow& r = rows[i]; r.ours)
+            alike[{r.model, r.hardware, r.runtime, r.precision, r.prompt_tokens, r.output_tokens}].push_back(
+                i);
+    std::vector<LayoutGroup> groups;
+    for (const auto& [key, members] : alike) {
+        const bool several = std::any_of(members.begin(), members.end(), [&](std::size_t i) {
+            return !(rows[i].way == rows[members.front()].way);
+        });
+        if (!several)
+            continue;
+        std::vector<double> tokens;
+        for (const std::size_t i : members)
+            tokens.push_back(rows[i].measured.token_ms);
+        std::sort(tokens.begin(), tokens.end());
+        for (const double quartile : {0.25, 0.5, 0.75}) {
+            LayoutGroup group;
+            group.rows = members;
+            group.limit_ms = quantile(tokens, quartile);
+            judge_group(rows, group);
+            groups.push_back(std::move(group));
+        }
+    }
+    return groups;
+}
+
+} // namespace
+
+double LayoutRow::tokens_per_device(const MeanWaits& waits) const {
+    const auto tokens = static_cast<double>(output_tokens);
+    const double seconds = (waits.first_ms + (tokens - 1) * waits.token_ms) / kLayoutMilliseconds;
+    return static_cast<double>(in_flight) * tokens / seconds / static_cast<double>(way.devices());
+}
+
+ServingLayouts compare_serving_layouts(const Session& session, const std::string& file,
+                                       const std::function<void(std::size_t, std::size_t)>& progress) {
+    const NamedTable table(file);
+    ServingLayouts out;
+    for (std::size_t i = 0; i < table.rows(); ++i)
+        out.rows.push_back(layout_row(table, i));
+    const std::vector<std::vector<std::size_t>> engines = rows_by_engine(out.rows);
+    std::atomic<std::size_t> next = 0, done = 0;
+    const auto run = [&] {
+        for (std::size_t i = next++; i < engines.size(); i = next++) {
+            estimate_rows(session, out.rows, engines[i]);
+            const std::size_t all = done += engines[i].size();
+            if (progress)
+                progress(all, out.rows.size());
+        }
+    };
+    {
+        std::vector<std::jthread> workers;
+        for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i)
+            workers.emplace_back(run);
+        run();
+    }
+    out.groups = layout_groups(out.rows);
+    return out;
+}
+
+bool is_serving_layouts(const std::string& file) {
+    const NamedTable table(file);
+    return table.has("tpot_ms") && table.has("in_flight");
+}
+
+} // namespace archsim

@@ -7,6 +7,7 @@
 #include "common/tool.hpp"
 #include "compare/grid_intensity.hpp"
 #include "core/parse_number.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/sizing_report.hpp"
 #include "run/sizing/launch.hpp"
 
@@ -43,9 +44,8 @@ struct SizeOptions {
                                .usual = {{"prompt_tokens", "2k"}, {"output_tokens", "300"}},
                                .found = {{"requests", "as many as the load needs"}}});
         add_limits(flags);
-        question.add_to(flags, {.without = {"batch_size", "steps", "image_size", "frames", "prompt_tokens",
-                                            "generate_tokens", "context", "sampling", "parallel", "devices"},
-                                .several = {"precision"}});
+        question.add_to(flags,
+                        {.without = keys_of({FieldOf::pass, FieldOf::answer}), .several = {"precision"}});
         flags
             .add_option(
                 "--emit", emit,
@@ -149,6 +149,7 @@ int main(int argc, char** argv) {
     SizeOptions size;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
+        flags.add_document("size_service", size_service_schema);
         size.add_to(flags);
         output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");

@@ -4,6 +4,7 @@
 #include "common/progress.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/batch_report.hpp"
 
 #include <fmt/format.h>
@@ -28,6 +29,7 @@ int main(int argc, char** argv) {
     cli::OutputOptions output;
     cli::SaveOptions save;
     const auto setup = [&](cli::Flags& flags) {
+        flags.add_document("analyze_batch", analyze_batch_schema);
         model.add_to(flags);
         flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
             .value_named("DEVICE")

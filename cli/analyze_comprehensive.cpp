@@ -4,6 +4,7 @@
 #include "common/progress.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/comprehensive_report.hpp"
 #include "run/compare/comprehensive.hpp"
 
@@ -30,6 +31,7 @@ int main(int argc, char** argv) {
     cli::CheckOptions check;
     ComprehensiveView view;
     const auto setup = [&](cli::Flags& flags) {
+        flags.add_document("analyze_comprehensive", analyze_comprehensive_schema);
         model.add_to(flags);
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file")
             .value_named("DEVICE")

@@ -3,6 +3,7 @@
 #include "check/layer_profile.hpp"
 #include "common/check_options.hpp"
 #include "common/tool.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/check_report.hpp"
 #include "report/answers/graph_export.hpp"
 #include "report/answers/graph_mapping.hpp"
@@ -39,6 +40,7 @@ int main(int argc, char** argv) {
     cli::CheckOptions check;
     std::string profile;
     const auto setup = [&](cli::Flags& flags) {
+        flags.add_document("analyze_graph_mapping", analyze_graph_mapping_schema);
         model.add_to(flags);
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file")
             .value_named("DEVICE")

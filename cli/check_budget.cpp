@@ -3,6 +3,7 @@
 
 #include "ask/question.hpp"
 #include "common/tool.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/budget_report.hpp"
 
 #include <array>
@@ -30,6 +31,7 @@ int main(int argc, char** argv) {
     int certainty = 0;
     std::vector<std::string> rules;
     const auto setup = [&](cli::Flags& flags) {
+        flags.add_document("check_budget", check_budget_schema);
         models.add_to(flags);
         flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
             .value_named("DEVICE")

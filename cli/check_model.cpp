@@ -1,6 +1,7 @@
 // check_model: what of a model leaves an accelerator, why, at which cost, and which rewrite would help.
 
 #include "common/tool.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/portability_report.hpp"
 
 namespace {
@@ -22,6 +23,7 @@ int main(int argc, char** argv) {
     cli::OutputOptions output;
     bool plain = false, advise = false;
     const auto setup = [&](cli::Flags& flags) {
+        flags.add_document("check_model", check_model_schema);
         model.add_to(flags);
         flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
             .value_named("DEVICE")
@@ -31,8 +33,7 @@ int main(int argc, char** argv) {
             .add_flag("--advise", advise,
                       "also the five changes of the model that save most time, on any device")
             .in_group("Advice");
-        question.add_to(flags, {.without = {"prompt_tokens", "generate_tokens", "context", "sampling",
-                                            "parallel", "devices"}});
+        question.add_to(flags, {.without = keys_of({FieldOf::answer})});
         output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
     };

@@ -3,6 +3,7 @@
 #include "common/explain_options.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/compare_architectures_report.hpp"
 #include "report/answers/model_classes_report.hpp"
 
@@ -34,6 +35,8 @@ int main(int argc, char** argv) {
     std::string sweep, level, metric = "energy";
     bool by_class = false;
     const auto setup = [&](cli::Flags& flags) {
+        flags.add_document("compare_architectures", compare_architectures_schema);
+        flags.add_document("model_classes", model_classes_schema);
         model.add_to(flags);
         flags
             .add_option("--architectures,--hardware", request.architectures,

@@ -5,6 +5,7 @@
 #include "common/explain_options.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/compare_models_report.hpp"
 #include "report/answers/study_report.hpp"
 
@@ -64,6 +65,8 @@ int main(int argc, char** argv) {
     PercentileRequest load;
     bool percentiles = false;
     const auto setup = [&](cli::Flags& flags) {
+        flags.add_document("compare_models", compare_models_schema);
+        flags.add_document("study", study_schema);
         models.add_to(flags);
         flags
             .add_option("--deployment", request.deployment,

@@ -2,6 +2,7 @@
 
 #include "common/progress.hpp"
 #include "common/tool.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/model_list.hpp"
 
 #include <fmt/format.h>
@@ -26,6 +27,7 @@ int main(int argc, char** argv) {
     bool names = false;
     std::size_t top = 0;
     const auto setup = [&](cli::Flags& flags) {
+        flags.add_document("discover_models", discover_models_schema);
         flags.add_option("folder", folder, "folder of models to scan, instead of the catalogue")
             .value_named("FOLDER");
         flags.add_option("--task", options.task, "only catalogue models of this task").value_named("TASK");

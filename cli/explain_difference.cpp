@@ -2,6 +2,7 @@
 
 #include "common/pair_options.hpp"
 #include "common/tool.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/difference_report.hpp"
 
 namespace {
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
     DifferenceView view;
     std::string metric = "latency";
     const auto setup = [&](cli::Flags& flags) {
+        flags.add_document("explain_difference", explain_difference_schema);
         pair.add_to(flags);
         flags
             .add_option("--metric", metric,

@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
     std::int64_t batch = 0;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
+        flags.add_document("history", history_schema);
         flags.add_option("file", file, "file of results, as --save writes it").required();
         flags
             .add_option("--compare", sides,

@@ -4,6 +4,7 @@
 #include "common/tool.hpp"
 #include "core/data_dir.hpp"
 #include "hardware/family_schema.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/hardware_list.hpp"
 #include "report/answers/limits_of_belief.hpp"
 #include "report/answers/this_machine_report.hpp"
@@ -82,6 +83,7 @@ int main(int argc, char** argv) {
     bool belief = false;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
+        flags.add_document("list_hardware_mappers", list_hardware_mappers_schema);
         const std::vector<std::string> families = family_names();
         flags.add_option("--category", category, fmt::format("one family: {}", fmt::join(families, ", ")))
             .one_of(families, cli::Case::ignored);

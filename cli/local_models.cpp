@@ -7,6 +7,7 @@
 #include "common/tool.hpp"
 #include "core/parse_number.hpp"
 #include "machine/this_machine.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/local_report.hpp"
 #include "run/session/given.hpp"
 
@@ -125,6 +126,7 @@ int main(int argc, char** argv) {
     LocalOptions local;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
+        flags.add_document("local_models", local_models_schema);
         local.add_to(flags);
         output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");

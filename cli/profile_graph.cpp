@@ -3,6 +3,7 @@
 #include "archsim/run/session.hpp"
 #include "common/allowed_budget.hpp"
 #include "common/tool.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/graph_profile.hpp"
 #include "report/answers/operator_list.hpp"
 #include "run/session/bound_model.hpp"
@@ -38,6 +39,8 @@ int main(int argc, char** argv) {
     GraphProfileView view;
     bool list_operators = false;
     const auto setup = [&](cli::Flags& flags) {
+        flags.add_document("profile_graph", profile_graph_schema);
+        flags.add_document("operators", operators_schema);
         std::vector<std::string> orders;
         for (const ProfileOrder known : kProfileOrders)
             orders.emplace_back(name_of(known));

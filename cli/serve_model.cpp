@@ -7,6 +7,7 @@
 #include "common/save_options.hpp"
 #include "common/serving_options.hpp"
 #include "common/tool.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/serving_report.hpp"
 
 #include <fmt/format.h>
@@ -41,9 +42,7 @@ struct ServeOptions {
             .value_named("DEVICE")
             .required();
         serving.add_to(flags);
-        question.add_to(flags,
-                        {.without = {"batch_size", "steps", "image_size", "frames", "prompt_tokens",
-                                     "generate_tokens", "context", "sampling", "parallel", "devices"}});
+        question.add_to(flags, {.without = keys_of({FieldOf::pass, FieldOf::answer})});
         cli::add_client_output(flags, clients);
         const char* sharing = "Language models and several devices";
         flags
@@ -110,6 +109,7 @@ int main(int argc, char** argv) {
     cli::OutputOptions output;
     cli::SaveOptions save;
     const auto setup = [&](cli::Flags& flags) {
+        flags.add_document("serve_model", serve_model_schema);
         serve.add_to(flags);
         output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");

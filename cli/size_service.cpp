@@ -7,6 +7,7 @@
 #include "common/tool.hpp"
 #include "compare/grid_intensity.hpp"
 #include "core/parse_number.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/sizing_report.hpp"
 #include "run/sizing/launch.hpp"
 
@@ -44,9 +45,8 @@ struct SizeOptions {
                                .found = {{"requests", "as many as the load needs"}}});
         add_limits(flags);
         cli::add_client_output(flags, clients);
-        question.add_to(flags, {.without = {"batch_size", "steps", "image_size", "frames", "prompt_tokens",
-                                            "generate_tokens", "context", "sampling", "parallel", "devices"},
-                                .several = {"precision"}});
+        question.add_to(flags,
+                        {.without = keys_of({FieldOf::pass, FieldOf::answer}), .several = {"precision"}});
         flags
             .add_option(
                 "--emit", emit,
@@ -150,6 +150,7 @@ int main(int argc, char** argv) {
     SizeOptions size;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
+        flags.add_document("size_service", size_service_schema);
         size.add_to(flags);
         output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");

@@ -6,6 +6,7 @@
 #include "common/tool.hpp"
 #include "compare/generation_metrics.hpp"
 #include "core/parse_number.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/sweep_file.hpp"
 
 #include <fmt/format.h>
@@ -73,6 +74,7 @@ struct Options {
     cli::SaveOptions save;
 
     void add_to(cli::Flags& flags, int argc, char** argv) {
+        flags.add_document("sweep_design_space", sweep_design_space_schema);
         output.own_formats = {"ndjson", "jsonl"};
         models.add_to(flags);
         flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file")

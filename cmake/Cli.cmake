@@ -11,6 +11,7 @@ target_include_directories(archsim_cli PRIVATE ${PROJECT_SOURCE_DIR}/cli ${PROJE
 target_compile_features(archsim_cli PUBLIC cxx_std_20)
 target_include_directories(archsim_cli PUBLIC ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(archsim_cli PRIVATE CLI11::CLI11 archsim_warnings archsim_fmt)
+target_link_libraries(archsim_cli PUBLIC nlohmann_json::nlohmann_json) # schemas of the tools' documents
 target_compile_options(archsim_cli PRIVATE "$<$<CONFIG:Release>:${archsim_text_options}>") # as for reports
 archsim_share_precompiled(archsim_cli)
 set_target_properties(archsim_cli PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)

@@ -1,9 +1,9 @@
-# Command-line tools of this machine, with their manual pages and completions.
+# Command-line tools of this machine, with their manual pages, completions and the schemas of their documents.
 
 include(cmake/Cli.cmake)
 
-set(archsim_shell_formats man bash zsh fish)
-foreach(format IN LISTS archsim_shell_formats)
+set(archsim_shell_formats man bash zsh fish schema)
+foreach(format man bash zsh fish schemas)
     file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/shell/${format})
 endforeach()
 
@@ -29,12 +29,12 @@ foreach(source IN LISTS archsim_tool_sources)
     archsim_share_precompiled(${tool})
     list(APPEND ARCHSIM_TOOLS ${tool})
 endforeach()
-# Manual pages and completions are what the tools themselves say.
+# Manual pages, completions and schemas are what the tools themselves say.
 set(ARCHSIM_SHELL_DIR ${PROJECT_BINARY_DIR}/shell)
 set(archsim_shell_files "")
 foreach(tool IN LISTS ARCHSIM_TOOLS)
     set(files ${ARCHSIM_SHELL_DIR}/man/${tool}.1 ${ARCHSIM_SHELL_DIR}/bash/${tool} ${ARCHSIM_SHELL_DIR}/zsh/_${tool}
-        ${ARCHSIM_SHELL_DIR}/fish/${tool}.fish)
+        ${ARCHSIM_SHELL_DIR}/fish/${tool}.fish ${ARCHSIM_SHELL_DIR}/schemas/${tool}.schema.json)
     set(commands "")
     foreach(format file IN ZIP_LISTS archsim_shell_formats files)
         list(APPEND commands COMMAND ${tool} --help-format ${format} > ${file})

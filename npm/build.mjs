@@ -1,7 +1,7 @@
 // Makes the package's folder: node npm/build.mjs SOURCES BUILD OUT
 //   BUILD/bin/tools.js, tools.wasm   the tools (cmake/Node.cmake)
 //   OUT/package                      what `npm pack` packs, made anew
-// The types of index.d.ts are those of the tools' own descriptions and of docs/schemas.
+// The types of index.d.ts are those of the tools' own descriptions and of the schemas of their documents.
 
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -69,11 +69,15 @@ export const { ${[...names.map(api.camel), ...shared].join(', ')} } = api;
 export default api;
 `);
 
-const schemas = name => path.join(sources, `docs/schemas/${name}.schema.json`);
+const schema = name => {
+  const { status, stdout } = api.runTool([name, '--help-format', 'schema']);
+  return status === 0 && stdout.startsWith('{') ? JSON.parse(stdout) : undefined;
+};
 const declared = tools.map(({ name, title, inputSchema }) => {
   const type = typeName(name);
-  const answer = fs.existsSync(schemas(name)) ? `${type}Answer` : 'unknown';
-  const types = answer === 'unknown' ? '' : answerTypes(`${type}Answer`, JSON.parse(fs.readFileSync(schemas(name), 'utf8')));
+  const document = schema(name);
+  const answer = document ? `${type}Answer` : 'unknown';
+  const types = document ? answerTypes(answer, document) : '';
   return `${questionType(`${type}Question`, inputSchema)}
 ${types}/** ${title}. Throws ArchsimError where there is no answer. */
 export function ${api.camel(name)}(question${inputSchema.required ? '' : '?'}: ${type}Question, options?: Options): ${answer};

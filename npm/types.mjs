@@ -1,4 +1,4 @@
-// JSON Schema as TypeScript: the part of it that the tools' descriptions and docs/schemas use.
+// JSON Schema as TypeScript: the part of it that the tools' descriptions and the schemas of their documents use.
 
 const text = value => JSON.stringify(value);
 const comment = (schema, indent) => (schema.description ? `${indent}/** ${schema.description.replaceAll('*/', '* /')} */\n` : '');

@@ -39,10 +39,8 @@ constexpr std::array kValues = {
 };
 
 /// Options whose values one word may hold, separated by commas.
-constexpr std::array<std::string_view, 18> kLists = {
-    "hardware",      "precision",       "runtime",  "batch-sizes", "batch-size", "devices",
-    "prompt-tokens", "generate-tokens", "weights",  "kv-cache",    "metric",     "architectures",
-    "pareto",        "activations",     "sampling", "context",     "scope",      "scenario"};
+constexpr std::array<std::string_view, 7> kLists = {"hardware", "runtime",       "batch-sizes", "batch-size",
+                                                    "metric",   "architectures", "pareto"};
 
 /// Options that name files or folders.
 constexpr std::array<std::string_view, 35> kFiles = {
@@ -158,6 +156,11 @@ Option& Option::value_named(const std::string& word) {
 
 Option& Option::in_group(const std::string& group) {
     of(option_).group(group);
+    return *this;
+}
+
+Option& Option::separated_by_commas() {
+    of(option_).delimiter(',');
     return *this;
 }
 

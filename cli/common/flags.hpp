@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace archsim::cli {
@@ -49,6 +51,8 @@ class Option {
     Option& value_named(const std::string& word);
     /// Heading under which help lists it.
     Option& in_group(const std::string& group);
+    /// One word may hold several values: "fp16,int8".
+    Option& separated_by_commas();
     /// Takes `least` to `most` values.
     Option& expects(int least, int most);
     /// Exactly `count` values.
@@ -96,6 +100,18 @@ class Flags {
     /// wrong (1).
     std::optional<int> parse(int argc, char** argv);
 
+    /// A JSON document that the tool writes, by its name, and what gives the document's schema.
+    struct Document {
+        std::string name;
+        nlohmann::ordered_json (*schema)();
+    };
+    /// Says that the tool writes it; the first is the usual one.
+    void add_document(std::string name, nlohmann::ordered_json (*schema)()) {
+        documents_.push_back({std::move(name), schema});
+    }
+    /// Every document of the tool.
+    const std::vector<Document>& documents() const { return documents_; }
+
     /// "compare_models".
     const std::string& tool() const;
     /// The sentence under its name in --help.
@@ -112,6 +128,7 @@ class Flags {
     struct Parser;
     std::unique_ptr<Parser> parser_;
     std::vector<std::function<void()>> rules_;
+    std::vector<Document> documents_;
 };
 
 } // namespace archsim::cli

@@ -2,9 +2,11 @@
 
 #include "archsim/core/version.hpp"
 #include "common/tool.hpp"
+#include "report/render/json_document.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -214,6 +216,9 @@ std::string formatted_help(const Flags& flags, std::string_view format, const st
         return zsh_completion(flags);
     if (format == "fish")
         return fish_completion(flags);
+    for (const Flags::Document& document : flags.documents())
+        if (format == "schema" || format == "schema:" + document.name)
+            return archsim::document_text(document.schema());
     return "";
 }
 

@@ -60,6 +60,8 @@ void QuestionOptions::add_fields_to(Flags& flags, const AskedFields& fields) {
         Option option = dressed(flags.add_option(field->flag, texts_[field->key], help_of(*field, several)));
         if (!field->many())
             option.expects(1, several ? fields.most : 1);
+        if (several && !field->many() && !field->commas)
+            option.separated_by_commas();
     }
     flags.add_rule([this] {
         for (std::size_t i = 0; i < most_given(); ++i)

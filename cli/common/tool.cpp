@@ -283,8 +283,8 @@ int parse_and_run(int argc, char** argv, const std::string& name, const std::str
     if (argc == 3 && std::string_view(argv[1]) == "--help-format") {
         const std::string text = formatted_help(flags, argv[2], examples);
         if (text.empty()) {
-            fmt::print(stderr, "{}: --help-format: \"{}\" is not one of man, bash, zsh, fish\n", name,
-                       printable(argv[2]));
+            fmt::print(stderr, "{}: --help-format: \"{}\" is not one of man, bash, zsh, fish{}\n", name,
+                       printable(argv[2]), flags.documents().empty() ? "" : ", schema");
             return status(Exit::usage);
         }
         fmt::print("{}", text);

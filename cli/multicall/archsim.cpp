@@ -4,6 +4,7 @@
 
 #include "archsim/core/version.hpp"
 #include "archsim/hardware/database.hpp"
+#include "common/tool.hpp"
 #include "core/printable.hpp"
 #include "mcp/mcp.hpp"
 
@@ -116,9 +117,47 @@ void list_tools(std::FILE* to) {
     }
     std::fputs("\nFor assistants:\n"
                "  mcp                                  the tools over the Model Context Protocol\n"
+               "\nFor programs:\n"
+               "  schema [DOCUMENT]                    the JSON Schema of a tool's --format json\n"
                "\nFor example: archsim compare resnet50 --deployment edge\n"
                "archsim TOOL --help describes each.\n",
                to);
+}
+
+/// The schema of a JSON document: of the tool of that name, or of another document that a tool writes.
+/// Without a name, the names.
+int print_schema(int argc, char** argv) {
+    std::string names;
+    const Tool* found = nullptr;
+    std::string format = "schema";
+    for (const Tool& tool : kTools) {
+        archsim::cli::flags_wanted() = [&](const archsim::cli::Flags& flags) {
+            for (const auto& document : flags.documents()) {
+                names += document.name + "\n";
+                if (argc > 1 && (document.name == argv[1] || tool_meant(argv[1]) == &tool) && !found) {
+                    found = &tool;
+                    if (document.name == argv[1])
+                        format += ":" + document.name;
+                }
+            }
+        };
+        std::string name(tool.name);
+        char* words[] = {name.data(), nullptr};
+        tool.run(1, words);
+    }
+    archsim::cli::flags_wanted() = nullptr;
+    if (argc < 2) {
+        std::fputs(names.c_str(), stdout);
+        return 0;
+    }
+    if (found == nullptr) {
+        std::fprintf(stderr, "archsim: there is no document \"%s\"; archsim schema lists them\n",
+                     archsim::printable(argv[1]).c_str());
+        return 1;
+    }
+    std::string name(found->name), flag = "--help-format";
+    char* words[] = {name.data(), flag.data(), format.data(), nullptr};
+    return found->run(3, words);
 }
 
 /// On standard error: there is none of that name, and which may be meant.
@@ -130,6 +169,7 @@ void name_nearest(std::string_view asked) {
             names.emplace_back(question.brief);
     }
     names.emplace_back("mcp");
+    names.emplace_back("schema");
     const std::vector<std::string> near = archsim::nearest_names(asked, names, 1);
     std::fprintf(stderr, "archsim: there is no tool \"%s\"%s%s%s\n",
                  archsim::printable(std::string(asked)).c_str(), near.empty() ? "" : "; is ",
@@ -148,6 +188,8 @@ void name_nearest(std::string_view asked) {
         return tool->run(argc - 1, argv + 1);
     if (first == "mcp")
         return archsim::cli::serve_assistants(argc - 1, argv + 1, served_tools());
+    if (first == "schema")
+        return print_schema(argc - 1, argv + 1);
     if (first == "--version") {
         const std::string_view version = archsim::version();
         std::printf("archsim %.*s\n", static_cast<int>(version.size()), version.data());

@@ -53,6 +53,13 @@ ValidationSummary summary_of(std::string selection, const std::vector<const Vali
 
 } // namespace
 
+std::vector<std::string_view> validation_groupings() {
+    std::vector<std::string_view> names;
+    for (const auto& [name, key] : kGroupings)
+        names.push_back(name);
+    return names;
+}
+
 ErrorStatistics error_statistics(const std::vector<const ValidatedRow*>& rows) {
     ErrorStatistics statistics;
     std::vector<double> errors;

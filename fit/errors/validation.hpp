@@ -79,6 +79,9 @@ struct ValidationSummary {
     std::vector<std::pair<std::string, std::vector<ValidationGroup>>> by;
 };
 
+/// Every property of ValidationSummary::by: "family", "hardware", ...
+std::vector<std::string_view> validation_groupings();
+
 /// All rows and the groups they fall into.
 struct Validation {
     std::vector<ValidatedRow> rows; ///< as in the file

@@ -6,24 +6,20 @@
 //
 // followed by the errors before, after (training) and with every network left out of the fit in turn.
 
-#include "archsim/core/version.hpp"
 #include "fit/report/calibration_report.hpp"
 
 #include "fit/report/statistic_cells.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/verdict.hpp"
-#include "report/render/json_document.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace archsim {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string with_unit(double value, const std::string& unit) {
     if (unit == "s")
@@ -116,14 +112,83 @@ std::vector<std::string> calibration_lines(const Calibration& c) {
     return lines;
 }
 
-Json errors_json(const std::vector<ValidatedRow>& rows) {
-    const ValidationGroup group = group_of("", rows);
-    return {{"n", group.errors.n},
-            {"median_ape", group.errors.median_ape},
-            {"mean_ape", group.errors.mean_ape},
-            {"bias", group.errors.bias},
-            {"within_25", group.errors.within_25},
-            {"tau_of_models", group.models.pairs > 0 ? Json(group.models.tau) : Json(nullptr)}};
+Members<ValidationGroup> calibration_error_members() {
+    using G = ValidationGroup;
+    return {
+        {"n", "rows", [](const G& g) { return g.errors.n; }},
+        {"median_ape", "median of |predicted / measured - 1|",
+         [](const G& g) { return g.errors.median_ape; }},
+        {"mean_ape", "", [](const G& g) { return g.errors.mean_ape; }},
+        {"bias", "geometric mean of predicted / measured, minus 1", [](const G& g) { return g.errors.bias; }},
+        {"within_25", "share of rows within 25 %", [](const G& g) { return g.errors.within_25; }},
+        {"tau_of_models", "Kendall's rank agreement of models on the same device",
+         [](const G& g) { return known(g.models.pairs > 0, g.models.tau); }}};
+}
+
+Members<CalibratedParameter> parameter_members() {
+    using P = CalibratedParameter;
+    return {{"name", "", &P::name},
+            {"of", "device, stack, or stack on a generation of devices that states it", &P::where},
+            {"unit", "", &P::unit},
+            {"before", "as stated", &P::before},
+            {"after", "fitted", &P::after},
+            {"standard_error", "of the logarithm", &P::spread},
+            {"low", "physical bound", &P::low},
+            {"high", "physical bound", &P::high},
+            {"at_bound", "the fit ended there", &P::at_bound},
+            {"n", "measurements that it decides", &P::n}};
+}
+
+/// A measurement, and what is predicted of it with each of the three.
+struct CalibratedRow {
+    const Calibration* all = nullptr;
+    std::size_t index = 0;
+
+    const MeasuredRow& measured() const { return all->before[index].measured; }
+};
+
+Members<CalibratedRow> calibrated_row_members() {
+    using R = CalibratedRow;
+    const auto predicted = [](std::vector<ValidatedRow> Calibration::*rows) {
+        return [rows](const R& r) {
+            const Prediction& prediction = (r.all->*rows)[r.index].prediction;
+            return known(prediction.ok(), prediction.predicted);
+        };
+    };
+    return {{"id", "", [](const R& r) { return r.measured().id; }},
+            {"value", "measured, in the metric's unit", [](const R& r) { return r.measured().value; }},
+            {"metric", "", [](const R& r) { return name_of(r.measured().metric); }},
+            {"before", "predicted with the stated parameters", predicted(&Calibration::before)},
+            {"after", "predicted with the fitted parameters", predicted(&Calibration::after)},
+            {"left_out", "predicted with parameters fitted on the other networks",
+             predicted(&Calibration::left_out)}};
+}
+
+AnswerDocument<Calibration> calibration_document() {
+    using C = Calibration;
+    const auto errors = [](std::vector<ValidatedRow> C::*rows) {
+        return [rows](const C& c) { return group_of("", c.*rows); };
+    };
+    const Members<C> all_errors = {
+        {"before", "with the stated parameters", errors(&C::before), calibration_error_members()},
+        {"training", "with the fitted parameters", errors(&C::after), calibration_error_members()},
+        {"left_out", "with parameters fitted on the other networks", errors(&C::left_out),
+         calibration_error_members()}};
+    return {"calibrate_device",
+            "parameters that agree with measurements",
+            {{"verdict", "the answer", calibration_lines, lines_members()},
+             {"subject", "device or software stacks", &C::subject},
+             {"parameters", "", &C::parameters, parameter_members()},
+             {"errors", "", std::identity{}, all_errors},
+             {"rows", "",
+              [](const C& c) {
+                  std::vector<CalibratedRow> rows;
+                  for (std::size_t i = 0; i < c.before.size(); ++i)
+                      rows.push_back({&c, i});
+                  return rows;
+              },
+              calibrated_row_members()},
+             {"notes", "", &C::notes}}};
 }
 
 } // namespace
@@ -139,41 +204,12 @@ Report describe(const Calibration& calibration, PlainView, Format) {
     return report;
 }
 
+nlohmann::ordered_json calibrate_device_schema() {
+    return calibration_document().schema();
+}
+
 std::string to_json(const Calibration& calibration, PlainView) {
-    Json parameters = Json::array(), rows = Json::array();
-    for (const CalibratedParameter& p : calibration.parameters)
-        parameters.push_back({{"name", p.name},
-                              {"of", p.where},
-                              {"unit", p.unit},
-                              {"before", p.before},
-                              {"after", p.after},
-                              {"standard_error", p.spread},
-                              {"low", p.low},
-                              {"high", p.high},
-                              {"at_bound", p.at_bound()},
-                              {"n", p.n}});
-    const auto predicted = [](const ValidatedRow& row) {
-        return row.prediction.ok() ? Json(row.prediction.predicted) : Json(nullptr);
-    };
-    for (std::size_t i = 0; i < calibration.before.size(); ++i)
-        rows.push_back({{"id", calibration.before[i].measured.id},
-                        {"value", calibration.before[i].measured.value},
-                        {"metric", name_of(calibration.before[i].measured.metric)},
-                        {"before", predicted(calibration.before[i])},
-                        {"after", predicted(calibration.after[i])},
-                        {"left_out", predicted(calibration.left_out[i])}});
-    const Json document = {{"schema", "archsim.calibrate_device/1"},
-                           {"version", version()},
-                           {"verdict", {{"lines", calibration_lines(calibration)}}},
-                           {"subject", calibration.subject},
-                           {"parameters", std::move(parameters)},
-                           {"errors",
-                            {{"before", errors_json(calibration.before)},
-                             {"training", errors_json(calibration.after)},
-                             {"left_out", errors_json(calibration.left_out)}}},
-                           {"rows", std::move(rows)},
-                           {"notes", calibration.notes}};
-    return document_text(document);
+    return calibration_document().text(calibration);
 }
 
 } // namespace archsim

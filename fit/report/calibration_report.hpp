@@ -4,6 +4,7 @@
 #include "archsim/extend/renderer.hpp"
 #include "fit/parameters/calibration.hpp"
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace archsim {
@@ -12,5 +13,7 @@ Report describe(const Calibration& calibration, PlainView view = {}, Format form
 /// {"schema": "archsim.calibrate_device/1", "subject", "parameters": [...], "errors": {"before", "training",
 /// "left_out"}, "rows": [...]}
 std::string to_json(const Calibration& calibration, PlainView view = {});
+/// Its JSON Schema.
+nlohmann::ordered_json calibrate_device_schema();
 
 } // namespace archsim

@@ -8,6 +8,7 @@
 #include "fit/errors/price_check.hpp"
 #include "fit/errors/validation.hpp"
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,8 @@ Report describe(const ValidationAnswer& answer, const ValidationView& view = {},
                 Format format = Format::text);
 /// {"schema": "archsim.validate_estimates/1", "rows": [...], "summary": {...}}; unknown values are null.
 std::string to_json(const ValidationAnswer& answer, const ValidationView& view = {});
+/// Its JSON Schema.
+nlohmann::ordered_json validate_estimates_schema();
 /// hardware_db/uncertainty.json.
 std::string uncertainty_json(const ErrorModel& model);
 /// Predicted against measured on logarithmic axes, one colour per family, as a stand-alone SVG picture.

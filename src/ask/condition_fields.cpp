@@ -171,6 +171,7 @@ std::vector<QuestionField> condition_fields() {
          .value = "N",
          .fallback = "1",
          .group = kSeveralGroup,
+         .of = FieldOf::answer,
          .low = 1,
          .high = kMostDevices,
          .print = device_text,

@@ -65,6 +65,14 @@ std::vector<const QuestionField*> question_fields() {
     return table();
 }
 
+std::vector<std::string> keys_of(std::initializer_list<FieldOf> kinds) {
+    std::vector<std::string> keys;
+    for (const QuestionField* field : question_fields())
+        if (std::find(kinds.begin(), kinds.end(), field->of) != kinds.end())
+            keys.push_back(field->key);
+    return keys;
+}
+
 const QuestionField* find_question_field(std::string_view name) {
     for (const QuestionField* field : table())
         if (is_called(*field, name))

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <span>
 #include <string>
@@ -34,6 +35,13 @@ enum class FieldKind : std::uint8_t {
     texts, ///< any number of texts
 };
 
+/// Which questions a field belongs to: tools that ask other kinds leave it out.
+enum class FieldOf : std::uint8_t {
+    any,
+    pass,  ///< of one pass over a batch: how many items, and how large
+    answer ///< of prompts and answers, and of the devices that share a language model
+};
+
 /// The language in which a field is named: by its flag ("--batch-size") or by its key ("batch_size").
 enum class Spelling : std::uint8_t { flag, key };
 
@@ -48,6 +56,8 @@ struct QuestionField {
     std::string fallback = {}; ///< the default in words, where help is to tell it
     std::string group = {};    ///< heading under which tools explain it; empty: the first
     std::vector<std::string> choices = {};
+    FieldOf of = FieldOf::any;
+    bool commas = false;            ///< a text may hold commas: "tp=4,pp=2"
     std::int64_t low = 0, high = 0; ///< of whole numbers; both 0: any
     /// What a question has there, one text or, of several, each; none: nothing.
     std::function<std::vector<std::string>(const Question&)> print = {};
@@ -65,6 +75,8 @@ struct QuestionField {
 
 /// Every field, in the order in which texts are put into a question.
 ARCHSIM_API std::vector<const QuestionField*> question_fields();
+/// Keys of the fields of some kinds of questions.
+ARCHSIM_API std::vector<std::string> keys_of(std::initializer_list<FieldOf> kinds);
 /// The field of that key, alias or flag; null where there is none.
 ARCHSIM_API const QuestionField* find_question_field(std::string_view name);
 /// The same; throws UsageError with the nearest keys.

@@ -96,12 +96,59 @@ Json question_json(const Question& question) {
     return object;
 }
 
-Json question_json(const Question& question, std::span<const std::string_view> only) {
-    Json object = Json::object();
-    for (const QuestionField* field : question_fields())
-        if (std::find(only.begin(), only.end(), field->key) != only.end())
-            object[field->key] = field_json(*field, field->print(question));
-    return object;
+namespace {
+
+Members<Question> members_of(const std::vector<const QuestionField*>& fields) {
+    std::vector<Member<Question>> members;
+    for (const QuestionField* field : fields)
+        members.emplace_back(
+            field->key, field->help,
+            [field](const Question& question) { return field_json(*field, field->print(question)); },
+            Shaped{[field] {
+                Json schema = field_schema(field->kind, {});
+                if (field->key == "devices") // "auto": as many as hold the model
+                    schema["type"].push_back("string");
+                return schema;
+            }});
+    return Members<Question>(std::move(members));
+}
+
+} // namespace
+
+Members<Question> question_members() {
+    return members_of(question_fields());
+}
+
+Members<Question> question_members(std::span<const std::string_view> only) {
+    std::vector<const QuestionField*> fields = question_fields();
+    std::erase_if(fields, [&](const QuestionField* field) {
+        return std::find(only.begin(), only.end(), field->key) == only.end();
+    });
+    return members_of(fields);
+}
+
+Json field_schema(FieldKind kind, const std::vector<std::string>& words) {
+    const Json whole = {{"type", "integer"}}, real = {{"type", "number"}};
+    const auto or_several = [](const Json& one) {
+        return Json{{"type", {one["type"], "array"}}, {"items", one}};
+    };
+    switch (kind) {
+    case FieldKind::truth:
+        return {{"type", "boolean"}};
+    case FieldKind::sizes:
+        return {{"type", "object"}, {"additionalProperties", whole}};
+    case FieldKind::lists:
+        return {{"type", "object"}, {"additionalProperties", {{"type", "array"}, {"items", whole}}}};
+    case FieldKind::reals:
+        return {{"type", "object"}, {"additionalProperties", or_several(real)}};
+    case FieldKind::texts:
+        return {{"type", "array"}, {"items", {{"type", "string"}}}};
+    case FieldKind::whole:
+        return json_schema::or_null(whole);
+    case FieldKind::text:
+        break;
+    }
+    return json_schema::or_null(words.empty() ? Json{{"type", "string"}} : json_schema::one_of(words));
 }
 
 std::vector<std::string> texts_of_json(const QuestionField& field, const Json& value,

@@ -2,6 +2,7 @@
 // Questions as JSON: the fields of a request, and their texts from JSON.
 
 #include "archsim/core/export.hpp"
+#include "ask/json_members.hpp"
 #include "ask/question.hpp"
 
 #include <nlohmann/json.hpp>
@@ -19,8 +20,15 @@ nlohmann::ordered_json field_json(const QuestionField& field, const std::vector<
 
 /// Every field by its key, what is usual too: {"precision": "bf16", "batch_size": 1, ..., "context": 4096}.
 nlohmann::ordered_json question_json(const Question& question);
-/// The fields of these keys, for tools that ask no others.
-nlohmann::ordered_json question_json(const Question& question, std::span<const std::string_view> only);
+
+/// The same as members of a document, described as the tools explain the fields; or, for tools that ask no
+/// others, the fields of these keys.
+Members<Question> question_members();
+Members<Question> question_members(std::span<const std::string_view> only);
+
+/// JSON Schema of field_json(): what values of that kind are. `words`: of texts, those that there are; empty:
+/// any.
+nlohmann::ordered_json field_schema(FieldKind kind, const std::vector<std::string>& words);
 
 /// The texts that a value of a document gives to a field; none for null. Throws UsageError, naming the field
 /// as `name`, for a value of another kind.

@@ -5,26 +5,44 @@
 
 namespace archsim {
 
-nlohmann::ordered_json server_json(const ServingRequest& request) {
-    using Json = nlohmann::ordered_json;
-    Json object = Json::object();
-    for (const ServingField& field : serving_fields()) {
-        if (!field.print)
-            continue;
-        const std::vector<std::string> texts = field.print(request);
-        Json& value = object[field.key];
-        if (field.kind == FieldKind::truth)
-            value = !texts.empty() && texts.front() == "true";
-        else if (texts.empty())
-            value = nullptr;
-        else if (const auto whole = parse_whole(texts.front()))
-            value = *whole;
-        else if (const auto real = parse_real(texts.front()))
-            value = *real;
-        else
-            value = texts.front();
-    }
-    return object;
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json text_json(const std::string& text) {
+    if (const auto whole = parse_whole(text))
+        return *whole;
+    const auto real = parse_real(text);
+    return real ? Json(*real) : Json(text);
+}
+
+Json server_field_json(const ServingField& field, const ServingRequest& request) {
+    const std::vector<std::string> texts = field.print(request);
+    if (field.kind == FieldKind::truth)
+        return !texts.empty() && texts.front() == "true";
+    return texts.empty() ? Json(nullptr) : text_json(texts.front());
+}
+
+/// Texts may be numbers: a rate, a share, a size with a spread.
+Json server_field_schema(const ServingField& field) {
+    if (field.kind == FieldKind::truth)
+        return {{"type", "boolean"}};
+    if (!field.choices.empty())
+        return json_schema::or_null(json_schema::one_of(field.choices));
+    return {{"type", {"number", "string", "null"}}};
+}
+
+} // namespace
+
+Members<ServingRequest> server_members() {
+    std::vector<Member<ServingRequest>> members;
+    for (const ServingField& field : serving_fields())
+        if (field.print)
+            members.emplace_back(
+                field.key, field.help,
+                [&field](const ServingRequest& request) { return server_field_json(field, request); },
+                Shaped{[&field] { return server_field_schema(field); }});
+    return Members<ServingRequest>(std::move(members));
 }
 
 } // namespace archsim

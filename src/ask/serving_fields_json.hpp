@@ -2,13 +2,12 @@
 // A request to a server as JSON, from the rows of its fields.
 
 #include "archsim/run/serve.hpp"
-
-#include <nlohmann/json.hpp>
+#include "ask/json_members.hpp"
 
 namespace archsim {
 
 /// Every field by its key, but for those whose value is the content of a file: {"rate": 2, "prompt_tokens":
 /// null, ...}. Null: what a new request has.
-nlohmann::ordered_json server_json(const ServingRequest& request);
+Members<ServingRequest> server_members();
 
 } // namespace archsim

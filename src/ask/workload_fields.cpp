@@ -143,6 +143,7 @@ QuestionField generator_field(const char* key, const char* flag, const char* hel
             .help = help,
             .value = "N",
             .group = kFurtherGroup,
+            .of = FieldOf::pass,
             .low = 1,
             .high = kMost,
             .print = none,
@@ -162,6 +163,7 @@ std::vector<QuestionField> workload_fields() {
          .help = "items per inference",
          .value = "N",
          .fallback = "1",
+         .of = FieldOf::pass,
          .low = 1,
          .high = kMostItems,
          .print = [](const Question& q) { return text_or_none(fmt::format("{}", q.workload.batch)); },
@@ -215,6 +217,7 @@ std::vector<QuestionField> workload_fields() {
          .help = "pixels of each image: 1024, or 1024x768 (width x height)",
          .value = "PIXELS",
          .group = kFurtherGroup,
+         .of = FieldOf::pass,
          .print = none,
          .parse = give_image_size},
         generator_field("frames", "--frames", "frames of a video"),
@@ -224,6 +227,7 @@ std::vector<QuestionField> workload_fields() {
          .help = "answer a prompt of N tokens",
          .value = "N",
          .group = kSeveralGroup,
+         .of = FieldOf::answer,
          .low = 1,
          .high = kMostTokens,
          .print = of_prompt([](const Prompt& p) { return text_or_none(fmt::format("{}", p.tokens)); }),
@@ -236,6 +240,7 @@ std::vector<QuestionField> workload_fields() {
          .help = "with M tokens, one step each",
          .value = "M",
          .group = kSeveralGroup,
+         .of = FieldOf::answer,
          .low = 1,
          .high = kMostTokens,
          .print = of_prompt([](const Prompt& p) { return text_or_none(fmt::format("{}", p.generate)); }),
@@ -249,6 +254,7 @@ std::vector<QuestionField> workload_fields() {
                  "answer)",
          .value = "N",
          .group = kSeveralGroup,
+         .of = FieldOf::answer,
          .low = 1,
          .high = kMostPositions,
          .print = of_prompt([](const Prompt& p) {
@@ -266,6 +272,7 @@ std::vector<QuestionField> workload_fields() {
                  "vocabulary for it take longer)",
          .group = kSeveralGroup,
          .choices = {"greedy", "top-p"},
+         .of = FieldOf::answer,
          .print = of_prompt([](const Prompt& p) { return text_or_none(p.sampled ? "top-p" : "greedy"); }),
          .parse =
              [](const std::string& text, const std::string& name, Question& q) {
@@ -279,6 +286,8 @@ std::vector<QuestionField> workload_fields() {
              "with a prompt: how devices share the model, such as tp=4,pp=2,dp=2,ep=8, in place of --devices",
          .value = "WAYS",
          .group = kSeveralGroup,
+         .of = FieldOf::answer,
+         .commas = true,
          .print = of_prompt([](const Prompt& p) {
              if (!p.parallel)
                  return std::vector<std::string>{};

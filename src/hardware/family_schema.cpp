@@ -213,9 +213,7 @@ std::string completed_schema(const std::filesystem::path& file) {
     complete_schema(schema);
     if (schema == before)
         return text;
-    constexpr int kIndent = 2;
-    const bool spread = text == before.dump(kIndent) + "\n"; // schemas of the tools' documents
-    return (spread ? schema.dump(kIndent) : on_lines(schema, 0, 0)) + "\n";
+    return on_lines(schema, 0, 0) + "\n";
 }
 
 } // namespace archsim

@@ -87,6 +87,10 @@ SchemaCheck::SchemaCheck(const std::string& schema_file, std::vector<Finding>& f
     }
 }
 
+SchemaCheck::SchemaCheck(const nlohmann::json& schema) : schema_(std::make_unique<Schema>()) {
+    valijson::SchemaParser().populateSchema(Adapter(schema), schema_->schema);
+}
+
 SchemaCheck::~SchemaCheck() = default;
 SchemaCheck::SchemaCheck(SchemaCheck&&) noexcept = default;
 SchemaCheck& SchemaCheck::operator=(SchemaCheck&&) noexcept = default;

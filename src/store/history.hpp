@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -99,5 +100,7 @@ ARCHSIM_API std::string to_json(const HistoryList& list, PlainView view = {});
 ARCHSIM_API std::string to_json(const HistoryChanges& changes, PlainView view = {});
 ARCHSIM_API std::string to_json(const HistoryTrend& trend, PlainView view = {});
 ARCHSIM_API std::string to_json(const HistoryRows& rows, PlainView view = {});
+/// The JSON Schema of all four.
+ARCHSIM_API nlohmann::ordered_json history_schema();
 
 } // namespace archsim

@@ -2,11 +2,11 @@
 
 #include "store/history.hpp"
 
-#include "archsim/core/version.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
-#include "report/render/json_document.hpp"
+#include "report/blocks/result_row.hpp"
+#include "report/render/answer_document.hpp"
 #include "store/other_answers.hpp"
 
 #include <algorithm>
@@ -60,25 +60,42 @@ HistoryColumns<Row> key_columns(KeyOf key_of) {
     const auto text = [key_of](auto of) {
         return [=](const Row& row) { return text_cell(of(key_of(row))); };
     };
-    return {{{"Model", "", "model"}, text([](const CellKey& k) { return k.model; })},
-            {{"Hardware", "", "hardware"}, text(saved_hardware)},
-            {{"Stack", "", "runtime", Align::left, 1}, text([](const CellKey& k) { return k.runtime; })},
-            {{"Precision", "", "precision"}, text([](const CellKey& k) { return k.precision; })},
+    constexpr CellType kText = CellType::text;
+    return {{{"Model", "", "model"}, text([](const CellKey& k) { return k.model; }), kText},
+            {{"Hardware", "", "hardware"}, text(saved_hardware), kText},
+            {{"Stack", "", "runtime", Align::left, 1},
+             text([](const CellKey& k) { return k.runtime; }),
+             kText,
+             "software stack"},
+            {{"Precision", "", "precision"}, text([](const CellKey& k) { return k.precision; }), kText},
             {{"Batch", "", "batch_size", Align::right},
-             [=](const Row& row) { return count_cell(true, static_cast<double>(key_of(row).batch_size)); }},
-            {{"Conditions", "", "conditions", Align::left, 2}, text(other_conditions)}};
+             [=](const Row& row) { return count_cell(true, static_cast<double>(key_of(row).batch_size)); },
+             CellType::count},
+            {{"Conditions", "", "conditions", Align::left, 2},
+             text(other_conditions),
+             kText,
+             "that are not the usual ones"}};
 }
 
 HistoryColumns<SavedRun> run_columns() {
+    constexpr CellType kText = CellType::text, kCount = CellType::count;
     return {{{"Run", "", "run", Align::right},
-             [](const SavedRun& run) { return count_cell(true, static_cast<double>(run.id)); }},
-            {{"Started", "UTC", "started"}, [](const SavedRun& run) { return text_cell(run.started); }},
-            {{"Version", "", "version"}, [](const SavedRun& run) { return text_cell(run.version); }},
+             [](const SavedRun& run) { return count_cell(true, static_cast<double>(run.id)); },
+             kCount},
+            {{"Started", "UTC", "started"},
+             [](const SavedRun& run) { return text_cell(run.started); },
+             kText,
+             "UTC, ISO 8601"},
+            {{"Version", "", "version"}, [](const SavedRun& run) { return text_cell(run.version); }, kText},
             {{"Results", "", "results", Align::right},
-             [](const SavedRun& run) { return count_cell(true, static_cast<double>(run.results)); }},
-            {{"Tool", "", "tool", Align::left, 1}, [](const SavedRun& run) { return text_cell(run.tool); }},
+             [](const SavedRun& run) { return count_cell(true, static_cast<double>(run.results)); },
+             kCount},
+            {{"Tool", "", "tool", Align::left, 1},
+             [](const SavedRun& run) { return text_cell(run.tool); },
+             kText},
             {{"Command", "", "command", Align::left, 2},
-             [](const SavedRun& run) { return text_cell(run.command); }}};
+             [](const SavedRun& run) { return text_cell(run.command); },
+             kText}};
 }
 
 Cell value_cell(const Metric& metric, const std::optional<Measure>& measure, const std::string& status) {
@@ -104,13 +121,20 @@ HistoryColumns<CellChange> change_columns(const Metric& metric) {
         return Column{fmt::format("{} {}", metric.heading, when), metric.column_unit,
                       fmt::format("{}_{}", metric.field, when), Align::right};
     };
-    columns.push_back({heading("before"), [&metric](const CellChange& change) {
+    columns.push_back({heading("before"),
+                       [&metric](const CellChange& change) {
                            return value_cell(metric, change.before, change.status_before);
-                       }});
-    columns.push_back({heading("after"), [&metric](const CellChange& change) {
+                       },
+                       CellType::number_or_word, "a word where there is no estimate"});
+    columns.push_back({heading("after"),
+                       [&metric](const CellChange& change) {
                            return value_cell(metric, change.after, change.status_after);
-                       }});
-    columns.push_back({{"Change", "", "ratio", Align::right}, change_cell});
+                       },
+                       CellType::number_or_word, "a word where there is no estimate"});
+    columns.push_back({{"Change", "", "ratio", Align::right},
+                       change_cell,
+                       CellType::number_or_word,
+                       "after / before; a word where one of them has no estimate"});
     return columns;
 }
 
@@ -150,16 +174,21 @@ std::vector<TrendRow> rows_of(const HistoryTrend& answer) {
 HistoryColumns<TrendRow> trend_columns(const Metric& metric) {
     auto columns =
         key_columns<TrendRow>([](const TrendRow& row) -> const CellKey& { return row.trend->key; });
-    columns.push_back({{"Run", "", "run", Align::right}, [](const TrendRow& row) {
-                           return count_cell(true, static_cast<double>(row.point->run.id));
-                       }});
-    columns.push_back({{"Started", "UTC", "started", Align::left, 1},
-                       [](const TrendRow& row) { return text_cell(row.point->run.started); }});
     columns.push_back(
-        {{"Version", "", "version"}, [](const TrendRow& row) { return text_cell(row.point->run.version); }});
-    columns.push_back({column_of(metric), [](const TrendRow& row) {
-                           return value_cell(*row.metric, row.point->measure, row.point->status);
-                       }});
+        {{"Run", "", "run", Align::right},
+         [](const TrendRow& row) { return count_cell(true, static_cast<double>(row.point->run.id)); },
+         CellType::count});
+    columns.push_back({{"Started", "UTC", "started", Align::left, 1},
+                       [](const TrendRow& row) { return text_cell(row.point->run.started); },
+                       CellType::text,
+                       "UTC, ISO 8601"});
+    columns.push_back({{"Version", "", "version"},
+                       [](const TrendRow& row) { return text_cell(row.point->run.version); },
+                       CellType::text});
+    columns.push_back(
+        {column_of(metric),
+         [](const TrendRow& row) { return value_cell(*row.metric, row.point->measure, row.point->status); },
+         CellType::number_or_word, "a word where there is no estimate"});
     return columns;
 }
 
@@ -202,12 +231,14 @@ std::vector<HistoryRow> rows_of(const HistoryRows& answer) {
 HistoryColumns<HistoryRow> row_columns(const std::vector<HistoryRow>& rows) {
     HistoryColumns<HistoryRow> columns;
     const auto text = [&](const char* key, auto of) {
-        columns.push_back({plain_column(key), [of](const HistoryRow& row) { return text_cell(of(row)); }});
+        columns.push_back(
+            {plain_column(key), [of](const HistoryRow& row) { return text_cell(of(row)); }, CellType::text});
     };
     const auto whole = [&](const char* key, auto of) {
-        columns.push_back({plain_column(key), [of](const HistoryRow& row) {
-                               return count_cell(true, static_cast<double>(of(row)));
-                           }});
+        columns.push_back(
+            {plain_column(key),
+             [of](const HistoryRow& row) { return count_cell(true, static_cast<double>(of(row))); },
+             CellType::count});
     };
     whole("run", [](const HistoryRow& row) { return row.run->id; });
     text("started", [](const HistoryRow& row) { return row.run->started; });
@@ -239,17 +270,15 @@ HistoryColumns<HistoryRow> row_columns(const std::vector<HistoryRow>& rows) {
     for (const MetricField& field : fields_of(saved_metrics())) {
         if (!shown(*field.metric))
             continue;
-        columns.push_back({plain_column(field.key()), [field](const HistoryRow& row) {
+        columns.push_back({plain_column(field.key()),
+                           [field](const HistoryRow& row) {
                                const auto found = row.result->metrics.find(field.metric->key);
                                const bool known = found != row.result->metrics.end();
                                return number_cell(known, known ? field.of(found->second) : 0);
-                           }});
+                           },
+                           CellType::number, meaning_of(field)});
     }
     return columns;
-}
-
-Json document_of(const char* question, const std::string& file) {
-    return {{"schema", "archsim.history/1"}, {"version", version()}, {"question", question}, {"file", file}};
 }
 
 /// "12 runs, the last on 2026-11-22 with compare_models."
@@ -306,6 +335,90 @@ std::vector<std::string> lines_of(const HistoryTrend& answer) {
     return lines.empty() ? std::vector<std::string>{"No such answers."} : lines;
 }
 
+/// The document of a question to a file.
+template <class Answer>
+AnswerDocument<Answer> history_document(const char* question, const Members<Answer>& rest) {
+    return {
+        "history", "questions to a file of results",
+        Members<Answer>{{"question", "", [question](const Answer&) { return question; }, OneOf{{question}}},
+                        {"file", "", &Answer::file}}
+            .with(rest)};
+}
+
+template <class Answer>
+Member<Answer> history_verdict() {
+    return {"verdict", "the answer", [](const Answer& answer) { return lines_of(answer); }, lines_members()};
+}
+
+AnswerDocument<HistoryList> runs_document() {
+    return history_document<HistoryList>(
+        "runs", {history_verdict<HistoryList>(),
+                 {"runs", "oldest first", &HistoryList::runs, members_of(run_columns())}});
+}
+
+AnswerDocument<HistoryChanges> changes_document(const Metric& metric) {
+    using C = HistoryChanges;
+    const Members<CellKey> keys =
+        members_of(key_columns<CellKey>([](const CellKey& key) -> const CellKey& { return key; }));
+    return history_document<C>("changes", {history_verdict<C>(),
+                                           {"before", "run", &C::before},
+                                           {"after", "run", &C::after},
+                                           {"metric", "", [](const C& c) { return c.metric->key; }},
+                                           {"threshold", "share from which a change counts", &C::threshold},
+                                           {"unchanged", "", &C::same},
+                                           {"worse", "", &C::worse},
+                                           {"changes", "", &C::changes, members_of(change_columns(metric))},
+                                           {"only_before", "questions of one side alone", &C::gone, keys},
+                                           {"only_after", "questions of one side alone", &C::added, keys}});
+}
+
+AnswerDocument<HistoryTrend> trend_document(const Metric& metric) {
+    using T = HistoryTrend;
+    return history_document<T>(
+        "trend", {history_verdict<T>(),
+                  {"metric", "", [](const T& t) { return t.metric->key; }},
+                  {"rows", "", [](const T& t) { return rows_of(t); }, members_of(trend_columns(metric))}});
+}
+
+AnswerDocument<HistoryRows> rows_document(const std::vector<HistoryRow>& rows) {
+    return history_document<HistoryRows>(
+        "rows",
+        {{"rows", "", [](const HistoryRows& all) { return rows_of(all); }, members_of(row_columns(rows))}});
+}
+
+/// The schema with the columns of every metric, of which an answer has some: `of` gives it for one.
+template <class Of>
+Json of_every_metric(const char* list, Of of) {
+    Json all;
+    for (const Metric* metric : saved_metrics().rows()) {
+        Json schema = of(*metric);
+        Json& rows = schema["properties"][list]["items"];
+        if (all.is_null()) {
+            all = std::move(schema);
+            continue;
+        }
+        Json& known = all["properties"][list]["items"];
+        known["properties"].update(rows["properties"]);
+        Json both = Json::array();
+        for (const Json& key : known["required"])
+            if (std::find(rows["required"].begin(), rows["required"].end(), key) != rows["required"].end())
+                both.push_back(key);
+        known["required"] = std::move(both);
+    }
+    return all;
+}
+
+/// Rows have the columns of those metrics that are saved in the file.
+Json rows_schema() {
+    Json schema = rows_document({}).schema();
+    for (const MetricField& field : fields_of(saved_metrics())) {
+        Json& rows = schema["properties"]["rows"]["items"];
+        rows["properties"][field.key()] = schema_of(CellType::number);
+        rows["properties"][field.key()]["description"] = meaning_of(field);
+    }
+    return schema;
+}
+
 } // namespace
 
 Report describe(const HistoryList& list, PlainView, Format format) {
@@ -319,10 +432,7 @@ Report describe(const HistoryList& list, PlainView, Format format) {
 }
 
 std::string to_json(const HistoryList& list, PlainView) {
-    Json document = document_of("runs", list.file);
-    document["verdict"] = {{"lines", lines_of(list)}};
-    document["runs"] = array_of(run_columns(), list.runs);
-    return document_text(document);
+    return runs_document().text(list);
 }
 
 Report describe(const HistoryChanges& answer, PlainView, Format format) {
@@ -357,19 +467,7 @@ Report describe(const HistoryChanges& answer, PlainView, Format format) {
 }
 
 std::string to_json(const HistoryChanges& answer, PlainView) {
-    Json document = document_of("changes", answer.file);
-    document["verdict"] = {{"lines", lines_of(answer)}};
-    document["before"] = answer.before;
-    document["after"] = answer.after;
-    document["metric"] = answer.metric->key;
-    document["threshold"] = answer.threshold;
-    document["unchanged"] = answer.same;
-    document["worse"] = answer.worse();
-    document["changes"] = array_of(change_columns(*answer.metric), answer.changes);
-    const auto keys = key_columns<CellKey>([](const CellKey& key) -> const CellKey& { return key; });
-    document["only_before"] = array_of(keys, answer.gone);
-    document["only_after"] = array_of(keys, answer.added);
-    return document_text(document);
+    return changes_document(*answer.metric).text(answer);
 }
 
 Report describe(const HistoryTrend& answer, PlainView, Format format) {
@@ -389,11 +487,7 @@ Report describe(const HistoryTrend& answer, PlainView, Format format) {
 }
 
 std::string to_json(const HistoryTrend& answer, PlainView) {
-    Json document = document_of("trend", answer.file);
-    document["verdict"] = {{"lines", lines_of(answer)}};
-    document["metric"] = answer.metric->key;
-    document["rows"] = array_of(trend_columns(*answer.metric), rows_of(answer));
-    return document_text(document);
+    return trend_document(*answer.metric).text(answer);
 }
 
 Report describe(const HistoryRows& answer, PlainView, Format format) {
@@ -406,10 +500,15 @@ Report describe(const HistoryRows& answer, PlainView, Format format) {
 }
 
 std::string to_json(const HistoryRows& answer, PlainView) {
-    Json document = document_of("rows", answer.file);
-    const std::vector<HistoryRow> rows = rows_of(answer);
-    document["rows"] = array_of(row_columns(rows), rows);
-    return document_text(document);
+    return rows_document(rows_of(answer)).text(answer);
+}
+
+Json history_schema() {
+    return any_of(
+        {runs_document().schema(),
+         of_every_metric("changes", [](const Metric& metric) { return changes_document(metric).schema(); }),
+         of_every_metric("rows", [](const Metric& metric) { return trend_document(metric).schema(); }),
+         rows_schema()});
 }
 
 } // namespace archsim

@@ -272,7 +272,8 @@ TEST_CASE("within limits the headline meets them", "[laws][screen]") {
             const ModelComparison c = compare_models(laws::session(), request);
             const auto labels = hardware_labels(c.results);
             const Decision decision = decide(c.results, request.decision);
-            const auto verdict = verdict_json({c.results, labels, metric::latency, {}, &decision});
+            const auto verdict =
+                verdict_members().value(verdict_record({c.results, labels, metric::latency, {}, &decision}));
             const bool any =
                 std::any_of(decision.qualifies.begin(), decision.qualifies.end(), [](bool q) { return q; });
             for (const auto& best : verdict.at("best"))

@@ -43,11 +43,11 @@ const Takeaway& takeaway_of(const Report& report) {
 TEST_CASE("the verdict names the winner of find_winner, its value and who is tied", "[report][verdict]") {
     const ModelComparison c = compared({"resnet50"}, {"H100", "A100", "T4", "KPU-T64@6W"});
     const auto labels = hardware_labels(c.results);
-    const auto json = verdict_json({.results = c.results,
-                                    .labels = labels,
-                                    .by = metric::latency,
-                                    .conditions = {},
-                                    .usual = c.usual.front()});
+    const auto json = verdict_members().value(verdict_record({.results = c.results,
+                                                              .labels = labels,
+                                                              .by = metric::latency,
+                                                              .conditions = {},
+                                                              .usual = c.usual.front()}));
     REQUIRE(json.at("best").size() == 2); // latency and energy
     for (const auto& best : json.at("best")) {
         const Metric& m = *MetricTable::standard().find(best.at("metric").get<std::string>());
@@ -72,7 +72,8 @@ TEST_CASE("limits are counted over what runs", "[report][verdict]") {
     std::size_t met = 0;
     for (const Result& r : c.results)
         met += r.estimate.power_w <= 60 ? 1U : 0U;
-    const auto json = verdict_json({c.results, labels, metric::latency, {}, &decision});
+    const auto json =
+        verdict_members().value(verdict_record({c.results, labels, metric::latency, {}, &decision}));
     CHECK(json.at("limits").at(0).at("met") == met);
     CHECK(json.at("limits").at(0).at("of") == c.results.size());
     CHECK_THAT(json.at("lines").dump(), Contains("met by " + std::to_string(met) + " of 3"));

@@ -2,6 +2,7 @@
 // every claim holds.
 
 #include "compare/ties.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/model_classes_report.hpp"
 
 #include "hardware/schema_check.hpp"
@@ -135,10 +136,8 @@ TEST_CASE("classes of models are drawn in every format", "[run][model_classes]")
         CHECK_THAT(text, Catch::Contains(words));
     const auto document = nlohmann::json::parse(to_json(c));
     CHECK(document["rows"].size() == 13 * 4);
-    std::vector<Finding> findings;
-    const SchemaCheck schema(ARCHSIM_SOURCE_DIR "/docs/schemas/model_classes.schema.json", findings);
-    for (const Finding& finding : schema.validate(document, "model classes"))
-        findings.push_back(finding);
+    const SchemaCheck schema(nlohmann::json(model_classes_schema()));
+    const std::vector<Finding> findings = schema.validate(document, "model classes");
     for (const Finding& finding : findings)
         UNSCOPED_INFO(to_string(finding));
     CHECK(findings.empty());

@@ -1,7 +1,7 @@
 #include "report/answers/batch_report.hpp"
 
-#include "archsim/core/version.hpp"
 #include "compare/generation_metrics.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/blocks/batch_blocks.hpp"
 #include "report/blocks/decision_report.hpp"
 #include "report/blocks/device_warnings.hpp"
@@ -11,7 +11,7 @@
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
 #include "report/blocks/shown_metrics.hpp"
-#include "report/render/json_document.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <fmt/format.h>
 
@@ -21,8 +21,6 @@
 namespace archsim {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 const Result& first_result(const BatchAnalysis& sweep) {
     return sweep.series.front().points.front().result;
@@ -222,21 +220,38 @@ Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
     return report;
 }
 
+namespace {
+
+AnswerDocument<BatchAnalysis> batch_document(const MetricView& view) {
+    using A = BatchAnalysis;
+    const Members<A> request =
+        request_members()
+            .of<A>(first_result)
+            .with({{"hardware", "devices, with the power modes they run in", device_labels}});
+    return {"analyze_batch",
+            "one model over batch sizes",
+            {{"request", "what was asked", std::identity{}, request},
+             {"model", "",
+              [](const A& a) {
+                  return KnownModel{first_result(a).model.get(), nullptr};
+              },
+              model_members()},
+             {"verdict", "the answer", [](const A& a) { return batch_lines(a, device_labels(a)); },
+              lines_members()},
+             {"batch_sizes", "ascending", &A::batches},
+             {"series", "", &A::series,
+              Members<BatchSeries>{{"hardware", "as asked", &BatchSeries::hardware}}.with(
+                  batch_series_members(view, "points"))}}};
+}
+
+} // namespace
+
+nlohmann::ordered_json analyze_batch_schema() {
+    return batch_document({}).schema();
+}
+
 std::string to_json(const BatchAnalysis& sweep, PlainView) {
-    Json request = request_json(first_result(sweep));
-    request["hardware"] = device_labels(sweep);
-    Json document = {{"schema", "archsim.analyze_batch/1"},
-                     {"version", version()},
-                     {"request", std::move(request)},
-                     {"model", model_json(*first_result(sweep).model, nullptr)},
-                     {"verdict", {{"lines", batch_lines(sweep, device_labels(sweep))}}},
-                     {"batch_sizes", sweep.batches},
-                     {"series", Json::array()}};
-    for (const BatchSeries& series : sweep.series)
-        document["series"].push_back({{"hardware", series.hardware},
-                                      {"best_batch", best_batch_json(series)},
-                                      {"points", batch_points_json(sweep, series)}});
-    return document_text(document);
+    return batch_document({sweep.metrics, sweep.limits.cost}).text(sweep);
 }
 
 } // namespace archsim

@@ -3,11 +3,13 @@
 #include "archsim/core/version.hpp"
 #include "core/printable.hpp"
 #include "hardware/operator_rules.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/budget_report.hpp"
 #include "report/answers/budget_text.hpp"
 #include "report/answers/difference_blocks.hpp"
 #include "report/answers/difference_json.hpp"
 #include "report/blocks/result_row.hpp"
+#include "report/render/answer_document.hpp"
 #include "report/render/html_text.hpp"
 #include "report/render/json_document.hpp"
 
@@ -20,44 +22,51 @@ namespace archsim {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json or_null(const std::optional<double>& value) {
-    return value ? Json(*value) : Json(nullptr);
+Members<BudgetOutcome> budget_outcome_members() {
+    using O = BudgetOutcome;
+    return {{"rule", "", [](const O& o) { return o.rule.text; }},
+            {"metric", "", [](const O& o) { return o.rule.metric->key; }},
+            {"status", "", &O::status, UpTo{BudgetStatus::no_value}},
+            {"failed", "", &O::failed},
+            {"before", "in the metric's unit", &O::before},
+            {"after", "in the metric's unit", &O::after},
+            {"limit", "in the metric's unit", &O::limit},
+            {"chance", "probability that a limit of a value is kept, from the interval of the estimate",
+             &O::chance}};
 }
 
-Json outcome_json(const BudgetOutcome& o) {
-    return {{"rule", o.rule.text},       {"metric", o.rule.metric->key}, {"status", name_of(o.status)},
-            {"failed", o.failed()},      {"before", or_null(o.before)},  {"after", or_null(o.after)},
-            {"limit", or_null(o.limit)}, {"chance", or_null(o.chance)}};
+Members<BudgetedEstimate> budgeted_members() {
+    using E = BudgetedEstimate;
+    return {{"model", "", [](const E& e) { return e.result.model->name; }},
+            {"hardware", "", [](const E& e) { return e.result.hardware; }},
+            {"status", "", [](const E& e) { return status_text(e.result.estimate); }, result_status()},
+            {"reason", "why it does not run",
+             [](const E& e) { return e.after ? std::nullopt : std::optional(e.result.estimate.reason); }},
+            {"in_baseline", "", [](const E& e) { return e.before.has_value(); }},
+            {"outcomes", "of each rule", &E::outcomes, budget_outcome_members()},
+            {"moved", "differences as explain_difference writes them", &E::moved, difference_members()},
+            {"request", "what was asked", [](const E& e) { return e.result; }, request_members()}};
+}
+
+AnswerDocument<BudgetAnswer> budget_document() {
+    using A = BudgetAnswer;
+    return {
+        "check_budget",
+        "limits and changes, checked",
+        {{"baseline", "file; null: none", [](const A& a) { return nonempty(a.request.baseline.string()); }},
+         {"verdict", "the answer", budget_lines, lines_members()},
+         {"failures", "outcomes that fail", &A::failures},
+         {"estimates", "model by model", &A::estimates, budgeted_members()}}};
 }
 
 } // namespace
 
+nlohmann::ordered_json check_budget_schema() {
+    return budget_document().schema();
+}
+
 std::string to_json(const BudgetAnswer& answer, const BudgetView&) {
-    Json document = {{"schema", "archsim.check_budget/1"},
-                     {"version", version()},
-                     {"baseline", answer.request.baseline.empty() ? Json(nullptr)
-                                                                  : Json(answer.request.baseline.string())},
-                     {"verdict", {{"lines", budget_lines(answer)}}},
-                     {"failures", answer.failures()},
-                     {"estimates", Json::array()}};
-    for (const BudgetedEstimate& e : answer.estimates) {
-        Json row = {{"model", e.result.model->name},
-                    {"hardware", e.result.hardware},
-                    {"status", status_text(e.result.estimate)},
-                    {"reason", e.after ? Json(nullptr) : Json(e.result.estimate.reason)},
-                    {"in_baseline", e.before.has_value()},
-                    {"outcomes", Json::array()},
-                    {"moved", Json::array()}};
-        for (const BudgetOutcome& o : e.outcomes)
-            row["outcomes"].push_back(outcome_json(o));
-        for (const Difference& d : e.moved)
-            row["moved"].push_back(difference_json(d));
-        row["request"] = request_json(e.result);
-        document["estimates"].push_back(std::move(row));
-    }
-    return document_text(document);
+    return budget_document().text(answer);
 }
 
 namespace {
@@ -136,6 +145,7 @@ std::string uri_of(const std::string& name) {
 } // namespace
 
 std::string to_sarif(const BudgetAnswer& answer) {
+    using Json = nlohmann::ordered_json;
     Json rules = Json::array(), results = Json::array();
     for (const BudgetRule& rule : answer.request.rules)
         rules.push_back({{"id", rule.text},

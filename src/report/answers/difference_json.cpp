@@ -3,83 +3,113 @@
 #include "report/blocks/result_text.hpp"
 
 #include <array>
-#include <cmath>
 
 namespace archsim {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Both = std::array<std::optional<double>, 2>;
 
-Json finite(double value) {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
-Json side_json(const EstimateRecord& r) {
-    return {{"model", r.model},      {"hardware", r.hardware},
-            {"runtime", r.stack},    {"precision", precision_name(r.precision)},
-            {"batch_size", r.batch}, {"dims", r.dims}};
-}
-
-Json two(const std::array<double, 2>& values) {
+Both two(const std::array<double, 2>& values) {
     return {finite(values[0]), finite(values[1])};
 }
 
-Json part_json(const DifferencePart& p) {
-    return {{"value", p.value},
-            {"main_factor", p.main_value != 0 ? Json(info_of(p.main).name) : Json(nullptr)},
-            {"main_value", p.main_value},
-            {"latency_s", two(p.latency_s)},
-            {"operations", two(p.operations)},
-            {"memory_bytes", two(p.bytes)},
-            {"kernels", two(p.kernels)},
-            {"energy_j", two(p.energy_j)},
-            {"peak_share", two(p.peak_share)}};
+const char* const kPeakShare = "useful operations over those of the peak in that time: before, after";
+
+Members<EstimateRecord> side_members() {
+    using R = EstimateRecord;
+    return {{"model", "", &R::model},
+            {"hardware", "", &R::hardware},
+            {"runtime", "software stack", &R::stack},
+            {"precision", "", [](const R& r) { return precision_name(r.precision); }},
+            {"batch_size", "", &R::batch},
+            {"dims", "sizes of symbolic dimensions", &R::dims}};
+}
+
+Members<DifferencePart> difference_part_members() {
+    using P = DifferencePart;
+    const auto both = [](std::array<double, 2> P::*values) {
+        return [values](const P& p) { return two(p.*values); };
+    };
+    return {
+        {"value", "part of after - before, in the metric's unit", &P::value},
+        {"main_factor", "cause with the largest part of it",
+         [](const P& p) { return p.main_value != 0 ? std::optional(info_of(p.main).name) : std::nullopt; }},
+        {"main_value", "", &P::main_value},
+        {"latency_s", "time: before, after", both(&P::latency_s)},
+        {"operations", "useful operations: before, after", both(&P::operations)},
+        {"memory_bytes", "bytes to and from external memory: before, after", both(&P::bytes)},
+        {"kernels", "kernels and layers started: before, after", both(&P::kernels)},
+        {"energy_j", "energy: before, after", both(&P::energy_j)},
+        {"peak_share", kPeakShare, both(&P::peak_share)}};
+}
+
+Members<Contribution> difference_cause_members() {
+    using C = Contribution;
+    return {{"factor", "", [](const C& c) { return info_of(c.factor).name; }},
+            {"title", "", [](const C& c) { return info_of(c.factor).title; }},
+            {"value", "its part of the difference", &C::value},
+            {"before_input", "", [](const C& c) { return finite(c.b.value); }},
+            {"after_input", "", [](const C& c) { return finite(c.a.value); }},
+            {"input_unit", "", [](const C& c) { return info_of(c.factor).unit; }}};
+}
+
+Members<ClassDifference> class_difference_members() {
+    using C = ClassDifference;
+    return Members<C>{{"class", "of operators", &C::kind}}
+        .with(difference_part_members().of<C>([](const C& c) { return c.part; }))
+        .with({{"causes", "parts of the value by factor", [](const C& c) {
+                    std::vector<std::pair<std::string, double>> causes;
+                    for (const auto& [factor, value] : c.causes)
+                        causes.emplace_back(info_of(factor).name, value);
+                    return causes;
+                }}});
+}
+
+Members<BlockDifference> block_difference_members() {
+    using B = BlockDifference;
+    return Members<B>{{"block", "* stands for numbers of single blocks", &B::name},
+                      {"change", "", [](const B& b) { return name_of(b.change); }},
+                      {"blocks", "how many it stands for", &B::blocks}}
+        .with(difference_part_members().of<B>([](const B& b) { return b.part; }))
+        .with(
+            {{"main_class", "class of operators with the largest part of it", &B::main_kind},
+             {"main_class_value", "", [](const B& b) { return b.main_part.value; }},
+             {"main_class_peak_share", kPeakShare, [](const B& b) { return two(b.main_part.peak_share); }}});
 }
 
 } // namespace
 
-nlohmann::ordered_json difference_json(const Difference& d) {
-    const Attribution& x = d.attribution;
-    Json out = {
-        {"metric", x.metric->key},
-        {"unit", x.metric->unit},
-        {"sides", {{"before", side_json(d.sides[0])}, {"after", side_json(d.sides[1])}}},
-        {"before", x.b_value},
-        {"after", x.a_value},
-        {"difference", x.difference},
-        {"intervals_overlap", d.overlapping},
-        {"operators", {{"before", d.operators[0]}, {"after", d.operators[1]}, {"aligned", d.aligned}}},
-        {"causes", Json::array()},
-        {"by_change", Json::object()},
-        {"classes", Json::array()},
-        {"blocks", Json::array()}};
-    for (const Contribution& c : x.contributions)
-        out["causes"].push_back({{"factor", info_of(c.factor).name},
-                                 {"title", info_of(c.factor).title},
-                                 {"value", c.value},
-                                 {"before_input", finite(c.b.value)},
-                                 {"after_input", finite(c.a.value)},
-                                 {"input_unit", info_of(c.factor).unit}});
+Members<Difference> difference_members() {
+    using D = Difference;
+    std::vector<Member<D>> changes;
     for (const Change change : {Change::kept, Change::added, Change::removed, Change::displaced})
-        out["by_change"][std::string(name_of(change))] = d.by_change[static_cast<std::size_t>(change)];
-    for (const ClassDifference& c : d.classes) {
-        Json row = {{"class", c.kind}};
-        row.update(part_json(c.part));
-        row["causes"] = Json::object();
-        for (const auto& [factor, value] : c.causes)
-            row["causes"][std::string(info_of(factor).name)] = value;
-        out["classes"].push_back(std::move(row));
-    }
-    for (const BlockDifference& b : d.blocks) {
-        Json row = {{"block", b.name}, {"change", name_of(b.change)}, {"blocks", b.blocks}};
-        row.update(part_json(b.part));
-        row["main_class"] = b.main_kind;
-        row["main_class_value"] = b.main_part.value;
-        row["main_class_peak_share"] = two(b.main_part.peak_share);
-        out["blocks"].push_back(std::move(row));
-    }
-    return out;
+        changes.emplace_back(std::string(name_of(change)), "",
+                             [change](const D& d) { return d.by_change[static_cast<std::size_t>(change)]; });
+    return {
+        {"metric", "", [](const D& d) { return d.attribution.metric->key; }},
+        {"unit", "", [](const D& d) { return d.attribution.metric->unit; }},
+        {"sides", "", std::identity{},
+         Members<D>{{"before", "", [](const D& d) { return d.sides[0]; }, side_members()},
+                    {"after", "", [](const D& d) { return d.sides[1]; }, side_members()}}},
+        {"before", "", [](const D& d) { return d.attribution.b_value; }},
+        {"after", "", [](const D& d) { return d.attribution.a_value; }},
+        {"difference", "after - before", [](const D& d) { return d.attribution.difference; }},
+        {"intervals_overlap", "of the two 90 % intervals", &D::overlapping},
+        {"operators", "with run-time work; aligned: in both", std::identity{},
+         Members<D>{{"before", "", [](const D& d) { return d.operators[0]; }},
+                    {"after", "", [](const D& d) { return d.operators[1]; }},
+                    {"aligned", "", &D::aligned}}},
+        {"causes", "they add up to the difference", [](const D& d) { return d.attribution.contributions; },
+         difference_cause_members()},
+        {"by_change",
+         "parts of kernels that both have, that only the second has, that only the first had, and that both "
+         "have but others displace from the chip",
+         std::identity{}, Members<D>(std::move(changes))},
+        {"classes", "classes of operators; they add up to the difference", &D::classes,
+         class_difference_members()},
+        {"blocks", "blocks of the network; they add up to the difference", &D::blocks,
+         block_difference_members()}};
 }
 
 } // namespace archsim

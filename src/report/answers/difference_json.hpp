@@ -1,11 +1,10 @@
 #pragma once
+#include "ask/json_members.hpp"
 #include "compare/difference.hpp"
-
-#include <nlohmann/json.hpp>
 
 namespace archsim {
 
 /// "metric", "sides", "before", "after", "difference", "causes", "by_change", "classes", "blocks".
-nlohmann::ordered_json difference_json(const Difference& difference);
+Members<Difference> difference_members();
 
 } // namespace archsim

@@ -1,12 +1,12 @@
 #include "report/answers/difference_report.hpp"
 
-#include "archsim/core/version.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/difference_blocks.hpp"
 #include "report/answers/difference_json.hpp"
 #include "report/answers/explanation_text.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/json_document.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -71,24 +71,27 @@ Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Form
 
 namespace {
 
-nlohmann::ordered_json requests_json(const DifferenceAnswer& answer) {
-    auto list = nlohmann::ordered_json::array();
-    for (const Result& result : answer.results)
-        list.push_back(request_json(result));
-    return list;
+AnswerDocument<DifferenceAnswer> difference_document() {
+    using A = DifferenceAnswer;
+    return {"explain_difference", "what makes two estimates differ",
+            Members<A>{{"requests", "what was asked of both sides", &A::results, request_members()},
+                       {"verdict", "the answer",
+                        [](const A& a) {
+                            const Difference& d = a.difference;
+                            return difference_lines(d, labels_of(d.sides[0], d.sides[1]));
+                        },
+                        lines_members()}}
+                .with(difference_members().of<A>(std::mem_fn(&A::difference)))};
 }
 
 } // namespace
 
+nlohmann::ordered_json explain_difference_schema() {
+    return difference_document().schema();
+}
+
 std::string to_json(const DifferenceAnswer& answer, const DifferenceView&) {
-    const Difference& d = answer.difference;
-    nlohmann::ordered_json document = {
-        {"schema", "archsim.explain_difference/1"},
-        {"version", version()},
-        {"requests", requests_json(answer)},
-        {"verdict", {{"lines", difference_lines(d, labels_of(d.sides[0], d.sides[1]))}}}};
-    document.update(difference_json(d));
-    return document_text(document);
+    return difference_document().text(answer);
 }
 
 } // namespace archsim

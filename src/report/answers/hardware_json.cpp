@@ -1,216 +1,259 @@
 // The hardware tool's JSON documents; unknown values are null.
 
-#include "archsim/core/version.hpp"
 #include "hardware/operator_rules.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/hardware_list.hpp"
 #include "report/answers/list_verdicts.hpp"
 #include "report/blocks/finding_json.hpp"
-#include "report/render/json_document.hpp"
-
-#include <nlohmann/json.hpp>
+#include "report/render/answer_document.hpp"
 
 namespace archsim {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// What the stack's compiler leaves to others, and the operators that its vendor lists.
-Json rules_json(const Runtime& stack) {
-    Json refused = Json::array(), lists = Json::array();
-    const auto kind = [](const std::shared_ptr<const Source>& source) {
-        return source ? Json({{"kind", name_of(source->kind)}, {"cite", source->cite}}) : Json();
-    };
-    if (stack.rules) {
-        for (const OperatorRule& rule : stack.rules->refused) {
-            Json when = Json::array();
-            for (const OperatorCondition& condition : rule.when)
-                when.push_back(condition.text());
-            refused.push_back({{"operators", rule.operators},
-                               {"generations", rule.generations},
-                               {"when", std::move(when)},
-                               {"because", rule.because},
-                               {"source", kind(rule.source)}});
-        }
-        for (const OperatorList& list : stack.rules->lists)
-            lists.push_back({{"operators", list.operators},
-                             {"generations", list.generations},
-                             {"because", list.because},
-                             {"source", kind(list.source)}});
-    }
-    return Json({{"refused", std::move(refused)},
-                 {"lists", std::move(lists)},
-                 {"rest_follows", stack.rules && stack.rules->rest_follows}});
+std::optional<double> value_or_null(const Fact& fact) {
+    return fact.known() ? std::optional(fact.value) : std::nullopt;
 }
 
-constexpr const char* kSchema = "archsim.list_hardware_mappers/1";
+using Counts = std::vector<std::pair<std::string, std::size_t>>;
+using Peaks = std::vector<std::pair<std::string, double>>;
 
-Json value_json(const Fact& fact) {
-    return fact.known() ? Json(fact.value) : Json(nullptr);
-}
-
-Json counts_json(const SourceCounts& sources) {
-    Json counts = Json::object();
+/// Numbers by the kind of their source.
+Counts counts_of(const SourceCounts& sources) {
+    Counts counts;
     for (const SourceKind kind : kSourceKinds)
-        counts[std::string(name_of(kind))] = sources[kind];
+        counts.emplace_back(name_of(kind), sources[kind]);
     return counts;
 }
 
-Json peaks_json(const Device& device, EngineClass kind) {
-    Json peaks = Json::object();
+Peaks peaks_of(const Device& device, EngineClass kind) {
+    Peaks peaks;
     for (const Precision precision : kPrecisions)
         if (const double peak = device.peak(kind, precision); peak > 0)
-            peaks[std::string(name_of(precision))] = peak;
+            peaks.emplace_back(name_of(precision), peak);
     return peaks;
 }
 
-Json price_json(const std::optional<Price>& price, const char* key) {
-    if (!price)
-        return nullptr;
-    Json out = {{key, value_json(price->amount)}, {"date", price->date}, {"instance", price->instance}};
-    if (!price->amount.known())
-        out["reason"] = price->amount.note;
-    return out;
+Members<Source> cited_source_members() {
+    return {{"kind", "", [](const Source& s) { return name_of(s.kind); }}, {"cite", "", &Source::cite}};
 }
 
-Json modes_json(const Device& device) {
-    Json modes = Json::array();
-    for (const PowerMode& mode : device.power_modes)
-        modes.push_back({{"name", mode.name},
-                         {"aliases", mode.aliases},
-                         {"active_units", value_json(mode.active_units)},
-                         {"clock_hz", value_json(mode.clock)},
-                         {"memory_bandwidth_bytes_per_s", value_json(mode.memory_bandwidth)},
-                         {"limit_w", value_json(mode.limit)},
-                         {"uncapped", mode.uncapped}});
-    return modes;
+/// What the stack's compiler leaves to others, and the operators that its vendor lists.
+Members<Runtime> operator_rule_members() {
+    using Rule = OperatorRule;
+    using List = OperatorList;
+    return {{"refused", "what the stack's compiler leaves to others",
+             [](const Runtime& s) { return s.rules ? s.rules->refused : std::vector<Rule>{}; },
+             Members<Rule>{{"operators", "types; *: any", &Rule::operators},
+                           {"generations", "of devices; empty: all", &Rule::generations},
+                           {"when", "conditions on attributes and shapes; empty: always",
+                            [](const Rule& rule) {
+                                std::vector<std::string> when;
+                                for (const OperatorCondition& condition : rule.when)
+                                    when.push_back(condition.text());
+                                return when;
+                            }},
+                           {"because", "", &Rule::because},
+                           {"source", "", &Rule::source, cited_source_members()}}},
+            {"lists", "operators that the vendor lists; what is not on the list is refused",
+             [](const Runtime& s) { return s.rules ? s.rules->lists : std::vector<List>{}; },
+             Members<List>{{"operators", "", &List::operators},
+                           {"generations", "of devices; empty: all", &List::generations},
+                           {"because", "", &List::because},
+                           {"source", "", &List::source, cited_source_members()}}},
+            {"rest_follows", "what depends on a refused operator runs on the host too",
+             [](const Runtime& s) { return s.rules && s.rules->rest_follows; }}};
 }
 
-Json device_json(const Device& device) {
-    Json mode_names = Json::array();
-    for (const PowerMode& mode : device.power_modes)
-        mode_names.push_back(mode.name);
-    const auto text = [](const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); };
-    return {{"id", device.id},
-            {"family", name_of(device.family)},
-            {"name", device.name},
-            {"aliases", device.aliases},
-            {"power_modes", std::move(mode_names)},
-            {"default_power_mode", text(device.default_power_mode)},
-            {"runtimes", device.runtimes},
-            {"default_runtime", text(device.default_runtime)},
-            {"vendor", text(device.vendor)},
-            {"codename", text(device.codename)},
-            {"generation", text(device.generation)},
-            {"year", device.year > 0 ? Json(device.year) : Json(nullptr)},
-            {"process_nm", value_json(device.process_nm)},
-            {"peak_matrix_ops_per_s", peaks_json(device, EngineClass::matrix)},
-            {"peak_vector_ops_per_s", peaks_json(device, EngineClass::vector)},
-            {"memory_bytes", device.dram ? value_json(device.dram->capacity) : Json(nullptr)},
-            {"bandwidth_bytes_per_s", device.dram ? value_json(device.dram->bandwidth) : Json(nullptr)},
-            {"tdp_w", value_json(device.tdp)},
-            {"idle_w", value_json(device.idle)},
-            {"list_price", price_json(device.list_price, "usd")},
-            {"server_price", price_json(device.server_price, "usd")},
-            {"cloud_price", price_json(device.cloud_price, "usd_per_hour")},
-            {"host", text(device.host)},
-            {"file", device.file}};
+Members<Price> dated_price_members(const char* key) {
+    return {{key, "null: nobody states a price", [](const Price& p) { return value_or_null(p.amount); }},
+            {"date", "", &Price::date},
+            {"instance", "what is rented", &Price::instance},
+            {"reason", "why nobody states a price", [](const Price& p) {
+                 return Sometimes<std::string>{p.amount.known() ? std::nullopt
+                                                                : std::optional(p.amount.note)};
+             }}};
 }
 
-Json facts_json(const std::vector<StatedFact>& stated) {
-    Json facts = Json::array();
-    for (const StatedFact& fact : stated) {
-        Json row = {{"pointer", fact.where},
-                    {"value", fact.value},
-                    {"unit", fact.unit},
-                    {"kind", name_of(fact.kind)},
-                    {"source", fact.cite}};
-        if (!fact.note.empty())
-            row["note"] = fact.note;
-        if (fact.fitted_n > 0) {
-            row["n"] = fact.fitted_n;
-            row["error"] = fact.fitted_error;
-        }
-        facts.push_back(std::move(row));
-    }
-    return facts;
+Members<Device> listed_device_members() {
+    using D = Device;
+    const auto text = [](std::string D::*member) {
+        return [member](const D& d) { return nonempty(d.*member); };
+    };
+    return {
+        {"id", "", &D::id},
+        {"family", "architecture", [](const D& d) { return name_of(d.family); }, OneOf{family_names()}},
+        {"name", "", &D::name},
+        {"aliases", "", &D::aliases},
+        {"power_modes", "",
+         [](const D& d) {
+             std::vector<std::string> names;
+             for (const PowerMode& mode : d.power_modes)
+                 names.push_back(mode.name);
+             return names;
+         }},
+        {"default_power_mode", "", text(&D::default_power_mode)},
+        {"runtimes", "software stacks", &D::runtimes},
+        {"default_runtime", "", text(&D::default_runtime)},
+        {"vendor", "", text(&D::vendor)},
+        {"codename", "", text(&D::codename)},
+        {"generation", "", text(&D::generation)},
+        {"year", "", [](const D& d) { return d.year > 0 ? std::optional(d.year) : std::nullopt; }},
+        {"process_nm", "", [](const D& d) { return value_or_null(d.process_nm); }},
+        {"peak_matrix_ops_per_s", "by format", [](const D& d) { return peaks_of(d, EngineClass::matrix); }},
+        {"peak_vector_ops_per_s", "by format", [](const D& d) { return peaks_of(d, EngineClass::vector); }},
+        {"memory_bytes", "",
+         [](const D& d) { return d.dram ? value_or_null(d.dram->capacity) : std::nullopt; }},
+        {"bandwidth_bytes_per_s", "",
+         [](const D& d) { return d.dram ? value_or_null(d.dram->bandwidth) : std::nullopt; }},
+        {"tdp_w", "", [](const D& d) { return value_or_null(d.tdp); }},
+        {"idle_w", "", [](const D& d) { return value_or_null(d.idle); }},
+        {"list_price", "", &D::list_price, dated_price_members("usd")},
+        {"server_price", "of a server with it, for each device", &D::server_price,
+         dated_price_members("usd")},
+        {"cloud_price", "", &D::cloud_price, dated_price_members("usd_per_hour")},
+        {"host", "processor beside it", text(&D::host)},
+        {"file", "", &D::file}};
 }
 
+Members<StatedFact> stated_fact_members() {
+    using F = StatedFact;
+    return {{"pointer", "place in the file", &F::where},
+            {"value", "", &F::value},
+            {"unit", "as written", &F::unit},
+            {"kind", "of its source", [](const F& f) { return name_of(f.kind); }},
+            {"source", "", &F::cite},
+            {"note", "", [](const F& f) { return Sometimes<std::string>{nonempty(f.note)}; }},
+            {"n", "measurements that it was fitted to",
+             [](const F& f) {
+                 return Sometimes<int>{f.fitted_n > 0 ? std::optional(f.fitted_n) : std::nullopt};
+             }},
+            {"error", "of the fit", [](const F& f) {
+                 return Sometimes<double>{f.fitted_n > 0 ? std::optional(f.fitted_error) : std::nullopt};
+             }}};
+}
+
+Members<PowerMode> power_mode_members() {
+    using M = PowerMode;
+    const auto value = [](Fact M::*fact) { return [fact](const M& m) { return value_or_null(m.*fact); }; };
+    return {{"name", "", &M::name},
+            {"aliases", "", &M::aliases},
+            {"active_units", "", value(&M::active_units)},
+            {"clock_hz", "", value(&M::clock)},
+            {"memory_bandwidth_bytes_per_s", "", value(&M::memory_bandwidth)},
+            {"limit_w", "", value(&M::limit)},
+            {"uncapped", "no limit is set", &M::uncapped}};
+}
+
+/// What every document of the tool begins with, and the rest of one.
 template <class Answer>
-Json header(const Answer& answer) {
-    return {{"schema", kSchema}, {"version", version()}, {"verdict", verdict_document(answer)}};
+AnswerDocument<Answer> hardware_document(const Members<Answer>& rest) {
+    return {"list_hardware_mappers", "devices and software stacks",
+            Members<Answer>{{"verdict", "the answer",
+                             [](const Answer& answer) { return verdict_lines(answer); }, lines_members()}}
+                .with(rest)};
+}
+
+AnswerDocument<HardwareList> hardware_list_document() {
+    using L = HardwareList;
+    using R = HardwareRow;
+    return hardware_document<L>(
+        {{"hardware", "", &L::rows,
+          listed_device_members()
+              .of<R>([](const R& row) { return *row.device; })
+              .with({{"chosen_power_mode", "of a deployment",
+                      [](const R& row) { return Sometimes<std::string>{nonempty(row.power_mode)}; }},
+                     {"sources", "numbers by the kind of their source",
+                      [](const R& row) { return counts_of(row.sources); }}})},
+         {"deployments", "named sets of devices", &L::deployments,
+          Members<Deployment>{{"id", "", &Deployment::id},
+                              {"title", "", &Deployment::title},
+                              {"description", "", &Deployment::description},
+                              {"hardware", "", &Deployment::hardware}}},
+         {"runtimes", "software stacks", &L::runtimes},
+         {"findings", "devices that could not be read", &L::findings, finding_members()}});
+}
+
+AnswerDocument<DeviceSheet> device_sheet_document() {
+    using S = DeviceSheet;
+    return hardware_document<S>(
+        {{"hardware", "the one device", [](const S& s) { return std::array{&s}; },
+          listed_device_members()
+              .of<S>([](const S& s) { return *s.choice.device; })
+              .with({{"power_mode_details", "", [](const S& s) { return s.choice.device->power_modes; },
+                      power_mode_members()},
+                     {"sources", "numbers by the kind of their source",
+                      [](const S& s) { return counts_of(count_sources(s.facts)); }},
+                     {"notes", "", [](const S& s) { return s.choice.device->notes; }},
+                     {"facts", "every number with its source", &S::facts, stated_fact_members()}})},
+         {"findings", "", [](const S& s) { return s.choice.device->findings; }, finding_members()}});
+}
+
+AnswerDocument<RuntimeSheet> runtime_sheet_document() {
+    using S = RuntimeSheet;
+    const Members<S> stack = {
+        {"id", "", [](const S& s) { return s.runtime->id; }},
+        {"name", "", [](const S& s) { return s.runtime->name; }},
+        {"aliases", "", [](const S& s) { return s.runtime->aliases; }},
+        {"description", "", [](const S& s) { return s.runtime->description; }},
+        {"devices", "that it serves", &S::devices},
+        {"default_of", "devices whose default it is", &S::default_of},
+        {"graph_capture", "", [](const S& s) { return s.runtime->graph_capture; }},
+        {"autocast", "", [](const S& s) { return s.runtime->autocast; }},
+        {"precisions", "",
+         [](const S& s) {
+             std::vector<std::string_view> formats;
+             for (const Precision precision : s.runtime->precisions)
+                 formats.push_back(name_of(precision));
+             return formats;
+         }},
+        {"operators", "what the stack's compilers refuse, by attribute, and what they take alone",
+         [](const S& s) { return *s.runtime; }, operator_rule_members()},
+        {"integer_operators", "", [](const S& s) { return s.runtime->integer_operators; }},
+        {"one_thread_operators", "", [](const S& s) { return s.runtime->one_thread_operators; }},
+        {"compile_base_s", "", [](const S& s) { return value_or_null(s.runtime->compile_base); }},
+        {"compile_per_operator_s", "",
+         [](const S& s) { return value_or_null(s.runtime->compile_per_operator); }},
+        {"sources", "numbers by the kind of their source",
+         [](const S& s) { return counts_of(count_sources(s.facts)); }},
+        {"facts", "every number with its source", &S::facts, stated_fact_members()}};
+    return hardware_document<S>(
+        {{"runtimes", "the one stack", [](const S& s) { return std::array{&s}; }, stack}});
+}
+
+AnswerDocument<HardwareCheck> hardware_check_document() {
+    using C = HardwareCheck;
+    return hardware_document<C>({{"checked", "file or folder", &C::path},
+                                 {"devices", "0: a single file", &C::devices},
+                                 {"runtime_count", "0: a single file", &C::runtimes},
+                                 {"device_sources", "numbers by the kind of their source",
+                                  [](const C& c) { return counts_of(c.device_sources); }},
+                                 {"runtime_sources", "numbers by the kind of their source",
+                                  [](const C& c) { return counts_of(c.runtime_sources); }},
+                                 {"findings", "", &C::findings, finding_members()}});
 }
 
 } // namespace
 
+nlohmann::ordered_json list_hardware_mappers_schema() {
+    return any_of({hardware_list_document().schema(), device_sheet_document().schema(),
+                   runtime_sheet_document().schema(), hardware_check_document().schema()});
+}
+
 std::string to_json(const HardwareList& list, PlainView) {
-    Json document = header(list);
-    Json& hardware = document["hardware"] = Json::array();
-    for (const HardwareRow& row : list.rows) {
-        Json device = device_json(*row.device);
-        if (!row.power_mode.empty())
-            device["chosen_power_mode"] = row.power_mode;
-        device["sources"] = counts_json(row.sources);
-        hardware.push_back(std::move(device));
-    }
-    Json& deployments = document["deployments"] = Json::array();
-    for (const Deployment& deployment : list.deployments)
-        deployments.push_back({{"id", deployment.id},
-                               {"title", deployment.title},
-                               {"description", deployment.description},
-                               {"hardware", deployment.hardware}});
-    document["runtimes"] = list.runtimes;
-    document["findings"] = findings_json(list.findings);
-    return document_text(document);
+    return hardware_list_document().text(list);
 }
 
 std::string to_json(const DeviceSheet& sheet, PlainView) {
-    const Device& device = *sheet.choice.device;
-    Json document = header(sheet);
-    Json entry = device_json(device);
-    entry["power_mode_details"] = modes_json(device);
-    entry["sources"] = counts_json(count_sources(sheet.facts));
-    entry["notes"] = device.notes;
-    entry["facts"] = facts_json(sheet.facts);
-    document["hardware"] = Json::array({std::move(entry)});
-    document["findings"] = findings_json(device.findings);
-    return document_text(document);
+    return device_sheet_document().text(sheet);
 }
 
 std::string to_json(const RuntimeSheet& sheet, PlainView) {
-    const Runtime& stack = *sheet.runtime;
-    Json formats = Json::array();
-    for (const Precision precision : stack.precisions)
-        formats.push_back(name_of(precision));
-    Json document = header(sheet);
-    document["runtimes"] = Json::array({{{"id", stack.id},
-                                         {"name", stack.name},
-                                         {"aliases", stack.aliases},
-                                         {"description", stack.description},
-                                         {"devices", sheet.devices},
-                                         {"default_of", sheet.default_of},
-                                         {"graph_capture", stack.graph_capture},
-                                         {"autocast", stack.autocast},
-                                         {"precisions", std::move(formats)},
-                                         {"operators", rules_json(stack)},
-                                         {"integer_operators", stack.integer_operators},
-                                         {"one_thread_operators", stack.one_thread_operators},
-                                         {"compile_base_s", value_json(stack.compile_base)},
-                                         {"compile_per_operator_s", value_json(stack.compile_per_operator)},
-                                         {"sources", counts_json(count_sources(sheet.facts))},
-                                         {"facts", facts_json(sheet.facts)}}});
-    return document_text(document);
+    return runtime_sheet_document().text(sheet);
 }
 
 std::string to_json(const HardwareCheck& check, PlainView) {
-    Json document = header(check);
-    document["checked"] = check.path;
-    document["devices"] = check.devices;
-    document["runtime_count"] = check.runtimes;
-    document["device_sources"] = counts_json(check.device_sources);
-    document["runtime_sources"] = counts_json(check.runtime_sources);
-    document["findings"] = findings_json(check.findings);
-    return document_text(document);
+    return hardware_check_document().text(check);
 }
 
 } // namespace archsim

@@ -5,8 +5,6 @@
 #include "report/answers/hardware_list.hpp"
 #include "report/answers/model_list.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <string>
 #include <vector>
 
@@ -22,11 +20,5 @@ std::vector<std::string> verdict_lines(const RuntimeSheet& sheet);
 std::vector<std::string> verdict_lines(const HardwareCheck& check);
 /// "155 models of 31 tasks, from ... to ...", or how many files of a folder can be used.
 std::vector<std::string> verdict_lines(const ModelList& list);
-
-/// The field "verdict" of a document: {"lines": [...]}.
-template <class Answer>
-nlohmann::ordered_json verdict_document(const Answer& answer) {
-    return {{"lines", verdict_lines(answer)}};
-}
 
 } // namespace archsim

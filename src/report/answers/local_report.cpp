@@ -1,11 +1,11 @@
 #include "report/answers/local_report.hpp"
 
-#include "archsim/core/version.hpp"
 #include "ask/question_json.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
-#include "report/render/json_document.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,15 +15,15 @@
 
 namespace archsim {
 
+std::string_view name_of(LocalKind kind) {
+    return kind == LocalKind::vision ? "vision" : kind == LocalKind::speech ? "speech" : "language";
+}
+
 namespace {
 
 constexpr double kLocalGiga = 1e9;
 
 using LocalColumn = ColumnOf<LocalModel>;
-
-std::string_view name_of(LocalKind kind) {
-    return kind == LocalKind::vision ? "vision" : kind == LocalKind::speech ? "speech" : "language";
-}
 
 std::string_view rate_unit(const LocalAnswer& answer) {
     return answer.request.kind != LocalKind::language ? "inferences/s" : "tokens/s";
@@ -205,54 +205,87 @@ Report describe(const LocalAnswer& answer, const LocalView& view, Format format)
     return report;
 }
 
-std::string to_json(const LocalAnswer& answer, const LocalView&) {
-    using Document = nlohmann::ordered_json;
-    const auto rate = [](const LocalModel& m, const LocalRate& r) {
-        return m.runs && r.per_s > 0 ? Document{{"value", r.per_s}, {"interval", {r.low, r.high}}}
-                                     : Document(nullptr);
+namespace {
+
+Members<LocalModel> local_model_members() {
+    using M = LocalModel;
+    /// A rate and its interval.
+    struct Shown {
+        LocalRate rate;
     };
-    const auto text = [](const std::string& t) { return t.empty() ? Document(nullptr) : Document(t); };
-    const auto positive = [](double value) { return value > 0 ? Document(value) : Document(nullptr); };
-    Document models = Document::array();
-    for (const LocalModel& m : answer.models)
-        models.push_back(
-            {{"model", m.name},
-             {"precision", m.format},
-             {"parameters", positive(m.parameters)},
-             {"runs", m.runs},
-             {"fast_enough", m.runs && !m.too_slow},
-             {"reason", text(m.reason)},
-             {"projected", m.projected},
-             {"prompt_tokens_per_s", rate(m, m.prompt)},
-             {"output_per_s", rate(m, m.output)},
-             {"memory_bytes", positive(m.memory_bytes)},
-             {"capacity_bytes", positive(m.capacity_bytes)},
-             {"layers", m.layers > 0 ? Document(m.layers) : Document(nullptr)},
-             {"device_layers", m.runs && m.layers > 0 ? Document(m.device_layers) : Document(nullptr)},
-             {"expert_layers_on_host",
-              m.runs && m.layers > 0 ? Document(m.expert_layers) : Document(nullptr)},
-             {"host_bytes", m.host_bytes},
-             {"command", text(m.command)}});
-    const LocalRequest& r = answer.request;
-    constexpr std::string_view kAsked[] = {"context"};
-    Document request = {{"device", r.device},
-                        {"host", text(r.host)},
-                        {"host_memory_bytes", positive(r.host_memory_bytes)},
-                        {"kind", name_of(r.kind)},
-                        {"precisions", r.formats},
-                        {"least_tokens_per_s", positive(r.least_tokens_per_s)}};
-    request.update(
-        question_json({Workload{.model = {}, .prompt = Prompt{.context = r.context}}, {}}, kAsked));
-    return document_text({{"schema", "archsim.local_models/1"},
-                          {"version", version()},
-                          {"request", std::move(request)},
-                          {"device", answer.device},
-                          {"host", text(answer.host)},
-                          {"runtime", answer.runtime},
-                          {"kind", name_of(answer.request.kind)},
-                          {"context", answer.request.context},
-                          {"considered", answer.considered},
-                          {"models", std::move(models)}});
+    const auto rate = [](LocalRate M::*which) {
+        return [which](const M& m) {
+            return m.runs && (m.*which).per_s > 0 ? std::optional(Shown{m.*which}) : std::nullopt;
+        };
+    };
+    const auto layers = [](std::int64_t M::*which, bool always) {
+        return [which, always](const M& m) {
+            return m.layers > 0 && (always || m.runs) ? std::optional(m.*which) : std::nullopt;
+        };
+    };
+    const Members<Shown> rates = {{"value", "", [](const Shown& s) { return s.rate.per_s; }},
+                                  {"interval", "90 %", [](const Shown& s) {
+                                       return std::array{s.rate.low, s.rate.high};
+                                   }}};
+    return {
+        {"model", "", &M::name},
+        {"precision", "of the weights", &M::format},
+        {"parameters", "null: not published", [](const M& m) { return positive(m.parameters); }},
+        {"runs", "", &M::runs},
+        {"fast_enough", "runs at the least rate asked for", [](const M& m) { return m.runs && !m.too_slow; }},
+        {"reason", "why it does not run", [](const M& m) { return nonempty(m.reason); }},
+        {"projected", "no comparable device was measured under this stack", &M::projected},
+        {"prompt_tokens_per_s", "tokens read per second; null: it does not run, or is no language model",
+         rate(&M::prompt), rates},
+        {"output_per_s", "tokens written per second at the end of the context; of vision models inferences",
+         rate(&M::output), rates},
+        {"memory_bytes", "that it needs whole; where it surely does not fit, of the weights alone",
+         [](const M& m) { return positive(m.memory_bytes); }},
+        {"capacity_bytes", "of the device", [](const M& m) { return positive(m.capacity_bytes); }},
+        {"layers", "", layers(&M::layers, true)},
+        {"device_layers", "fewer than layers: the rest runs on the host", layers(&M::device_layers, false)},
+        {"expert_layers_on_host", "layers of which the experts alone are in the host's memory",
+         layers(&M::expert_layers, false)},
+        {"host_bytes", "weights and cache in the host's memory", &M::host_bytes},
+        {"command", "that serves it with llama.cpp", [](const M& m) { return nonempty(m.command); }}};
+}
+
+AnswerDocument<LocalAnswer> local_document() {
+    using A = LocalAnswer;
+    using R = LocalRequest;
+    static constexpr std::string_view kAsked[] = {"context"};
+    const Members<R> request = Members<R>{
+        {"device", "", &R::device},
+        {"host", "", [](const R& r) { return nonempty(r.host); }},
+        {"host_memory_bytes", "null: what the database says",
+         [](const R& r) { return positive(r.host_memory_bytes); }},
+        {"kind", "of models", &R::kind, UpTo{LocalKind::speech}},
+        {"precisions", "", &R::formats},
+        {"least_tokens_per_s", "null: any", [](const R& r) {
+             return positive(r.least_tokens_per_s);
+         }}}.with(question_members(kAsked).of<R>([](const R& r) {
+        return Question{Workload{.model = {}, .prompt = Prompt{.context = r.context}}, {}};
+    }));
+    return {"local_models",
+            "which models run on one machine, and how fast",
+            {{"request", "what was asked", &A::request, request},
+             {"device", "", &A::device},
+             {"host", "", [](const A& a) { return nonempty(a.host); }},
+             {"runtime", "software stack", &A::runtime},
+             {"kind", "of models", [](const A& a) { return a.request.kind; }, UpTo{LocalKind::speech}},
+             {"context", "positions", [](const A& a) { return a.request.context; }},
+             {"considered", "models of the catalogue", &A::considered},
+             {"models", "largest first, formats widest first", &A::models, local_model_members()}}};
+}
+
+} // namespace
+
+nlohmann::ordered_json local_models_schema() {
+    return local_document().schema();
+}
+
+std::string to_json(const LocalAnswer& answer, const LocalView&) {
+    return local_document().text(answer);
 }
 
 } // namespace archsim

@@ -1,8 +1,8 @@
 #include "report/answers/model_classes_report.hpp"
 
-#include "archsim/core/version.hpp"
 #include "compare/mixed_formats.hpp"
 #include "compare/ties.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/blocks/architecture_differences.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/cost_text.hpp"
@@ -10,7 +10,7 @@
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/json_document.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,8 +22,6 @@
 namespace archsim {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// How many times better than the baseline an architecture is on a class.
 std::optional<double> times_better(const ModelClassComparison& c, const ModelClassRow& row, std::size_t i,
@@ -303,26 +301,26 @@ std::vector<ColumnOf<ClassCell>> class_columns() {
             return number_cell(own.has_value(), own.value_or(0));
         };
     };
-    return {{plain_column("class"),
-             [](const ClassCell& cell) { return text_cell(std::string(cell.row->what.title)); }},
-            {plain_column("model"),
-             [](const ClassCell& cell) { return text_cell(std::string(cell.row->what.model)); }},
-            {plain_column("architecture"),
-             [](const ClassCell& cell) { return text_cell(cell.comparison->labels[cell.architecture]); }},
-            {plain_column("hardware"),
-             [](const ClassCell& cell) { return text_cell(cell.row->results[cell.architecture].hardware); }},
-            {plain_column("runtime"),
-             [](const ClassCell& cell) {
-                 return text_cell(runtime_label(cell.row->results[cell.architecture]));
-             }},
-            {plain_column("status"),
-             [](const ClassCell& cell) {
-                 return text_cell(std::string(status_text(cell.row->results[cell.architecture].estimate)));
-             }},
-            {plain_column(metric::latency.field), value(metric::latency)},
-            {plain_column(metric::energy.field), value(metric::energy)},
-            {plain_column("times_faster"), times(metric::latency)},
-            {plain_column("times_less_energy"), times(metric::energy)}};
+    const auto text = [](const char* key, const char* meaning, auto of) {
+        return ColumnOf<ClassCell>{plain_column(key),
+                                   [of](const ClassCell& cell) { return text_cell(std::string(of(cell))); },
+                                   CellType::text, meaning};
+    };
+    const auto result = [](const ClassCell& cell) -> const Result& {
+        return cell.row->results[cell.architecture];
+    };
+    return {
+        text("class", "of models", [](const ClassCell& cell) { return cell.row->what.title; }),
+        text("model", "that stands for it", [](const ClassCell& cell) { return cell.row->what.model; }),
+        text("architecture", "",
+             [](const ClassCell& cell) { return cell.comparison->labels[cell.architecture]; }),
+        text("hardware", "", [=](const ClassCell& cell) { return result(cell).hardware; }),
+        text("runtime", "software stack", [=](const ClassCell& cell) { return runtime_label(result(cell)); }),
+        text("status", "", [=](const ClassCell& cell) { return status_text(result(cell).estimate); }),
+        {plain_column(metric::latency.field), value(metric::latency), CellType::number, "of the batch"},
+        {plain_column(metric::energy.field), value(metric::energy), CellType::number, "of an item"},
+        {plain_column("times_faster"), times(metric::latency), CellType::number, "than the baseline"},
+        {plain_column("times_less_energy"), times(metric::energy), CellType::number, "than the baseline"}};
 }
 
 std::vector<ClassCell> class_cells(const ModelClassComparison& c) {
@@ -333,42 +331,98 @@ std::vector<ClassCell> class_cells(const ModelClassComparison& c) {
     return cells;
 }
 
-Json claims_json(const ModelClassComparison& c, std::size_t self, const std::vector<ClassClaim>& claims) {
-    Json list = Json::array();
-    for (const ClassClaim& claim : claims)
-        list.push_back({{"class", c.rows[claim.row].what.title},
-                        {"model", c.rows[claim.row].what.model},
-                        {"metric", claim.metric->key},
-                        {"against", claim.other ? Json(c.labels[*claim.other])
-                                                : Json(fmt::format("batch {}", c.request.larger_batch))},
-                        {"ratio", claim.ratio},
-                        {"text", claim_text(c, self, claim)}});
-    return list;
+/// One architecture of a comparison.
+struct ProfiledArchitecture {
+    const ModelClassComparison* all = nullptr;
+    std::size_t index = 0;
+
+    const ArchitectureProfile& profile() const { return all->profiles[index]; }
+};
+
+struct ShownClaim {
+    ProfiledArchitecture of;
+    const ClassClaim* claim = nullptr;
+
+    const ModelClass& about() const { return of.all->rows[claim->row].what; }
+};
+
+Members<ShownClaim> claim_members() {
+    using S = ShownClaim;
+    return {{"class", "of models", [](const S& s) { return s.about().title; }},
+            {"model", "that stands for it", [](const S& s) { return s.about().model; }},
+            {"metric", "", [](const S& s) { return s.claim->metric->key; }},
+            {"against", "another architecture, or itself at the larger batch",
+             [](const S& s) {
+                 return s.claim->other ? s.of.all->labels[*s.claim->other]
+                                       : fmt::format("batch {}", s.of.all->request.larger_batch);
+             }},
+            {"ratio", "at least 1", [](const S& s) { return s.claim->ratio; }},
+            {"text", "", [](const S& s) { return claim_text(*s.of.all, s.of.index, *s.claim); }}};
 }
 
-/// Properties of the architecture, with their sources.
-Json properties_json(const Result& result) {
-    Json list = Json::array();
-    if (result.device)
-        for (const FamilyProperty& property : result.device->family.row().properties)
-            list.push_back({{"aspect", aspect_of(property).aspect},
-                            {"text", aspect_of(property).text},
-                            {"source", property.source}});
-    return list;
+Members<ProfiledArchitecture> profiled_architecture_members() {
+    using P = ProfiledArchitecture;
+    const auto claims = [](std::vector<ClassClaim> ArchitectureProfile::*which) {
+        return [which](const P& p) {
+            std::vector<ShownClaim> list;
+            for (const ClassClaim& claim : p.profile().*which)
+                list.push_back({p, &claim});
+            return list;
+        };
+    };
+    const auto titles = [](std::vector<std::size_t> ArchitectureProfile::*which) {
+        return [which](const P& p) {
+            std::vector<std::string> list;
+            for (const std::size_t row : p.profile().*which)
+                list.emplace_back(p.all->rows[row].what.title);
+            return list;
+        };
+    };
+    return {{"architecture", "", [](const P& p) { return p.all->labels[p.index]; }},
+            {"properties", "of its family, with their sources",
+             [](const P& p) {
+                 const auto& device = p.all->rows.front().results[p.index].device;
+                 return device ? std::span(device->family.row().properties)
+                               : std::span<const FamilyProperty>();
+             },
+             Members<FamilyProperty>{
+                 {"aspect", "programmability, driver, flexibility, use ...",
+                  [](const FamilyProperty& f) { return std::string(aspect_of(f).aspect); }},
+                 {"text", "", [](const FamilyProperty& f) { return std::string(aspect_of(f).text); }},
+                 {"source", "", [](const FamilyProperty& f) { return std::string(f.source); }}}},
+            {"compared_with", "architectures of comparable power, with which its speed is compared",
+             [](const P& p) {
+                 std::vector<std::string> list;
+                 for (const std::size_t peer : p.profile().peers)
+                     list.push_back(p.all->labels[peer]);
+                 return list;
+             }},
+            {"strengths", "", claims(&ArchitectureProfile::strengths), claim_members()},
+            {"weaknesses", "", claims(&ArchitectureProfile::weaknesses), claim_members()},
+            {"best_for_latency", "classes", titles(&ArchitectureProfile::best_for)},
+            {"best_for_energy", "classes", titles(&ArchitectureProfile::frugal_for)},
+            {"does_not_run", "classes", titles(&ArchitectureProfile::unable)}};
 }
 
-Json names_json(const ModelClassComparison& c, const std::vector<std::size_t>& architectures) {
-    Json list = Json::array();
-    for (const std::size_t i : architectures)
-        list.push_back(c.labels[i]);
-    return list;
-}
-
-Json titles_json(const ModelClassComparison& c, const std::vector<std::size_t>& rows) {
-    Json list = Json::array();
-    for (const std::size_t r : rows)
-        list.push_back(c.rows[r].what.title);
-    return list;
+AnswerDocument<ModelClassComparison> model_classes_document() {
+    using C = ModelClassComparison;
+    return {"model_classes",
+            "architectures over classes of models",
+            {{"verdict", "the answer", class_lines, lines_members()},
+             {"baseline", "that others are compared with", [](const C& c) { return c.labels[c.baseline]; }},
+             {"batch_size", "items", [](const C& c) { return c.request.batch; }},
+             {"larger_batch", "items", [](const C& c) { return c.request.larger_batch; }},
+             {"precision", "format asked for",
+              [](const C& c) { return precision_name(c.request.conditions.precision); }},
+             {"rows", "class by class", class_cells, members_of(class_columns())},
+             {"architectures", "",
+              [](const C& c) {
+                  std::vector<ProfiledArchitecture> list;
+                  for (std::size_t i = 0; i < c.labels.size(); ++i)
+                      list.push_back({&c, i});
+                  return list;
+              },
+              profiled_architecture_members()}}};
 }
 
 } // namespace
@@ -398,28 +452,12 @@ Report describe(const ModelClassComparison& c, PlainView, Format format) {
     return report;
 }
 
+nlohmann::ordered_json model_classes_schema() {
+    return model_classes_document().schema();
+}
+
 std::string to_json(const ModelClassComparison& c, PlainView) {
-    Json document = {{"schema", "archsim.model_classes/1"},
-                     {"version", version()},
-                     {"verdict", {{"lines", class_lines(c)}}},
-                     {"baseline", c.labels[c.baseline]},
-                     {"batch_size", c.request.batch},
-                     {"larger_batch", c.request.larger_batch},
-                     {"precision", precision_name(c.request.conditions.precision)}};
-    document["rows"] = array_of(class_columns(), class_cells(c));
-    Json& architectures = document["architectures"] = Json::array();
-    for (std::size_t i = 0; i < c.labels.size(); ++i) {
-        const ArchitectureProfile& profile = c.profiles[i];
-        architectures.push_back({{"architecture", c.labels[i]},
-                                 {"properties", properties_json(c.rows.front().results[i])},
-                                 {"compared_with", names_json(c, profile.peers)},
-                                 {"strengths", claims_json(c, i, profile.strengths)},
-                                 {"weaknesses", claims_json(c, i, profile.weaknesses)},
-                                 {"best_for_latency", titles_json(c, profile.best_for)},
-                                 {"best_for_energy", titles_json(c, profile.frugal_for)},
-                                 {"does_not_run", titles_json(c, profile.unable)}});
-    }
-    return document_text(document);
+    return model_classes_document().text(c);
 }
 
 } // namespace archsim

@@ -1,11 +1,11 @@
 #include "report/answers/model_list.hpp"
 
-#include "archsim/core/version.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/answers/list_verdicts.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/finding_json.hpp"
 #include "report/blocks/number_format.hpp"
-#include "report/render/json_document.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,8 +16,6 @@
 namespace archsim {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string sizes_text(const ListedModel& model) {
     std::string text;
@@ -126,39 +124,53 @@ Report describe(const ModelList& list, const ModelListView& view, Format format)
     return report;
 }
 
+namespace {
+
+Members<ListedModel> listed_model_members() {
+    using M = ListedModel;
+    const auto text = [](std::string M::*member) {
+        return [member](const M& m) { return nonempty(m.*member); };
+    };
+    const auto sum = [](double M::*member) {
+        return [member](const M& m) { return known(m.status == ImportStatus::ok, m.*member); };
+    };
+    return {{"name", "", &M::name},
+            {"title", "", &M::title},
+            {"family", "", text(&M::family)},
+            {"task", "", text(&M::task)},
+            {"aliases", "", &M::aliases},
+            {"source", "", &M::source},
+            {"file", "null: it is made of parts", text(&M::file)},
+            {"file_bytes", "", [](const M& m) { return known(!m.file.empty(), m.file_bytes); }},
+            {"parts", "models that it is made of", &M::parts},
+            {"status", "", &M::status, UpTo{ImportStatus::unreadable}},
+            {"parameters", "learned values", sum(&M::parameters)},
+            {"macs", "multiply-accumulates; 1 = 2 operations", sum(&M::macs)},
+            {"operations", "useful operations", sum(&M::operations)},
+            {"operators", "with run-time work", sum(&M::operators)},
+            {"weight_bytes", "constants at their stored size", sum(&M::weight_bytes)},
+            {"dims", "sizes of symbolic dimensions", &M::dims},
+            {"missing_operators", "operators that this library does not know", &M::missing_operators},
+            {"findings", "", &M::findings, finding_members()}};
+}
+
+AnswerDocument<ModelList> model_list_document() {
+    using L = ModelList;
+    return {"discover_models",
+            "models of the catalogue or of a folder",
+            {{"verdict", "the answer", [](const L& list) { return verdict_lines(list); }, lines_members()},
+             {"folder", "null: the catalogue", [](const L& list) { return nonempty(list.folder); }},
+             {"models", "", &L::models, listed_model_members()}}};
+}
+
+} // namespace
+
+nlohmann::ordered_json discover_models_schema() {
+    return model_list_document().schema();
+}
+
 std::string to_json(const ModelList& list, const ModelListView&) {
-    Json document = {{"schema", "archsim.discover_models/1"},
-                     {"version", version()},
-                     {"verdict", verdict_document(list)},
-                     {"folder", list.folder.empty() ? Json(nullptr) : Json(list.folder)},
-                     {"models", Json::array()}};
-    for (const ListedModel& model : list.models) {
-        const bool complete = model.status == ImportStatus::ok;
-        const auto sum = [&](double value) { return complete ? Json(value) : Json(nullptr); };
-        const auto text = [](const std::string& value) {
-            return value.empty() ? Json(nullptr) : Json(value);
-        };
-        document["models"].push_back(
-            {{"name", model.name},
-             {"title", model.title},
-             {"family", text(model.family)},
-             {"task", text(model.task)},
-             {"aliases", model.aliases},
-             {"source", model.source},
-             {"file", text(model.file)},
-             {"file_bytes", model.file.empty() ? Json(nullptr) : Json(model.file_bytes)},
-             {"parts", model.parts},
-             {"status", name_of(model.status)},
-             {"parameters", sum(model.parameters)},
-             {"macs", sum(model.macs)},
-             {"operations", sum(model.operations)},
-             {"operators", sum(model.operators)},
-             {"weight_bytes", sum(model.weight_bytes)},
-             {"dims", model.dims},
-             {"missing_operators", model.missing_operators},
-             {"findings", findings_json(model.findings)}});
-    }
-    return document_text(document);
+    return model_list_document().text(list);
 }
 
 } // namespace archsim

@@ -1,7 +1,7 @@
 #include "report/answers/operator_list.hpp"
 
-#include "archsim/core/version.hpp"
-#include "report/render/json_document.hpp"
+#include "report/answers/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,8 +12,6 @@
 namespace archsim {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string_view domain_name(const OperatorRow& row) {
     return row.domain.empty() ? std::string_view("ai.onnx") : row.domain;
@@ -95,23 +93,37 @@ Report describe(const OperatorRegistry& operators, PlainView, Format format) {
     return report;
 }
 
+namespace {
+
+AnswerDocument<OperatorRegistry> operators_document() {
+    const auto cost = [](auto of) {
+        return [of](const OperatorRow& row) { return cost_cell(row.cost, row.cost.*of).value; };
+    };
+    const Members<OperatorRow> row = {
+        {"domain", "", [](const OperatorRow& r) { return domain_name(r); }},
+        {"name", "", [](const OperatorRow& r) { return r.name; }},
+        {"since", "first version of its domain that has it", [](const OperatorRow& r) { return r.since; }},
+        {"kind", "what hardware has to do", [](const OperatorRow& r) { return name_of(r.kind); }},
+        {"fusion", "how it may join its neighbours in one kernel",
+         [](const OperatorRow& r) { return name_of(r.fusion); }},
+        {"vector_per_element", "operations; null: no fixed number describes them",
+         cost(&ElementCost::vector)},
+        {"special_per_element", "exp, log, erf, roots, division, trigonometry", cost(&ElementCost::special)},
+        {"doc", "", [](const OperatorRow& r) { return r.doc; }}};
+    return {"operators",
+            "operators that are understood",
+            {{"newest_opset", "of ai.onnx", [](const OperatorRegistry&) { return kNewestOpset; }},
+             {"operators", "", by_domain, row}}};
+}
+
+} // namespace
+
+nlohmann::ordered_json operators_schema() {
+    return operators_document().schema();
+}
+
 std::string to_json(const OperatorRegistry& operators, PlainView) {
-    Json document = {
-        {"schema", "archsim.operators/1"}, {"version", version()}, {"newest_opset", kNewestOpset}};
-    Json& list = document["operators"] = Json::array();
-    for (const OperatorRow* row : by_domain(operators)) {
-        const Cell vector = cost_cell(row->cost, row->cost.vector);
-        const Cell special = cost_cell(row->cost, row->cost.special);
-        list.push_back({{"domain", domain_name(*row)},
-                        {"name", row->name},
-                        {"since", row->since},
-                        {"kind", name_of(row->kind)},
-                        {"fusion", name_of(row->fusion)},
-                        {"vector_per_element", vector.value ? Json(*vector.value) : Json(nullptr)},
-                        {"special_per_element", special.value ? Json(*special.value) : Json(nullptr)},
-                        {"doc", row->doc}});
-    }
-    return document_text(document);
+    return operators_document().text(operators);
 }
 
 } // namespace archsim

@@ -1,12 +1,12 @@
 #include "report/answers/portability_report.hpp"
 
-#include "archsim/core/version.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
-#include "report/render/json_document.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,8 +17,6 @@
 namespace archsim {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostOperatorNames = 3;
 
@@ -182,9 +180,56 @@ std::vector<std::string> verdict_lines(const PortabilityAnswer& answer) {
     return lines;
 }
 
-Json rewrite_json(const RewriteOutcome& o) {
-    return {{"name", o.name},           {"title", o.title}, {"note", o.note},      {"places", o.places},
-            {"latency_s", o.latency_s}, {"items", o.items}, {"leaving", o.leaving}};
+Members<RewriteOutcome> rewrite_members() {
+    using R = RewriteOutcome;
+    return {{"name", "", &R::name},
+            {"title", "", &R::title},
+            {"note", "", &R::note},
+            {"places", "where it was done", &R::places},
+            {"latency_s", "after it, of the batch", &R::latency_s},
+            {"items", "of the batch", &R::items},
+            {"leaving", "operators that still leave the accelerator", &R::leaving}};
+}
+
+Members<Portability> portability_members() {
+    using P = Portability;
+    using L = LeavingOperators;
+    return {
+        {"hardware", "", [](const P& p) { return p.result.hardware; }},
+        {"runtime", "software stack", [](const P& p) { return runtime_label(p.result); }},
+        {"status", "", [](const P& p) { return status_text(p.result.estimate); }, result_status()},
+        {"latency_s", "of the batch",
+         [](const P& p) { return known(p.result.ok(), p.result.estimate.latency_s); }},
+        {"operators", "with run-time work", &P::operators},
+        {"leaving", "operators that leave the accelerator", &P::leaving},
+        {"operations_share", "of the arithmetic that stays", &P::operations_share},
+        {"islands", "stretches of the schedule on the accelerator between those on the host", &P::islands},
+        {"fallback_s", "that leaving costs", &P::fallback_s},
+        {"types", "of operators that leave, most expensive first", &P::types,
+         Members<L>{{"type", "", &L::type},
+                    {"reason", "", &L::reason},
+                    {"names", "of the operators", &L::names},
+                    {"host_s", "arithmetic on the host", &L::host_s},
+                    {"switch_s", "hand-over to the host and back", &L::switch_s},
+                    {"transfer_s", "tensors to the host and back", &L::transfer_s}}},
+        {"notes", "what else keeps the model from running as it is", &P::notes},
+        {"rewrites", "of the graph that make it faster, fastest first", &P::rewrites, rewrite_members()},
+        {"together", "all of these at once, where there are several", &P::together, rewrite_members()},
+        {"advice", "what was asked for, largest saving per item first", &P::advice, rewrite_members()}};
+}
+
+AnswerDocument<PortabilityAnswer> portability_document() {
+    using A = PortabilityAnswer;
+    const Members<A> request = request_members()
+                                   .of<A>([](const A& a) { return a.devices.front().result; })
+                                   .with({{"hardware", "", [](const A& a) { return a.request.hardware; }}});
+    return {"check_model",
+            "what of a model leaves an accelerator",
+            {{"request", "what was asked", std::identity{}, request},
+             {"model", "", [](const A& a) { return a.model->name; }},
+             {"batch_size", "items", [](const A& a) { return a.request.workload.batch; }},
+             {"verdict", "the answer", [](const A& a) { return verdict_lines(a); }, lines_members()},
+             {"devices", "in the order asked", &A::devices, portability_members()}}};
 }
 
 } // namespace
@@ -226,46 +271,12 @@ Report describe(const PortabilityAnswer& answer, const PlainView&, Format format
     return report;
 }
 
+nlohmann::ordered_json check_model_schema() {
+    return portability_document().schema();
+}
+
 std::string to_json(const PortabilityAnswer& answer, const PlainView&) {
-    Json request = request_json(answer.devices.front().result);
-    request["hardware"] = answer.request.hardware;
-    Json document = {{"schema", "archsim.check_model/1"},
-                     {"version", version()},
-                     {"request", std::move(request)},
-                     {"model", answer.model->name},
-                     {"batch_size", answer.request.workload.batch},
-                     {"verdict", {{"lines", verdict_lines(answer)}}},
-                     {"devices", Json::array()}};
-    for (const Portability& p : answer.devices) {
-        const Result& r = p.result;
-        Json row = {{"hardware", r.hardware},
-                    {"runtime", runtime_label(r)},
-                    {"status", status_text(r.estimate)},
-                    {"latency_s", r.ok() ? Json(r.estimate.latency_s) : Json(nullptr)},
-                    {"operators", p.operators},
-                    {"leaving", p.leaving},
-                    {"operations_share", p.operations_share},
-                    {"islands", p.islands},
-                    {"fallback_s", p.fallback_s},
-                    {"types", Json::array()},
-                    {"notes", p.notes},
-                    {"rewrites", Json::array()},
-                    {"together", p.together ? rewrite_json(*p.together) : Json(nullptr)},
-                    {"advice", Json::array()}};
-        for (const LeavingOperators& t : p.types)
-            row["types"].push_back({{"type", t.type},
-                                    {"reason", t.reason},
-                                    {"names", t.names},
-                                    {"host_s", t.host_s},
-                                    {"switch_s", t.switch_s},
-                                    {"transfer_s", t.transfer_s}});
-        for (const RewriteOutcome& o : p.rewrites)
-            row["rewrites"].push_back(rewrite_json(o));
-        for (const RewriteOutcome& o : p.advice)
-            row["advice"].push_back(rewrite_json(o));
-        document["devices"].push_back(std::move(row));
-    }
-    return document_text(document);
+    return portability_document().text(answer);
 }
 
 } // namespace archsim

@@ -1,119 +1,178 @@
 #include "report/answers/serving_report.hpp"
 
-#include "archsim/core/version.hpp"
 #include "ask/question_json.hpp"
 #include "ask/serving_fields_json.hpp"
-#include "report/render/json_document.hpp"
+#include "report/answers/answer_schemas.hpp"
+#include "report/blocks/serving_json.hpp"
+#include "report/render/answer_document.hpp"
 #include "run/session/usual_precision.hpp"
-
-#include <nlohmann/json.hpp>
 
 namespace archsim {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json serving_percentiles(const Percentiles& p) {
-    return {{"p50", p.p50}, {"p90", p.p90}, {"p99", p.p99}, {"p999", p.p999}, {"mean", p.mean}};
+Members<Percentiles> serving_percentile_members() {
+    return {{"p50", "", &Percentiles::p50},
+            {"p90", "", &Percentiles::p90},
+            {"p99", "", &Percentiles::p99},
+            {"p999", "", &Percentiles::p999},
+            {"mean", "", &Percentiles::mean}};
 }
 
-Json serving_intervals(const PercentileBounds& b) {
-    return {{"p50", {b.low.p50, b.high.p50}},
-            {"p90", {b.low.p90, b.high.p90}},
-            {"p99", {b.low.p99, b.high.p99}},
-            {"p999", {b.low.p999, b.high.p999}},
-            {"mean", {b.low.mean, b.high.mean}}};
+Members<PercentileBounds> serving_interval_members() {
+    const auto both = [](double Percentiles::*which) {
+        return [which](const PercentileBounds& b) { return std::array{b.low.*which, b.high.*which}; };
+    };
+    return {{"p50", "", both(&Percentiles::p50)},
+            {"p90", "", both(&Percentiles::p90)},
+            {"p99", "", both(&Percentiles::p99)},
+            {"p999", "", both(&Percentiles::p999)},
+            {"mean", "", both(&Percentiles::mean)}};
 }
 
-Json positive_or_null(double value) {
-    return value > 0 ? Json(value) : Json(nullptr);
+Members<ServingResult> served_run_members() {
+    using R = ServingResult;
+    const char* const intervals = "90 % intervals: the same load with every step at the ends of its own";
+    const char* const bounds = "bounds of a step's 90 % interval over its estimate";
+    return {{"rate_per_s", "offered; null: a fixed number of requests in flight",
+             [](const R& r) { return positive(r.rate_per_s); }},
+            {"in_flight", "requests held in flight; null: a rate",
+             [](const R& r) { return r.in_flight > 0 ? std::optional(r.in_flight) : std::nullopt; }},
+            {"capacity_per_s", "requests that it stands in the long run",
+             [](const R& r) { return positive(r.capacity_per_s); }},
+            {"overloaded", "the queue grows without bound", &R::overloaded},
+            {"time_to_first_token_s", "from arrival", [](const R& r) { return r.summary.time_to_first_s; },
+             serving_percentile_members()},
+            {"time_per_output_token_s", "mean between the tokens of one answer, after the first",
+             [](const R& r) { return r.summary.time_per_token_s; }, serving_percentile_members()},
+            {"end_to_end_s", "from arrival to the last token",
+             [](const R& r) { return r.summary.end_to_end_s; }, serving_percentile_members()},
+            {"time_to_first_token_intervals_s", intervals,
+             [](const R& r) { return r.bounds.time_to_first_s; }, serving_interval_members()},
+            {"time_per_output_token_intervals_s", intervals,
+             [](const R& r) { return r.bounds.time_per_token_s; }, serving_interval_members()},
+            {"end_to_end_intervals_s", intervals, [](const R& r) { return r.bounds.end_to_end_s; },
+             serving_interval_members()},
+            {"step_interval", bounds,
+             [](const R& r) {
+                 return std::array{r.step_low, r.step_high};
+             }},
+            {"prompt_interval", bounds,
+             [](const R& r) {
+                 return std::array{r.prompt_low, r.prompt_high};
+             }},
+            {"requests_per_s", "completed", [](const R& r) { return r.summary.requests_per_s; }},
+            {"output_tokens_per_s", "", [](const R& r) { return r.summary.output_tokens_per_s; }},
+            {"output_tokens_per_s_per_device", "", &R::tokens_per_device},
+            {"output_tokens_per_s_per_user", "one over the median time per token", &R::tokens_per_user},
+            {"prompt_tokens_per_s", "", [](const R& r) { return r.summary.prompt_tokens_per_s; }},
+            {"utilization", "part of the engines' time that is spent in steps",
+             [](const R& r) { return r.summary.utilization; }},
+            {"mean_in_system", "requests", [](const R& r) { return r.summary.mean_in_system; }},
+            {"mean_waiting", "requests", [](const R& r) { return r.summary.mean_waiting; }},
+            {"mean_batch", "sequences in a step", [](const R& r) { return r.outcome.batch; }},
+            {"power_w", "of all devices", [](const R& r) { return r.summary.watts; }},
+            {"joules_per_million_output_tokens", "",
+             [](const R& r) { return r.summary.joules_per_million_output; }},
+            {"joules_per_million_prompt_tokens", "",
+             [](const R& r) { return r.summary.joules_per_million_prompt; }},
+            {"usd_per_million_output_tokens", "null: without a price", &R::usd_per_million_output},
+            {"usd_per_million_prompt_tokens", "null: without a price", &R::usd_per_million_prompt},
+            {"cache_bytes_per_token", "", &R::cache_bytes_per_token},
+            {"fixed_cache_bytes_per_sequence",
+             "cache that a sequence takes once: full windows and fixed states",
+             &R::fixed_cache_bytes_per_sequence},
+            {"cache_room_bytes", "", &R::cache_room_bytes},
+            {"cache_peak_bytes", "", [](const R& r) { return r.outcome.cache_peak_bytes; }},
+            {"cache_blocks_empty", "share of the allocated positions that hold no token",
+             [](const R& r) { return r.outcome.cache_wasted; }},
+            {"requests", "completed", [](const R& r) { return r.outcome.requests.size(); }},
+            {"requests_warm_up", "at the start, not counted", [](const R& r) { return r.summary.warm_up; }},
+            {"requests_counted", "that waiting times are of", [](const R& r) { return r.summary.counted; }},
+            {"prefix_cache_hit", "share of the prompts' tokens that the cache held",
+             [](const R& r) { return r.summary.cached_share; }},
+            {"energy_j", "of the whole run, all devices", [](const R& r) { return r.outcome.joules; }},
+            {"joules_per_thousand_tokens", "of prompts and answers together, over the whole run",
+             &R::joules_per_thousand_tokens},
+            {"carbon_g_per_thousand_tokens", "g CO2e of that electricity with the facility's share",
+             &R::carbon_g_per_thousand_tokens},
+            {"grid_intensity_g_per_kwh", "", &R::grid_intensity},
+            {"pue", "facility over device power", &R::pue},
+            {"refused", "requests longer than the cache", [](const R& r) { return r.outcome.refused; }},
+            {"duration_s", "", [](const R& r) { return r.outcome.duration_s; }},
+            {"steps", "", [](const R& r) { return r.outcome.steps; }}};
 }
 
-Json money_or_null(std::optional<double> value) {
-    return value ? Json(*value) : Json(nullptr);
+Members<ServingResult> served_row_members() {
+    using R = ServingResult;
+    return {
+        {"model", "", &R::model},
+        {"hardware", "", &R::hardware},
+        {"runtime", "software stack", [](const R& r) { return nonempty(r.runtime); }},
+        {"precision", "format that runs", &R::precision},
+        {"parallelism", "how devices share the model", &R::parallelism, parallelism_members()},
+        {"status", "", [](const R& r) { return r.ok ? "ok" : "failed"; }, OneOf{{"ok", "failed"}}},
+        {"reason", "why it failed", [](const R& r) { return r.ok ? std::nullopt : std::optional(r.reason); }},
+        {"notes", "", &R::notes},
+        {"run", "null where it failed", [](const R& r) { return r.ok ? &r : nullptr; },
+         served_run_members()}};
 }
 
-Json served_run(const ServingResult& r) {
-    const ServingSummary& s = r.summary;
-    return {{"rate_per_s", positive_or_null(r.rate_per_s)},
-            {"in_flight", r.in_flight > 0 ? Json(r.in_flight) : Json(nullptr)},
-            {"capacity_per_s", positive_or_null(r.capacity_per_s)},
-            {"overloaded", r.overloaded},
-            {"time_to_first_token_s", serving_percentiles(s.time_to_first_s)},
-            {"time_per_output_token_s", serving_percentiles(s.time_per_token_s)},
-            {"end_to_end_s", serving_percentiles(s.end_to_end_s)},
-            {"time_to_first_token_intervals_s", serving_intervals(r.bounds.time_to_first_s)},
-            {"time_per_output_token_intervals_s", serving_intervals(r.bounds.time_per_token_s)},
-            {"end_to_end_intervals_s", serving_intervals(r.bounds.end_to_end_s)},
-            {"step_interval", {r.step_low, r.step_high}},
-            {"prompt_interval", {r.prompt_low, r.prompt_high}},
-            {"requests_per_s", s.requests_per_s},
-            {"output_tokens_per_s", s.output_tokens_per_s},
-            {"output_tokens_per_s_per_device", r.tokens_per_device()},
-            {"output_tokens_per_s_per_user", r.tokens_per_user()},
-            {"prompt_tokens_per_s", s.prompt_tokens_per_s},
-            {"utilization", s.utilization},
-            {"mean_in_system", s.mean_in_system},
-            {"mean_waiting", s.mean_waiting},
-            {"mean_batch", r.outcome.batch},
-            {"power_w", s.watts},
-            {"joules_per_million_output_tokens", s.joules_per_million_output},
-            {"joules_per_million_prompt_tokens", s.joules_per_million_prompt},
-            {"usd_per_million_output_tokens", money_or_null(r.usd_per_million_output())},
-            {"usd_per_million_prompt_tokens", money_or_null(r.usd_per_million_prompt())},
-            {"cache_bytes_per_token", r.cache_bytes_per_token},
-            {"fixed_cache_bytes_per_sequence", r.fixed_cache_bytes_per_sequence},
-            {"cache_room_bytes", r.cache_room_bytes},
-            {"cache_peak_bytes", r.outcome.cache_peak_bytes},
-            {"cache_blocks_empty", r.outcome.cache_wasted},
-            {"requests", r.outcome.requests.size()},
-            {"requests_warm_up", s.warm_up},
-            {"requests_counted", s.counted},
-            {"prefix_cache_hit", s.cached_share},
-            {"energy_j", r.outcome.joules},
-            {"joules_per_thousand_tokens", r.joules_per_thousand_tokens()},
-            {"carbon_g_per_thousand_tokens", r.carbon_g_per_thousand_tokens()},
-            {"grid_intensity_g_per_kwh", r.grid_intensity},
-            {"pue", r.pue},
-            {"refused", r.outcome.refused},
-            {"duration_s", r.outcome.duration_s},
-            {"steps", r.outcome.steps}};
+Members<ServedQuestion> served_request_members() {
+    using Q = ServedQuestion;
+    return Members<Q>{{"model", "", &Q::model}, {"hardware", "", &Q::hardware}}
+        .with(question_members().of<Q>([](const Q& q) {
+            return Question{Workload{.model = {}, .sizes = q.request.sizes},
+                            settled(q.conditions, {.model = {}, .prompt = Prompt{}})};
+        }))
+        .with({{"server", "fields of the load and of the engine by their keys; null: as usual", &Q::request,
+                server_members()},
+               {"limits", "whose highest rate was searched; null: none", &Q::level,
+                Members<ServiceLevel>{
+                    {"time_to_first_token_p99_s", "", [](auto& l) { return positive(l.time_to_first_s); }},
+                    {"time_per_output_token_p99_s", "", [](auto& l) { return positive(l.time_per_token_s); }},
+                    {"end_to_end_p99_s", "", [](auto& l) { return positive(l.end_to_end_s); }}}}});
 }
 
-Json serving_row(const ServingResult& r) {
-    return {{"model", r.model},
-            {"hardware", r.hardware},
-            {"runtime", r.runtime.empty() ? Json(nullptr) : Json(r.runtime)},
-            {"precision", r.precision},
-            {"parallelism",
-             {{"tensor", r.parallelism.tensor},
-              {"pipeline", r.parallelism.pipeline},
-              {"data", r.parallelism.data},
-              {"experts", r.parallelism.experts}}},
-            {"status", r.ok ? "ok" : "failed"},
-            {"reason", r.ok ? Json(nullptr) : Json(r.reason)},
-            {"notes", r.notes},
-            {"run", r.ok ? served_run(r) : Json(nullptr)}};
+/// A question and its answers.
+struct Served {
+    std::span<const ServingResult> results;
+    const ServedQuestion* asked = nullptr;
+};
+
+AnswerDocument<Served> serving_document() {
+    return {
+        "serve_model",
+        "a language model under load",
+        {{"request", "what was asked", [](const Served& s) { return *s.asked; }, served_request_members()},
+         {"results", "", &Served::results, served_row_members()}}};
 }
 
 } // namespace
 
+Members<Parallelism> engine_parallelism_members() {
+    return {{"tensor", "devices that share every layer", &Parallelism::tensor},
+            {"pipeline", "stages one after another", &Parallelism::pipeline},
+            {"experts",
+             "devices of a stage that hold whole experts; 1: experts are shared like every other matrix",
+             &Parallelism::experts}};
+}
+
+Members<Parallelism> parallelism_members() {
+    return {{"tensor", "devices that share every layer", &Parallelism::tensor},
+            {"pipeline", "stages one after another", &Parallelism::pipeline},
+            {"data", "engines beside each other", &Parallelism::data},
+            {"experts",
+             "devices of a stage that hold whole experts; 1: experts are shared like every other matrix",
+             &Parallelism::experts}};
+}
+
+nlohmann::ordered_json serve_model_schema() {
+    return serving_document().schema();
+}
+
 std::string serving_json(std::span<const ServingResult> results, const ServedQuestion& asked) {
-    Json request = {{"model", asked.model}, {"hardware", asked.hardware}};
-    request.update(question_json({Workload{.model = {}, .sizes = asked.request.sizes},
-                                  settled(asked.conditions, {.model = {}, .prompt = Prompt{}})}));
-    request["server"] = server_json(asked.request);
-    request["limits"] = {{"time_to_first_token_p99_s", positive_or_null(asked.level.time_to_first_s)},
-                         {"time_per_output_token_p99_s", positive_or_null(asked.level.time_per_token_s)},
-                         {"end_to_end_p99_s", positive_or_null(asked.level.end_to_end_s)}};
-    Json rows = Json::array();
-    for (const ServingResult& r : results)
-        rows.push_back(serving_row(r));
-    return document_text({{"schema", "archsim.serve_model/1"},
-                          {"version", version()},
-                          {"request", std::move(request)},
-                          {"results", std::move(rows)}});
+    return serving_document().text({results, &asked});
 }
 
 } // namespace archsim

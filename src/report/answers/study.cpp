@@ -1,14 +1,14 @@
 #include "report/answers/study_report.hpp"
 
-#include "archsim/core/version.hpp"
 #include "ask/question_json.hpp"
 #include "compare/mixed_formats.hpp"
+#include "report/answers/answer_schemas.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/plural.hpp"
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/json_document.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <fmt/format.h>
 
@@ -18,8 +18,6 @@
 namespace archsim {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// "12 of 14 combinations run. Fastest most often: H100 (5 of 6)." The best of a group is its first place.
 std::vector<std::string> study_lines(const Study& study) {
@@ -159,33 +157,62 @@ std::vector<std::string> precisions_of(const Study& study) {
 
 } // namespace
 
-std::string to_json(const Study& study, PlainView) {
-    const StudyRequest& q = study.request;
-    Json runtimes = Json::array();
-    for (const std::string& name : q.stacks)
-        runtimes.push_back(name.empty() ? "default" : name);
-    Json document = {
-        {"schema", "archsim.study/1"}, {"version", version()}, {"verdict", {{"lines", study_lines(study)}}}};
-    document["request"] = {{"file", q.file},
-                           {"title", q.title},
-                           {"description", q.description},
-                           {"models", q.models},
-                           {"devices", q.devices},
-                           {"runtimes", std::move(runtimes)},
-                           {"batch_sizes", q.batch_sizes},
-                           {"precisions", precisions_of(study)}};
-    // What is asked of every cell, under the keys of a study file; devices are its hardware.
-    const Json asked = question_json({q.workload, q.conditions});
-    for (const auto& [key, value] : asked.items())
-        if (key != "batch_size" && key != "precision" && key != "runtime")
-            document["request"][key == "devices" ? "device_count" : key] = value;
-    Json& counts = document["counts"] = {{"cells", study.cells()}};
+namespace {
+
+/// What is asked of every cell, under the keys of a study file; devices are its hardware.
+std::string study_key(const std::string& key) {
+    if (key == "batch_size" || key == "precision" || key == "runtime")
+        return "";
+    return key == "devices" ? "device_count" : key;
+}
+
+Members<Study> study_request_members() {
+    using S = Study;
+    const auto asked = [](auto StudyRequest::*member) {
+        return [member](const S& s) { return s.request.*member; };
+    };
+    return Members<S>{{"file", "", asked(&StudyRequest::file)},
+                      {"title", "", asked(&StudyRequest::title)},
+                      {"description", "", asked(&StudyRequest::description)},
+                      {"models", "", asked(&StudyRequest::models)},
+                      {"devices", "", asked(&StudyRequest::devices)},
+                      {"runtimes", "software stacks; default: the devices' own",
+                       [](const S& s) {
+                           std::vector<std::string> names;
+                           for (const std::string& name : s.request.stacks)
+                               names.push_back(name.empty() ? "default" : name);
+                           return names;
+                       }},
+                      {"batch_sizes", "", asked(&StudyRequest::batch_sizes)},
+                      {"precisions", "", precisions_of}}
+        .with(question_members().under(study_key).of<S>([](const S& s) {
+            return Question{s.request.workload, s.request.conditions};
+        }));
+}
+
+AnswerDocument<Study> study_document(const MetricView& view) {
+    using S = Study;
+    std::vector<Member<S>> counts = {
+        {"cells", "combinations of the study", [](const S& s) { return s.cells(); }}};
     for (const Status status : {Status::ok, Status::unsupported, Status::does_not_fit, Status::incomplete})
-        counts[std::string(name_of(status))] = study.cells(status);
-    Json& results = document["results"] = Json::array();
-    for (const RankedResult& row : study_rows(study))
-        results.push_back(result_json(row, study_view(study)));
-    return document_text(document);
+        counts.emplace_back(std::string(name_of(status)), "",
+                            [status](const S& s) { return s.cells(status); });
+    return {"study",
+            "every combination that a study file names",
+            {{"verdict", "the answer", study_lines, lines_members()},
+             {"request", "what was asked", std::identity{}, study_request_members()},
+             {"counts", "", std::identity{}, Members<S>(std::move(counts))},
+             {"results", "group by group, best first", study_rows, result_members(view)}}};
+}
+
+} // namespace
+
+nlohmann::ordered_json study_schema() {
+    return study_document({}).schema();
+}
+
+std::string to_json(const Study& study, PlainView) {
+    return study_document(study_view(study)).text(study);
 }
 
 } // namespace archsim

@@ -162,14 +162,14 @@ std::string link_text(const Device& device) {
                                             : fmt::format(" over {} ({})", device.interconnect_type, rate);
 }
 
+} // namespace
+
 std::vector<std::string> names_of(const Advice& advice, const std::vector<std::string>& labels) {
     std::vector<std::string> names;
     for (const std::size_t i : advice.results)
         names.push_back(labels[i]);
     return names;
 }
-
-} // namespace
 
 std::string bound_sentence(const Result& result, const std::string& label) {
     const auto shares = bound_shares(result);
@@ -231,13 +231,6 @@ std::vector<Block> advice_blocks(std::span<const Result> results, const std::vec
     if (most > 0 && all.size() > most)
         bullets.items.push_back(fmt::format("and {} more: --verbose", all.size() - most));
     return {Heading{3, "What would help:"}, std::move(bullets)};
-}
-
-nlohmann::ordered_json advice_json(std::span<const Result> results, const std::vector<std::string>& labels) {
-    auto list = nlohmann::ordered_json::array();
-    for (const Advice& advice : advice_for(results))
-        list.push_back({{"devices", names_of(advice, labels)}, {"text", advice.text}});
-    return list;
 }
 
 } // namespace archsim

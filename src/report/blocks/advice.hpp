@@ -9,8 +9,6 @@
 #include "archsim/compare/result.hpp"
 #include "archsim/extend/renderer.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <cstddef>
 #include <span>
 #include <string>
@@ -38,7 +36,7 @@ std::vector<Advice> advice_for(std::span<const Result> results);
 std::vector<Block> advice_blocks(std::span<const Result> results, const std::vector<std::string>& labels,
                                  std::size_t most);
 
-/// [{"devices": [...], "text": "..."}]
-nlohmann::ordered_json advice_json(std::span<const Result> results, const std::vector<std::string>& labels);
+/// The devices of a piece of advice.
+std::vector<std::string> names_of(const Advice& advice, const std::vector<std::string>& labels);
 
 } // namespace archsim

@@ -13,8 +13,6 @@ namespace archsim {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string point_text(const BatchSeries& series, std::size_t index) {
     const BatchPoint& point = series.points[index];
     const BatchMetrics by = batch_metrics(series);
@@ -107,23 +105,29 @@ std::vector<std::string> batch_lines(const BatchAnalysis& analysis, const std::v
     return lines;
 }
 
-nlohmann::ordered_json best_batch_json(const BatchSeries& series) {
-    const BestBatches best = best_batches(series);
-    const auto batch = [&](const std::optional<std::size_t>& index) {
-        return index ? Json(series.points[*index].batch) : Json(nullptr);
+namespace {
+
+Members<BatchSeries> best_batch_members() {
+    const auto batch = [](std::optional<std::size_t> BestBatches::*which) {
+        return [which](const BatchSeries& series) {
+            const auto index = best_batches(series).*which;
+            return index ? std::optional(series.points[*index].batch) : std::nullopt;
+        };
     };
-    return {{"throughput", batch(best.throughput)},
-            {"latency", batch(best.latency)},
-            {"energy", batch(best.energy)},
-            {"knee", batch(best.knee)}};
+    return {{"throughput", "most", batch(&BestBatches::throughput)},
+            {"latency", "answers first", batch(&BestBatches::latency)},
+            {"energy", "least per item", batch(&BestBatches::energy)},
+            {"knee", "smallest with nearly the best throughput", batch(&BestBatches::knee)}};
 }
 
-Json batch_points_json(const BatchAnalysis& analysis, const BatchSeries& series) {
-    Json points = Json::array();
-    for (const BatchPoint& point : series.points)
-        points.push_back(result_json({&point.result, static_cast<double>(point.batch), 0},
-                                     {analysis.metrics, analysis.limits.cost}));
-    return points;
+} // namespace
+
+Members<BatchSeries> batch_series_members(const MetricView& view, const std::string& points) {
+    return {{"best_batch", "null: no batch keeps the limits", std::identity{}, best_batch_members()},
+            {points, "the batch sizes, one by one", &BatchSeries::points,
+             result_members(view).of<BatchPoint>([](const BatchPoint& point) {
+                 return RankedResult{&point.result, static_cast<double>(point.batch), 0};
+             })}};
 }
 
 std::string best_batch_heading(const BatchAnalysis& analysis) {

@@ -2,9 +2,11 @@
 // What reports on several batch sizes share.
 
 #include "archsim/extend/renderer.hpp"
+#include "ask/json_members.hpp"
 #include "compare/batch_analysis.hpp"
 
-#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 namespace archsim {
 
@@ -12,10 +14,9 @@ namespace archsim {
 Facts best_batch_facts(const BatchAnalysis& analysis, const std::vector<std::string>& labels);
 /// One line per device: the batch that is good enough, the one that does most, the one that answers first.
 std::vector<std::string> batch_lines(const BatchAnalysis& analysis, const std::vector<std::string>& labels);
-/// {"throughput": 64, "latency": 1, "energy": 64, "knee": 32}; null where no batch keeps the limits.
-nlohmann::ordered_json best_batch_json(const BatchSeries& series);
-/// The rows of the points of one device.
-nlohmann::ordered_json batch_points_json(const BatchAnalysis& analysis, const BatchSeries& series);
+/// One device of an analysis: {"best_batch": {"throughput": 64, "latency": 1, "energy": 64, "knee": 32},
+/// "points": [...]}; a best batch is null where none keeps the limits. `points`: their key.
+Members<BatchSeries> batch_series_members(const MetricView& view, const std::string& points);
 /// "Best batch", "Best batch that keeps the limits".
 std::string best_batch_heading(const BatchAnalysis& analysis);
 

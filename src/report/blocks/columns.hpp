@@ -3,22 +3,28 @@
 // makes the table for people, the CSV and the rows of a JSON document.
 
 #include "archsim/extend/renderer.hpp"
+#include "ask/json_members.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <fmt/format.h>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace archsim {
 
+/// What the cells of a column are for programs; all but `text` may be null.
+enum class CellType : std::uint8_t { text, name, number, count, flag, number_or_word };
+
 /// A column and what it shows of a row.
 template <class Row>
 struct ColumnOf {
     Column column;
     std::function<Cell(const Row&)> cell;
+    CellType type = CellType::name; ///< in JSON
+    std::string meaning = {};       ///< of its key, in a phrase
 };
 
 /// The cells of one row.
@@ -46,25 +52,20 @@ Table table_of(std::string title, const std::vector<ColumnOf<Row>>& columns, con
 /// A cell as a JSON value.
 nlohmann::ordered_json json_of(const Cell& cell);
 
-/// An object with the key of each column; columns without a key are left out.
+/// JSON Schema of json_of() the cells of a column.
+nlohmann::ordered_json schema_of(CellType type);
+
+/// The members of an object with the key of each column; columns without a key are left out.
 template <class Row>
-nlohmann::ordered_json object_of(const std::vector<ColumnOf<Row>>& columns, const Row& row) {
-    auto object = nlohmann::ordered_json::object();
-    auto& members = object.template get_ref<nlohmann::ordered_json::object_t&>();
+Members<Row> members_of(const std::vector<ColumnOf<Row>>& columns) {
+    std::vector<Member<Row>> members;
     members.reserve(columns.size());
     for (const ColumnOf<Row>& c : columns)
         if (!c.column.key.empty())
-            members.emplace_back(c.column.key, json_of(c.cell(row)));
-    return object;
-}
-
-/// An array with an object for each row.
-template <class Row, class Rows>
-nlohmann::ordered_json array_of(const std::vector<ColumnOf<Row>>& columns, const Rows& rows) {
-    auto array = nlohmann::ordered_json::array();
-    for (const Row& row : rows)
-        array.push_back(object_of(columns, row));
-    return array;
+            members.emplace_back(
+                c.column.key, c.meaning, [cell = c.cell](const Row& row) { return json_of(cell(row)); },
+                Shaped{[type = c.type] { return schema_of(type); }});
+    return Members<Row>(std::move(members));
 }
 
 /// The column of a document for programs, where the key is the heading.

@@ -236,71 +236,95 @@ std::vector<Block> carbon_blocks(std::span<const Result> results, const CostOpti
 
 namespace {
 
-nlohmann::ordered_json scaled_or_null(const std::optional<double>& value, double factor) {
-    return value ? nlohmann::ordered_json(*value * factor) : nlohmann::ordered_json(nullptr);
+std::optional<double> scaled(std::optional<double> value, double factor) {
+    return value ? std::optional(*value * factor) : std::nullopt;
 }
 
-/// Null without generated text.
-nlohmann::ordered_json tokens_json(const Result& result, const CostOptions& options) {
-    const auto tokens = token_costs(result, options);
-    if (!tokens)
-        return nullptr;
-    nlohmann::ordered_json document;
-    for (const auto& [name, cost] :
-         {std::pair{"prompt", &tokens->prompt}, std::pair{"output", &tokens->output}})
-        document[name] = {{"cloud_usd_per_million", scaled_or_null(cost->cloud, 1e6)},
-                          {"owned_usd_per_million", scaled_or_null(cost->owned(), 1e6)},
-                          {"electricity_usd_per_million", scaled_or_null(cost->electricity, 1e6)},
-                          {"carbon_g_per_thousand", scaled_or_null(cost->carbon_g, 1e3)},
-                          {"embodied_g_per_thousand", scaled_or_null(cost->embodied_g, 1e3)}};
-    return document;
+Members<Cost> token_cost_members() {
+    return {
+        {"cloud_usd_per_million", "rented", [](auto& c) { return scaled(c.cloud, 1e6); }},
+        {"owned_usd_per_million", "purchase and electricity", [](auto& c) { return scaled(c.owned(), 1e6); }},
+        {"electricity_usd_per_million", "", [](auto& c) { return scaled(c.electricity, 1e6); }},
+        {"carbon_g_per_thousand", "g CO2e", [](auto& c) { return scaled(c.carbon_g, 1e3); }},
+        {"embodied_g_per_thousand", "of making the device",
+         [](auto& c) { return scaled(c.embodied_g, 1e3); }}};
+}
+
+/// One result that runs, and its cost.
+struct ResultCost {
+    const Result* result = nullptr;
+    Cost cost;
+    std::optional<TokenCosts> tokens;
+};
+
+std::vector<ResultCost> result_costs(const Explained& e) {
+    const CostOptions& options = e.explanations.conditions;
+    std::vector<ResultCost> costs;
+    for (const Result& result : e.results)
+        if (result.ok() && result.device)
+            costs.push_back({&result, cost_of(result, options), token_costs(result, options)});
+    return costs;
+}
+
+Members<ResultCost> result_cost_members() {
+    using R = ResultCost;
+    const auto price = [](std::optional<Price> Device::*which) {
+        return [which](const R& r) -> const Price* {
+            const std::optional<Price>& found = (*r.result->device).*which;
+            return found && found->amount.known() ? &*found : nullptr;
+        };
+    };
+    const Members<Price> price_members = {{"usd", "", [](auto& p) { return p.amount.value; }},
+                                          {"date", "", &Price::date}};
+    return {
+        {"model", "", [](const R& r) { return r.result->model->name; }},
+        {"hardware", "", [](const R& r) { return hardware_label(*r.result); }},
+        {"cloud_usd_per_million", "inferences, rented", [](const R& r) { return scaled(r.cost.cloud, 1e6); }},
+        {"owned_usd_per_million", "inferences: purchase and electricity",
+         [](const R& r) { return scaled(r.cost.owned(), 1e6); }},
+        {"capital_usd_per_million", "", [](const R& r) { return scaled(r.cost.capital, 1e6); }},
+        {"electricity_usd_per_million", "", [](const R& r) { return scaled(r.cost.electricity, 1e6); }},
+        {"carbon_g_per_thousand", "g CO2e of the electricity",
+         [](const R& r) { return scaled(r.cost.carbon_g, 1e3); }},
+        {"embodied_g_per_thousand", "g CO2e of making the device; null: not published",
+         [](const R& r) { return scaled(r.cost.embodied_g, 1e3); }},
+        {"tokens", "of a language model: those read and those written",
+         [](const R& r) {
+             return Sometimes<std::optional<TokenCosts>>{r.result->generation ? std::optional(r.tokens)
+                                                                              : std::nullopt};
+         },
+         Members<TokenCosts>{{"prompt", "", &TokenCosts::prompt, token_cost_members()},
+                             {"output", "", &TokenCosts::output, token_cost_members()}}},
+        {"cloud_price", "an hour; null: none is known", price(&Device::cloud_price), price_members},
+        {"list_price", "null: none is known", price(&Device::list_price), price_members},
+        {"server_price", "null: none is known", price(&Device::server_price), price_members}};
 }
 
 } // namespace
 
-nlohmann::ordered_json cost_json(std::span<const Result> results, const CostOptions& options) {
-    check_cost_options(options);
-    using json = nlohmann::ordered_json;
-    json document;
-    document["assumptions"] = {{"kwh_price_usd", options.kwh_price},
-                               {"years", options.years},
-                               {"utilization", options.utilization},
-                               {"pue", options.pue},
-                               {"grid_intensity_g_per_kwh", options.grid_intensity}};
-    auto& list = document["results"] = json::array();
-    for (const Result& result : results) {
-        if (!result.ok() || !result.device)
-            continue;
-        const Cost cost = cost_of(result, options);
-        json entry{{"model", result.model->name}, {"hardware", hardware_label(result)}};
-        entry["cloud_usd_per_million"] = scaled_or_null(cost.cloud, 1e6);
-        entry["owned_usd_per_million"] = scaled_or_null(cost.owned(), 1e6);
-        entry["capital_usd_per_million"] = scaled_or_null(cost.capital, 1e6);
-        entry["electricity_usd_per_million"] = scaled_or_null(cost.electricity, 1e6);
-        entry["carbon_g_per_thousand"] = scaled_or_null(cost.carbon_g, 1e3);
-        entry["embodied_g_per_thousand"] = scaled_or_null(cost.embodied_g, 1e3);
-        if (result.generation)
-            entry["tokens"] = tokens_json(result, options);
-        for (const auto& [key, price] : {std::pair{"cloud_price", &result.device->cloud_price},
-                                         std::pair{"list_price", &result.device->list_price},
-                                         std::pair{"server_price", &result.device->server_price}})
-            entry[key] = *price && (*price)->amount.known()
-                             ? json{{"usd", (*price)->amount.value}, {"date", (*price)->date}}
-                             : json(nullptr);
-        list.push_back(std::move(entry));
-    }
-    auto& points = document["break_even"] = json::array();
-    for (const Crossing& c : crossings(results, options))
-        points.push_back({{"bought", hardware_label(*c.bought)},
-                          {"other", hardware_label(*c.other)},
-                          {"inferences", c.point.inferences},
-                          {"years", c.point.years},
-                          {"within_life", c.point.within_life}});
-    return document;
+Members<Explained> cost_members() {
+    return {
+        {"assumptions", "", [](const Explained& e) { return e.explanations.conditions; },
+         Members<CostOptions>{{"kwh_price_usd", "", &CostOptions::kwh_price},
+                              {"years", "that a device is used", &CostOptions::years},
+                              {"utilization", "part of the time that it works", &CostOptions::utilization},
+                              {"pue", "facility over device power", &CostOptions::pue},
+                              {"grid_intensity_g_per_kwh", "", &CostOptions::grid_intensity}}},
+        {"results", "that run", result_costs, result_cost_members()},
+        {"break_even", "from where buying one costs less than the other",
+         [](const Explained& e) { return crossings(e.results, e.explanations.conditions); },
+         Members<Crossing>{{"bought", "", [](auto& c) { return hardware_label(*c.bought); }},
+                           {"other", "", [](auto& c) { return hardware_label(*c.other); }},
+                           {"inferences", "", [](auto& c) { return c.point.inferences; }},
+                           {"years", "", [](auto& c) { return c.point.years; }},
+                           {"within_life", "", [](auto& c) { return c.point.within_life; }}}}};
 }
 
 std::string cost_to_json(std::span<const Result> results, const CostOptions& options) {
-    return json_text(cost_json(results, options));
+    check_cost_options(options);
+    Explanations asked;
+    asked.conditions = options;
+    return json_text(cost_members().value({results, asked}));
 }
 
 } // namespace archsim

@@ -1,13 +1,18 @@
 #pragma once
-// Decisions in JSON documents. Private: nlohmann stays out of public headers.
+// Decisions in documents.
 
 #include "archsim/compare/decisions.hpp"
-
-#include <nlohmann/json.hpp>
+#include "ask/json_members.hpp"
 
 namespace archsim {
 
+/// A decision over results with these labels.
+struct LabelledDecision {
+    const Decision* decision = nullptr;
+    std::vector<std::string> labels;
+};
+
 /// {"constraints": [...], "verdicts": [...], "recommended", "tied", "nearest"}.
-nlohmann::ordered_json decision_json(const Decision& decision, const std::vector<std::string>& labels);
+Members<LabelledDecision> decision_members();
 
 } // namespace archsim

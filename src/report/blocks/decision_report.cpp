@@ -13,8 +13,6 @@ namespace archsim {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 bool at_least(const Constraint& constraint) {
     return constraint.metric->better == Better::higher;
 }
@@ -128,40 +126,90 @@ std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> re
     return blocks;
 }
 
-nlohmann::ordered_json decision_json(const Decision& d, const std::vector<std::string>& labels) {
-    Json constraints = Json::array(), verdicts = Json::array(), pareto = Json::array();
-    for (const Constraint& c : d.request.constraints)
-        constraints.push_back({{"metric", c.metric->key},
-                               {"bound", at_least(c) ? "min" : "max"},
-                               {"limit", c.limit},
-                               {"unit", c.metric->unit}});
-    for (const Metric* m : d.request.pareto)
-        pareto.push_back(m->key);
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-        Json list = Json::array();
-        for (const Verdict& v : d.verdicts[i])
-            list.push_back({{"metric", v.constraint.metric->key},
-                            {"value", v.value ? Json(*v.value) : Json(nullptr)},
-                            {"met", v.met},
-                            {"certain", v.certain},
-                            {"probability", v.value ? Json(v.probability) : Json(nullptr)},
-                            {"headroom", std::isfinite(v.headroom) ? Json(v.headroom) : Json(nullptr)}});
-        verdicts.push_back({{"device", labels[i]},
-                            {"qualifies", static_cast<bool>(d.qualifies[i])},
-                            {"pareto", static_cast<bool>(d.on_front[i])},
-                            {"constraints", std::move(list)}});
-    }
-    return {{"constraints", constraints},
-            {"pareto_metrics", pareto},
-            {"preference", d.request.preference->key},
-            {"verdicts", verdicts},
-            {"recommended", d.recommended ? Json(labels[d.recommended->best]) : Json(nullptr)},
-            {"tied", d.recommended ? Json(names(d.recommended->tied, labels)) : Json::array()},
-            {"nearest",
-             d.nearest ? Json{{"device", labels[d.nearest->result]},
-                              {"metric", d.request.constraints[d.nearest->constraint].metric->key},
-                              {"headroom", d.verdicts[d.nearest->result][d.nearest->constraint].headroom}}
-                       : Json(nullptr)}};
+namespace {
+
+/// One device of a decision.
+struct DecidedDevice {
+    const LabelledDecision* all = nullptr;
+    std::size_t index = 0;
+};
+
+std::vector<DecidedDevice> decided_devices(const LabelledDecision& d) {
+    std::vector<DecidedDevice> devices;
+    for (std::size_t i = 0; i < d.labels.size(); ++i)
+        devices.push_back({&d, i});
+    return devices;
+}
+
+const char* const kHeadroom = "room under a limit as a share of it; below 0: short by that much";
+
+Members<Verdict> limit_verdict_members() {
+    return {{"metric", "", [](auto& v) { return v.constraint.metric->key; }},
+            {"value", "null: not known", &Verdict::value},
+            {"met", "", &Verdict::met},
+            {"certain", "the whole 90 % interval is on the same side of the limit", &Verdict::certain},
+            {"probability", "that the limit is met", [](auto& v) { return known(!!v.value, v.probability); }},
+            {"headroom", kHeadroom, [](auto& v) { return finite(v.headroom); }}};
+}
+
+Members<DecidedDevice> decided_device_members() {
+    using D = DecidedDevice;
+    return {
+        {"device", "", [](const D& d) { return d.all->labels[d.index]; }},
+        {"qualifies", "meets every limit",
+         [](const D& d) -> bool { return d.all->decision->qualifies[d.index]; }},
+        {"pareto", "is on the front", [](const D& d) -> bool { return d.all->decision->on_front[d.index]; }},
+        {"constraints", "", [](const D& d) { return d.all->decision->verdicts[d.index]; },
+         limit_verdict_members()}};
+}
+
+/// The one with the smallest miss.
+Members<LabelledDecision> nearest_members() {
+    using D = LabelledDecision;
+    return {{"device", "", [](const D& d) { return d.labels[d.decision->nearest->result]; }},
+            {"metric", "",
+             [](const D& d) {
+                 return d.decision->request.constraints[d.decision->nearest->constraint].metric->key;
+             }},
+            {"headroom", kHeadroom, [](const D& d) {
+                 const Decision::Nearest& nearest = *d.decision->nearest;
+                 return finite(d.decision->verdicts[nearest.result][nearest.constraint].headroom);
+             }}};
+}
+
+} // namespace
+
+Members<LabelledDecision> decision_members() {
+    using D = LabelledDecision;
+    return {{"constraints", "limits that were asked for",
+             [](const D& d) { return d.decision->request.constraints; },
+             Members<Constraint>{
+                 {"metric", "", [](auto& c) { return c.metric->key; }},
+                 {"bound", "", [](auto& c) { return at_least(c) ? "min" : "max"; }, OneOf{{"min", "max"}}},
+                 {"limit", "", &Constraint::limit},
+                 {"unit", "", [](auto& c) { return c.metric->unit; }}}},
+            {"pareto_metrics", "of the front that was asked for",
+             [](const D& d) {
+                 std::vector<std::string> keys;
+                 for (const Metric* metric : d.decision->request.pareto)
+                     keys.push_back(metric->key);
+                 return keys;
+             }},
+            {"preference", "metric that decides among those that meet the limits",
+             [](const D& d) { return d.decision->request.preference->key; }},
+            {"verdicts", "", decided_devices, decided_device_members()},
+            {"recommended", "null: none qualifies",
+             [](const D& d) {
+                 const auto& winner = d.decision->recommended;
+                 return winner ? std::optional(d.labels[winner->best]) : std::nullopt;
+             }},
+            {"tied", "devices that the estimates cannot tell from it",
+             [](const D& d) {
+                 const auto& winner = d.decision->recommended;
+                 return winner ? names(winner->tied, d.labels) : std::vector<std::string>{};
+             }},
+            {"nearest", "the smallest miss where none qualifies",
+             [](const D& d) { return d.decision->nearest ? &d : nullptr; }, nearest_members()}};
 }
 
 } // namespace archsim

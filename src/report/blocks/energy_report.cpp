@@ -7,6 +7,7 @@
 #include "report/blocks/explanations_json.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/json_document.hpp"
 
@@ -194,48 +195,73 @@ void add_parts(const Result& result, const EnergyView& view, Report& report) {
     }
 }
 
-nlohmann::ordered_json to_document(const Result& result, const EnergyView& view) {
-    nlohmann::ordered_json document;
-    document["model"] = result.model->name;
-    document["hardware"] = hardware_label(result);
-    document["status"] = std::string(status_text(result.estimate));
-    if (!result.ok()) {
-        document["reason"] = result.estimate.reason;
-        return document;
-    }
-    const Estimate& e = result.estimate;
-    document["batch"] = e.batch;
+/// One estimate.
+Members<Result> energy_result_members() {
+    using R = Result;
+    std::vector<Member<R>> measures;
     for (const MetricField& field : fields_of(MetricTable::standard()))
         if (*field.metric == metric::energy || *field.metric == metric::power)
-            document[field.key()] = field.of(*measure_of(result, *field.metric));
-    document["peak_power_w"] = e.peak_power_w;
-    document["wall_power_w"] =
-        wall_power(*result.machine, e.power_w / result.devices(), result.devices()).total();
-    const EnergyRollup rollup = roll_up(e.energy);
-    document["rollup"] = {{"compute_j", rollup.compute_j},
-                          {"memory_j", rollup.memory_j},
-                          {"static_j", rollup.static_j},
-                          {"control_j", rollup.control_j}};
-    auto& events = document["events"] = nlohmann::ordered_json::array();
-    for (const EnergyItem& item : energy_items(result))
-        events.push_back({{"event", item.event},
-                          {"count", item.count},
-                          {"each_j", item.each_j},
-                          {"energy_j", item.joules},
-                          {"share", item.joules / e.energy.total()},
-                          {"source", item.source}});
-    if (view.subgraphs && result.partition) {
-        auto& list = document["subgraphs"] = nlohmann::ordered_json::array();
-        for (const SubgraphEstimate& s : e.subgraphs) {
-            nlohmann::ordered_json entry{{"name", result.partition->subgraphs[s.index].name},
-                                         {"energy_j", s.energy.total()}};
-            const EnergyParts parts = parts_of(s.energy);
-            for (std::size_t p = 0; p < kEnergyPartCount; ++p)
-                entry[std::string(kEnergyPartKeys[p])] = parts[p];
-            list.push_back(std::move(entry));
-        }
-    }
-    return document;
+            measures.emplace_back(field.key(), meaning_of(field),
+                                  [field](const R& r) { return field.of(*measure_of(r, *field.metric)); });
+    struct Item {
+        EnergyItem item;
+        double total = 0;
+    };
+    return Members<R>{{"batch", "items", [](const R& r) { return r.estimate.batch; }}}
+        .with(Members<R>(std::move(measures)))
+        .with(
+            {{"peak_power_w", "", [](const R& r) { return r.estimate.peak_power_w; }},
+             {"wall_power_w", "with the losses of its supply",
+              [](const R& r) {
+                  return wall_power(*r.machine, r.estimate.power_w / r.devices(), r.devices()).total();
+              }},
+             {"rollup", "the sum by what it is spent on",
+              [](const R& r) { return roll_up(r.estimate.energy); },
+              Members<EnergyRollup>{{"compute_j", "", &EnergyRollup::compute_j},
+                                    {"memory_j", "", &EnergyRollup::memory_j},
+                                    {"static_j", "", &EnergyRollup::static_j},
+                                    {"control_j", "", &EnergyRollup::control_j}}},
+             {"events", "largest first; they add up to the energy of the batch",
+              [](const R& r) {
+                  std::vector<Item> items;
+                  for (EnergyItem& item : energy_items(r))
+                      items.push_back({std::move(item), r.estimate.energy.total()});
+                  return items;
+              },
+              Members<Item>{{"event", "", [](const Item& i) { return i.item.event; }},
+                            {"count", "of the batch; seconds of static power",
+                             [](const Item& i) { return i.item.count; }},
+                            {"each_j", "at the voltage of the clock; watts of static power",
+                             [](const Item& i) { return i.item.each_j; }},
+                            {"energy_j", "", [](const Item& i) { return i.item.joules; }},
+                            {"share", "of the energy", [](const Item& i) { return i.item.joules / i.total; }},
+                            {"source", "of the price, and how it was derived",
+                             [](const Item& i) { return i.item.source; }}}}});
+}
+
+/// One subgraph of an estimate.
+struct SubgraphEnergy {
+    std::string name;
+    EnergyBreakdown energy;
+};
+
+Members<SubgraphEnergy> subgraph_energy_members() {
+    using S = SubgraphEnergy;
+    std::vector<Member<S>> parts;
+    for (std::size_t p = 0; p < kEnergyPartCount; ++p)
+        parts.emplace_back(std::string(kEnergyPartKeys[p]), "",
+                           [p](const S& s) { return parts_of(s.energy)[p]; });
+    return Members<S>{{"name", "", &S::name}, {"energy_j", "", [](const S& s) { return s.energy.total(); }}}
+        .with(Members<S>(std::move(parts)));
+}
+
+Sometimes<std::vector<SubgraphEnergy>> energy_by_subgraph(const Result& r, bool asked) {
+    if (!asked || !r.ok() || !r.partition)
+        return {};
+    std::vector<SubgraphEnergy> list;
+    for (const SubgraphEstimate& s : r.estimate.subgraphs)
+        list.push_back({r.partition->subgraphs[s.index].name, s.energy});
+    return {std::move(list)};
 }
 
 } // namespace
@@ -262,17 +288,41 @@ Report describe_energy(std::span<const Result> results, const EnergyView& view) 
     return report;
 }
 
-nlohmann::ordered_json energy_json(std::span<const Result> results, const EnergyView& view) {
-    nlohmann::ordered_json document;
-    document["schema"] = "archsim.explain_energy/1";
-    auto& list = document["results"] = nlohmann::ordered_json::array();
-    for (const Result& result : results)
-        list.push_back(to_document(result, view));
-    return document;
+Members<Explained> energy_members() {
+    struct Shown {
+        const Result* result = nullptr;
+        bool subgraphs = false;
+    };
+    const auto shown = [](const Explained& e) {
+        std::vector<Shown> list;
+        for (const Result& result : e.results)
+            list.push_back({&result, e.explanations.subgraphs});
+        return list;
+    };
+    return {
+        {"schema", "", [](const Explained&) { return "archsim.explain_energy/1"; },
+         OneOf{{"archsim.explain_energy/1"}}},
+        {"results", "", shown,
+         Members<Shown>{
+             {"model", "", [](const Shown& s) { return s.result->model->name; }},
+             {"hardware", "", [](const Shown& s) { return hardware_label(*s.result); }},
+             {"status", "", [](const Shown& s) { return status_text(s.result->estimate); }, result_status()},
+             {"reason", "where there is no estimate",
+              [](const Shown& s) {
+                  return Sometimes<std::string>{s.result->ok() ? std::nullopt
+                                                               : std::optional(s.result->estimate.reason)};
+              }}}
+             .with(energy_result_members().of<Shown>(
+                 [](const Shown& s) { return s.result->ok() ? s.result : nullptr; }))
+             .with({{"subgraphs", "with --verbose",
+                     [](const Shown& s) { return energy_by_subgraph(*s.result, s.subgraphs); },
+                     subgraph_energy_members()}})}};
 }
 
 std::string energy_to_json(std::span<const Result> results, const EnergyView& view) {
-    return document_text(energy_json(results, view));
+    Explanations asked;
+    asked.subgraphs = view.subgraphs;
+    return document_text(energy_members().value({results, asked}));
 }
 
 } // namespace archsim

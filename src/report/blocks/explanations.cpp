@@ -25,14 +25,17 @@ std::vector<Block> explanation_blocks(std::span<const Result> results, const Exp
     return blocks;
 }
 
-void add_explanations(nlohmann::ordered_json& document, std::span<const Result> results,
-                      const Explanations& explanations) {
-    if (explanations.memory)
-        document["memory"] = memory_json(results);
-    if (explanations.energy)
-        document["energy"] = energy_json(results, {explanations.subgraphs});
-    if (explanations.cost || explanations.carbon)
-        document["cost"] = cost_json(results, explanations.conditions);
+Members<Explained> explanation_members() {
+    const auto asked = [](auto whether) {
+        return [whether](const Explained& e) {
+            return Sometimes<Explained>{whether(e.explanations) ? std::optional(e) : std::nullopt};
+        };
+    };
+    return {{"memory", "with --show-memory", asked([](auto& e) { return e.memory; }), memory_members()},
+            {"energy", "with --explain-energy: every event", asked([](auto& e) { return e.energy; }),
+             energy_members()},
+            {"cost", "with --cost or a grid's carbon", asked([](auto& e) { return e.cost || e.carbon; }),
+             cost_members()}};
 }
 
 } // namespace archsim

@@ -1,19 +1,23 @@
 #pragma once
-// JSON of what Explanations ask for: keys that documents of several tools share.
+// What Explanations ask for in documents: keys that several tools share.
 
+#include "ask/json_members.hpp"
 #include "report/blocks/energy_report.hpp"
 #include "report/blocks/explanations.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace archsim {
 
-nlohmann::ordered_json energy_json(std::span<const Result> results, const EnergyView& view);
-nlohmann::ordered_json memory_json(std::span<const Result> results);
-nlohmann::ordered_json cost_json(std::span<const Result> results, const CostOptions& options);
+/// Results and what is to be explained of them.
+struct Explained {
+    std::span<const Result> results;
+    Explanations explanations;
+};
 
-/// Adds "energy", "memory" and "cost", as far as asked for.
-void add_explanations(nlohmann::ordered_json& document, std::span<const Result> results,
-                      const Explanations& explanations);
+Members<Explained> energy_members();
+Members<Explained> memory_members();
+Members<Explained> cost_members();
+
+/// "memory", "energy" and "cost", as far as asked for.
+Members<Explained> explanation_members();
 
 } // namespace archsim

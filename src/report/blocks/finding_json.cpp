@@ -2,19 +2,16 @@
 
 namespace archsim {
 
-nlohmann::ordered_json finding_json(const Finding& finding) {
-    return {{"kind", name_of(finding.kind)}, {"severity", name_of(finding.severity)},
-            {"file", finding.file},          {"where", finding.where},
-            {"message", finding.message},    {"hint", finding.hint},
-            {"op_type", finding.op_type},    {"domain", finding.domain},
-            {"opset", finding.opset}};
-}
-
-nlohmann::ordered_json findings_json(const std::vector<Finding>& findings) {
-    auto list = nlohmann::ordered_json::array();
-    for (const Finding& finding : findings)
-        list.push_back(finding_json(finding));
-    return list;
+Members<Finding> finding_members() {
+    return {{"kind", "", &Finding::kind, UpTo{FindingKind::unsupported}},
+            {"severity", "", &Finding::severity, UpTo{Severity::error}},
+            {"file", "it was found in; empty: none", &Finding::file},
+            {"where", "name of a node, or JSON pointer", &Finding::where},
+            {"message", "what is wrong", &Finding::message},
+            {"hint", "what can be done about it", &Finding::hint},
+            {"op_type", "of an operator", &Finding::op_type},
+            {"domain", "of an operator", &Finding::domain},
+            {"opset", "", &Finding::opset}};
 }
 
 } // namespace archsim

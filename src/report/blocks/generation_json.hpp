@@ -1,15 +1,19 @@
 #pragma once
-// Generation and parts in the JSON of results. Private: nlohmann stays out of public headers.
+// Generation and parts in the documents of results.
 
 #include "archsim/compare/result.hpp"
-
-#include <nlohmann/json.hpp>
+#include "ask/json_members.hpp"
 
 namespace archsim {
 
+/// Generated text; where its result has no estimate, what was planned.
+struct ShownGeneration {
+    const GenerationEstimate* estimate = nullptr;
+    bool ok = false;
+};
 /// {"prompt_tokens", ..., "time_to_first_token_s", ...}; what was not estimated is null.
-nlohmann::ordered_json generation_json(const GenerationEstimate& generation, bool ok);
-/// [{"name", "repeat", "model", "status", "latency_s", ...}]
-nlohmann::ordered_json parts_json(const Result& result);
+Members<ShownGeneration> generation_members();
+/// {"name", "repeat", "model", "status", "latency_s", ...}
+Members<ResultPart> part_members();
 
 } // namespace archsim

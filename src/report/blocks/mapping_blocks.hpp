@@ -3,17 +3,16 @@
 
 #include "archsim/compare/result.hpp"
 #include "archsim/extend/renderer.hpp"
-
-#include <nlohmann/json.hpp>
+#include "ask/json_members.hpp"
 
 namespace archsim {
 
 /// A section with the `top` slowest subgraphs one by one; 0: all.
 void add_slowest_subgraphs(const Result& result, int top, Report& report);
 
-/// Every subgraph with its terms; empty without an estimate.
-nlohmann::ordered_json subgraphs_json(const Result& result);
-/// The memory plan; null where there is none.
-nlohmann::ordered_json memory_json(const Result& result);
+/// "subgraphs", each with its terms: empty without an estimate.
+Member<Result> subgraphs_member();
+/// "memory": the plan; null where there is none.
+Member<Result> memory_plan_member();
 
 } // namespace archsim

@@ -14,8 +14,6 @@ namespace archsim {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t kTopTensors = 8;
 
 std::string options_text(const std::vector<FitOption>& options, const Result& r) {
@@ -216,64 +214,131 @@ std::vector<Block> memory_blocks(std::span<const Result> results) {
 
 namespace {
 
-nlohmann::ordered_json options_json(const std::vector<FitOption>& options) {
-    auto list = nlohmann::ordered_json::array();
-    for (const FitOption& option : options)
-        list.push_back({{"precision", precision_name(option.precision)},
-                        {"batch", option.batch},
-                        {"bytes", option.bytes}});
-    return list;
+/// A network that was planned.
+struct PlannedMemory {
+    const Result* result = nullptr;
+    MemoryFit fit;
+
+    const MemoryPlan& plan() const { return result->work->memory; }
+};
+
+Members<FitOption> fit_option_members() {
+    return {{"precision", "", [](auto& o) { return precision_name(o.precision); }},
+            {"batch", "items", &FitOption::batch},
+            {"bytes", "needed then", &FitOption::bytes}};
 }
 
-nlohmann::ordered_json one_json(const Result& r) {
-    Json entry = {{"model", r.model->name}, {"hardware", hardware_label(r)}};
-    const auto fit = memory_fit(r);
-    if (!fit) {
-        Json parts = Json::array();
-        for (const ResultPart& part : r.parts)
-            parts.push_back(one_json(*part.result));
-        entry["parts"] = std::move(parts);
-        return entry;
-    }
-    const MemoryPlan& plan = r.work->memory;
-    entry["weight_bytes"] = fit->weight_bytes;
-    entry["arena_bytes"] = plan.arena_bytes;
-    entry["live_bytes"] = plan.peak_live_bytes;
-    entry["kv_cache_bytes"] = plan.kv_cache_bytes;
-    entry["workspace_bytes"] = r.ok() ? Json(fit->workspace_bytes) : Json(nullptr);
-    entry["peak_bytes"] = fit->peak_bytes;
-    entry["capacity_bytes"] = fit->capacity_bytes > 0 ? Json(fit->capacity_bytes) : Json(nullptr);
-    entry["fits_device"] = fit->capacity_bytes > 0 ? Json(fit->in_device()) : Json(nullptr);
-    entry["on_chip_bytes"] = fit->on_chip_bytes > 0 ? Json(fit->on_chip_bytes) : Json(nullptr);
-    entry["weight_room_bytes"] = fit->weight_room_bytes > 0 ? Json(fit->weight_room_bytes) : Json(nullptr);
-    entry["alive_bytes"] = fit->alive_bytes;
-    entry["pieces"] = fit->pieces;
-    entry["activations_stay_on_chip"] =
-        fit->on_chip_bytes > 0 ? Json(fit->activations_on_chip()) : Json(nullptr);
-    entry["stays_on_chip"] = stays_text(r, *fit);
-    entry["external_bytes_per_inference"] = r.ok() ? Json(fit->traffic_bytes) : Json(nullptr);
-    entry["would_fit_device"] = options_json(fit->device_options);
-    entry["would_stay_on_chip"] = options_json(fit->on_chip_options);
-    entry["peak_step"] = plan.peak_step;
-    Json tensors = Json::array(), timeline = Json::array();
+struct PeakTensor {
+    std::string tensor, made_by;
+    double bytes = 0;
+};
+std::vector<PeakTensor> peak_tensors(const PlannedMemory& p) {
+    std::vector<PeakTensor> tensors;
+    const MemoryPlan& plan = p.plan();
     for (std::size_t i = 0; i < plan.peak_tensors.size(); ++i)
-        tensors.push_back({{"tensor", r.work->graph->tensors[plan.peak_tensors[i]].name},
-                           {"made_by", life_of(r, plan.peak_tensors[i]).first},
-                           {"bytes", plan.peak_tensor_bytes[i]}});
-    for (std::size_t i = 0; i < plan.timeline.size() && i < r.partition->subgraphs.size(); ++i)
-        timeline.push_back({{"subgraph", r.partition->subgraphs[i].name}, {"bytes", plan.timeline[i]}});
-    entry["peak_tensors"] = std::move(tensors);
-    entry["timeline"] = std::move(timeline);
-    return entry;
+        tensors.push_back({p.result->work->graph->tensors[plan.peak_tensors[i]].name,
+                           life_of(*p.result, plan.peak_tensors[i]).first, plan.peak_tensor_bytes[i]});
+    return tensors;
+}
+
+struct StepMemory {
+    std::string subgraph;
+    double bytes = 0;
+};
+std::vector<StepMemory> memory_timeline(const PlannedMemory& p) {
+    std::vector<StepMemory> steps;
+    const std::vector<double>& timeline = p.plan().timeline;
+    for (std::size_t i = 0; i < timeline.size() && i < p.result->partition->subgraphs.size(); ++i)
+        steps.push_back({p.result->partition->subgraphs[i].name, timeline[i]});
+    return steps;
+}
+
+Members<PlannedMemory> planned_memory_members() {
+    using P = PlannedMemory;
+    return {
+        {"weight_bytes", "", [](const P& p) { return p.fit.weight_bytes; }},
+        {"arena_bytes", "of activations, as placed", [](const P& p) { return p.plan().arena_bytes; }},
+        {"live_bytes", "lower bound of any arena", [](const P& p) { return p.plan().peak_live_bytes; }},
+        {"kv_cache_bytes", "", [](const P& p) { return p.plan().kv_cache_bytes; }},
+        {"workspace_bytes", "largest scratch memory of any kernel; null: no estimate",
+         [](const P& p) { return known(p.result->ok(), p.fit.workspace_bytes); }},
+        {"peak_bytes", "weights, arena, cache and workspace", [](const P& p) { return p.fit.peak_bytes; }},
+        {"capacity_bytes", "of one chip's memory; null: not known",
+         [](const P& p) { return positive(p.fit.capacity_bytes); }},
+        {"fits_device", "null: the capacity is not known",
+         [](const P& p) {
+             return p.fit.capacity_bytes > 0 ? std::optional(p.fit.in_device()) : std::nullopt;
+         }},
+        {"on_chip_bytes", "memory whose contents software decides; null: caches, or not known",
+         [](const P& p) { return positive(p.fit.on_chip_bytes); }},
+        {"weight_room_bytes", "on-chip memory of its own for weights",
+         [](const P& p) { return positive(p.fit.weight_room_bytes); }},
+        {"alive_bytes", "largest set of activations alive at once: of a piece where the batch is cut",
+         [](const P& p) { return p.fit.alive_bytes; }},
+        {"pieces", "parts of the batch that run one after another", [](const P& p) { return p.fit.pieces; }},
+        {"activations_stay_on_chip", "null: caches decide, or not known",
+         [](const P& p) {
+             return p.fit.on_chip_bytes > 0 ? std::optional(p.fit.activations_on_chip()) : std::nullopt;
+         }},
+        {"stays_on_chip", "what of the network stays between its layers",
+         [](const P& p) { return stays_text(*p.result, p.fit); }},
+        {"external_bytes_per_inference", "to and from memory outside of the chip; null: no estimate",
+         [](const P& p) { return known(p.result->ok(), p.fit.traffic_bytes); }},
+        {"would_fit_device", "where it does not fit", [](const P& p) { return p.fit.device_options; },
+         fit_option_members()},
+        {"would_stay_on_chip", "where activations leave the chip",
+         [](const P& p) { return p.fit.on_chip_options; }, fit_option_members()},
+        {"peak_step", "index of the subgraph at the peak", [](const P& p) { return p.plan().peak_step; }},
+        {"peak_tensors", "alive at the peak", peak_tensors,
+         Members<PeakTensor>{{"tensor", "", &PeakTensor::tensor},
+                             {"made_by", "subgraph", &PeakTensor::made_by},
+                             {"bytes", "", &PeakTensor::bytes}}},
+        {"timeline", "activations alive while each subgraph runs", memory_timeline,
+         Members<StepMemory>{{"subgraph", "", &StepMemory::subgraph}, {"bytes", "", &StepMemory::bytes}}}};
+}
+
+/// A result: what was planned, or the parts that it consists of.
+struct ResultMemory {
+    const Result* result = nullptr;
+    std::optional<PlannedMemory> planned;
+    std::vector<ResultMemory> parts;
+};
+
+ResultMemory memory_of(const Result& r) {
+    ResultMemory memory{.result = &r, .planned = {}, .parts = {}};
+    if (auto fit = memory_fit(r))
+        memory.planned = PlannedMemory{&r, std::move(*fit)};
+    else
+        for (const ResultPart& part : r.parts)
+            memory.parts.push_back(memory_of(*part.result));
+    return memory;
+}
+
+/// Without the parts that have parts of their own: no result has.
+Members<ResultMemory> result_memory_members(bool of_part) {
+    using M = ResultMemory;
+    const auto parts = [](const M& m) {
+        return Sometimes<std::vector<M>>{m.planned ? std::nullopt : std::optional(m.parts)};
+    };
+    const char* const meaning = "of a model of several networks, and of what was not planned";
+    return Members<M>{{"model", "", [](const M& m) { return m.result->model->name; }},
+                      {"hardware", "", [](const M& m) { return hardware_label(*m.result); }}}
+        .with(planned_memory_members().of<M>([](const M& m) { return m.planned ? &*m.planned : nullptr; }))
+        .with({of_part ? Member<M>{"parts", meaning, parts, Members<M>{}}
+                       : Member<M>{"parts", meaning, parts, result_memory_members(true)}});
 }
 
 } // namespace
 
-nlohmann::ordered_json memory_json(std::span<const Result> results) {
-    auto list = nlohmann::ordered_json::array();
-    for (const Result& r : results)
-        list.push_back(one_json(r));
-    return {{"results", std::move(list)}};
+Members<Explained> memory_members() {
+    return {{"results", "",
+             [](const Explained& e) {
+                 std::vector<ResultMemory> list;
+                 for (const Result& r : e.results)
+                     list.push_back(memory_of(r));
+                 return list;
+             },
+             result_memory_members(false)}};
 }
 
 } // namespace archsim

@@ -13,8 +13,6 @@ namespace archsim {
 
 namespace {
 
-using PercentileJson = nlohmann::ordered_json;
-
 void add_percentiles(const RunPercentiles& p, std::vector<Cell>& row) {
     for (const double seconds : {p.p50, p.p90, p.p99, p.p999})
         row.push_back(cell_in(1e-3, seconds));
@@ -36,10 +34,6 @@ std::vector<Column> percentile_columns(bool queued) {
     columns.push_back({"P99/P50", "", "p99_over_p50_range", Align::right, 2});
     columns.push_back({"Spread from", "", "spread_basis", Align::left, 2});
     return columns;
-}
-
-PercentileJson percentile_object(const RunPercentiles& p) {
-    return {{"p50_s", p.p50}, {"p90_s", p.p90}, {"p99_s", p.p99}, {"p999_s", p.p999}};
 }
 
 } // namespace
@@ -98,34 +92,47 @@ Table percentile_table(std::span<const Result> results, const PercentileRequest&
     return table;
 }
 
-nlohmann::ordered_json percentile_json(std::span<const Result> results, const PercentileRequest& request) {
-    auto list = PercentileJson::array();
-    for (const Result& r : results) {
-        const auto found = percentiles(r, request);
-        if (!found)
-            continue;
-        PercentileJson object = {{"model", r.model->name},
-                                 {"hardware", r.device->id},
-                                 {"power_mode", r.power_mode},
-                                 {"runtime", r.runtime->id},
-                                 {"run_to_run", percentile_object(found->run_to_run)},
-                                 {"runs", found->spread.rows},
-                                 {"p99_over_p50", {1 + found->spread.least, 1 + found->spread.most}},
-                                 {"basis", found->spread.basis},
-                                 {"queued", nullptr}};
-        if (const auto& queued = found->queued)
-            object["queued"] = {{"rate_per_s", request.rate_per_s},
-                                {"latency", queued->overloaded ? PercentileJson(nullptr)
-                                                               : percentile_object(queued->latency)},
-                                {"mean_wait_s", queued->overloaded ? PercentileJson(nullptr)
-                                                                   : PercentileJson(queued->mean_wait_s)},
-                                {"utilization", queued->overloaded ? PercentileJson(nullptr)
-                                                                   : PercentileJson(queued->utilization)},
-                                {"capacity_per_s", queued->capacity_per_s},
-                                {"overloaded", queued->overloaded}};
-        list.push_back(std::move(object));
-    }
-    return list;
+std::vector<ShownPercentiles> shown_percentiles(std::span<const Result> results,
+                                                const PercentileRequest& request) {
+    std::vector<ShownPercentiles> shown;
+    for (const Result& r : results)
+        if (auto found = percentiles(r, request))
+            shown.push_back({&r, std::move(*found), request.rate_per_s});
+    return shown;
+}
+
+Members<ShownPercentiles> percentile_members() {
+    using S = ShownPercentiles;
+    const Members<RunPercentiles> run = {{"p50_s", "", &RunPercentiles::p50},
+                                         {"p90_s", "", &RunPercentiles::p90},
+                                         {"p99_s", "", &RunPercentiles::p99},
+                                         {"p999_s", "", &RunPercentiles::p999}};
+    const auto if_stable = [](double QueuedPercentiles::*number) {
+        return [number](const S& s) { return known(!s.found.queued->overloaded, (*s.found.queued).*number); };
+    };
+    const Members<S> queue = {
+        {"rate_per_s", "items that arrive", &S::rate_per_s},
+        {"latency", "with the wait; null: overloaded",
+         [](const S& s) { return s.found.queued->overloaded ? nullptr : &s.found.queued->latency; }, run},
+        {"mean_wait_s", "", if_stable(&QueuedPercentiles::mean_wait_s)},
+        {"utilization", "part of the time that the device works", if_stable(&QueuedPercentiles::utilization)},
+        {"capacity_per_s", "above it the queue grows without bound",
+         [](const S& s) { return s.found.queued->capacity_per_s; }},
+        {"overloaded", "", [](const S& s) { return s.found.queued->overloaded; }}};
+    return {{"model", "", [](const S& s) { return s.result->model->name; }},
+            {"hardware", "", [](const S& s) { return s.result->device->id; }},
+            {"power_mode", "", [](const S& s) { return s.result->power_mode; }},
+            {"runtime", "software stack", [](const S& s) { return s.result->runtime->id; }},
+            {"run_to_run", "the estimate is taken as the median",
+             [](const S& s) { return s.found.run_to_run; }, run},
+            {"runs", "published runs behind the spread", [](const S& s) { return s.found.spread.rows; }},
+            {"p99_over_p50", "least and most of these runs",
+             [](const S& s) {
+                 return std::array{1 + s.found.spread.least, 1 + s.found.spread.most};
+             }},
+            {"basis", "which runs they are", [](const S& s) { return s.found.spread.basis; }},
+            {"queued", "where items arrive at a rate: with the wait in the queue",
+             [](const S& s) { return s.found.queued ? &s : nullptr; }, queue}};
 }
 
 } // namespace archsim

@@ -1,119 +1,168 @@
 #include "report/blocks/result_row.hpp"
-#include "report/blocks/finding_json.hpp"
 
 #include "ask/question_json.hpp"
 #include "compare/offload.hpp"
 #include "ops/precision_mix.hpp"
 #include "report/answers/result_json.hpp"
 #include "report/blocks/cold_start_table.hpp"
+#include "report/blocks/finding_json.hpp"
 #include "report/blocks/generation_json.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/json_document.hpp"
+
+#include <fmt/format.h>
 
 namespace archsim {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using ResultColumns = std::vector<ColumnOf<RankedResult>>;
 
-Json cold_start_json(const ColdStart& start, bool parts) {
-    const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
+/// Of models with parts, also what it takes when they are built side by side.
+struct ShownColdStart {
+    ColdStart start;
+    bool parts = false;
+};
+
+Members<ShownColdStart> cold_start_members() {
+    using S = ShownColdStart;
     const auto kind = [](const Fact* fact) {
-        return fact != nullptr && fact->source != nullptr ? Json(name_of(fact->source->kind)) : Json(nullptr);
+        return fact != nullptr && fact->source != nullptr ? std::optional(name_of(fact->source->kind))
+                                                          : std::nullopt;
     };
-    Json object = {{"build_s", number(start.build_s)},
-                   {"weight_upload_s", number(start.upload_s)},
-                   {"first_inference_s", number(start.first_s())},
-                   {"first_prebuilt_s", number(start.upload_s + start.warm_s)},
-                   {"build_source", kind(start.build)},
-                   {"link_source", kind(start.link)}};
-    if (parts)
-        object["side_by_side_s"] = number(start.side_by_side_s());
-    return object;
+    return {
+        {"build_s", "building the network", [](const S& s) { return finite(s.start.build_s); }},
+        {"weight_upload_s", "", [](const S& s) { return finite(s.start.upload_s); }},
+        {"first_inference_s", "build, upload and one batch",
+         [](const S& s) { return finite(s.start.first_s()); }},
+        {"first_prebuilt_s", "upload and one batch",
+         [](const S& s) { return finite(s.start.upload_s + s.start.warm_s); }},
+        {"build_source", "kind of the source of build_s", [=](const S& s) { return kind(s.start.build); }},
+        {"link_source", "kind of the source of the link's rate",
+         [=](const S& s) { return kind(s.start.link); }},
+        {"side_by_side_s", "where parts are built side by side", [](const S& s) {
+             return Sometimes<std::optional<double>>{s.parts ? std::optional(finite(s.start.side_by_side_s()))
+                                                             : std::nullopt};
+         }}};
 }
 
 void add_identity(ResultColumns& columns) {
-    const auto text = [&](const char* key, std::string (*of)(const Result&)) {
-        columns.push_back(
-            {plain_column(key), [of](const RankedResult& row) { return Cell{of(*row.result)}; }});
+    const auto name = [&](const char* key, const char* meaning, std::string (*of)(const Result&)) {
+        columns.push_back({plain_column(key), [of](const RankedResult& row) { return Cell{of(*row.result)}; },
+                           CellType::name, meaning});
     };
-    text("model", [](const Result& r) { return r.model->name; });
+    name("model", "", [](const Result& r) { return r.model->name; });
     columns.push_back({plain_column("batch_size"),
-                       [](const RankedResult& row) { return count_cell(true, row.batch_size); }});
-    text("hardware", [](const Result& r) { return counted(r.device ? r.device->id : r.hardware, r); });
-    text("family",
+                       [](const RankedResult& row) { return count_cell(true, row.batch_size); },
+                       CellType::count, "items"});
+    name("hardware", "device, and how many where several",
+         [](const Result& r) { return counted(r.device ? r.device->id : r.hardware, r); });
+    name("family", "architecture of the device",
          [](const Result& r) { return r.device ? std::string(name_of(r.device->family)) : std::string(); });
-    text("power_mode", [](const Result& r) { return r.power_mode; });
-    text("runtime", runtime_label);
-    text("precision", [](const Result& r) { return precision_name(r.conditions.precision); });
-    text("executed_precision",
+    name("power_mode", "", [](const Result& r) { return r.power_mode; });
+    name("runtime", "software stack", runtime_label);
+    name("precision", "format asked for",
+         [](const Result& r) { return precision_name(r.conditions.precision); });
+    name("executed_precision", "format that runs",
          [](const Result& r) { return r.ok() ? precision_name(r.estimate.executed) : std::string(); });
-    text("status", [](const Result& r) { return std::string(status_text(r.estimate)); });
-    columns.push_back({plain_column("reason"), [](const RankedResult& row) {
+    name("status", "", [](const Result& r) { return std::string(status_text(r.estimate)); });
+    columns.push_back({plain_column("reason"),
+                       [](const RankedResult& row) {
                            const Estimate& e = row.result->estimate;
                            return text_cell(e.reason.empty() ? e.precision_note : e.reason);
-                       }});
+                       },
+                       CellType::text, "one sentence, empty when exactly as asked"});
 }
 
 void add_metrics(const MetricView& view, ResultColumns& columns) {
     for (const MetricField& field : fields_of(*view.metrics))
-        columns.push_back(
-            {plain_column(field.key()), [field, conditions = view.conditions](const RankedResult& row) {
-                 const auto measure = field.metric->measure(*row.result, conditions);
-                 return number_cell(measure.has_value(), measure ? field.of(*measure) : 0);
-             }});
+        columns.push_back({plain_column(field.key()),
+                           [field, conditions = view.conditions](const RankedResult& row) {
+                               const auto measure = field.metric->measure(*row.result, conditions);
+                               return number_cell(measure.has_value(), measure ? field.of(*measure) : 0);
+                           },
+                           CellType::number, meaning_of(field)});
 }
 
 /// Known with the estimate, and (sizes) as soon as the network is planned.
 void add_estimate_details(ResultColumns& columns) {
-    const auto number = [&](const char* key, double (*of)(const Estimate&)) {
-        columns.push_back({plain_column(key), [of](const RankedResult& row) {
+    const auto number = [&](const char* key, const char* meaning, double (*of)(const Estimate&)) {
+        columns.push_back({plain_column(key),
+                           [of](const RankedResult& row) {
                                return number_cell(row.result->ok(), of(row.result->estimate));
-                           }});
+                           },
+                           CellType::number, meaning});
     };
-    const auto count = [&](const char* key, double (*of)(const Estimate&)) {
-        columns.push_back({plain_column(key), [of](const RankedResult& row) {
-                               return count_cell(row.result->ok(), of(row.result->estimate));
-                           }});
+    const auto count = [&](const char* key, const char* meaning, double (*of)(const Estimate&)) {
+        columns.push_back(
+            {plain_column(key),
+             [of](const RankedResult& row) { return count_cell(row.result->ok(), of(row.result->estimate)); },
+             CellType::count, meaning});
     };
-    const auto size = [&](const char* key, double (*of)(const Estimate&)) {
-        columns.push_back({plain_column(key), [of](const RankedResult& row) {
+    const auto size = [&](const char* key, const char* meaning, double (*of)(const Estimate&)) {
+        columns.push_back({plain_column(key),
+                           [of](const RankedResult& row) {
                                const Result& r = *row.result;
                                const bool sized = r.ok() || r.estimate.status == Status::does_not_fit;
                                return number_cell(sized, of(r.estimate));
-                           }});
+                           },
+                           CellType::number, meaning});
     };
-    number("peak_power_w", [](const Estimate& e) { return e.peak_power_w; });
-    count("batch_pieces", [](const Estimate& e) { return e.pieces; });
-    columns.push_back({plain_column("power_limited"), [](const RankedResult& row) {
-                           return flag_cell(row.result->ok(), row.result->estimate.power_limited);
-                       }});
-    columns.push_back({plain_column("projected"), [](const RankedResult& row) {
-                           return flag_cell(row.result->ok(), row.result->estimate.projected);
-                       }});
-    number("utilization_min", [](const Estimate& e) { return e.utilization_min; });
-    number("utilization_max", [](const Estimate& e) { return e.utilization_max; });
-    size("weight_bytes", [](const Estimate& e) { return e.memory.weight_bytes; });
-    size("activation_bytes", [](const Estimate& e) { return e.memory.activation_bytes; });
-    number("workspace_bytes", [](const Estimate& e) { return e.memory.workspace_bytes; });
-    columns.push_back({plain_column("subgraphs"), [](const RankedResult& row) {
+    const auto flag = [&](const char* key, const char* meaning, bool (*of)(const Estimate&)) {
+        columns.push_back(
+            {plain_column(key),
+             [of](const RankedResult& row) { return flag_cell(row.result->ok(), of(row.result->estimate)); },
+             CellType::flag, meaning});
+    };
+    number("peak_power_w", "while the most demanding subgraph runs",
+           [](const Estimate& e) { return e.peak_power_w; });
+    count("batch_pieces", "most parts of the batch that any subgraph runs one after another",
+          [](const Estimate& e) { return e.pieces; });
+    flag("power_limited", "the power limit lowers the clock",
+         [](const Estimate& e) { return e.power_limited; });
+    flag("projected", "no comparable device was measured on this stack; not ranked",
+         [](const Estimate& e) { return e.projected; });
+    number("utilization_min", "of any subgraph", [](const Estimate& e) { return e.utilization_min; });
+    number("utilization_max", "of any subgraph", [](const Estimate& e) { return e.utilization_max; });
+    size("weight_bytes", "constants at the size they run in",
+         [](const Estimate& e) { return e.memory.weight_bytes; });
+    size("activation_bytes", "the arena", [](const Estimate& e) { return e.memory.activation_bytes; });
+    number("workspace_bytes", "largest scratch memory of any kernel",
+           [](const Estimate& e) { return e.memory.workspace_bytes; });
+    columns.push_back({plain_column("subgraphs"),
+                       [](const RankedResult& row) {
                            const auto& partition = row.result->partition;
                            return count_cell(
                                !!partition, partition ? static_cast<double>(partition->subgraphs.size()) : 0);
-                       }});
-    count("compute_bound_subgraphs", [](const Estimate& e) { return double(e.compute_bound); });
-    count("memory_bound_subgraphs", [](const Estimate& e) { return double(e.memory_bound); });
-    count("overhead_bound_subgraphs", [](const Estimate& e) { return double(e.overhead_bound); });
-    columns.push_back({plain_column("first_inference_s"), [](const RankedResult& row) {
+                       },
+                       CellType::count, "that the network is fused into"});
+    count("compute_bound_subgraphs", "", [](const Estimate& e) { return double(e.compute_bound); });
+    count("memory_bound_subgraphs", "", [](const Estimate& e) { return double(e.memory_bound); });
+    count("overhead_bound_subgraphs", "", [](const Estimate& e) { return double(e.overhead_bound); });
+    columns.push_back({plain_column("first_inference_s"),
+                       [](const RankedResult& row) {
                            const auto start = cold_start_of(*row.result);
                            return number_cell(start.has_value(), start ? start->first_s() : 0);
-                       }});
-    columns.push_back(
-        {plain_column("rank"), [](const RankedResult& row) { return count_cell(row.place > 0, row.place); }});
+                       },
+                       CellType::number, "first inference: building, upload of weights and one batch"});
+    columns.push_back({plain_column("rank"),
+                       [](const RankedResult& row) { return count_cell(row.place > 0, row.place); },
+                       CellType::count, "1 is best; equal where 90 % intervals overlap"});
 }
 
 } // namespace
+
+std::string meaning_of(const MetricField& field) {
+    const Metric& metric = *field.metric;
+    return field.part == MetricField::Part::value
+               ? metric.noun + (metric.unit.empty() ? "" : ", " + metric.unit)
+               : fmt::format("{} end of the 90 % interval",
+                             field.part == MetricField::Part::low ? "lower" : "upper");
+}
+
+OneOf result_status() {
+    return {UpTo{Status::incomplete}.names()};
+}
 
 std::vector<ColumnOf<RankedResult>> result_columns(const MetricView& view) {
     ResultColumns columns;
@@ -123,21 +172,50 @@ std::vector<ColumnOf<RankedResult>> result_columns(const MetricView& view) {
     return columns;
 }
 
-Json result_json(const RankedResult& row, const MetricView& view) {
-    const Result& r = *row.result;
-    Json object = object_of(result_columns(view), row);
-    if (const auto start = cold_start_of(r))
-        object["cold_start"] = cold_start_json(*start, !r.parts.empty());
-    if (r.generation)
-        object["generation"] = generation_json(*r.generation, r.ok());
-    if (!r.parts.empty())
-        object["parts"] = parts_json(r);
-    if (const auto turn = parts_in_turn(r))
-        object["parts_in_turn"] = {{"largest", turn->largest},
-                                   {"peak_bytes", turn->peak_bytes},
-                                   {"moved_bytes", turn->moved_bytes},
-                                   {"moved_s", turn->moved_s > 0 ? Json(turn->moved_s) : Json(nullptr)}};
-    return object;
+Members<RankedResult> result_members(const MetricView& view) {
+    using R = RankedResult;
+    const auto of_parts = [](const std::optional<PartsInTurn>& turn) { return Sometimes<PartsInTurn>{turn}; };
+    return members_of(result_columns(view))
+        .with(
+            {{"family", "architecture of the device; null: it could not be read",
+              [](const R& row) {
+                  const auto& device = row.result->device;
+                  return device ? std::optional(name_of(device->family)) : std::nullopt;
+              },
+              OneOf{family_names()}},
+             {"status", "", [](const R& row) { return status_text(row.result->estimate); }, result_status()},
+             {"cold_start", "the first inference",
+              [](const R& row) {
+                  const auto start = cold_start_of(*row.result);
+                  return Sometimes<ShownColdStart>{
+                      start ? std::optional(ShownColdStart{*start, !row.result->parts.empty()})
+                            : std::nullopt};
+              },
+              cold_start_members()},
+             {"generation", "prompt and answer of a language model",
+              [](const R& row) {
+                  const auto& g = row.result->generation;
+                  return Sometimes<ShownGeneration>{g ? std::optional(ShownGeneration{&*g, row.result->ok()})
+                                                      : std::nullopt};
+              },
+              generation_members()},
+             {"parts", "of a model of several networks",
+              [](const R& row) {
+                  const std::span<const ResultPart> parts = row.result->parts;
+                  return Sometimes<std::span<const ResultPart>>{parts.empty() ? std::nullopt
+                                                                              : std::optional(parts)};
+              },
+              part_members()},
+             {"parts_in_turn",
+              "one part in memory at a time, the others beyond the link to the host; absent where that saves "
+              "nothing",
+              [=](const R& row) { return of_parts(parts_in_turn(*row.result)); },
+              Members<PartsInTurn>{
+                  {"largest", "part that needs most alone", &PartsInTurn::largest},
+                  {"peak_bytes", "of that part", &PartsInTurn::peak_bytes},
+                  {"moved_bytes", "weights that cross the link for each batch", &PartsInTurn::moved_bytes},
+                  {"moved_s", "their time; null: no link is stated",
+                   [](const PartsInTurn& p) { return positive(p.moved_s); }}}}});
 }
 
 std::vector<RankedResult> ranked(const RankedGroup& group, const MetricView& view) {
@@ -147,44 +225,54 @@ std::vector<RankedResult> ranked(const RankedGroup& group, const MetricView& vie
     return rows;
 }
 
-Json model_json(const ModelFacts& model, const Partition* partition) {
-    Json mix = Json::object();
-    for (const auto& [kind, count] : operator_mix(model))
-        mix[kind] = count;
-    Json precisions = Json::object();
-    for (const FormatShare& share : precision_mix(*model.graph))
-        precisions[share.format] = share.operations;
-    Json dims = Json::object();
-    for (const auto& [name, size] : model.dims)
-        dims[name] = size;
-    double weight_bytes = 0;
-    for (const ShapedTensor& tensor : model.graph->tensors)
-        if (tensor.role == TensorRole::initializer && tensor.known)
-            weight_bytes += tensor.elements() * tensor.stored_bits() / 8;
-    Json object{{"name", model.name},
-                {"source", model.source},
-                {"parameters", model.parameters},
-                {"macs", model.macs},
-                {"operations", model.operations},
-                {"operators", model.operators},
-                {"subgraphs", partition ? Json(partition->subgraphs.size()) : Json(nullptr)},
-                {"weight_bytes", weight_bytes},
-                {"dims", dims},
-                {"operator_mix", mix},
-                {"operations_by_precision", precisions}};
-    if (!model.findings.empty())
-        object["findings"] = findings_json(model.findings);
-    return object;
+Members<KnownModel> model_members() {
+    using M = KnownModel;
+    return {{"name", "", [](const M& m) { return m.model->name; }},
+            {"source", "", [](const M& m) { return m.model->source; }},
+            {"parameters", "learned values", [](const M& m) { return m.model->parameters; }},
+            {"macs", "multiply-accumulates; 1 = 2 operations", [](const M& m) { return m.model->macs; }},
+            {"operations", "useful operations", [](const M& m) { return m.model->operations; }},
+            {"operators", "with run-time work", [](const M& m) { return m.model->operators; }},
+            {"subgraphs", "that it is fused into; null: not cut",
+             [](const M& m) {
+                 return m.partition ? std::optional(m.partition->subgraphs.size()) : std::nullopt;
+             }},
+            {"weight_bytes", "constants at their stored size",
+             [](const M& m) {
+                 double bytes = 0;
+                 for (const ShapedTensor& tensor : m.model->graph->tensors)
+                     if (tensor.role == TensorRole::initializer && tensor.known)
+                         bytes += tensor.elements() * tensor.stored_bits() / 8;
+                 return bytes;
+             }},
+            {"dims", "sizes of symbolic dimensions", [](const M& m) { return m.model->dims; }},
+            {"operator_mix", "operators by kind", [](const M& m) { return operator_mix(*m.model); }},
+            {"operations_by_precision", "",
+             [](const M& m) {
+                 std::vector<std::pair<std::string, double>> shares;
+                 for (const FormatShare& share : precision_mix(*m.model->graph))
+                     shares.emplace_back(share.format, share.operations);
+                 return shares;
+             }},
+            {"findings",
+             "what the reader of the model did not understand or had to leave out; absent where nothing was",
+             [](const M& m) {
+                 const std::span<const Finding> all = m.model->findings;
+                 return Sometimes<std::span<const Finding>>{all.empty() ? std::nullopt : std::optional(all)};
+             },
+             finding_members()}};
 }
 
-nlohmann::ordered_json request_json(const Result& result) {
-    nlohmann::ordered_json request = {{"model", result.model->name}, {"hardware", result.hardware}};
-    request.update(question_json({result.workload ? *result.workload : Workload{}, result.conditions}));
-    return request;
+Members<Result> request_members() {
+    return Members<Result>{{"model", "", [](const Result& r) { return r.model->name; }},
+                           {"hardware", "", &Result::hardware}}
+        .with(question_members().of<Result>([](const Result& r) {
+            return Question{r.workload ? *r.workload : Workload{}, r.conditions};
+        }));
 }
 
 std::string to_json(const Result& result, const MetricView& view) {
-    return json_text(result_json({&result, result.estimate.batch, 0}, view));
+    return json_text(result_members(view).value({&result, result.estimate.batch, 0}));
 }
 
 } // namespace archsim

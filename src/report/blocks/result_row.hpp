@@ -18,8 +18,12 @@ struct RankedResult {
 /// What identifies it, every metric of the view, and what else an estimate says; unknown values are empty.
 std::vector<ColumnOf<RankedResult>> result_columns(const MetricView& view);
 
-/// The row as JSON, with its cold start, generated text and parts where there are any.
-nlohmann::ordered_json result_json(const RankedResult& row, const MetricView& view = {});
+/// The row for documents, with its cold start, generated text and parts where there are any.
+Members<RankedResult> result_members(const MetricView& view = {});
+/// What a number of a metric is: "energy per inference, J".
+std::string meaning_of(const MetricField& field);
+/// Every status that an estimate may have, as status_text() names them.
+OneOf result_status();
 
 /// Results that rank among each other: one model, one batch size, one format.
 struct RankedGroup {
@@ -31,9 +35,14 @@ struct RankedGroup {
 std::vector<RankedResult> ranked(const RankedGroup& group, const MetricView& view);
 
 /// What was asked: its model, its device, and every field of the question.
-nlohmann::ordered_json request_json(const Result& result);
+Members<Result> request_members();
 
-/// What is known of a model without hardware; `partition` may be null.
-nlohmann::ordered_json model_json(const ModelFacts& model, const Partition* partition);
+/// A model, and how it was cut where that is known.
+struct KnownModel {
+    const ModelFacts* model = nullptr;
+    const Partition* partition = nullptr;
+};
+/// What is known of it without hardware.
+Members<KnownModel> model_members();
 
 } // namespace archsim

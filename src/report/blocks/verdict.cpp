@@ -22,8 +22,6 @@ namespace archsim {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Who is best by one metric.
 struct Best {
     const Metric* metric = nullptr;
@@ -411,42 +409,62 @@ Takeaway verdict_block(const VerdictQuestion& question) {
     return {lines_of(question, facts_of(question))};
 }
 
-nlohmann::ordered_json verdict_json(const VerdictQuestion& q) {
+VerdictRecord verdict_record(const VerdictQuestion& q) {
     const VerdictFacts facts = facts_of(q);
-    Json best = Json::array(), limits = Json::array();
+    VerdictRecord record;
+    record.lines = lines_of(q, facts);
     for (const Best& b : facts.best)
-        best.push_back(
-            {{"metric", b.metric->key},
-             {"device", q.labels[b.winner.best]},
-             {"value", *value_of(q.results[b.winner.best], *b.metric, q.conditions)},
-             {"unit", b.metric->unit},
-             {"tied", tied_names(q, b.winner)},
-             {"measured", !q.results[b.winner.best].estimate.projected},
-             {"projected", b.winner.projected ? Json(q.labels[*b.winner.projected]) : Json(nullptr)}});
+        record.best.push_back(
+            {.metric = b.metric,
+             .device = q.labels[b.winner.best],
+             .value = *value_of(q.results[b.winner.best], *b.metric, q.conditions),
+             .tied = tied_names(q, b.winner),
+             .measured = !q.results[b.winner.best].estimate.projected,
+             .projected = b.winner.projected ? std::optional(q.labels[*b.winner.projected]) : std::nullopt});
     for (const LimitCount& count : facts.limits)
-        limits.push_back({{"metric", count.constraint->metric->key},
-                          {"limit", count.constraint->limit},
-                          {"met", count.met},
-                          {"of", count.of}});
-    Json bound = nullptr;
+        record.limits.push_back(
+            {count.constraint->metric->key, count.constraint->limit, count.met, count.of});
     if (!facts.best.empty()) {
         const std::size_t leader = facts.best.front().winner.best;
         if (const auto shares = bound_shares(q.results[leader]))
-            bound = {{"device", q.labels[leader]},
-                     {"by", name_of(shares->largest())},
-                     {"share", shares->of(shares->largest())}};
+            record.bound = {q.labels[leader], shares->largest(), shares->of(shares->largest())};
     }
-    Json uncounted = nullptr;
     for (const Result& r : q.results)
-        if (uncounted.is_null() && r.ok() && !r.estimate.uncounted.empty())
-            uncounted = r.estimate.uncounted;
-    return {{"lines", lines_of(q, facts)},
-            {"complete", uncounted.is_null()},
-            {"uncounted", std::move(uncounted)},
-            {"best", std::move(best)},
-            {"bound", std::move(bound)},
-            {"limits", std::move(limits)},
-            {"helps", advice_json(q.results, q.labels)}};
+        if (!record.uncounted && r.ok() && !r.estimate.uncounted.empty())
+            record.uncounted = r.estimate.uncounted;
+    for (const Advice& advice : advice_for(q.results))
+        record.helps.push_back({names_of(advice, q.labels), advice.text});
+    return record;
+}
+
+Members<VerdictRecord> verdict_members() {
+    using V = VerdictRecord;
+    return {
+        {"lines", "the answer in sentences, as reports show it", &V::lines},
+        {"complete",
+         "false where a result leaves a part of its network out (--allow-unknown): its totals are lower "
+         "bounds",
+         [](const V& v) { return !v.uncounted; }},
+        {"uncounted", "what the first such result leaves out", &V::uncounted},
+        {"best", "by each metric that decides", &V::best,
+         Members<V::Best>{{"metric", "", [](auto& b) { return b.metric->key; }},
+                          {"device", "", &V::Best::device},
+                          {"value", "", &V::Best::value},
+                          {"unit", "", [](auto& b) { return b.metric->unit; }},
+                          {"tied", "devices that the estimates cannot tell from it", &V::Best::tied},
+                          {"measured", "false: no comparable device was measured", &V::Best::measured},
+                          {"projected", "a projection that is estimated to do better", &V::Best::projected}}},
+        {"bound", "what the best device spends its time on", &V::bound,
+         Members<V::BoundOf>{{"device", "", &V::BoundOf::device},
+                             {"by", "", &V::BoundOf::by, UpTo{Bound::overhead}},
+                             {"share", "of its time", &V::BoundOf::share}}},
+        {"limits", "how many of those that run meet each", &V::limits,
+         Members<V::Limit>{{"metric", "", &V::Limit::metric},
+                           {"limit", "", &V::Limit::limit},
+                           {"met", "", &V::Limit::met},
+                           {"of", "", &V::Limit::of}}},
+        {"helps", "changes that would help", &V::helps,
+         Members<V::Help>{{"devices", "", &V::Help::devices}, {"text", "", &V::Help::text}}}};
 }
 
 } // namespace archsim

@@ -11,9 +11,9 @@
 #include "archsim/compare/decisions.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "ask/json_members.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,10 +34,42 @@ struct VerdictQuestion {
 /// The answer for several devices, or for one; for none that runs the reason.
 Takeaway verdict_block(const VerdictQuestion& question);
 
+/// The same for programs.
+struct VerdictRecord {
+    struct Best {
+        const Metric* metric = nullptr;
+        std::string device;
+        double value = 0;
+        std::vector<std::string> tied;
+        bool measured = true;
+        std::optional<std::string> projected;
+    };
+    struct BoundOf {
+        std::string device;
+        Bound by = Bound::compute;
+        double share = 0;
+    };
+    struct Limit {
+        std::string metric;
+        double limit = 0;
+        std::size_t met = 0, of = 0;
+    };
+    struct Help {
+        std::vector<std::string> devices;
+        std::string text;
+    };
+    std::vector<std::string> lines;
+    std::optional<std::string> uncounted;
+    std::vector<Best> best;
+    std::optional<BoundOf> bound;
+    std::vector<Limit> limits;
+    std::vector<Help> helps;
+};
+VerdictRecord verdict_record(const VerdictQuestion& question);
 /// {"lines": [...], "complete", "uncounted", "best": [{"metric", "device", "value", "unit", "tied",
 /// "measured", "projected"}],
 ///  "bound": {"device", "by", "share"}, "limits": [{"metric", "limit", "met", "of"}], "helps": [...]}
-nlohmann::ordered_json verdict_json(const VerdictQuestion& question);
+Members<VerdictRecord> verdict_members();
 
 /// "A, B and 3 more".
 ARCHSIM_API std::string names_text(const std::vector<std::string>& names, std::size_t most = 3);

@@ -185,6 +185,11 @@ std::vector<QuestionField> format_fields() {
                  PrecisionConfig scheme = PrecisionConfig::uniform(format_named(text, name));
                  if (q.conditions.precision.named()) // whose weights stay as they are stored
                      scheme.weights = q.conditions.precision.weights;
+                 if (const auto notation = PrecisionConfig::parse(
+                         fmt::format("w{}a{}", bits_of(scheme.weights), bits_of(scheme.activations)));
+                     notation && notation->weights == scheme.weights &&
+                     notation->activations == scheme.activations)
+                     scheme = *notation;
                  assign(scheme, q);
              }},
         {.key = "weights",

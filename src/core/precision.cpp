@@ -116,6 +116,10 @@ std::optional<PrecisionConfig> PrecisionConfig::parse(std::string_view text) {
         return std::nullopt;
     PrecisionConfig config = uniform(*activations);
     config.weights = *weights;
+    // The notation says nothing of a cache: schemes with 8-bit operands leave it in 16 bits unless told
+    // otherwise (SmoothQuant, Xiao et al., ICML 2023).
+    if (is_integer(*activations))
+        config.kv_cache = Precision::fp16;
     return config;
 }
 

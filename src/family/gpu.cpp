@@ -15,6 +15,7 @@ namespace {
 struct GpuFacts : FactsOf<GpuFacts> {
     Fact sm_count, warp_size;
     Fact resident_threads;       ///< that one multiprocessor holds at once
+    Fact integer_lanes;          ///< of one multiprocessor, which take 32-bit integers
     Fact paired_multiprocessors; ///< that load one operand of a matrix product together
     Fact cache_copies;           ///< of a line in L2: one in each partition whose multiprocessors read it
     Fact fabric_bytes_per_clock; ///< SoC fabric between GPU and memory (Jetson): bytes per GPU clock
@@ -110,6 +111,12 @@ constexpr std::array kFacts = {
             .member = fact_at(&GpuFacts::resident_threads),
             .doc = "Threads that one multiprocessor holds at once.",
             .high = 65536},
+    FactRow{.name = "integer_lanes",
+            .member = fact_at(&GpuFacts::integer_lanes),
+            .doc = "Lanes of a multiprocessor that take 32-bit integers, at which addresses are computed. "
+                   "Absent: as many as lanes of fp32.",
+            .low = 1,
+            .high = 1024},
     FactRow{.name = "paired_multiprocessors",
             .member = fact_at(&GpuFacts::paired_multiprocessors),
             .doc = "Neighbours whose matrix engines share one operand of a product, each loading its part.",

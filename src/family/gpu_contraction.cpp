@@ -27,6 +27,10 @@ constexpr double kFewChannels = 4;
 constexpr double kWinogradOutputs = 2, kWinogradProducts = 16, kWinogradInputOps = 32,
                  kWinogradOutputOps = 24;
 
+// Kernels that cut groups out one by one step through channels by so many (cuDNN's kernels of CUTLASS:
+// 256x64_32x4).
+constexpr double kSlicedStep = 32;
+
 // Range of a row, scale and rounding: an operation each per element.
 constexpr double kQuantiseOps = 3;
 
@@ -43,6 +47,10 @@ struct Product {
     double units_used = 0;
     double macs = 0; ///< multiplied
     double workspace_bytes = 0;
+    double copied = 0;          ///< channels of pixels that kernels before and after it copy
+    double copy_operations = 0; ///< of the lanes in these
+    double copy_cycles = 0;     ///< that they take
+    double kernels = 0;         ///< beside its own
     Parameter reason = Parameter::count_;
     const char* scheme = "";
 
@@ -52,7 +60,7 @@ struct Product {
              {&cycles, &extra_cycles, &vector_ops, &l2_bytes, &macs, &tile.padded_macs, &workspace_bytes})
             *count *= share;
     }
-    double time() const { return cycles / efficiency + extra_cycles; }
+    double time() const { return cycles / efficiency + extra_cycles + copy_cycles; }
 };
 
 double round_up(double x, double step) {
@@ -70,15 +78,35 @@ double padded_k(const View& view, const Window& w, double k, bool aligned, Preci
     return k * std::max(padded, channels) / channels;
 }
 
-/// Groups side by side in one tile, where the stack has kernels for their width.
-void merge_groups(const View& view, const Window& w, GemmShape& shape, GemmEngine& engine) {
+/// The next power of two: widths of groups that grouped kernels are made for.
+double kernel_width(double width) {
+    double made = 1;
+    while (made < width)
+        made *= 2;
+    return made;
+}
+
+/// Whether a grouped convolution's images are widened, group by group, to what a kernel is made for.
+bool widens_groups(const View& view, const SubgraphWork& work, bool matrix) {
+    if (!matrix || view.param(Parameter::group_copy_operations, 0) <= 0 || work.kind != OpKind::convolution ||
+        !work.anchor->window)
+        return false;
+    const Window& w = *work.anchor->window;
     const double width = w.in_channels / w.groups;
-    if (std::find(kGroupWidths.begin(), kGroupWidths.end(), width) == kGroupWidths.end()) {
+    return w.groups > 1 && !w.transposed && kernel_width(width) > width;
+}
+
+/// Groups side by side in one tile, where the stack has kernels for their width.
+void merge_groups(const View& view, double width, bool matrix, GemmShape& shape, GemmEngine& engine) {
+    const bool made = matrix && view.param(Parameter::group_copy_operations, 0) > 0
+                          ? kernel_width(width) == width
+                          : std::find(kGroupWidths.begin(), kGroupWidths.end(), width) != kGroupWidths.end();
+    if (!made) {
         engine.efficiency *= view.param(Parameter::grouped_efficiency, 1);
         engine.smallest_n = kUngroupedColumns;
         return;
     }
-    const double merged = std::min(shape.groups, kGroupBlock / width);
+    const double merged = std::max(1.0, std::min(shape.groups, kGroupBlock / width));
     shape.groups = std::ceil(shape.groups / merged);
     shape.n *= merged;
     shape.k *= merged;
@@ -97,10 +125,27 @@ double stated_weight_bits(const View& view, const SubgraphWork& work) {
     return bits;
 }
 
+/// Channels of the pixels that a grouped convolution reads and writes.
+double image_elements(const Window& w) {
+    return w.batch * (w.in_channels * w.in_pixels() + w.out_channels * w.out_pixels());
+}
+
+/// The product with an output projection that a scheme keeps as wide as what it multiplies.
+bool has_wide_weights(const View& view, const SubgraphWork& work) {
+    if (view.network.precision.head_bits < bits_of(work.precision))
+        return false;
+    double weights = 0;
+    for (const OperatorUse& use : work.operators)
+        for (const Contraction& c : use.op->work.contractions)
+            weights += c.weights_constant ? c.groups * c.n * c.k : 0;
+    constexpr double kBetween = 0.75; // of the width: narrower schemes take half of it and their scales
+    return work.weight_bytes * 8 > kBetween * weights * bits_of(work.precision);
+}
+
 /// Weights alone are stored in a narrower format than what is multiplied with them.
 bool has_packed_weights(const View& view, const SubgraphWork& work) {
     return bits_of(view.network.precision.weights) < bits_of(work.precision) &&
-           stated_weight_bits(view, work) < bits_of(work.precision);
+           stated_weight_bits(view, work) < bits_of(work.precision) && !has_wide_weights(view, work);
 }
 
 /// Stacks that quantise activations on the way multiply them with integer weights in 8 bits, where enough
@@ -128,12 +173,37 @@ Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) 
             padded_k(view, *window, shape.k, p.engine.matrix || is_integer(work.precision), work.precision);
         if (window->taps() > 1)
             g.operand_reuse = view.param(Parameter::convolution_reuse, 1);
-        if (window->groups > 1)
-            merge_groups(view, *window, shape, g);
+        if (window->groups > 1) {
+            double width = window->in_channels / window->groups;
+            if (widens_groups(view, work, p.engine.matrix)) {
+                const double wider = kernel_width(width) / width;
+                width *= wider;
+                shape.n *= wider;
+                shape.k = window->taps() * width;
+                if (view.channels_last()) {
+                    p.copied = wider * image_elements(*window);
+                    p.copy_operations = view.param(Parameter::group_copy_operations, 0) * p.copied;
+                    p.copy_cycles = view.index_cycles(p.copy_operations);
+                    p.kernels = 2;
+                }
+            }
+            merge_groups(view, width, p.engine.matrix, shape, g);
+        }
     }
-    if (c.weights_constant && p.multiplied == work.precision && has_packed_weights(view, work))
+    const bool packed =
+        c.weights_constant && p.multiplied == work.precision && has_packed_weights(view, work);
+    if (packed) {
         g.efficiency *= view.param(Parameter::weight_only_efficiency, 1);
+        if (p.engine.matrix && !is_integer(p.multiplied)) // whose engine has it already
+            g.efficiency *= view.param(Parameter::warp_product_efficiency, 1);
+    }
     p.tile = view.tiles.of(shape, g);
+    // Every row of tiles converts all weights for itself, between its products. Worked: a tile of 128 rows on
+    // a multiprocessor of A100 multiplies a weight in 128 / 1024 of a cycle, and converts it by 1.6
+    // operations of 64 lanes in 1.6 / 64.
+    if (packed && p.engine.matrix && p.tile.tile_m > 0)
+        p.vector_ops += kLaneOperations * view.param(Parameter::weight_conversion_operations, 0) * c.groups *
+                        c.n * c.k * std::ceil(c.m / p.tile.tile_m);
     p.efficiency = g.efficiency;
     p.reason = p.engine.reason;
     p.cycles = p.tile.cycles;
@@ -145,6 +215,35 @@ Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) 
         1) // partial sums in FP32, added up by a second kernel (CUTLASS, parallelized reductions)
         p.workspace_bytes = c.groups * c.m * c.n * p.tile.split * bytes_of(Precision::fp32);
     p.scheme = window ? "implicit GEMM" : p.tile.split > 1 ? "split-K GEMM" : "GEMM";
+    return p;
+}
+
+/// A grouped convolution of images that lie channels last, group after group: one kernel cuts a group's
+/// channels out, one multiplies, one puts the result back.
+Product sliced(const View& view, const SubgraphWork& work, const Contraction& c) {
+    const Window& w = *work.anchor->window;
+    Product p;
+    p.multiplied = multiplied_in(view, work, c);
+    const View::Engine& engine = view.engine(p.multiplied, true);
+    p.engine = engine.multiply;
+    GemmEngine g = engine.tiles;
+    g.output_bytes = bytes_of(work.precision);
+    g.operand_reuse = view.param(Parameter::convolution_reuse, 1);
+    g.smallest_n = kUngroupedColumns;
+    p.tile = view.tiles.of({1, c.m, c.n, w.taps() * round_up(w.in_channels / w.groups, kSlicedStep)}, g);
+    p.efficiency = g.efficiency;
+    p.reason = p.engine.reason;
+    p.cycles = c.groups * p.tile.cycles;
+    p.extra_cycles = c.groups * p.tile.extra_cycles;
+    p.l2_bytes = c.groups * p.tile.l2_bytes;
+    p.tile.padded_macs *= c.groups;
+    p.units_used = p.tile.units_used;
+    p.macs = c.macs();
+    p.copied = image_elements(w);
+    p.copy_operations = view.param(Parameter::group_slice_operations, 0) * p.copied;
+    p.copy_cycles = view.index_cycles(p.copy_operations);
+    p.kernels = 3 * c.groups - 1;
+    p.scheme = "group by group";
     return p;
 }
 
@@ -238,6 +337,9 @@ Product fastest(const View& view, const SubgraphWork& work, const Contraction& c
         if (row.time() < best.time())
             best = row;
     }
+    if (best.copied > 0 && view.param(Parameter::group_slice_operations, 0) > 0)
+        if (const Product cut = sliced(view, work, c); cut.time() < best.time())
+            best = cut;
     if (!best.engine.matrix && winograd_applies(view, work)) {
         const Product fast = winograd(view, work);
         if (fast.time() + fast.vector_ops / view.vector_fp32 < best.time())
@@ -246,12 +348,39 @@ Product fastest(const View& view, const SubgraphWork& work, const Contraction& c
     return best;
 }
 
+/// Several layers of weights in one operator: experts of a mixture.
+bool has_experts(const SubgraphWork& work) {
+    return work.anchor && work.kind == OpKind::matmul &&
+           std::count_if(work.anchor->contractions.begin(), work.anchor->contractions.end(),
+                         [](const Contraction& c) { return c.weights_constant; }) > 1;
+}
+
+/// Rows that pass one layer of weights: of experts all tokens, which an expert has a part of.
+double rows_of(const View& view, const SubgraphWork& work, double most) {
+    if (!has_experts(work))
+        return most;
+    const double inputs = work.anchor->contractions.front().k;
+    for (const OperatorUse& use : work.operators)
+        if (use.anchor && view.network.graph && inputs > 0 && !use.op->inputs.empty() &&
+            use.op->inputs.front() != kNoTensor)
+            return view.network.graph->tensors[use.op->inputs.front()].elements() / inputs;
+    return most;
+}
+
+/// Passes over the weights that so many rows take.
+double passes_over(const View& view, double rows) {
+    const double microbatch = view.param(Parameter::microbatch_rows, 0);
+    return microbatch > 0 ? std::max(1.0, std::ceil(rows / microbatch)) : 1;
+}
+
 /// Bytes of packed weights that the stack expands before a product of that many rows; 0 when it unpacks them
 /// on the fly.
 double expanded_weights(const View& view, const SubgraphWork& work, double rows) {
     const double expand_from = view.param(Parameter::dequantization_rows, 0);
     const PrecisionConfig& precision = view.network.precision;
-    if (expand_from <= 0 || rows < expand_from || !has_packed_weights(view, work))
+    // Products with the weights of experts read them packed however many rows they have (llama.cpp,
+    // ggml_cuda_mul_mat_id and ggml_cuda_should_use_mmq).
+    if (expand_from <= 0 || rows < expand_from || !has_packed_weights(view, work) || has_experts(work))
         return 0;
     const double stated = stated_weight_bits(view, work);
     const double bits = stated > 0 ? stated : bits_of(precision.weights) + precision.weight_bits_overhead;
@@ -260,8 +389,7 @@ double expanded_weights(const View& view, const SubgraphWork& work, double rows)
 
 /// Weight bytes that cross the memory interface: expanded weights are written once and read again.
 double weight_traffic(const View& view, const SubgraphWork& work, double rows, double expanded) {
-    const double microbatch = view.param(Parameter::microbatch_rows, 0);
-    const double passes = microbatch > 0 ? std::ceil(rows / microbatch) : 1;
+    const double passes = passes_over(view, rows);
     return (work.weight_bytes * view.weight_passes(work.precision) + 2 * expanded) * passes;
 }
 
@@ -316,7 +444,7 @@ void quantise(const View& view, const SubgraphWork& work, const Contraction& c, 
 /// Guide: Tensor Layouts"): kernels before and after them copy what lies with the channels first. A 1x1
 /// convolution is a plain product in either order where rows of pixels are as aligned as vector loads want.
 View::Copies relaying_of(const View& view, const SubgraphWork& work, bool matrix) {
-    const double share = view.param(Parameter::relayout_share, 0);
+    const double share = view.channels_last() ? 0 : view.param(Parameter::relayout_share, 0);
     if (share <= 0 || !matrix || work.kind != OpKind::convolution || !work.anchor->window)
         return {};
     const Window& w = *work.anchor->window;
@@ -326,14 +454,20 @@ View::Copies relaying_of(const View& view, const SubgraphWork& work, bool matrix
                        std::all_of(w.stride.begin(), w.stride.end(), [](double s) { return s == 1; });
     if (plain && std::fmod(pixels * element, view.param(Parameter::alignment_bytes, 1)) == 0)
         return {};
-    const double in = w.batch * w.in_channels * w.in_pixels();
-    const double images = in + w.batch * w.out_channels * pixels;
-    return {share * 2 * images * element, share * 2};
+    const double width = w.in_channels / w.groups;
+    const double wider = widens_groups(view, work, matrix) ? kernel_width(width) / width : 1;
+    return {share * (1 + wider) * image_elements(w) * element, share * 2};
 }
 
 /// Of operands that lie scattered.
 View::Copies gathering_of(const SubgraphWork& work) {
     return {2 * work.gathered_elements * bytes_of(work.precision), work.gathered_tensors};
+}
+
+/// Energy of traffic that takes no time, since lanes take longer.
+void count_hidden(double bytes, Mapping& out) {
+    out.events[Event::l2_byte] += bytes;
+    out.events[Event::dram_byte] += bytes;
 }
 
 /// Where the framework adds the bias of a convolution by a kernel of its own, which finds an element's
@@ -347,14 +481,27 @@ View::Copies bias_kernel(const View& view, const SubgraphWork& work, Mapping& ou
     for (const OperatorUse& use : work.operators) {
         if (use.op->work.contractions.empty() || use.op->inputs.size() < kWithBias)
             continue;
-        const double index_cycles =
-            view.lane_cycles(view.param(Parameter::index_operations, 0) * use.output_elements);
+        const double operations = view.param(Parameter::index_operations, 0) * use.output_elements;
+        const double index_cycles = view.index_cycles(operations);
+        count_vector(operations, 0, 0, out.events);
         const double bytes = 2 * use.written_bytes, meanwhile = index_cycles * view.dram_per_cycle;
         out.add(Resource::vector_cycles, Lane::overhead, index_cycles);
-        out.events[Event::l2_byte] += std::min(bytes, meanwhile);
+        count_hidden(std::min(bytes, meanwhile), out);
         shown = shown + View::Copies{std::max(0.0, bytes - meanwhile), 1};
     }
     return shown;
+}
+
+/// Kernels that copy the channels of groups: their lanes, and what of their traffic these do not hide.
+View::Copies group_copies(const View& view, const SubgraphWork& work, const Product& p, Mapping& out) {
+    if (p.copied <= 0)
+        return {};
+    const double bytes = 2 * p.copied * bytes_of(work.precision);
+    const double meanwhile = p.copy_cycles * view.dram_per_cycle;
+    out.add(Resource::vector_cycles, Lane::overhead, p.copy_cycles);
+    count_hidden(std::min(bytes, meanwhile), out);
+    count_vector(p.copy_operations, 0, 0, out.events);
+    return {std::max(0.0, bytes - meanwhile), p.kernels};
 }
 
 } // namespace
@@ -364,16 +511,21 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
     Total total;
     double kernels = 1;
     bool matrix = false;
+    View::Copies copies;
     for (const OperatorUse& use : work.operators)
         for (const Contraction& c : use.op->work.contractions) {
             const double columns = merged_columns(view, work, c);
             Contraction merged = c;
             merged.n = columns;
+            // Every pass gives each expert its part of the rows: tiles of few rows, and kernels of their own.
+            const double passes = has_experts(work) ? passes_over(view, rows_of(view, work, c.m)) : 1;
+            merged.m /= passes;
             Product p = fastest(view, work, merged);
-            kernels = c.n / columns;
+            kernels = c.n / columns * passes;
             p.take_share(kernels);
             total.add(p, out);
             matrix = matrix || p.engine.matrix;
+            copies = copies + group_copies(view, work, p, out);
             count_product(p.macs, p.multiplied, p.engine, p.tile, bytes_of(p.multiplied), out.events);
             if (p.multiplied != work.precision)
                 quantise(view, work, c, kernels, traffic, out);
@@ -388,13 +540,14 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
     out.allocation.units_total = view.units;
     traffic.activations += work.activation_bytes();
     traffic.kv_cache = work.kv_bytes;
+    total.rows = rows_of(view, work, total.rows);
     const double expanded = expanded_weights(view, work, total.rows);
     traffic.weights = weight_traffic(view, work, total.rows, expanded);
     out.workspace_bytes += expanded;
     view.add_traffic(out, traffic, 1, Parameter::dram_efficiency);
     count_vector(work.vector_ops, work.special_ops, work.output_bytes, out.events);
     view.add_floor(out, false, kernels * std::max(1.0, work.anchor->serial_steps));
-    view.add_copies(out, narrowing_of(work) + gathering_of(work) + relaying_of(view, work, matrix) +
+    view.add_copies(out, copies + narrowing_of(work) + gathering_of(work) + relaying_of(view, work, matrix) +
                              bias_kernel(view, work, out));
 }
 

@@ -29,6 +29,28 @@ double special_rate(const Device& device) {
     return rate;
 }
 
+/// Of a network's convolutions, in multiply-accumulates, the share that has groups of several channels.
+double grouped_share(const NetworkWork& network) {
+    double grouped = 0, all = 0;
+    for (const SubgraphWork& work : network.subgraphs) {
+        if (work.kind != OpKind::convolution || !work.anchor->window)
+            continue;
+        all += work.macs;
+        const Window& w = *work.anchor->window;
+        if (w.groups > 1 && w.in_channels > w.groups)
+            grouped += work.macs;
+    }
+    return all > 0 ? grouped / all : 0;
+}
+
+/// The stack's order of images, which it may choose by the network's convolutions.
+bool lies_channels_last(const Machine& m, const NetworkWork& n) {
+    if (m.param(Parameter::channels_last, 0) <= 0)
+        return false;
+    const double most = m.param(Parameter::grouped_order_share, 1);
+    return most >= 1 || grouped_share(n) <= most;
+}
+
 /// Bytes of the last cache before DRAM, in all its slices: L2, a memory-side or system cache.
 double last_cache_bytes(const Device& device) {
     double bytes = 0;
@@ -62,6 +84,8 @@ View::View(const Machine& m, const NetworkWork& n)
     resident_bytes_ = param(Parameter::resident_fraction, 0) * cache;
     user_submission_ = family_number(*m.device, "user_submission").value_or(0) > 0;
     half_gain_ = half_accumulation_gain(m);
+    channels_last_ = lies_channels_last(m, n);
+    integer_lanes_ = family_number(*m.device, "integer_lanes").value_or(0);
     // Weights are read once per inference, in turn: least recently used lines survive to the next one when
     // all of them fit beside the activations, whose buffers are used again and again, and else none does.
     const double copies = std::max(1.0, family_number(*m.device, "cache_copies").value_or(1));
@@ -96,6 +120,8 @@ MultiplyEngine View::multiply_engine(Precision precision, bool convolution) cons
             e.efficiency *= param(Parameter::fp8_efficiency, 1);
         else if (precision == Precision::fp4)
             e.efficiency *= param(Parameter::fp4_efficiency, 1);
+        else if (precision == Precision::int8)
+            e.efficiency *= param(Parameter::warp_product_efficiency, 1);
         return e;
     }
     const bool native = machine.vector_ops(precision) > 0;

@@ -40,10 +40,17 @@ class View {
     double lane_cycles(double instructions) const {
         return vector_fp32 > 0 ? kLaneOperations * instructions / vector_fp32 : 0;
     }
+    /// The same of integers, which may have fewer lanes.
+    double index_cycles(double instructions) const {
+        return integer_lanes_ > 0 ? instructions / (units * integer_lanes_) : lane_cycles(instructions);
+    }
     double param(Parameter p, double neutral) const { return machine.param(p, neutral); }
     /// Bytes moved per byte of weights: as the stack states; under automatic mixed precision they are cast in
     /// every pass, read in fp32, written and read in `multiplied`.
     double weight_passes(Precision multiplied) const;
+    /// Images lie channels last in this network: convolutions of the matrix engine find them as they want
+    /// them.
+    bool channels_last() const { return channels_last_; }
     /// What multiplies in a format, and the tile search on it.
     struct Engine {
         Precision precision = Precision::fp32;
@@ -84,9 +91,11 @@ class View {
 
     mutable std::vector<Engine> engines_; ///< looked up so far
     double resident_bytes_ = 0;           ///< L2 that activations may count on between kernels
-    bool weights_resident_ = false;       ///< the network's weights stay in L2 between inferences
-    bool user_submission_ = false;        ///< programs write the hardware queue themselves
-    double half_gain_ = 1;                ///< of a stack that sums fp16 products in fp16
+    double integer_lanes_ = 0;            ///< of a multiprocessor; 0: as many as of floats
+    bool channels_last_ = false;
+    bool weights_resident_ = false; ///< the network's weights stay in L2 between inferences
+    bool user_submission_ = false;  ///< programs write the hardware queue themselves
+    double half_gain_ = 1;          ///< of a stack that sums fp16 products in fp16
 };
 
 // The kinds of kernels, each in a file of its own.

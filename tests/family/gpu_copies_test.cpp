@@ -58,6 +58,50 @@ TEST_CASE("GPU: convolutions copy images that lie with the channels first", "[fo
     CHECK(copied(counted(*depthwise, m)) == 0);
 }
 
+TEST_CASE("GPU: groups of a width that no kernel has are widened by copies, or cut out one by one",
+          "[formulas][gpu]") {
+    Machine m = ten_units();
+    set(m, Parameter::channels_last, 1);
+    set(m, Parameter::group_copy_operations, 100);
+    const auto lanes = [](const Mapping& out) {
+        double cycles = 0;
+        for (const Demand& d : out.all())
+            if (d.resource == Resource::vector_cycles && d.lane == Lane::overhead)
+                cycles += d.amount;
+        return cycles;
+    };
+    // Two groups of 24 become two of 32: 8 x 14 x 14 pixels of 96 channels are 128 in the copies, 100
+    // operations each of 640 a cycle.
+    auto odd = convolution(8, 48, 48, 14, 3, 2, Precision::fp16);
+    const double pixels = 8.0 * 14 * 14;
+    const Mapping widened = counted(*odd, m);
+    CHECK(lanes(widened) == Approx(pixels * 128 * 100 / 640));
+    auto wide = convolution(8, 64, 64, 14, 3, 2, Precision::fp16);
+    const Mapping made = counted(*wide, m);
+    CHECK(lanes(made) == 0);
+    CHECK(demand_on(widened, Resource::matrix_cycles)->amount ==
+          Approx(demand_on(made, Resource::matrix_cycles)->amount));
+    CHECK(widened.events[Event::vector_op] - made.events[Event::vector_op] ==
+          Approx(pixels * 128 * 100).epsilon(0.01));
+    // Where cutting takes less, each group has a kernel between two that copy, without padding.
+    set(m, Parameter::group_slice_operations, 10);
+    const Mapping cut = counted(*odd, m);
+    CHECK(std::string(cut.allocation.scheme) == "group by group");
+    CHECK(lanes(cut) == Approx(pixels * 96 * 10 / 640));
+    // With the channels first the copies that are made anyway widen: half of 96 and of 128 channels.
+    Machine first = channels_first();
+    set(first, Parameter::group_copy_operations, 100);
+    CHECK(lanes(counted(*odd, first)) == 0);
+    CHECK(copied(counted(*odd, first)) == Approx(0.5 * pixels * (96 + 128) * 2));
+    // A stack that chooses the order leaves a network of grouped convolutions alone as it comes.
+    set(first, Parameter::channels_last, 1);
+    CHECK(copied(counted(*odd, first)) == 0);
+    set(first, Parameter::grouped_order_share, 0.33);
+    CHECK(copied(counted(*odd, first)) == Approx(0.5 * pixels * (96 + 128) * 2));
+    auto ungrouped = convolution(8, 48, 48, 14, 3, 1, Precision::fp16);
+    CHECK(copied(counted(*ungrouped, first)) == 0);
+}
+
 TEST_CASE("GPU: what a product reads in fp32 is narrowed by a kernel of its own", "[formulas][gpu]") {
     auto one = matmul(64, 64, 64, Precision::fp16);
     one->work().narrowed_elements = 4096;

@@ -183,6 +183,31 @@ TEST_CASE("GPU: packed weights are expanded for many rows, read by every micro-b
     CHECK(run(50).workspace_bytes == 5600);
 }
 
+TEST_CASE("GPU: every row of tiles converts packed weights, by instructions of single warps",
+          "[formulas][gpu]") {
+    Machine m = ten_units();
+    set(m, Parameter::weight_conversion_operations, 1.6);
+    set(m, Parameter::warp_product_efficiency, 0.5);
+    const auto run = [&](double rows, Precision weights) {
+        auto one = matmul(rows, 64, 96, Precision::fp16);
+        one->network.precision.weights = weights;
+        return counted(*one, m);
+    };
+    const Mapping packed = run(1000, Precision::int4), plain = run(1000, Precision::fp16);
+    const double rows_of_tiles = std::ceil(1000.0 / packed.allocation.tile_m);
+    // 6144 weights, 1.6 operations each, of which the device counts 1280 a cycle where each is two.
+    CHECK(demand_on(packed, Resource::vector_cycles)->amount ==
+          Approx(rows_of_tiles * 6144 * 1.6 * 2 / 1280));
+    CHECK_FALSE(demand_on(plain, Resource::vector_cycles));
+    CHECK(demand_on(packed, Resource::matrix_cycles)->efficiency == Approx(0.4));
+    CHECK(demand_on(plain, Resource::matrix_cycles)->efficiency == Approx(0.8));
+    // 8-bit integers are multiplied by single warps too, without a conversion.
+    auto integers = matmul(1000, 64, 96, Precision::int8);
+    const Mapping eight = counted(*integers, m);
+    CHECK(demand_on(eight, Resource::matrix_cycles)->efficiency == Approx(0.4));
+    CHECK_FALSE(demand_on(eight, Resource::vector_cycles));
+}
+
 TEST_CASE("GPU: activations of many rows are quantised to meet integer weights", "[formulas][gpu]") {
     Machine m = ten_units();
     set(m, Parameter::weight_only_efficiency, 0.5);

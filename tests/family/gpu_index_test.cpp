@@ -71,6 +71,31 @@ TEST_CASE("GPU: operands that are broadcast or widened are looked up element by 
     CHECK(on_lanes(*row, with_index(64)) == Approx(100));
 }
 
+TEST_CASE("GPU: what lanes of integers do takes energy, however few they are", "[formulas][gpu][energy]") {
+    auto row = of_two(10);
+    const Mapping without = counted(*row, ten_units()), with = counted(*row, with_index(64));
+    CHECK(with.events[Event::vector_op] - without.events[Event::vector_op] == Approx(64 * 1000));
+    CHECK(with.events[Event::instruction] - without.events[Event::instruction] == Approx(64 * 1000 / 32.0));
+    // Half of the lanes of floats, 32 of 64, take twice as long over the same work.
+    Machine half = with_index(64);
+    auto device = std::make_shared<Device>(*half.device);
+    own(*device, "integer_lanes") = fact(32);
+    half.device = device;
+    CHECK(on_lanes(*row, half) == Approx(200));
+    CHECK(counted(*row, half).events[Event::vector_op] == with.events[Event::vector_op]);
+    // So do biases that kernels of their own add.
+    auto one = convolution(1, 16, 16, 10, 3, 1, Precision::fp16);
+    one->op.inputs = {0, 1, 2};
+    Machine m = with_index(64);
+    const double unbiased = counted(*one, m).events[Event::vector_op];
+    set(m, Parameter::convolution_bias_kernel, 1);
+    const Mapping slow = counted(*one, m);
+    CHECK(slow.events[Event::vector_op] - unbiased == Approx(64 * 1600));
+    // Bytes that lanes hide are moved all the same: of few operations they show, of many they do not.
+    set(m, Parameter::index_operations, 1);
+    CHECK(counted(*one, m).events[Event::dram_byte] == Approx(slow.events[Event::dram_byte]));
+}
+
 TEST_CASE("GPU: groups of channels are read twice, and both times looked up", "[formulas][gpu]") {
     auto one = one_operator(OpKind::normalization, Precision::fp16, OperatorWork{}, 1000, 1000, 0);
     const auto dram = [&](const char* type) {

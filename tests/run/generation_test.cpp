@@ -179,6 +179,43 @@ TEST_CASE("integer formats quantise weights alone where the stack says so", "[ge
     CHECK_FALSE(language_precision(*tpu, options.precision, std::nullopt).supported);
 }
 
+TEST_CASE("w8a8 multiplies integers where int8 means weights alone", "[generation]") {
+    const PrecisionConfig asked = *PrecisionConfig::parse("w8a8");
+    CHECK(asked != PrecisionConfig::uniform(Precision::int8));
+    const auto runs = [&](const char* device, const char* stack) {
+        Conditions options;
+        options.precision = asked;
+        options.stack = stack;
+        return language_precision(*laws::session().machine(device, options), asked, std::nullopt);
+    };
+    const ExecutedPrecision both = runs("A100", "trt-llm");
+    REQUIRE(both.supported);
+    CHECK(both.config.compute == Precision::int8);
+    CHECK(both.config.weights == Precision::int8);
+    CHECK(both.config.activations == Precision::fp16); // of the residual stream and the norms
+    CHECK(both.config.kv_cache == Precision::fp16);
+    // The head stays wide and is multiplied wide; layers at 8 bits.
+    const auto step = llama().bound(1, 1, 8)->work({}, both.config, {});
+    const double head = 128256.0 * 4096, layers = 8030261248.0 - 2 * head;
+    CHECK(step->weight_bytes == Approx(layers + 2 * head * 2).epsilon(0.002));
+    const ExecutedPrecision none = runs("A100", "llama.cpp");
+    CHECK_FALSE(none.supported);
+    CHECK(none.note.find("--precision w8a16") != std::string::npos);
+    // Where integers are all that a stack multiplies, both names mean the same products.
+    CHECK(runs("RK3588-NPU", "rkllm").config.compute == Precision::int8);
+    // At many rows products in integers are faster than those of unpacked weights, on a chip with twice the
+    // rate.
+    const auto rate = [&](const char* format) {
+        Conditions options;
+        options.precision = *PrecisionConfig::parse(format);
+        options.stack = "trt-llm";
+        Workload workload{.model = laws::session().load("llama-3-8b"), .batch = 64};
+        workload.prompt = Prompt{.tokens = 1024, .generate = 32};
+        return laws::session().estimate(workload, "A100", options).estimate.latency_s;
+    };
+    CHECK(rate("w8a8") < rate("int8"));
+}
+
 TEST_CASE("the same integer format means the same numerics on every device", "[generation]") {
     const auto runs = [](const char* device, Precision precision, const char* stack = "") {
         Conditions options = options_of(precision);

@@ -3,12 +3,12 @@
 #include "compare/bound_shares.hpp"
 #include "compare/ties.hpp"
 #include "report/blocks/number_format.hpp"
+#include "run/session/narrower_format.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 
@@ -16,31 +16,8 @@ namespace archsim {
 
 namespace {
 
-/// Narrower formats, the widest first: the one that costs the least accuracy is named.
-constexpr std::array kNarrower = {Precision::bf16, Precision::fp16, Precision::fp8, Precision::int8};
 constexpr double kNextBatch = 8;  ///< times the batch: an example worth trying
 constexpr double kWellUsed = 0.4; ///< of the peak: above it a compute-bound device has no slack to speak of
-
-/// A format that this device and stack execute as asked, narrower than what runs; with `faster`, one that
-/// its engines also multiply at a higher rate.
-std::optional<Precision> narrower_format(const Result& r, bool faster) {
-    const Precision now = r.estimate.executed.compute;
-    const double rate = std::max(r.machine->matrix_ops(now), r.machine->vector_ops(now));
-    for (const Precision p : kNarrower) {
-        const PrecisionConfig asked = PrecisionConfig::uniform(p);
-        if (bits_of(p) >= bits_of(r.estimate.executed.activations))
-            continue;
-        const ExecutedPrecision executed = resolve_precision(*r.device, *r.runtime, asked);
-        const double own_rate = std::max(r.machine->matrix_ops(p), r.machine->vector_ops(p));
-        if (!executed.supported || executed.config.activations != p || executed.config.compute != p ||
-            own_rate <= 0)
-            continue;
-        if (faster && own_rate <= rate)
-            continue;
-        return p;
-    }
-    return std::nullopt;
-}
 
 std::string share_text(double share) {
     return fmt::format("{:.0f} %", 100 * share);

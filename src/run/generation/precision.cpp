@@ -53,6 +53,11 @@ std::optional<PrecisionConfig> usual_formats(const Machine& machine, Precision a
     return c;
 }
 
+/// "w8a8": integers are asked of activations too, where a uniform request leaves what is usual to the stack.
+bool multiplies_integers(const PrecisionConfig& c) {
+    return is_integer(c.compute) && c.activations == c.compute && !is_integer(c.kv_cache);
+}
+
 /// Cached keys and values of that many bits; only the width matters.
 Precision cache_format(double bits) {
     return bits <= 4 ? Precision::int4 : bits <= 8 ? Precision::int8 : Precision::fp16;
@@ -76,10 +81,18 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
     const Device& device = *machine.device;
     const bool uniform = c.weights == c.compute;
     const auto refuse = [&](std::string reason) { return ExecutedPrecision{false, c, std::move(reason)}; };
-    if (uniform && is_integer(c.compute) && offers_weights_alone(*machine.runtime, c.compute)) {
+    if (uniform && multiplies_integers(c) && offers_weights_alone(*machine.runtime, c.compute)) {
+        if (!machine.runtime->allows(c.compute) || machine.matrix_ops(c.compute) <= 0)
+            return refuse(
+                fmt::format("no products of {} activations are described for {} on {}; weights alone: "
+                            "--precision w{}a16",
+                            name_of(c.compute), machine.runtime->id, device.id, bits_of(c.weights)));
+        c.activations = Precision::fp16; // as for narrow floats
+    } else if (uniform && is_integer(c.compute) && offers_weights_alone(*machine.runtime, c.compute)) {
         c = PrecisionConfig::uniform(Precision::fp16);
         c.weights = requested.weights;
-    } else if (const auto usual = uniform && is_integer(c.compute) && !machine.runtime->language_models
+    } else if (const auto usual = uniform && is_integer(c.compute) && !multiplies_integers(c) &&
+                                          !machine.runtime->language_models
                                       ? usual_formats(machine, c.compute)
                                       : std::nullopt) {
         c = *usual;

@@ -187,8 +187,8 @@ int main(int argc, char** argv) {
             if (format == Format::json)
                 throw UsageError("--memory: --format is text, markdown, csv or html");
             const std::string file = memory->empty() ? "tests/measured/memory_logs.csv" : *memory;
-            output.emit(render(describe_memory_logs(compare_memory_logs(session, file)), format,
-                               output.render_options()));
+            output.emit(
+                output.drawn_report(describe_memory_logs(compare_memory_logs(session, file)), format));
             return static_cast<int>(cli::Exit::ok);
         }
         if (serving) {
@@ -198,9 +198,8 @@ int main(int argc, char** argv) {
             const Format format = output.chosen();
             if (format == Format::json)
                 throw UsageError("--serving: --format is text, markdown, csv or html");
-            output.emit(
-                render(describe_serving_peers(compare_serving_peers(session, files_of_servers(*serving))),
-                       format, output.render_options()));
+            output.emit(output.drawn_report(
+                describe_serving_peers(compare_serving_peers(session, files_of_servers(*serving))), format));
             return static_cast<int>(cli::Exit::ok);
         }
         if (!measured.logs.empty()) {

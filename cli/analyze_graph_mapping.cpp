@@ -95,9 +95,9 @@ int main(int argc, char** argv) {
             const Format format = output.chosen();
             if (format == Format::json)
                 throw UsageError("--profile: text, markdown, csv or html");
-            output.emit(render(describe(match_layers(result, read_tool_output(profile, context)),
-                                        static_cast<std::size_t>(view.top)),
-                               format, output.render_options()));
+            output.emit(output.drawn_report(describe(match_layers(result, read_tool_output(profile, context)),
+                                                     static_cast<std::size_t>(view.top)),
+                                            format));
             return cli::exit_code_of(result);
         }
         output.emit(output.drawn(result, view) + check.text({&result}, output));

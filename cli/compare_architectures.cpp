@@ -76,8 +76,8 @@ int main(int argc, char** argv) {
         flags.add_option("--batch-sweep", sweep, "batches to compare, 1,2,4,...,256")
             .value_named("SIZES")
             .in_group("What if");
-        for (const char* other : {"MODEL", "--model", "--level", "--architecture", "--explain-difference",
-                                  "--what-if", "--sensitivity", "--batch-sweep"})
+        for (const char* other : {"--level", "--architecture", "--explain-difference", "--what-if",
+                                  "--sensitivity", "--batch-sweep"})
             flags.exclude("--by-class", other);
         decisions.add_to(flags);
         explain.add_to(flags);
@@ -88,6 +88,11 @@ int main(int argc, char** argv) {
     };
     const auto body = [&] {
         if (by_class) {
+            if (const std::string named = model.positional + model.flag; !named.empty())
+                throw UsageError(
+                    fmt::format("--by-class has thirteen models of its own; \"{}\" is one too many "
+                                "(--runtime and --precision take one value here)",
+                                named));
             const Question of_all = question.question();
             ModelClassRequest asked{request.architectures, request.baseline, of_all.conditions,
                                     of_all.workload.batch};

@@ -180,7 +180,7 @@ int main(int argc, char** argv) {
             said += check.text(pointers_to(comparison.results), output);
             worst = std::max(worst, cli::exit_code_of(comparison.results, request.decision));
         }
-        output.emit((format == Format::json ? "" : render(all, format, output.render_options())) + said);
+        output.emit((format == Format::json ? "" : output.drawn_report(all, format)) + said);
         return worst;
     };
     return cli::run_tool(argc, argv, "compare_models", "Ranks devices for a neural network, by estimate.",

@@ -41,6 +41,9 @@ int main(int argc, char** argv) {
         request.metric = &MetricTable::standard().at(metric, "--metric");
         request.before = pair.side(0);
         request.after = pair.side(1);
+        if (!pair.differs())
+            throw UsageError("both sides are the same question; give two of something: models, --hardware, "
+                             "--precision, --batch-size, --runtime ...");
         try {
             const DifferenceAnswer answer = explain_difference(pair.question.open(), std::move(request));
             output.emit_answer(answer, view);

@@ -89,7 +89,9 @@ int main(int argc, char** argv) {
             .one_of(families, cli::Case::ignored);
         flags.add_option("--deployment", deployment, "the hardware of one deployment scenario")
             .value_named("DEPLOYMENT");
-        flags.add_option("--show", show, "everything about one device, with the source of each number")
+        flags
+            .add_option("--show,--hardware", show,
+                        "everything about one device, with the source of each number")
             .value_named("DEVICE");
         flags
             .add_option("--show-runtime", show_runtime,
@@ -130,7 +132,7 @@ int main(int argc, char** argv) {
                 describe_machine(snapshot, database, machine.probe ? probe_machine() : ProbeResult{});
             const Format format = output.chosen();
             output.emit(format == Format::json ? machine.file_text(found, output.file)
-                                               : render(describe(found), format, output.render_options()));
+                                               : output.drawn_report(describe(found), format));
             return 0;
         }
         if (!names.empty()) {
@@ -142,7 +144,7 @@ int main(int argc, char** argv) {
             const Format format = output.chosen();
             if (format == Format::json)
                 throw UsageError("--belief is written as text, markdown, csv or html");
-            output.emit(render(describe(beliefs(database, table)), format, output.render_options()));
+            output.emit(output.drawn_report(describe(beliefs(database, table)), format));
             return 0;
         }
         if (!show_runtime.empty()) {

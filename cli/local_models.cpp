@@ -32,7 +32,9 @@ struct LocalOptions {
         flags.add_flag("--this-machine", here,
                        "the machine at hand: its GPU where it has one that is known, "
                        "with its processor beside it");
-        flags.add_option("--on", on, "a device, with the memory of its computer: \"RTX 4070 laptop, 32GB\"")
+        flags
+            .add_option("--on,--hardware", on,
+                        "a device, with the memory of its computer: \"RTX 4070 laptop, 32GB\"")
             .value_named("DEVICE");
         flags.exclude("--this-machine", "--on");
         flags
@@ -101,7 +103,9 @@ struct LocalOptions {
                 }
             }
             r.device = choice.device->id;
-            if (!choice.power_mode.empty() && choice.power_mode != choice.device->default_power_mode)
+            const bool sized = choice.power_mode.ends_with("GB"); // the memory of that computer
+            if (!choice.power_mode.empty() &&
+                (sized || choice.power_mode != choice.device->default_power_mode))
                 r.device += "@" + choice.power_mode;
         }
         return r;

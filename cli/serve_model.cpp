@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
             const Report report = output.ordered(format == Format::csv ? tabulate_serving(results)
                                                  : serve.frontier      ? describe_frontier(results)
                                                                        : describe_serving(results, level));
-            output.emit(render(report, format, output.render_options()));
+            output.emit(output.drawn_report(report, format));
         }
         const bool any =
             std::any_of(results.begin(), results.end(), [](const ServingResult& r) { return r.ok; });

@@ -214,8 +214,8 @@ int main(int argc, char** argv) {
             if (format == Format::json)
                 throw UsageError("--memory: --format is text, markdown, csv or html");
             const std::string file = memory->empty() ? "tests/measured/memory_logs.csv" : *memory;
-            output.emit(render(describe_memory_logs(compare_memory_logs(session, file)), format,
-                               output.render_options()));
+            output.emit(
+                output.drawn_report(describe_memory_logs(compare_memory_logs(session, file)), format));
             return static_cast<int>(cli::Exit::ok);
         }
         if (serving) {
@@ -225,8 +225,8 @@ int main(int argc, char** argv) {
             const Format format = output.chosen();
             if (format == Format::json)
                 throw UsageError("--serving: --format is text, markdown, csv or html");
-            output.emit(render(described_servers(session, *serving, format, output.quiet), format,
-                               output.render_options()));
+            output.emit(
+                output.drawn_report(described_servers(session, *serving, format, output.quiet), format));
             return static_cast<int>(cli::Exit::ok);
         }
         if (!measured.logs.empty()) {

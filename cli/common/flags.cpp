@@ -5,6 +5,7 @@
 #include "archsim/hardware/database.hpp"
 #include "common/config_file.hpp"
 #include "common/help.hpp"
+#include "common/meant_flags.hpp"
 #include "core/assignment.hpp"
 #include "core/parse_number.hpp"
 #include "core/printable.hpp"
@@ -101,7 +102,9 @@ std::vector<std::string> choices_in(const std::string& type) {
     const auto open = type.find('{'), close = type.find('}');
     if (open == std::string::npos || close == std::string::npos || close < open)
         return {};
-    return split(std::string_view(type).substr(open + 1, close - open - 1), ',');
+    std::vector<std::string> choices = split(std::string_view(type).substr(open + 1, close - open - 1), ',');
+    std::erase(choices, ""); // of a value that may be left out
+    return choices;
 }
 
 CLI::Option& of(void* option) {
@@ -241,21 +244,22 @@ void Flags::remove(const std::string& flag) {
     parser_->app.remove_option(parser_->app.get_option(flag));
 }
 
-std::string Flags::what_was_meant(const std::vector<std::string>& unexpected) const {
-    std::vector<std::string> known;
-    for (const OptionFacts& option : facts())
-        for (const std::string& flag : option.flags)
-            if (flag.starts_with("--"))
-                known.push_back(flag);
+std::string Flags::what_was_meant(const std::vector<std::string>& unexpected,
+                                  const std::vector<std::string>& arguments) const {
+    const std::vector<OptionFacts> options = facts();
     for (const std::string& word : unexpected) {
         if (!word.starts_with("-"))
             continue;
         const std::string flag = word.substr(0, word.find('='));
-        const auto nearest = nearest_names(flag, known, 1);
+        if (const std::string other = tool_with_flag(flag, options); !other.empty())
+            return fmt::format("there is no {} here; {} has it", flag, other);
+        const std::string meant = meant_flag(flag, options);
         return fmt::format("there is no {}{}", flag,
-                           nearest.empty() ? std::string() : fmt::format("; is {} meant?", nearest.front()));
+                           meant.empty() ? std::string() : fmt::format("; is {} meant?", meant));
     }
-    return fmt::format("\"{}\" was not expected", fmt::join(unexpected, "\", \""));
+    const std::string why = why_unexpected(arguments, unexpected.front(), options);
+    return fmt::format("\"{}\" {} not expected{}", fmt::join(unexpected, "\", \""),
+                       unexpected.size() == 1 ? "was" : "were", why.empty() ? "" : ": " + why);
 }
 
 std::optional<int> Flags::parse(int argc, char** argv) {
@@ -285,7 +289,7 @@ std::optional<int> Flags::parse(int argc, char** argv) {
         return parser_->app.exit(done);
     } catch (const CLI::ExtrasError&) {
         fmt::print(stderr, "{0}: {1} (see {0} --help)\n", tool(),
-                   printable(what_was_meant(parser_->app.remaining())));
+                   printable(what_was_meant(parser_->app.remaining(), {argv + 1, argv + argc})));
         return 1;
     } catch (const CLI::ParseError& problem) {
         fmt::print(stderr, "{0}: {1} (see {0} --help)\n", tool(), printable(problem.what()));

@@ -123,7 +123,8 @@ class Flags {
     /// Name of the first positional option; empty: there is none.
     std::string positional_key() const;
     /// Says which flag does not exist, with the nearest that does.
-    std::string what_was_meant(const std::vector<std::string>& unexpected) const;
+    std::string what_was_meant(const std::vector<std::string>& unexpected,
+                               const std::vector<std::string>& arguments) const;
 
     struct Parser;
     std::unique_ptr<Parser> parser_;

@@ -19,6 +19,8 @@ struct PairOptions {
     void add_to(Flags& flags);
     /// What is asked of the first (0) or second (1). Throws UsageError for values that nobody knows.
     DifferenceSide side(std::size_t index) const;
+    /// Whether two of anything were given.
+    bool differs() const;
 };
 
 } // namespace archsim::cli

@@ -45,8 +45,11 @@ struct OutputOptions {
     /// The format asked for, or that of the output file's extension, or text.
     Format chosen() const;
     RenderOptions render_options() const;
-    /// Prints to standard output or writes the file (temporary neighbour, then rename).
+    /// Prints to standard output or writes the file (temporary neighbour, then rename). Of a file standard
+    /// error says where it is, under the verdict of the report that was drawn, unless --quiet.
     void emit(const std::string& content) const;
+    /// The report in the format asked for; emit() knows its verdict then.
+    std::string drawn_report(const Report& report, Format how) const;
     /// A report with its table in the order that --sort and --top ask for.
     Report ordered(Report report) const;
     /// Prints a part of a long answer to standard output, without a pager.
@@ -56,13 +59,16 @@ struct OutputOptions {
     std::string drawn(const Answer& answer, const View& view = {}) const {
         const Format how = chosen();
         return how == Format::json ? to_json(answer, view)
-                                   : render(ordered(describe(answer, view, how)), how, render_options());
+                                   : drawn_report(ordered(describe(answer, view, how)), how);
     }
     /// Emits it.
     template <class Answer, class View = PlainView>
     void emit_answer(const Answer& answer, const View& view = {}) const {
         emit(drawn(answer, view));
     }
+
+  private:
+    mutable std::string verdict_; ///< first line of the report that was drawn last
 };
 
 /// "2026-11-22", or the day of SOURCE_DATE_EPOCH, so that documents can be made again.

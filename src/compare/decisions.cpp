@@ -148,7 +148,7 @@ Constraint parse_constraint(const Metric& metric, std::string_view text, std::st
         for (const Unit& unit : form.units)
             if (unit.name == rest)
                 return {&metric, number * unit.factor};
-    throw UsageError(fmt::format("{}: \"{}\" is not {}", flag, text, form.example));
+    throw UsageError(fmt::format("{}: expected {}, got \"{}\"", flag, form.example, text));
 }
 
 std::optional<Winner> winner_within(std::span<const Result> results, const Metric& metric,

@@ -29,9 +29,13 @@ namespace {
 /// Threads that read all devices; more only wait for the file system.
 constexpr unsigned kMaxReaders = 4;
 
+/// Among `known`, or, where none of these is near, among `others`.
 [[noreturn]] void unknown_name(std::string_view what, std::string_view name,
-                               const std::vector<std::string>& known) {
-    const auto nearest = nearest_names(name, known);
+                               const std::vector<std::string>& known,
+                               const std::vector<std::string>& others = {}) {
+    auto nearest = nearest_names(name, known);
+    if (nearest.empty())
+        nearest = nearest_names(name, others);
     Finding finding;
     finding.kind = FindingKind::unknown_name;
     finding.message = fmt::format("no {} is called \"{}\"", what, name);
@@ -53,6 +57,14 @@ constexpr unsigned kMaxReaders = 4;
     if (others > 0)
         message += fmt::format(" (and {} more: see list_hardware_mappers --check)", others);
     throw InputError(message, std::move(findings));
+}
+
+/// "gpu" of "GPU"; empty where no family is called so.
+std::string family_called(std::string_view name) {
+    for (const std::string& family : family_names())
+        if (name_key(family) == name_key(name))
+            return family;
+    return "";
 }
 
 constexpr std::string_view kJsonEnding = ".json";
@@ -256,7 +268,14 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
             finding.hint = "check the path";
             throw InputError(finding);
         }
-        unknown_name("device", name, device_ids());
+        if (const std::string family = family_called(name); !family.empty()) {
+            Finding finding;
+            finding.kind = FindingKind::unknown_name;
+            finding.message = fmt::format("\"{}\" is a family of devices, not a device", name);
+            finding.hint = fmt::format("list_hardware_mappers --category {} shows them", family);
+            throw InputError(finding);
+        }
+        unknown_name("device", name, device_ids(), state_->files.other_names());
     }
     std::vector<Finding> findings;
     DeviceChoice choice;

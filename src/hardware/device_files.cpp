@@ -76,6 +76,17 @@ const DatabaseEntry* DeviceFiles::find(std::string_view name) const {
     return found == aliases_.end() ? nullptr : found->second;
 }
 
+std::vector<std::string> DeviceFiles::other_names() const {
+    aliases_read_.run([this] { read_aliases(); });
+    std::vector<std::string> names;
+    for (const auto& [entry, head] : heads_) {
+        names.insert(names.end(), head.aliases.begin(), head.aliases.end());
+        if (!head.name.empty())
+            names.push_back(head.name);
+    }
+    return names;
+}
+
 DeviceFiles::Loosely DeviceFiles::find_loosely(std::string_view text) const {
     aliases_read_.run([this] { read_aliases(); });
     loose_built_.run([this] { build_loose_names(); });

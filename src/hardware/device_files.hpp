@@ -21,6 +21,8 @@ class DeviceFiles {
     /// Entry of an id, alias or product name, in any case; null when unknown. Reads the head of every device
     /// file for a name that is no id.
     const DatabaseEntry* find(std::string_view name) const;
+    /// Product names and aliases of all devices, as their files write them.
+    std::vector<std::string> other_names() const;
     /// Entries that `text` may mean by its words (LooseNames); reads the head of every device file.
     struct Loosely {
         std::vector<const DatabaseEntry*> entries;

@@ -46,11 +46,13 @@ std::vector<std::string> nearest_names(std::string_view name, const std::vector<
         const bool part = key.size() >= 3 && (other.find(key) != std::string::npos);
         const std::size_t longer = std::max(key.size(), other.size()),
                           unlike_length = longer - std::min(key.size(), other.size());
-        // Further away than half of the letters is no help, and no name is nearer than its length.
-        if (!part && unlike_length > longer / 2)
+        // Further away than two fifths of the letters, or one, is no help, and no name is nearer than its
+        // length.
+        const std::size_t most = std::max<std::size_t>(1, 2 * longer / 5);
+        if (!part && unlike_length > most)
             continue;
-        const std::size_t distance = part ? 1 : edit_distance(key, other);
-        if (part || distance <= longer / 2)
+        const std::size_t distance = !part ? edit_distance(key, other) : other.starts_with(key) ? 0 : 1;
+        if (part || distance <= most)
             candidates.push_back({distance, unlike_length, &candidate});
     }
     std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {

@@ -294,7 +294,9 @@ std::vector<std::string> lines_of(const HistoryList& list) {
 /// "3 of 24 answers changed: 2 worse. Most: resnet50 on H100, +12.1 %."
 std::vector<std::string> lines_of(const HistoryChanges& answer) {
     if (answer.changes.empty() && answer.same == 0)
-        return {"The two runs have no question in common."};
+        return {answer.after == "the newest answer to each question"
+                    ? "No question was asked twice."
+                    : "The two runs have no question in common."};
     if (answer.changes.empty())
         return {fmt::format("No {} changed in {} answers of both.", answer.metric->noun, answer.same)};
     const auto size = [](const CellChange& c) { return std::abs(std::log(c.ratio().value_or(1))); };

@@ -30,6 +30,8 @@ TEST_CASE("status 4: answered, and nothing runs or meets the limits", "[cli]") {
         std::string question = tool + large;
         if (tool == std::string("compare_architectures"))
             question = "compare_architectures llama-3-70b --architectures T4 L4";
+        if (tool == std::string("explain_difference")) // takes two of something
+            question += " L4";
         CHECK(status_of(question) == 4);
         if (tool != std::string("check_model"))
             CHECK(status_of(question + " --prompt-tokens 16") == 4);

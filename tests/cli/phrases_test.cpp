@@ -160,3 +160,20 @@ TEST_CASE("no message uses a retired phrase", "[cli][phrases]") {
         }
     CHECK(strings > 3000);
 }
+
+TEST_CASE("the changes of a release can be read in one go", "[cli][phrases]") {
+    std::istringstream lines(test::read(test::kSource / "CHANGELOG.md"));
+    constexpr std::size_t kMost = 150, kWide = 150;
+    std::size_t count = 0;
+    std::string release;
+    for (std::string line; std::getline(lines, line);) {
+        INFO(release << ": " << line);
+        if (line.starts_with("## ")) {
+            release = line;
+            count = 0;
+        }
+        CHECK(++count <= kMost);
+        CHECK(line.size() <= kWide);
+    }
+    CHECK_FALSE(release.empty());
+}

@@ -25,4 +25,6 @@ mkdir -p "$shots"
 "$tools/compare_models" llama-3-8b --hardware H100 T4 --precision fp16 --prompt-tokens 512 --generate-tokens 128 \
     --output "$shots/language_model.html"
 "$tools/profile_graph" resnet18 --output "$shots/profile_graph.html"
+"$tools/size_service" llama-3-8b --hardware H100 L4 --rate 4 --ttft-p99 1s --output "$shots/size_service.html"
+"$tools/local_models" --on "RTX 4090" --top 20 --output "$shots/local_models.html"
 node "$here/report_page.mjs" "$modules" "$chromium" "$shots" "$shots"/*.html

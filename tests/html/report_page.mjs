@@ -37,6 +37,30 @@ async function checkColumns(page) {
   assert.deepEqual(found, { scrolls: [], long: 0, said: [] });
 }
 
+// A wide window shows a table whole, or says which columns it leaves out.
+async function checkWide(page) {
+  const found = await page.evaluate(() => [...document.querySelectorAll('.scroll > table[id]')]
+    .filter(table => table.parentElement.scrollWidth > table.parentElement.clientWidth + 1)
+    .map(table => table.caption?.textContent ?? table.id));
+  assert.deepEqual(found, [], 'tables that scroll sideways in a wide window');
+  const silent = await page.evaluate(() => [...document.querySelectorAll('.scroll > table[id]')]
+    .filter(table => [...table.tHead.rows[0].cells].some(head => head.hidden) && !table.parentElement.nextElementSibling?.matches('.left-out'))
+    .map(table => table.id));
+  assert.deepEqual(silent, [], 'columns that are left out in silence');
+}
+
+// Names beside bars keep apart: each has the lines that it takes.
+async function checkBarNames(page) {
+  const close = await page.evaluate(() => [...document.querySelectorAll('figure.chart canvas')].flatMap(canvas => {
+    const { scales: { y }, options } = Chart.getChart(canvas);
+    if (options.indexAxis !== 'y' || y.ticks.length < 2) return [];
+    const lines = Math.max(...y.ticks.map(tick => [tick.label].flat().length));
+    const font = options.font?.size ?? Chart.defaults.font.size, between = Math.abs(y.getPixelForTick(1) - y.getPixelForTick(0));
+    return between < lines * font * 1.1 ? [`${canvas.closest('figure').querySelector('figcaption').textContent}: ${lines} lines in ${between} px`] : [];
+  }));
+  assert.deepEqual(close, [], 'names of bars that overlap');
+}
+
 // Few questions for much: every one of the driver's costs more than what it asks.
 async function checkCharts(page) {
   for (const figure of await page.locator('figure.chart').elementHandles()) {
@@ -159,6 +183,8 @@ async function check(report) {
   await checkDetails(page);
   await checkCharts(page);
   await checkDevices(page);
+  await checkWide(page);
+  await checkBarNames(page);
   await checkAccess(page, axe, 'light');
   await page.mouse.move(0, 0);
   await picture(page, `${name}-light`);
@@ -172,6 +198,7 @@ async function check(report) {
   await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
   await checkNarrow(page);
   await checkColumns(page);
+  await checkBarNames(page);
   await checkAccess(page, axe, 'narrow', 'layout');
   await picture(page, `${name}-narrow-dark`);
   await page.emulateMedia({ colorScheme: 'light' });

@@ -9,6 +9,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -177,4 +178,29 @@ TEST_CASE("commands of llama.cpp name the file's type and the layers on the GPU"
     CHECK(llama_command("qwen3-8b", "bf16", 4096, -1, 36) ==
           "llama-server -m qwen3-8b-BF16.gguf -c 4096 -ngl 0");
     CHECK(llama_command("qwen3-8b", "fp8", 4096, 36, 36).empty()); // it has no such files
+}
+
+TEST_CASE("listed models and those that are left out are all that were considered", "[local]") {
+    for (const auto& [device, least] : std::vector<std::pair<const char*, double>>{
+             {"RTX-4070-Laptop", 0}, {"RTX-4070-Laptop", 60}, {"H100", 0}, {"Apple-M2", 20}}) {
+        INFO(device << " at " << least);
+        LocalRequest request;
+        request.device = device;
+        request.context = 8000;
+        request.least_tokens_per_s = least;
+        const LocalAnswer answer = local_models(shipped_session(), request);
+        std::size_t listed = 0, left_out = 0;
+        for (const Block& block : describe(answer, {}, Format::text).blocks)
+            if (const auto* table = std::get_if<Table>(&block))
+                listed = table->rows.size();
+            else if (const auto* bullets = std::get_if<Bullets>(&block))
+                for (const std::string& item : bullets->items) // "12 models do not fit ...", or names
+                    left_out +=
+                        item.find(" model") < 6
+                            ? std::stoul(item)
+                            : 1 + static_cast<std::size_t>(std::count(
+                                      item.begin(),
+                                      item.begin() + static_cast<std::ptrdiff_t>(item.find(':')), ','));
+        CHECK(listed + left_out == answer.considered);
+    }
 }

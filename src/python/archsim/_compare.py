@@ -7,7 +7,7 @@ import os
 import pathlib
 
 from . import _archsim
-from ._archsim import Comparison, MetricTable, Result, Session, UsageError
+from ._archsim import Comparison, IncompleteError, MetricTable, Result, Session, UsageError
 
 # What a backend's name stands for where no device is chosen: a device that people have, and the stack on it. A device of
 # one's own: {"device": "L4", "stack": "tensorrt"}.
@@ -209,7 +209,11 @@ class ComparisonRunner:
         self.results = []  # (backend, Result), in the order of models, batch sizes, backends
 
     def run(self, progress=None):
-        """Estimates every combination and returns the runner; progress(done, total) is called after each."""
+        """Estimates every combination and returns the runner; progress(done, total) is called after each.
+
+        Raises IncompleteError where no combination has an estimate because sizes of the model are open: the message says
+        which `dims` they want.
+        """
         models = [self.session.load(model) if isinstance(model, (str, os.PathLike)) else model for model in self.models]
         total = len(models) * len(self.batch_sizes) * len(self.places)
         self.results = []
@@ -220,6 +224,8 @@ class ComparisonRunner:
                     self.results.append((name, result))
                     if progress is not None:
                         progress(len(self.results), total)
+        if self.results and all(result.status == "incomplete" for _, result in self.results):
+            raise IncompleteError(self.results[0][1].reason)
         return self
 
     def _ran(self):

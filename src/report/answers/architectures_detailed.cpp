@@ -45,11 +45,12 @@ Facts energy_breakdown(const Result& r) {
           std::pair{"Static", rollup.static_j}, std::pair{"Control", rollup.control_j}})
         facts.items.push_back(line(title, joules, 1));
     double rest = 0;
+    facts.items.push_back({"By event", "", 1}); // the same joules once more
     for (const EnergyItem& item : energy_items(r))
         if (item.joules < kSmallShare * total)
             rest += item.joules;
         else
-            facts.items.push_back(line(item.title, item.joules));
+            facts.items.push_back(line(item.name(), item.joules));
     if (rest > 0)
         facts.items.push_back(line("everything else", rest));
     return facts;

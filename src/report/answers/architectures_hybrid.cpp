@@ -26,6 +26,11 @@ Facts stretches(const ArchitectureComparison& c, const HybridPair& h) {
     return facts;
 }
 
+/// "TPU (projected)": what nobody measured wins nothing unsaid.
+std::string label_of(const ArchitectureComparison& c, std::size_t i) {
+    return c.labels[i] + (c.results[i].estimate.projected ? " (projected)" : "");
+}
+
 std::string transfers_text(const HybridSplit& s) {
     double bytes = 0, seconds = 0, joules = 0;
     for (const HybridTransfer& t : s.transfers) {
@@ -59,20 +64,20 @@ void add_hybrids(const ArchitectureComparison& c, Report& report) {
         report.blocks.push_back(Paragraph{fmt::format(
             "No split beats the better one of its devices alone. The best, {} with {}, takes {} against {}: "
             "{}.",
-            c.labels[h.a], c.labels[h.b], format_value(shown, h.split.value),
+            label_of(c, h.a), label_of(c, h.b), format_value(shown, h.split.value),
             format_value(shown, std::min(h.split.a_value, h.split.b_value)), transfers_text(h.split))});
         return;
     }
     const double alone = std::min(best->split.a_value, best->split.b_value);
     if (best->split.value >= least)
-        report.blocks.push_back(Paragraph{
-            fmt::format("No split beats {} alone ({}). Where only these two are at hand:", c.labels[single],
-                        format_value(shown, least))});
-    report.blocks.push_back(
-        Paragraph{fmt::format("{} with {} takes {}, {} less than the better one of them alone ({}), with {}.",
-                              c.labels[best->a], c.labels[best->b], format_value(shown, best->split.value),
-                              format_percent(1 - best->split.value / alone), format_value(shown, alone),
-                              transfers_text(best->split))});
+        report.blocks.push_back(Paragraph{fmt::format(
+            "No split beats {} alone ({}). Where only these two are at hand:", label_of(c, single),
+            format_value(shown, least))});
+    report.blocks.push_back(Paragraph{
+        fmt::format("{} with {} takes {}, {} less than the better one of them alone ({}), with {}.",
+                    label_of(c, best->a), label_of(c, best->b), format_value(shown, best->split.value),
+                    format_percent(1 - best->split.value / alone), format_value(shown, alone),
+                    transfers_text(best->split))});
     report.blocks.push_back(stretches(c, *best));
 }
 

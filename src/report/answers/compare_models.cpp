@@ -15,6 +15,7 @@
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/percentile_table.hpp"
+#include "report/blocks/plural.hpp"
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
@@ -300,7 +301,7 @@ Report describe(const ModelComparison& c, const CompareModelsView& given, Format
         return flat_table(c, view);
     Report report;
     report.title = c.models.size() == 1
-                       ? fmt::format("{} on {} devices", c.models.front()->title, c.results.size())
+                       ? fmt::format("{} on {}", c.models.front()->title, plural(c.results.size(), "device"))
                        : std::string("Model comparison");
     const bool several = c.models.size() > 1;
     const bool whole = !several || view.verbose || format == Format::html;

@@ -108,8 +108,9 @@ Table contribution_table(const Attribution& x, std::string title, const std::arr
         return Cell{format_value(*x.metric, value), value};
     };
     add({"sum", {}, Tone::strong}, x.difference, {}, {whole(sides[0]), whole(sides[1])});
-    table.notes.emplace_back("Each part: what changes when this alone becomes the other's, averaged over all "
-                             "orders of changing the causes.");
+    table.notes.emplace_back(
+        "Each part is a Shapley value: the contribution of this cause alone, averaged over "
+        "all orders of changing the causes.");
     return table;
 }
 

@@ -5,6 +5,7 @@
 #include "report/blocks/cells.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/plural.hpp"
 #include "report/render/answer_document.hpp"
 
 #include <fmt/format.h>
@@ -142,29 +143,38 @@ Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>
     return out;
 }
 
-/// How many do not run, by the beginning of the reason.
+/// The models of which no format is listed, each counted once: with the listed ones they are all.
 Bullets misses(const LocalAnswer& answer) {
     std::size_t memory = 0, slow = 0;
     std::map<std::string, std::string> others;
-    for (std::size_t i = 0; i < answer.models.size(); ++i) {
-        const LocalModel& m = answer.models[i];
-        memory += !m.runs && m.memory_bytes > 0;
-        slow += m.too_slow;
-        if (!m.runs && m.memory_bytes <= 0) {
-            std::string& names = others[m.reason];
-            if (!names.ends_with(m.name))
-                names += (names.empty() ? "" : ", ") + m.name;
+    for (std::size_t first = 0, last = 0; first < answer.models.size(); first = last) {
+        const LocalModel& model = answer.models[first];
+        bool lists = false, runs = false, full = false;
+        for (; last < answer.models.size() && answer.models[last].name == model.name; ++last) {
+            const LocalModel& m = answer.models[last];
+            lists = lists || shown(m);
+            runs = runs || m.runs;
+            full = full || (!m.runs && m.memory_bytes > 0);
+        }
+        if (lists)
+            continue;
+        slow += runs;
+        memory += !runs && full;
+        if (!runs && !full) {
+            std::string& names = others[model.reason];
+            names += (names.empty() ? "" : ", ") + model.name;
         }
     }
     Bullets out;
     if (memory > 0)
-        out.items.push_back(
-            fmt::format("{} do not fit{}", memory,
-                        answer.request.kind == LocalKind::language && answer.request.host.empty()
-                            ? " whole; --host PROCESSOR splits them over its memory, too"
-                            : ""));
+        out.items.push_back(fmt::format(
+            "{} {} not fit in any of these formats{}", plural(memory, "model"), memory == 1 ? "does" : "do",
+            answer.request.kind == LocalKind::language && answer.request.host.empty()
+                ? "; --host PROCESSOR keeps some of the layers in its memory"
+                : ""));
     if (slow > 0)
-        out.items.push_back(fmt::format("{} run more slowly than asked", slow));
+        out.items.push_back(
+            fmt::format("{} {} slower than the limit", plural(slow, "model"), slow == 1 ? "is" : "are"));
     for (const auto& [why, names] : others)
         out.items.push_back(fmt::format("{}: {}", names, why));
     return out;

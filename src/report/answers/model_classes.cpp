@@ -268,8 +268,8 @@ void add_profile(const ModelClassComparison& c, std::size_t i, Report& report) {
             bullets.items.push_back(none);
         report.blocks.push_back(std::move(bullets));
     };
-    list("Strengths:", profile.strengths, "on no class is it surely ahead of the others");
-    list("Weaknesses:", profile.weaknesses, "on no class is it surely behind another");
+    list("Strengths:", profile.strengths, "no class in which it is clearly ahead of the others");
+    list("Weaknesses:", profile.weaknesses, "no class in which another is clearly ahead");
     Facts best;
     const char* would = projected ? "Projected best for" : "Best for";
     if (profile.peers.size() + 1 < c.labels.size())

@@ -73,6 +73,10 @@ struct ARCHSIM_API SweepSummary {
     /// part alone, and what would help next at the best points.
     void study(const Sweep& sweep);
 
+    /// The best row of a model by the metric that ranks: what the first line names. Measurements stand behind
+    /// it, unless none stand behind any of the model's rows.
+    std::optional<SweepRow> headline(const std::string& model) const;
+
     std::uint64_t points = 0, estimated = 0; ///< of this shard; those with an estimate
     std::uint64_t incomplete = 0;            ///< those of which a part of the model is not known
     BestRows best;                           ///< the rows that are listed

@@ -136,6 +136,15 @@ std::optional<std::size_t> knee_of(const std::vector<SweepCurve::Point>& points,
     return before > kBends * beyond ? std::optional(knee) : std::nullopt;
 }
 
+std::optional<SweepRow> SweepSummary::headline(const std::string& model) const {
+    for (const auto* kind : {&winners, &projected_winners})
+        if (!kind->empty())
+            for (SweepRow& row : kind->front().rows())
+                if (row.model == model)
+                    return std::move(row);
+    return std::nullopt;
+}
+
 void SweepSummary::study(const Sweep& sweep) {
     const Metric& metric = best.metric();
     const SweepRequest& q = sweep.request();
@@ -152,7 +161,15 @@ void SweepSummary::study(const Sweep& sweep) {
             return known->second;
         return stated[workload] = value_at(sweep.result(point, {}), metric, q.view);
     };
-    std::vector<SweepRow> listed = best.rows();
+    std::vector<SweepRow> listed;
+    std::set<std::string> models;
+    for (const SweepRow& row : best.rows())
+        if (models.insert(row.model).second)
+            if (auto named = headline(row.model))
+                listed.push_back(std::move(*named));
+    const std::vector<SweepRow> headlines = listed;
+    for (SweepRow& row : best.rows())
+        listed.push_back(std::move(row));
     if (front)
         for (SweepRow& row : front->rows())
             listed.push_back(std::move(row));
@@ -177,9 +194,8 @@ void SweepSummary::study(const Sweep& sweep) {
             if (curve.points.size() > 1)
                 curves.push_back(std::move(curve));
         }
-    std::set<std::string> models;
-    for (const SweepRow& row : best.rows())
-        if (row.status == Status::ok && models.insert(row.model).second)
+    for (const SweepRow& row : headlines)
+        if (row.status == Status::ok)
             for (NextFactor& step : next_of(sweep, row, metric))
                 next.push_back(std::move(step));
 }

@@ -91,10 +91,8 @@ std::string gain_text(const Metric& metric, double gain) {
 /// "resnet50 at its best is 1.23x faster than TPU-v4 as it is, bound by DRAM bandwidth, 45 % of the time.
 /// Next: array 2x (1.15x faster), units 2x (1.10x)."
 std::string best_line(const SweepSummary& summary, const std::string& model) {
-    const auto rows = summary.best.rows();
-    const auto row =
-        std::find_if(rows.begin(), rows.end(), [&](const SweepRow& r) { return r.model == model; });
-    if (row == rows.end())
+    const auto row = summary.headline(model);
+    if (!row)
         return "";
     const auto facts = summary.facts.find(row->point);
     if (facts == summary.facts.end())
@@ -108,7 +106,7 @@ std::string best_line(const SweepSummary& summary, const std::string& model) {
                             facts->second.bound, 100 * facts->second.bound_share);
     if (text.empty())
         return text;
-    text = fmt::format("The best point is {}.", text);
+    text = fmt::format("{} is {}.", point_label(*row, summary.axes), text);
     if (!facts->second.gain)
         return text;
     std::string next;

@@ -80,28 +80,45 @@ document.addEventListener('click', event => {
 });
 document.addEventListener('input', event => event.target.matches('.filter') && filterRows(event.target));
 
-// Columns of a narrow window: those that matter least go first, as on a narrow terminal, and are named below the table.
-// The last to go are those that repeat another: rates are inverses of latency and energy, and a name tells its type.
+// Columns of a window that is too narrow for all: those that matter least leave, as on a narrow terminal, and are named below
+// the table. A wide window breaks long texts into lines before, a telephone after it.
+// The last to go are those that repeat another (rates are inverses of latency and energy, a name tells its type), then short
+// texts. Tables of raw data, which have many columns and none that matters less, lose the last ones.
 const REPEATS = new Set(['Type', 'FPS', 'FPS/W']);
+const RAW = 12;
 const narrow = matchMedia('(max-width: 40rem)');
 const showColumn = (table, index, shown) => [...table.rows].forEach(row => row.cells[index] && (row.cells[index].hidden = !shown));
 
+// Columns in the order in which they leave.
+function leavers(table, heads) {
+  const ranked = heads.some(head => head.dataset.priority), raw = !ranked && heads.length > RAW;
+  const texts = heads.map((head, i) => ranked && i > 0 && !head.classList.contains('right') &&
+    ![...table.tBodies[0].rows].some(row => row.cells[i]?.matches('.long, .path')));
+  const rank = (head, i) => Number(head.dataset.priority ?? (REPEATS.has(head.textContent) ? 0.5 : texts[i] ? 0.25 : raw && i > 1 ? 0.1 : 0));
+  return heads.map((head, index) => ({ index, rank: rank(head, index) })).filter(one => one.rank > 0)
+    .sort((a, b) => b.rank - a.rank || b.index - a.index).map(one => one.index);
+}
+
 function fitTable(box) {
-  const table = box.querySelector('table'), heads = [...table.tHead.rows[0].cells];
+  const table = box.querySelector('table'), heads = [...table.tHead.rows[0].cells], sticksOut = () => box.scrollWidth > box.clientWidth;
   if (box.nextElementSibling?.classList.contains('left-out')) box.nextElementSibling.remove();
   heads.forEach((head, index) => head.hidden && showColumn(table, index, true));
-  if (!narrow.matches || box.dataset.whole) return;
+  table.classList.remove('broken');
+  if (box.dataset.whole || !sticksOut()) return;
+  table.classList.toggle('broken', !narrow.matches);
   const out = [];
-  for (const { index } of heads.map((head, index) => ({ index, priority: Number(head.dataset.priority ?? (REPEATS.has(head.textContent) ? 0.5 : 0)) }))
-    .filter(one => one.priority > 0).sort((a, b) => b.priority - a.priority || b.index - a.index)) {
-    if (box.scrollWidth <= box.clientWidth) break;
+  for (const index of leavers(table, heads)) {
+    if (!sticksOut()) break;
     showColumn(table, index, false);
-    out.unshift(heads[index].textContent);
+    out.push(index);
   }
+  if (sticksOut()) table.classList.add('broken');
+  if (sticksOut()) table.classList.remove('broken'); // it scrolls then, and need not be longer for it
+  out.sort((a, b) => a - b);
   if (out.length === 0) return;
   const note = document.createElement('p'), all = document.createElement('button');
   note.className = 'muted note left-out';
-  note.append(`Not shown at this width: ${out.join(', ')}. `, all);
+  note.append(`Not shown at this width: ${out.map(index => heads[index].textContent).join(', ')}. `, all);
   all.type = 'button';
   all.textContent = 'Show all';
   all.addEventListener('click', () => {
@@ -392,13 +409,18 @@ function adoptReport(root) {
   root.querySelectorAll('.scroll:has(> table[id])').forEach(fitTable);
 }
 
+// Bars need room for their names, which take several lines in a narrow picture.
+function giveRoom(figure, chart) {
+  if (!['bar', 'stacked_bar', 'waterfall'].includes(chart.kind)) return;
+  const room = figure.querySelector('.canvas'), rows = Math.max(...chart.series.map(series => series.points.length), 1);
+  const lines = Math.max(...chart.series.flatMap(series => series.points.map(point => [fitted(point.label, room.clientWidth)].flat().length)), 1);
+  room.style.height = `${Math.max(8, 5 + Math.max(1.8, 0.6 + 0.95 * lines) * rows + (chart.series.length > 1 ? 4 : 0))}rem`;
+}
+
 function adoptFigure(figure) {
   const chart = JSON.parse(figure.querySelector('script').textContent);
   const item = { chart, canvas: figure.querySelector('canvas'), said: figure.querySelector('.said') };
-  // Bars need room for their names.
-  const rows = Math.max(...chart.series.map(series => series.points.length), 1);
-  if (['bar', 'stacked_bar', 'waterfall'].includes(chart.kind))
-    figure.querySelector('.canvas').style.height = `${Math.max(8, 5 + 1.8 * rows + (chart.series.length > 1 ? 4 : 0))}rem`;
+  giveRoom(figure, chart);
   item.canvas.addEventListener('keydown', event => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (!step) return;
@@ -420,7 +442,13 @@ function adoptFigure(figure) {
 }
 
 adoptReport(document);
-narrow.addEventListener('change', fitTables);
+let width = innerWidth;
+addEventListener('resize', () => { // a telephone's bars change the height alone
+  if (width === innerWidth) return;
+  width = innerWidth;
+  fitTables();
+  for (const { canvas, chart } of charts) giveRoom(canvas.closest('figure'), chart);
+});
 if (document.querySelector('main.report')) addDeviceSwitches();
 darkWanted.addEventListener('change', drawAll);
 addEventListener('beforeprint', () => { printing = true; drawAll(); });

@@ -51,13 +51,14 @@ Chart tradeoff_chart(std::span<const Result> results, const Metric& x, const Met
     request.pareto = {&x, &y};
     request.cost = conditions;
     const Decision decision = decide(estimates, request);
+    const std::vector<std::string> labels = hardware_labels(estimates);
     std::map<std::string, ChartSeries> families;
     ChartSeries front{"Pareto front", {}, true};
     for (std::size_t i = 0; i < estimates.size(); ++i) {
         const Result& result = estimates[i];
         const Measure across = *measure_of(result, x, conditions), up = *measure_of(result, y, conditions);
         ChartPoint point;
-        point.label = hardware_label(result);
+        point.label = labels[i];
         point.x = across.value * x.scale;
         point.y = up.value * y.scale;
         if (decision.on_front[i])
@@ -91,18 +92,20 @@ Chart energy_chart(std::span<const Result> results) {
                 false,
                 {}};
     std::map<std::string, std::size_t> layers;
-    for (const Result& result : results) {
+    const std::vector<std::string> labels = hardware_labels(results);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const Result& result = results[i];
         if (!result.ok())
             continue;
         const double batch = result.estimate.batch;
         for (const EnergyItem& item : energy_items(result)) {
             const auto [at, fresh] = layers.try_emplace(item.event, chart.series.size());
             if (fresh)
-                chart.series.push_back({item.title, {}});
+                chart.series.push_back({item.name(), {}});
             ChartPoint point;
-            point.label = hardware_label(result);
+            point.label = labels[i];
             point.y = item.joules / batch * unit.scale;
-            point.hover = fmt::format("{}, {}: {} ({})", point.label, item.title,
+            point.hover = fmt::format("{}, {}: {} ({})", point.label, item.name(),
                                       format_energy(item.joules / batch), item.source);
             chart.series[at->second].points.push_back(std::move(point));
         }
@@ -119,9 +122,12 @@ Chart region_heat_map(std::span<const Result> results) {
                 true,
                 {}};
     std::vector<const Result*> estimates;
-    for (const Result& result : results)
-        if (result.ok() && !result.estimate.subgraphs.empty() && result.work)
-            estimates.push_back(&result);
+    std::vector<std::string> labels = hardware_labels(results);
+    for (std::size_t i = 0; i < results.size(); ++i)
+        if (results[i].ok() && !results[i].estimate.subgraphs.empty() && results[i].work) {
+            std::swap(labels[estimates.size()], labels[i]);
+            estimates.push_back(&results[i]);
+        }
     if (estimates.empty())
         return chart;
     for (const CommonRegion& region : common_regions(estimates)) {
@@ -129,7 +135,7 @@ Chart region_heat_map(std::span<const Result> results) {
         for (std::size_t i = 0; i < estimates.size(); ++i) {
             const RegionCost cost = cost_of(region, i, *estimates[i]);
             ChartPoint point;
-            point.label = hardware_label(*estimates[i]);
+            point.label = labels[i];
             point.x = static_cast<double>(i);
             point.y = cost.latency_s * 1e6;
             point.hover =

@@ -115,8 +115,8 @@ class Account {
         const double bytes = events_[Event::dram_byte], joules = energy_[Event::dram_byte];
         const double device =
             std::min(joules, bytes * std::min(all.value_or(0), table_.dram_device.value_or(0)));
-        add("dram_device", "DRAM and its interface, byte", bytes, device, table_.dram_device);
-        add("dram_path", "path from DRAM, byte", bytes, joules - device, all);
+        add("dram_device", "DRAM chips, byte", bytes, device, table_.dram_device);
+        add("dram_path", "DRAM-to-core wires, byte", bytes, joules - device, all);
     }
 
     /// Over the time that the energy stands for; watts at the clock that ran.

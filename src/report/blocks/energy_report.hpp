@@ -28,6 +28,9 @@ struct EnergyItem {
     double each_j = 0; ///< joules per count, at the voltage of the clock; watts for static power
     double joules = 0;
     std::string source; ///< kind and citation, and how the price was derived
+
+    /// "register file" of "register file, byte": without what is counted.
+    std::string name() const { return title.substr(0, title.rfind(", ")); }
 };
 
 /// Every event of the estimate, largest first; their joules add up to `result.estimate.energy.total()`.

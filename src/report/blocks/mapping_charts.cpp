@@ -14,15 +14,12 @@ namespace archsim {
 namespace {
 
 /// Roof of one device between two intensities: memory bandwidth up to the ridge, then the peak.
-ChartSeries roof_of(const Result& result, double from, double to) {
+ChartSeries roof_of(const Result& result, const std::string& label, double from, double to) {
     const double bandwidth = result.machine->rate(Resource::dram_bytes);
     const double peak = result.machine->peak_ops(result.estimate.executed.compute);
     const double ridge = peak / bandwidth;
     ChartSeries roof{
-        fmt::format("{} roof, {}", hardware_label(result), precision_name(result.estimate.executed)),
-        {},
-        true,
-        hardware_label(result)};
+        fmt::format("{} roof, {}", label, precision_name(result.estimate.executed)), {}, true, label};
     const auto add = [&](double x) {
         ChartPoint point;
         point.x = x;
@@ -67,8 +64,8 @@ ChartPoint network_point(const Result& result) {
 }
 
 /// Subgraphs without memory traffic of their own have no place on the intensity axis.
-ChartSeries points_of(const Result& result) {
-    ChartSeries series{hardware_label(result), {}, false, hardware_label(result)};
+ChartSeries points_of(const Result& result, const std::string& label) {
+    ChartSeries series{label, {}, false, label};
     for (const SubgraphEstimate& s : result.estimate.subgraphs) {
         const SubgraphWork& work = result.work->subgraphs[s.index];
         const double operations = work.operations() * work.repeat;
@@ -100,25 +97,32 @@ Chart roofline_chart(std::span<const Result> results) {
                 true,
                 {}};
     double from = std::numeric_limits<double>::infinity(), to = 0;
-    for (const Result& result : results) {
-        if (!result.ok() || !result.work)
+    const std::vector<std::string> labels = hardware_labels(results);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        if (!results[i].ok() || !results[i].work)
             continue;
-        ChartSeries points = points_of(result);
+        ChartSeries points = points_of(results[i], labels[i]);
         for (const ChartPoint& point : points.points) {
             from = std::min(from, point.x);
             to = std::max(to, point.x);
         }
         chart.series.push_back(std::move(points));
     }
-    for (const Result& result : results)
-        if (result.ok() && result.work && to > 0 && result.machine->rate(Resource::dram_bytes) > 0)
-            chart.series.push_back(roof_of(result, from, to));
+    for (std::size_t i = 0; i < results.size(); ++i)
+        if (const Result& r = results[i];
+            r.ok() && r.work && to > 0 && r.machine->rate(Resource::dram_bytes) > 0)
+            chart.series.push_back(roof_of(r, labels[i], from, to));
     return chart;
 }
 
 Chart memory_chart(const Result& result) {
-    Chart chart{
-        ChartKind::step, "Memory: live activations at every step", "step (subgraph)", "MB", false, false, {}};
+    Chart chart{ChartKind::step,
+                fmt::format("Memory on {}: live activations at every step", hardware_label(result)),
+                "step (subgraph)",
+                "MB",
+                false,
+                false,
+                {}};
     const MemoryPlan& plan = result.work->memory;
     ChartSeries live{"live activations", {}};
     for (std::size_t i = 0; i < plan.timeline.size(); ++i) {

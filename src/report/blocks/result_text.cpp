@@ -2,6 +2,7 @@
 
 #include "compare/bound_shares.hpp"
 #include "compare/generation_metrics.hpp"
+#include "ops/given_values.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/operation_shares.hpp"
@@ -114,6 +115,11 @@ std::map<std::string, int> operator_mix(const ModelFacts& model) {
 Facts model_facts(const ModelFacts& model, std::span<const Result> results) {
     Facts facts;
     facts.items.push_back({"Parameters", format_count(model.parameters)});
+    const auto open = [](const Result& r) { return !sizes_wanted(r.estimate.findings).empty(); };
+    if (std::any_of(results.begin(), results.end(), open)) { // nothing is counted before
+        facts.items.push_back({"Multiply-accumulates", "unknown until all sizes are given"});
+        return facts;
+    }
     facts.items.push_back({"Multiply-accumulates", fmt::format("{} ({} operations)", format_count(model.macs),
                                                                format_count(model.operations))});
     if (std::string dims = sizes_text(model.dims); !dims.empty())

@@ -293,6 +293,24 @@ std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     return text + ".";
 }
 
+/// "H100 misses the limit: latency of 340 us, at most 100 us required." of one device.
+std::string missed_text(const VerdictQuestion& q, const VerdictFacts& facts) {
+    std::string text;
+    if (facts.within || facts.limits.empty() || q.decision == nullptr)
+        return text;
+    for (const Verdict& v : q.decision->verdicts.front())
+        if (!v.met)
+            text += fmt::format("{}{}, {} {} required", text.empty() ? "" : "; ",
+                                v.value ? fmt::format("{} of {}", v.constraint.metric->noun,
+                                                      format_value(*v.constraint.metric, *v.value))
+                                        : "unknown " + v.constraint.metric->noun,
+                                v.constraint.metric->better == Better::higher ? "at least" : "at most",
+                                format_value(*v.constraint.metric, v.constraint.limit));
+    return text.empty() ? text
+                        : fmt::format("{} misses {}: {}.", q.labels.front(),
+                                      facts.limits.size() == 1 ? "the limit" : "its limits", text);
+}
+
 /// "2 of 7 cannot run it: A, B."
 std::string failing_text(const VerdictQuestion& q) {
     std::vector<std::string> names;
@@ -371,6 +389,7 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
     const bool one = q.results.size() == 1; // of several the end of the report says what would help
     std::string first;
     if (one) {
+        add_line(lines, missed_text(q, facts));
         first = single_text(q);
     } else {
         for (const Best& best : facts.best)

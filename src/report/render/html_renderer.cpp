@@ -59,13 +59,24 @@ std::string_view class_of(Tone tone) {
     return "";
 }
 
+/// Where a flag that begins at `at` ends, with its value where brackets hold nothing else: "(--batch-size
+/// 8)".
+std::size_t end_of_flag(std::string_view text, std::size_t at) {
+    const std::size_t end =
+        std::min(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-", at), text.size());
+    const std::size_t close = at > 0 && text[at - 1] == '(' ? text.find(')', end) : std::string_view::npos;
+    if (close == std::string_view::npos || close == end)
+        return end;
+    const std::string_view value = text.substr(end, close - end);
+    return value[0] == ' ' && value.find_first_of(" ,;:", 1) == std::string_view::npos ? close : end;
+}
+
 /// Text in which flags ("--batch-size") are code, which lines do not break.
 std::string with_flags(std::string_view text) {
     std::string out;
     std::size_t plain = 0;
     for (std::size_t at = text.find("--"); at != std::string_view::npos; at = text.find("--", at + 2)) {
-        const std::size_t end =
-            std::min(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-", at), text.size());
+        const std::size_t end = end_of_flag(text, at);
         const bool begins = at == 0 || text[at - 1] == ' ' || text[at - 1] == '(';
         if (!begins || end < at + 3 || text[at + 2] == '-')
             continue;
@@ -74,6 +85,13 @@ std::string with_flags(std::string_view text) {
         plain = end;
     }
     return out + html_escaped(text.substr(plain));
+}
+
+/// "90 %" stays on one line.
+std::string unbroken(std::string text) {
+    for (std::size_t at = text.find(" %"); at != std::string::npos; at = text.find(" %", at))
+        text.replace(at, 1, "\u00a0");
+    return text;
 }
 
 /// A button that shows the detail, or the text alone.
@@ -195,7 +213,7 @@ class HtmlRenderer {
                                  column.priority > 0 ? fmt::format(" data-priority=\"{}\"", column.priority)
                                                      : std::string(),
                                  html_escaped(column.heading),
-                                 column.unit.empty() ? "" : " (" + html_escaped(column.unit) + ")");
+                                 column.unit.empty() ? "" : " (" + unbroken(html_escaped(column.unit)) + ")");
         body_ += "</tr></thead>\n<tbody>\n";
         std::vector<BarScale> bars;
         for (std::size_t c = 0; c < table.columns.size(); ++c)
@@ -230,18 +248,46 @@ class HtmlRenderer {
                        : "hardly any");
     }
 
+    /// "/model/layers.0/mlp/down_proj/MatMul": one word that is long.
+    static bool is_path(std::string_view text) {
+        return text.size() > kLongText / 2 && text.find(' ') == std::string_view::npos;
+    }
+
+    /// Words that may stand below each other where there is no room.
+    static bool is_text(std::string_view text) {
+        constexpr std::size_t kShort = 12;
+        return text.size() > kShort && text.find(' ') != std::string_view::npos;
+    }
+
+    /// Places behind slashes where a line may end, in escaped text.
+    static std::string with_joints(const std::string& text) {
+        std::string out;
+        for (const char c : text) {
+            out += c;
+            if (c == '/')
+                out += "<wbr>";
+        }
+        return out;
+    }
+
     static std::string cell(const Cell& cell, bool right, const std::string& bar) {
         if (is_drawing(cell.text))
             return drawing(cell);
-        std::string classes = right ? "right" : cell.text.size() > kLongText ? "long" : "";
+        std::string classes = right                          ? "right"
+                              : is_path(cell.text)           ? "path"
+                              : cell.text.size() > kLongText ? "long"
+                              : is_text(cell.text)           ? "text"
+                                                             : "";
         const auto add = [&](std::string_view name) {
             classes += (classes.empty() || name.empty() ? "" : " ") + std::string(name);
         };
         add(class_of(cell.tone));
         add(bar.empty() ? "" : "interval");
+        std::string text = with_detail(cell.text, cell.detail);
+        if (classes.starts_with("path") && cell.detail.empty())
+            text = with_joints(text);
         return fmt::format("<td{}{}{}>{}</td>", classes.empty() ? "" : fmt::format(" class=\"{}\"", classes),
-                           cell.value ? fmt::format(" data-value=\"{}\"", *cell.value) : "", bar,
-                           with_detail(cell.text, cell.detail));
+                           cell.value ? fmt::format(" data-value=\"{}\"", *cell.value) : "", bar, text);
     }
 
     void draw(const Chart& chart) {

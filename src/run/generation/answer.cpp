@@ -135,17 +135,20 @@ class AnswerBuilder {
 
     /// Memory of one chip: every part's weights at once, the cache as it is at the last token. Stacks set the
     /// cache aside before the prompt runs.
-    MemoryEstimate memory_need() const {
+    MemoryEstimate memory_need() const { return memory_need(batch_); }
+
+    /// The same of that many sequences.
+    MemoryEstimate memory_need(std::int64_t batch) const {
         const std::int64_t end = std::max(prompt_ + q_.generate, q_.context);
         MemoryEstimate need;
         const auto hold = [&](const NetworkWork& work, double shared) {
             hold_together(need, planned_memory(work, runner_.machine()), shared);
         };
         for (std::size_t part = 0; part < runner_.model().before().size(); ++part)
-            hold(*runner_.work(runner_.model().bound_before(part, batch_)), 0);
+            hold(*runner_.work(runner_.model().bound_before(part, batch)), 0);
         const std::int64_t piece = prompt_piece();
-        const auto first = runner_.work(batch_, piece, prompt_ - piece);
-        const auto last = runner_.work(batch_, 1, std::max<std::int64_t>(end - 1, 0));
+        const auto first = runner_.work(batch, piece, prompt_ - piece);
+        const auto last = runner_.work(batch, 1, std::max<std::int64_t>(end - 1, 0));
         hold(*first, 0);
         hold(*last, first->weight_bytes);
         // Stages hold their own layers and caches; activations are in one of them at a time.
@@ -154,6 +157,17 @@ class AnswerBuilder {
         need.weight_bytes /= stages;
         need.kv_cache_bytes /= stages;
         return need;
+    }
+
+    /// Sequences of the batch that fit at once: doubling the batch never needs less.
+    std::int64_t most_sequences() const {
+        std::int64_t fit = 0, over = batch_;
+        while (over - fit > 1) {
+            const std::int64_t half = fit + (over - fit) / 2;
+            const MemoryEstimate need = memory_need(half);
+            (need.peak_bytes <= need.capacity_bytes ? fit : over) = half;
+        }
+        return fit;
     }
 
     double smallest_count() {
@@ -195,11 +209,13 @@ class AnswerBuilder {
         g_.offload = offload_choices(runner_, batch_, prompt_,
                                      std::max(prompt_ + q_.generate / 2, std::int64_t{1}), need);
         const std::string kept = in_words(g_.offload);
+        const std::int64_t fit = whole_batch_ == batch_ ? most_sequences() : 0;
         result_.estimate.status = Status::does_not_fit;
-        result_.estimate.reason =
-            fmt::format("needs {}{}, {} has {}; {}{}", gigabytes(need.peak_bytes),
-                        g_.devices > 1 ? " on each device" : "", memory_owner(),
-                        gigabytes(need.capacity_bytes), more, kept.empty() ? "" : "; " + kept);
+        result_.estimate.reason = fmt::format(
+            "needs {}{}, {} has {}; {}{}{}", gigabytes(need.peak_bytes),
+            g_.devices > 1 ? " on each device" : "", memory_owner(), gigabytes(need.capacity_bytes),
+            fit > 0 ? fmt::format("{} of the {} sequences fit; ", fit, batch_) : std::string(), more,
+            kept.empty() ? "" : "; " + kept);
         return false;
     }
 

@@ -85,8 +85,8 @@ std::string in_words(const std::vector<OffloadChoice>& choices) {
     for (const OffloadChoice& c : choices) {
         const bool slow = c.per_token_high_s >= 1;
         const double scale = slow ? 1 : 1e3;
-        text += fmt::format("{} {:.1f} GB of the {} in host memory {:.3g} to {:.3g} {} per token",
-                            text.empty() ? "with" : ", with", c.bytes / 1e9, c.part,
+        text += fmt::format("{}{:.1f} GB of the {}: {:.3g} to {:.3g} {} per token",
+                            text.empty() ? "offloading to the host " : ", or ", c.bytes / 1e9, c.part,
                             scale * c.per_token_low_s, scale * c.per_token_high_s, slow ? "s" : "ms");
     }
     return text;

@@ -175,7 +175,7 @@ class LocalRunner {
         if (const auto& lm = language->bound(1, 1, context - 1)->model().info.language_model) {
             out.layers = static_cast<std::int64_t>(lm->layers);
             if (lm->max_context > 0 && static_cast<double>(context) > lm->max_context) {
-                row.reason = fmt::format("its context is {:.0f}", lm->max_context);
+                row.reason = fmt::format("limited to a context of {:.0f}", lm->max_context);
                 return std::nullopt;
             }
         }

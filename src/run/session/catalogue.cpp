@@ -319,6 +319,12 @@ std::vector<std::string> Catalogue::nearest(std::string_view name) const {
     std::vector<std::string> names;
     for (const Listed& model : state_->listed)
         names.emplace_back(model.name);
+    auto nearest = nearest_names(name, names);
+    if (!nearest.empty())
+        return nearest;
+    names.clear();
+    for (const Listed& model : state_->listed)
+        names.insert(names.end(), model.aliases.begin(), model.aliases.end());
     return nearest_names(name, names);
 }
 

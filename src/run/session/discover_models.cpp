@@ -152,7 +152,9 @@ ModelList discover_folder(const Session& session, const std::filesystem::path& f
         if (at->is_regular_file(unknown) && describes_model(at->path()))
             files.push_back(at->path());
     if (problem)
-        throw InputError(fmt::format("{}: cannot be listed: {}", folder.string(), problem.message()));
+        throw InputError(fmt::format(
+            "{}: cannot be listed: {}{}", folder.string(), problem.message(),
+            folder.has_parent_path() ? "" : "; models of the catalogue: discover_models --family NAME"));
     std::sort(files.begin(), files.end());
     for (const auto& file : files) {
         ListedModel model;

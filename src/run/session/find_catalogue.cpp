@@ -24,7 +24,7 @@ Catalogue find_catalogue(const std::filesystem::path& data) {
 
 InputError unknown_model(const Catalogue& catalogue, std::string_view name) {
     if (!catalogue.empty()) {
-        const auto nearest = catalogue.nearest(name);
+        const auto nearest = catalogue.nearest(name.substr(name.rfind('/') + 1)); // of "OWNER/NAME", too
         return InputError(fmt::format(
             "no model \"{}\"{}; list them with discover_models, or give the path of an .onnx file, a "
             "config.json, "

@@ -27,6 +27,18 @@ bool looks_like_path(std::string_view name) {
            name.find(".task#") != name.npos;
 }
 
+/// "openai-community/gpt2": an owner and a name of his, as model hubs write them.
+bool looks_like_hub_name(std::string_view name) {
+    const std::size_t slash = name.find('/');
+    return slash != std::string_view::npos && slash > 0 && name.rfind('/') == slash && name[0] != '.' &&
+           name[0] != '~' && slash + 1 < name.size() && name.find_first_of(" \\#") == std::string_view::npos;
+}
+
+/// What nothing but a file ends with.
+bool has_model_ending(std::string_view name) {
+    return looks_like_path(name.substr(name.rfind('/') + 1));
+}
+
 // More than anything is served with: sums of what they count stay whole numbers, and searches over them
 // short.
 constexpr std::int64_t kMostItems = std::int64_t{1} << 20, kMostTokens = std::int64_t{1} << 22,
@@ -114,7 +126,8 @@ Model Session::load(std::string_view name_or_path) const {
     if (const std::size_t at = name_or_path.rfind('#'); at != std::string_view::npos && at > 0)
         if (auto part = part_named(*this, name_or_path.substr(0, at), name_or_path))
             return std::move(*part);
-    if (looks_like_path(name_or_path) || std::filesystem::exists(path, no_file)) {
+    const bool hub_name = looks_like_hub_name(name_or_path) && !has_model_ending(name_or_path);
+    if ((looks_like_path(name_or_path) && !hub_name) || std::filesystem::exists(path, no_file)) {
         static_cast<ImportedGraph&>(model) = load_file(path, budget_);
         return model;
     }

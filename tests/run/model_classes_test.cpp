@@ -136,7 +136,8 @@ TEST_CASE("classes of models are drawn in every format", "[run][model_classes]")
         CHECK_THAT(text, Catch::Contains(words));
     const auto document = nlohmann::json::parse(to_json(c));
     CHECK(document["rows"].size() == 13 * 4);
-    const SchemaCheck schema(nlohmann::json(model_classes_schema()));
+    const nlohmann::json described = model_classes_schema();
+    const SchemaCheck schema(described);
     const std::vector<Finding> findings = schema.validate(document, "model classes");
     for (const Finding& finding : findings)
         UNSCOPED_INFO(to_string(finding));

@@ -116,7 +116,8 @@ TEST_CASE("documents of history keep to their schema", "[store][schemas]") {
     save(path.file(), {"t", "two"}, results);
     results[0].estimate.status = Status::unsupported;
     save(path.file(), {"t", "three"}, results);
-    const SchemaCheck schema(nlohmann::json(history_schema()));
+    const nlohmann::json described = history_schema();
+    const SchemaCheck schema(described);
     for (const std::string& text :
          {to_json(list_history(path.file())),
           to_json(compare_history(path.file(), "1", "2", metric::latency)),

@@ -56,7 +56,7 @@ Json rows_json(const std::vector<SweepRow>& rows, const SweepSummary& summary) {
 /// The best point of a model by a metric.
 struct SweepWinner {
     const Metric* metric = nullptr;
-    const SweepRow* row = nullptr;
+    SweepRow row;
 };
 
 std::vector<SweepWinner> sweep_winners(const SweepSummary& summary) {
@@ -64,7 +64,7 @@ std::vector<SweepWinner> sweep_winners(const SweepSummary& summary) {
     for (const auto* winners : {&summary.winners, &summary.projected_winners})
         for (const BestRows& winner : *winners)
             for (const SweepRow& row : winner.rows())
-                list.push_back({&winner.metric(), &row});
+                list.push_back({&winner.metric(), row});
     return list;
 }
 
@@ -72,11 +72,11 @@ Members<SweepWinner> sweep_winner_members() {
     using W = SweepWinner;
     return {{"metric", "", [](const W& w) { return w.metric->key; }},
             {"measured", "false: a projection, named beside what was measured",
-             [](const W& w) { return !w.row->projected; }},
-            {"model", "", [](const W& w) { return w.row->model; }},
-            {"point", "index in the whole space", [](const W& w) { return w.row->point; }},
-            {"hardware", "", [](const W& w) { return w.row->hardware; }},
-            {"value", "", [](const W& w) { return *w.row->value(*w.metric); }},
+             [](const W& w) { return !w.row.projected; }},
+            {"model", "", [](const W& w) { return w.row.model; }},
+            {"point", "index in the whole space", [](const W& w) { return w.row.point; }},
+            {"hardware", "", [](const W& w) { return w.row.hardware; }},
+            {"value", "", [](const W& w) { return *w.row.value(*w.metric); }},
             {"unit", "of the value", [](const W& w) { return w.metric->unit; }}};
 }
 

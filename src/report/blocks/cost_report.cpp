@@ -290,7 +290,7 @@ Members<ResultCost> result_cost_members() {
          [](const R& r) { return scaled(r.cost.embodied_g, 1e3); }},
         {"tokens", "of a language model: those read and those written",
          [](const R& r) {
-             return Sometimes<std::optional<TokenCosts>>{r.result->generation ? std::optional(r.tokens)
+             return Sometimes<std::optional<TokenCosts>>{r.result->generation ? std::make_optional(r.tokens)
                                                                               : std::nullopt};
          },
          Members<TokenCosts>{{"prompt", "", &TokenCosts::prompt, token_cost_members()},

@@ -41,8 +41,8 @@ Members<ShownColdStart> cold_start_members() {
         {"link_source", "kind of the source of the link's rate",
          [=](const S& s) { return kind(s.start.link); }},
         {"side_by_side_s", "where parts are built side by side", [](const S& s) {
-             return Sometimes<std::optional<double>>{s.parts ? std::optional(finite(s.start.side_by_side_s()))
-                                                             : std::nullopt};
+             return Sometimes<std::optional<double>>{
+                 s.parts ? std::make_optional(finite(s.start.side_by_side_s())) : std::nullopt};
          }}};
 }
 

@@ -176,7 +176,8 @@ std::vector<LayoutGroup> layout_groups(const std::vector<LayoutRow>& rows) {
             alike[{r.model, r.hardware, r.runtime, r.precision, r.prompt_tokens, r.output_tokens}].push_back(
                 i);
     std::vector<LayoutGroup> groups;
-    for (const auto& [key, members] : alike) {
+    for (const auto& [key, found] : alike) {
+        const std::vector<std::size_t>& members = found;
         const bool several = std::any_of(members.begin(), members.end(), [&](std::size_t i) {
             return !(rows[i].way == rows[members.front()].way);
         });

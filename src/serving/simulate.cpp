@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <queue>
 
 namespace archsim {
@@ -59,6 +60,8 @@ class Simulation {
             room = room && engines_[i % engines_.size()].resume(i, out_.requests[i], emitted[i]);
             in_system_ += room ? 1 : 0;
         }
+        touched_.resize(engines_.size());
+        std::iota(touched_.begin(), touched_.end(), std::size_t{0});
     }
 
     /// Ends the run when the last request that waits is begun.
@@ -84,11 +87,11 @@ class Simulation {
             const Event event = take(first);
             advance(event.time);
             handle(event);
-            // Engines begin when everything of this instant is known.
+            // Engines begin when everything of this instant is known; one that nothing happened to goes on
+            // with its step, or has nothing to do.
             if (next_time(first) > now_)
-                for (std::size_t i = 0; i < engines_.size(); ++i)
-                    begin(i);
-            if (while_waiting_ && out_.last_waited_s > 0 && waiting() == 0)
+                begin_touched();
+            if (while_waiting_ && out_.last_waited_s > 0 && waiting_ == 0)
                 break;
         }
         finish();
@@ -141,15 +144,8 @@ class Simulation {
     void advance(double time) {
         const double span = time - now_;
         out_.in_system_s += span * static_cast<double>(in_system_);
-        out_.waiting_s += span * static_cast<double>(waiting());
+        out_.waiting_s += span * static_cast<double>(waiting_);
         now_ = time;
-    }
-
-    std::size_t waiting() const {
-        std::size_t number = 0;
-        for (const Engine& engine : engines_)
-            number += engine.waiting();
-        return number;
     }
 
     void handle(const Event& event) {
@@ -184,6 +180,8 @@ class Simulation {
             return;
         }
         best->enqueue(request, r, now_);
+        ++waiting_;
+        touched_.push_back(static_cast<std::size_t>(best - engines_.begin()));
     }
 
     void leave() {
@@ -194,12 +192,24 @@ class Simulation {
         }
     }
 
+    void begin_touched() {
+        std::sort(touched_.begin(), touched_.end());
+        touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
+        for (const std::size_t engine : touched_)
+            begin(engine);
+        std::erase_if(touched_, [&](std::size_t engine) {
+            return engines_[engine].stepping() ||
+                   engines_[engine].waiting() + engines_[engine].running() == 0;
+        });
+    }
+
     void begin(std::size_t index) {
         Engine& engine = engines_[index];
         StepCost cost;
         const std::size_t waiting = engine.waiting();
         if (engine.stepping() || !engine.begin_step(now_, out_.requests, cost))
             return;
+        waiting_ -= waiting - engine.waiting();
         if (engine.waiting() < waiting) {
             out_.last_waited_s = now_;
             out_.emitted_till_then = emitted_;
@@ -221,6 +231,7 @@ class Simulation {
 
     void end(std::size_t index) {
         finished_.clear();
+        touched_.push_back(index);
         emitted_ += engines_[index].end_step(now_, out_.requests, finished_);
         for (const std::size_t request : finished_) {
             ServedRequest& r = out_.requests[request];
@@ -272,6 +283,8 @@ class Simulation {
     std::size_t next_ = 0;   ///< and the next that comes when one ends
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     std::vector<std::size_t> finished_;
+    std::vector<std::size_t> touched_; ///< engines, in this instant: a request came, or a step ended
+    std::size_t waiting_ = 0;          ///< requests that no engine has begun
     std::uint64_t order_ = 0;
     double now_ = 0, wasted_ = 0, generating_ = 0;
     std::int64_t in_system_ = 0, generating_steps_ = 0, emitted_ = 0;

@@ -105,6 +105,16 @@ std::int64_t Replicas::fewest(double deviation, bool quickly) {
 }
 
 SizingPressure Replicas::pressure(std::int64_t engines, double deviation, double load_factor, bool whole) {
+    const Asked asked{engines, whole ? engines : std::min(engines, kSimulated), deviation, load_factor};
+    const auto found =
+        std::find_if(known_.begin(), known_.end(), [&](const auto& one) { return one.first == asked; });
+    if (found != known_.end())
+        return found->second;
+    known_.emplace_back(asked, simulated(engines, deviation, load_factor, whole));
+    return known_.back().second;
+}
+
+SizingPressure Replicas::simulated(std::int64_t engines, double deviation, double load_factor, bool whole) {
     const Factors by = factors(deviation);
     ServingPlan plan = server_.plan();
     plan.engines = whole ? engines : std::min(engines, kSimulated);

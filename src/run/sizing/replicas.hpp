@@ -7,6 +7,8 @@
 #include "run/sizing/size_service.hpp"
 
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace archsim {
 
@@ -58,12 +60,20 @@ class Replicas {
     double capacity();
     /// So many times the load, in rate or users and in number.
     std::vector<ServedRequest> requests(double load_factor, double count_factor) const;
+    SizingPressure simulated(std::int64_t engines, double deviation, double load_factor, bool whole);
     double quickest_rate(double later);
 
     const SizingRequest& request_;
     Server server_;
     Spread first_, later_;
     double capacity_ = -1;
+    /// What was asked before is known: the search, its last check and the probability meet in some runs.
+    struct Asked {
+        std::int64_t engines = 0, alike = 0; ///< of the service, and simulated
+        double deviation = 0, load_factor = 1;
+        bool operator==(const Asked&) const = default;
+    };
+    std::vector<std::pair<Asked, SizingPressure>> known_;
 };
 
 } // namespace archsim

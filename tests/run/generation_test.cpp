@@ -216,6 +216,20 @@ TEST_CASE("w8a8 multiplies integers where int8 means weights alone", "[generatio
     CHECK(rate("w8a8") < rate("int8"));
 }
 
+TEST_CASE("weights of a format that no engine multiplies are unpacked to 16 bits", "[generation]") {
+    const auto runs = [](const char* device) {
+        Conditions options = options_of(Precision::fp4);
+        options.stack = "trt-llm";
+        return language_precision(*laws::session().machine(device, options), options.precision, std::nullopt);
+    };
+    const ExecutedPrecision hopper = runs("H100"), blackwell = runs("B200");
+    CHECK(hopper.config.compute == Precision::fp16); // whose engines have fp8, to which nobody brings them
+    CHECK(hopper.config.weights == Precision::fp4);
+    CHECK(hopper.note.find("no native fp4") != std::string::npos);
+    CHECK(blackwell.config.compute == Precision::fp4);
+    CHECK(blackwell.note.empty());
+}
+
 TEST_CASE("the same integer format means the same numerics on every device", "[generation]") {
     const auto runs = [](const char* device, Precision precision, const char* stack = "") {
         Conditions options = options_of(precision);

@@ -80,6 +80,7 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
     PrecisionConfig c = requested;
     const Device& device = *machine.device;
     const bool uniform = c.weights == c.compute;
+    bool unpacked = false;
     const auto refuse = [&](std::string reason) { return ExecutedPrecision{false, c, std::move(reason)}; };
     if (uniform && multiplies_integers(c) && offers_weights_alone(*machine.runtime, c.compute)) {
         if (!machine.runtime->allows(c.compute) || machine.matrix_ops(c.compute) <= 0)
@@ -100,6 +101,11 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
         // Products take narrow operands; the residual stream and the norms stay in 16 bits.
         c.activations = Precision::fp16;
         c.kv_cache = bits_of(c.compute) < 8 ? Precision::fp8 : c.compute;
+        // Weights of a format that no engine multiplies are unpacked to what they meet, which nobody
+        // quantises for them (TensorRT-LLM and vLLM: MXFP4 weights with 16-bit activations on Hopper).
+        unpacked = uniform && machine.matrix_ops(c.compute) <= 0 && machine.vector_ops(c.compute) <= 0;
+        if (unpacked)
+            c.compute = Precision::fp16;
     } else if (uniform && is_integer(c.compute) && machine.matrix_ops(c.compute) <= 0 &&
                machine.vector_ops(c.compute) <= 0) {
         return refuse(fmt::format("{} has no {} arithmetic, and {} no kernels for {} weights alone",
@@ -111,6 +117,9 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
                                   name_of(c.weights), name_of(c.compute)));
     ExecutedPrecision result = resolve_precision(device, *machine.runtime, c);
     PrecisionConfig& runs = result.config;
+    if (unpacked && result.supported && result.note.empty())
+        result.note =
+            fmt::format("computes in {}: no native {}", name_of(runs.compute), name_of(runs.weights));
     for (const WeightParameters& row : kWeightParameters) {
         if (row.format != runs.weights)
             continue;

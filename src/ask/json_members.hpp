@@ -9,6 +9,8 @@
 //   load.schema()             {"type": "object", "required": ["rate_per_s", "tokens"], "properties": {...},
 //   ...}
 
+#include "archsim/core/export.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <array>
@@ -39,9 +41,9 @@ namespace json_schema {
 using Json = nlohmann::ordered_json;
 
 /// What the schema allows, or null.
-Json or_null(Json schema);
+ARCHSIM_API Json or_null(Json schema);
 /// Texts of a list.
-Json one_of(const std::vector<std::string>& words);
+ARCHSIM_API Json one_of(const std::vector<std::string>& words);
 
 template <class V>
 concept Text = std::convertible_to<const V&, std::string_view>;
@@ -344,12 +346,12 @@ class Members {
 };
 
 /// A number that is known; else null. Infinities are not known.
-std::optional<double> known(bool whether, double value);
+ARCHSIM_API std::optional<double> known(bool whether, double value);
 /// A finite number; else null.
-std::optional<double> finite(double value);
+ARCHSIM_API std::optional<double> finite(double value);
 /// A number above 0; else null.
-std::optional<double> positive(double value);
+ARCHSIM_API std::optional<double> positive(double value);
 /// A text that says something; else null.
-std::optional<std::string> nonempty(std::string text);
+ARCHSIM_API std::optional<std::string> nonempty(std::string text);
 
 } // namespace archsim

@@ -24,7 +24,7 @@ constexpr const char* kExamples = R"(  serve_model llama-3-8b --hardware H100 --
   serve_model llama-3-70b --hardware H100 H200 B200 --precision fp8 --parallel tp=2 --parallel tp=4 \
       --ttft-p99 500ms --tpot-p99 40ms
   serve_model llama-3-8b --hardware H100 --precision fp16 --rate 8 --drafted 4 --accepted 0.7
-  serve_model llama-3-8b --hardware L40S --precision fp8 --rate 2 --from vllm_bench_serve.json)";
+  serve_model llama-3-8b --hardware L40S --precision fp8 --rate 2 --measured "llama-3-8b fp8 c8 tpot = 14ms")";
 
 struct ServeOptions {
     bool frontier = false;

@@ -65,7 +65,8 @@ void add_client_output(Flags& flags, std::vector<std::string>& files) {
                     "JSON of vllm bench serve, sglang.bench_serving, genai-perf or aiperf of your own server "
                     "(repeatable): the answer follows it, and its intervals shrink; the device, the format "
                     "and the layout are those asked for")
-        .value_named("FILE");
+        .value_named("FILE")
+        .in_group("Further conditions");
 }
 
 MeasuredContext measured_context(const std::string& model, const std::vector<std::string>& hardware,

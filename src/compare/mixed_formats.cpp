@@ -20,7 +20,8 @@ std::string format_text(const PrecisionConfig& config, bool convolutions) {
     if (convolutions && config.convolutions)
         return std::string(name_of(*config.convolutions));
     if (is_integer(config.weights) && config.weights != config.activations)
-        return fmt::format("w{}a{}", bits_of(config.weights), bits_of(config.activations));
+        return fmt::format("w{}a{}", bits_of(config.weights),
+                           bits_of(is_integer(config.compute) ? config.compute : config.activations));
     return std::string(name_of(config.compute));
 }
 

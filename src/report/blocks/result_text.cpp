@@ -78,10 +78,11 @@ std::string runtime_label(const Result& result) {
 }
 
 std::string precision_name(const PrecisionConfig& c) {
-    if (c == PrecisionConfig::uniform(c.compute))
+    if (c == PrecisionConfig::uniform(c.compute) || (c.weights == c.compute && c.activations == c.compute))
         return std::string(name_of(c.compute));
-    if (c.weights != c.activations && is_integer(c.weights))
-        return fmt::format("w{}a{}", bits_of(c.weights), bits_of(c.activations));
+    if (c.weights != c.activations && is_integer(c.weights)) // of integers what is multiplied, not stored
+        return fmt::format("w{}a{}", bits_of(c.weights),
+                           bits_of(is_integer(c.compute) ? c.compute : c.activations));
     if (c.weights == c.activations)
         return fmt::format("{} ({} stored)", name_of(c.compute), name_of(c.weights));
     return fmt::format("{} ({} weights, {} activations)", name_of(c.compute), name_of(c.weights),

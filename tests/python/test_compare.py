@@ -15,6 +15,14 @@ def session():
     return archsim.Session()
 
 
+def test_a_file_of_open_sizes_says_which(session):
+    file = str(pathlib.Path(__file__).resolve().parents[2] / "models" / "onnx" / "resnet50.onnx")
+    with pytest.raises(archsim.IncompleteError, match="height"):
+        archsim.ComparisonRunner(file, ["cuda", "tensorrt"], session=session).run()
+    sized = archsim.ComparisonRunner(file, ["cuda", "tensorrt"], dims={"height": 224, "width": 224}, session=session).run()
+    assert all(result.ok for _, result in sized.results)
+
+
 def test_the_runner_of_the_specification(session, tmp_path):
     runner = archsim.ComparisonRunner(
         "resnet18", backends=["cpu", "cuda", "rocm", "directml"], batch_sizes=[1, 4, 16, 32], precision="fp16", session=session

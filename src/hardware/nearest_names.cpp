@@ -9,8 +9,13 @@ namespace archsim {
 
 namespace {
 
+/// Letters and digits that look alike: H1OO is meant as H100.
+char as_it_looks(char c) {
+    return c == 'o' ? '0' : c == 'l' || c == 'i' ? '1' : c;
+}
+
 /// Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, substitutions and swaps of
-/// neighbours each cost 1.
+/// neighbours each cost 1, but for what looks alike.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j)
@@ -18,7 +23,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     for (std::size_t i = 1; i <= a.size(); ++i) {
         row[0] = i;
         for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
+            const std::size_t change = as_it_looks(a[i - 1]) == as_it_looks(b[j - 1]) ? 0 : 1;
             row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + change});
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 row[j] = std::min(row[j], before[j - 2] + 1);

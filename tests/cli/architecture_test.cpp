@@ -35,7 +35,9 @@ std::vector<std::string> spans_of(const std::string& document) {
 
 /// Whether a file or folder of the repository has that path, in which <words> stand for anything, from its
 /// root or from one of the folders of sources.
-bool is_there(const std::string& path, const std::vector<std::string>& files) {
+bool is_there(std::string path, const std::vector<std::string>& files) {
+    if (path.ends_with('/'))
+        path.pop_back();
     std::string pattern;
     for (const char c : std::regex_replace(path, std::regex("<[a-z]+>"), "\x01"))
         pattern += c == '\x01' ? "[^/]+"

@@ -178,7 +178,7 @@ TEST_CASE("the energy report renders, and its JSON adds up", "[energy]") {
     std::vector<Result> results = {laws::run("vgg16", "A100", Precision::int8)};
     const std::string text = render(describe_energy(results, {true}), Format::text, {200});
     for (const char* word :
-         {"multiply-accumulate int8", "static power", "path from DRAM", "At the wall", "sum"})
+         {"multiply-accumulate int8", "static power", "DRAM-to-core wires", "At the wall", "sum"})
         CHECK(text.find(word) != std::string::npos);
     const auto json = nlohmann::json::parse(energy_to_json(results, {true}));
     double sum = 0;

@@ -94,7 +94,8 @@ std::string pressure_text(const SizingPressure& p) {
     if (std::isinf(p.ratio))
         text = "requests are longer than the KV cache";
     else if (p.limit == SizingLimit::queue)
-        text = fmt::format("the queue: {} x the requests that are completed", format_number(p.ratio));
+        text = fmt::format("requests arrive at {} % of the rate at which they are completed",
+                           format_number(100 * p.ratio));
     else
         text = fmt::format("{} {}, {} x the limit", name_of(p.limit), format_time(p.value),
                            format_number(p.ratio));

@@ -9,9 +9,9 @@ namespace archsim {
 
 namespace {
 
-/// Letters and digits that look alike: H1OO is meant as H100.
+/// The letter that looks like a digit: H1OO is meant as H100.
 char as_it_looks(char c) {
-    return c == 'o' ? '0' : c == 'l' || c == 'i' ? '1' : c;
+    return c == 'o' ? '0' : c;
 }
 
 /// Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, substitutions and swaps of

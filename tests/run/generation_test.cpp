@@ -216,6 +216,30 @@ TEST_CASE("w8a8 multiplies integers where int8 means weights alone", "[generatio
     CHECK(rate("w8a8") < rate("int8"));
 }
 
+TEST_CASE("the format of a cache changes the cache alone", "[generation]") {
+    const Workload workload{.model = laws::session().load("llama-3.2-1b"), .prompt = Prompt{.generate = 8}};
+    for (const char* stack : {"trt-llm", "vllm", "llama.cpp"})
+        for (const char* format : {"bf16", "fp8", "int8", "w8a8", "w8a16", "w4a16"}) {
+            Conditions options;
+            options.stack = stack;
+            options.precision = *PrecisionConfig::parse(format);
+            const Result usual = laws::session().estimate(workload, "H100", options);
+            for (const Precision cache : {Precision::fp16, Precision::fp8, Precision::int8}) {
+                INFO(format << " with a cache in " << name_of(cache) << " under " << stack);
+                options.kv_cache = cache;
+                const Result asked = laws::session().estimate(workload, "H100", options);
+                REQUIRE(asked.ok() == usual.ok());
+                if (!asked.ok())
+                    continue;
+                PrecisionConfig expected = usual.estimate.executed, runs = asked.estimate.executed;
+                CHECK(runs.kv_cache == cache);
+                runs.kv_cache = expected.kv_cache;
+                runs.cache_bits = expected.cache_bits;
+                CHECK(runs == expected);
+            }
+        }
+}
+
 TEST_CASE("weights of a format that no engine multiplies are unpacked to 16 bits", "[generation]") {
     const auto runs = [](const char* device) {
         Conditions options = options_of(Precision::fp4);

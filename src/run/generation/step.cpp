@@ -188,8 +188,9 @@ std::optional<StepRunner> make_runner(const Session& session, const GenerationMo
         result.device = result.machine->device;
         result.runtime = result.machine->runtime;
         result.power_mode = result.machine->mode_name();
+        // The scheme as it was named: a cache asked for beside it changes the cache, not what is multiplied.
         const ExecutedPrecision executed = language_precision(
-            *result.machine, with_stored_weights(*result.runtime, own.formats(), model.stored_weights()),
+            *result.machine, with_stored_weights(*result.runtime, own.precision, model.stored_weights()),
             own.kv_cache ? own.kv_cache : model.stored_cache());
         result.estimate.precision_note = executed.note;
         if (executed.supported)

@@ -16,9 +16,8 @@ std::string meant_flag(const std::string& flag, const std::vector<OptionFacts>& 
 /// else empty.
 std::string tool_with_flag(const std::string& flag, const std::vector<OptionFacts>& options);
 
-/// Why the words behind a flag were not taken: "--batch-sweep takes one value, several with commas: 1,8,64",
-/// or
-/// "--sensitivity takes no value". Empty where no flag stands before `word` in the arguments.
+/// Why the words behind a flag were not taken: "--batch-sweep takes one value; if it is a list, with commas:
+/// 1,8,64", or "--sensitivity takes no value". Empty where no flag stands before `word` in the arguments.
 std::string why_unexpected(const std::vector<std::string>& arguments, const std::string& word,
                            const std::vector<OptionFacts>& options);
 

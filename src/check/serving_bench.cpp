@@ -52,7 +52,7 @@ Json parsed(std::string_view text) {
 struct Run {
     std::string client, model, runtime;
     double in_flight = 0, prompt_tokens = 0, output_tokens = 0, first_ms = 0, each_ms = 0;
-    std::string note;
+    bool at_rate = false; ///< `in_flight` follows from a rate (Little's law), the client held no number
 };
 
 void add_rows(ToolOutput& out, const Run& run) {
@@ -63,7 +63,9 @@ void add_rows(ToolOutput& out, const Run& run) {
          {std::pair{"served_first_token", run.first_ms}, std::pair{"served_per_token", run.each_ms}}) {
         if (!(value > 0))
             continue;
-        MeasuredRow row = row_of(run.runtime, MeasuredMetric::latency_ms, value, run.note);
+        MeasuredRow row = row_of(run.runtime, MeasuredMetric::latency_ms, value,
+                                 run.at_rate ? "in flight: rate times mean time of a request" : "");
+        row.at_rate = run.at_rate;
         row.scope = "end_to_end";
         row.phase = phase;
         row.model = run.model;
@@ -82,7 +84,7 @@ double in_flight_of(const Json& result, Run& run) {
     const double lasts = number_at(result, "duration"), completed = number_at(result, "completed");
     if (lasts <= 0)
         return 0;
-    run.note = "in flight: rate times mean time of a request";
+    run.at_rate = true;
     return completed / lasts * kMilli * (run.first_ms + run.each_ms * std::max(0.0, run.output_tokens - 1));
 }
 
@@ -182,7 +184,7 @@ ToolOutput read_genai_perf(std::string_view text) {
     if (!(run.in_flight > 0)) {
         run.in_flight =
             average_of(result, "request_throughput") * kMilli * milliseconds_of(result, "request_latency");
-        run.note = "in flight: rate times mean time of a request";
+        run.at_rate = true;
     }
     add_rows(out, run);
     return out;

@@ -80,6 +80,24 @@ TEST_CASE("words say what was timed of a language model", "[serving]") {
         CHECK_THROWS_AS(in_words(session, wrong), UsageError);
 }
 
+TEST_CASE("columns decide how a client's row is followed, its note does not", "[serving]") {
+    const auto first_token = [](const std::string& note, bool at_rate) {
+        Session session = opened();
+        MeasuredRow row = in_words(session, fmt::format("{} c8 ttft under vllm = 100ms", kServed));
+        row.client = "vllm bench serve";
+        row.note = note;
+        row.at_rate = at_rate;
+        session.given({row});
+        return serve(session).summary.time_to_first_s.mean;
+    };
+    CHECK(first_token("", false) == first_token("on the machine under the desk", false));
+    CHECK(first_token("", false) < first_token("", true)); // the burst at the start is in the estimate, too
+    Session session = opened();
+    MeasuredRow row = in_words(session, fmt::format("{} c8 ttft under vllm = 100ms", kServed));
+    row.prompt_tokens = "many";
+    CHECK_THROWS_WITH(session.given({row}), Catch::Contains("prompt_tokens \"many\" is not a whole number"));
+}
+
 TEST_CASE("a server that was measured is answered as it was measured, and more surely", "[serving]") {
     Session session = opened();
     const ServingResult before = serve(session);

@@ -40,6 +40,7 @@ struct MeasuredRow {
     int expert_devices = 0;
     std::size_t line = 0; ///< in the file
     std::string client;   ///< of a server: the benchmark that asked; empty: told by lengths and stack
+    bool at_rate = false; ///< that client sent at a rate: `batch` is how many were in flight in the mean
     /// Release of the stack, or the way it was called, where stacks tell them apart (MeasuredAs::variant):
     /// "2.18.0", "autocast", "synchronised".
     std::string variant;

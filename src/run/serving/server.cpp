@@ -1,6 +1,7 @@
 #include "run/serving/server.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/parse_number.hpp"
 #include "estimate/intervals.hpp"
 #include "hardware/uncertainty.hpp"
 #include "run/generation/phases.hpp"
@@ -12,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace archsim {
@@ -155,10 +155,16 @@ namespace {
 
 constexpr double kMeasuredMilli = 1e3;
 
-std::int64_t tokens_stated(const std::string& text) {
-    std::int64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
+std::int64_t tokens_stated(const MeasuredRow& row, const char* column, const std::string& text) {
+    if (const auto tokens = parse_whole(text))
+        return *tokens;
+    no_estimate(row, fmt::format("{} \"{}\" is not a whole number", column, text));
+}
+std::int64_t prompt_of(const MeasuredRow& row) {
+    return tokens_stated(row, "prompt_tokens", row.prompt_tokens);
+}
+std::int64_t answer_of(const MeasuredRow& row) {
+    return tokens_stated(row, "generated_tokens", row.generated_tokens);
 }
 
 /// A pass of a language model: over prompts, or one token of each sequence.
@@ -168,8 +174,8 @@ GivenRow given_pass(const Session& session, const MeasuredRow& row, const std::s
                                   : row.phase == "decode" ? GenerationPhase::decode
                                                           : GenerationPhase::generate;
     conditions.devices = row.devices;
-    const Prompt prompt{.tokens = tokens_stated(row.prompt_tokens),
-                        .generate = tokens_stated(row.generated_tokens)};
+    const bool ends_with_prompt = phase == GenerationPhase::prefill && row.generated_tokens.empty();
+    const Prompt prompt{.tokens = prompt_of(row), .generate = ends_with_prompt ? 0 : answer_of(row)};
     const GenerationModel model(session.load(row.model), Bindings{});
     const PhaseEstimate answer =
         estimate_phase(session, model, hardware, conditions, phase, row.batch.value_or(1), prompt);
@@ -190,13 +196,13 @@ GivenRow given_wait(const Session& session, const MeasuredRow& row, const std::s
     constexpr std::int64_t kEach = 10, kFewest = 100; // requests, as benchmarks send
     ServingRequest request;
     const std::int64_t clients = row.batch.value_or(1);
-    request.load.prompt_tokens = static_cast<double>(tokens_stated(row.prompt_tokens));
-    request.load.output_tokens = static_cast<double>(tokens_stated(row.generated_tokens));
+    request.load.prompt_tokens = static_cast<double>(prompt_of(row));
+    request.load.output_tokens = static_cast<double>(answer_of(row));
     request.load.count = std::max(kFewest, kEach * clients);
     request.plan.concurrency = clients;
-    // Clients that hold a number in flight count the burst at their start; those that send at a rate, which
-    // their rows note, have none, and neither have words of somebody who looked at a server at work.
-    if (!row.client.empty() && row.note.empty())
+    // Clients that hold a number in flight count the burst at their start; those that send at a rate have
+    // none, and neither have words of somebody who looked at a server at work.
+    if (!row.client.empty() && !row.at_rate)
         request.plan.warm_up = 0;
     if (row.devices > 1) // else the fewest that hold the model: it ran
         request.parallelism = Parallelism{.tensor = static_cast<std::int64_t>(row.devices)};

@@ -18,10 +18,10 @@
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <ranges>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -40,6 +40,27 @@ namespace json_schema {
 
 using Json = nlohmann::ordered_json;
 
+// What every value and schema is made of. None of these is a template, and none is inline: thousands of
+// members use them, and a compiler would make each of them anew.
+
+ARCHSIM_API Json json_of(bool value);
+ARCHSIM_API Json json_of(double value);
+ARCHSIM_API Json json_of(long long value);
+ARCHSIM_API Json json_of(unsigned long long value);
+ARCHSIM_API Json json_of(std::string_view value);
+/// Behind the last of a list.
+ARCHSIM_API void append(Json& list, Json value);
+/// Behind the last of an object, which has no such key.
+ARCHSIM_API void append(Json& object, std::string_view key, Json value);
+
+/// {"type": TYPE}
+ARCHSIM_API Json of_type(const char* type);
+/// {"type": "integer", "minimum": 0}
+ARCHSIM_API Json count_schema();
+/// An object with any keys.
+ARCHSIM_API Json keyed_schema(Json item);
+/// A list; of `length` items where that is fixed.
+ARCHSIM_API Json list_schema(Json item, std::optional<std::size_t> length);
 /// What the schema allows, or null.
 ARCHSIM_API Json or_null(Json schema);
 /// Texts of a list.
@@ -81,15 +102,14 @@ Json value_of(const Leaf& leaf, const V& value) {
     } else if constexpr (Pointing<V>) {
         return value ? value_of(leaf, *value) : Json(nullptr);
     } else if constexpr (Keyed<V>) {
-        Json object = Json::object();
-        auto& members = object.template get_ref<Json::object_t&>(); // operator[] looks through all it has
+        Json object(Json::value_t::object);
         for (const auto& [key, item] : value)
-            members.emplace_back(std::string(key), value_of(leaf, item));
+            append(object, key, value_of(leaf, item));
         return object;
     } else {
-        Json list = Json::array();
+        Json list(Json::value_t::array);
         for (const auto& item : value)
-            list.push_back(value_of(leaf, item));
+            append(list, value_of(leaf, item));
         return list;
     }
 }
@@ -102,16 +122,83 @@ Json schema_of(const Leaf& leaf) {
         return or_null(schema_of<Leaf, std::remove_cvref_t<decltype(*std::declval<const V&>())>>(leaf));
     } else if constexpr (Keyed<V>) {
         using Item = std::remove_cvref_t<decltype(std::declval<std::ranges::range_value_t<V>>().second)>;
-        return {{"type", "object"}, {"additionalProperties", schema_of<Leaf, Item>(leaf)}};
+        return keyed_schema(schema_of<Leaf, Item>(leaf));
+    } else if constexpr (Fixed<V>) {
+        return list_schema(schema_of<Leaf, std::ranges::range_value_t<V>>(leaf), std::tuple_size_v<V>);
     } else {
-        Json schema = {{"type", "array"}, {"items", schema_of<Leaf, std::ranges::range_value_t<V>>(leaf)}};
-        if constexpr (Fixed<V>) {
-            schema["minItems"] = std::tuple_size_v<V>;
-            schema["maxItems"] = std::tuple_size_v<V>;
-        }
-        return schema;
+        return list_schema(schema_of<Leaf, std::ranges::range_value_t<V>>(leaf), std::nullopt);
     }
 }
+
+/// A member of any row: what Member<Row> says, with the row's type forgotten.
+struct ARCHSIM_API AnyMember {
+    AnyMember();
+    AnyMember(std::string_view key, std::string_view meaning);
+    AnyMember(const AnyMember&);
+    AnyMember(AnyMember&&) noexcept;
+    AnyMember& operator=(const AnyMember&);
+    AnyMember& operator=(AnyMember&&) noexcept;
+    ~AnyMember();
+
+    std::string key, meaning;
+    bool always = true; ///< no row is without it
+    /// What gives the value: here where it is as small as a pointer to a member, else behind `get`.
+    alignas(std::max_align_t) std::array<std::byte, 16> small{};
+    std::shared_ptr<const void> get;
+    std::shared_ptr<const void> leaf; ///< what values consist of; null: it has no state
+    Json (*schema)(const AnyMember& self) = nullptr;
+    /// Gives `to` the value of a row, which is behind the pointer; false: it has none.
+    bool (*put)(const AnyMember& self, const void* row, Json& to) = nullptr;
+};
+
+/// The members of an object of any row, in order.
+using AnyMembers = std::vector<AnyMember>;
+ARCHSIM_API Json object_of(const AnyMembers& members, const void* row);
+ARCHSIM_API Json schema_of_members(const AnyMembers& members);
+/// These and those of `more` behind them; a member of the same key takes the place of the earlier one.
+ARCHSIM_API AnyMembers with(const AnyMembers& these, const AnyMembers& more);
+ARCHSIM_API AnyMembers under(const AnyMembers& these,
+                             const std::function<std::string(const std::string&)>& key);
+/// A member that gives another row: what it says is what `inner` says; `get` and `put` are yet to be set.
+ARCHSIM_API AnyMember around(const AnyMember& inner);
+ARCHSIM_API const AnyMember& inside(const AnyMember& outer);
+ARCHSIM_API std::shared_ptr<const AnyMembers> shared(AnyMembers members);
+
+template <class Get>
+concept Stateless = std::is_empty_v<Get> && std::is_default_constructible_v<Get>;
+template <class Get>
+concept Small = std::is_trivially_copyable_v<Get> && sizeof(Get) <= sizeof(AnyMember::small) &&
+                !Stateless<Get>;
+
+template <class Get>
+void keep_get(AnyMember& member, Get get) {
+    if constexpr (Small<Get>)
+        std::construct_at(reinterpret_cast<Get*>(member.small.data()), get);
+    else if constexpr (!Stateless<Get>)
+        member.get = std::make_shared<const Get>(std::move(get));
+}
+template <class Get>
+decltype(auto) kept_get(const AnyMember& member) {
+    if constexpr (Stateless<Get>)
+        return Get{};
+    else if constexpr (Small<Get>)
+        return *reinterpret_cast<const Get*>(member.small.data());
+    else
+        return *static_cast<const Get*>(member.get.get());
+}
+
+/// The Members of a row, as what values consist of.
+template <class Row>
+struct RowLeaf {
+    const AnyMembers* members;
+    template <class V>
+    static constexpr bool fits = std::is_convertible_v<const V&, const Row&>;
+    Json value(const Row& row) const { return object_of(*members, &row); }
+    template <class V>
+    Json schema() const {
+        return schema_of_members(*members);
+    }
+};
 
 } // namespace json_schema
 
@@ -121,21 +208,28 @@ struct PlainValue {
     static constexpr bool fits = std::is_arithmetic_v<V> || json_schema::Text<V>;
     template <class V>
     static json_schema::Json value(const V& value) {
-        if constexpr (json_schema::Text<V>)
-            return std::string_view(value);
+        using namespace json_schema;
+        if constexpr (Text<V>)
+            return json_of(std::string_view(value));
+        else if constexpr (std::same_as<V, bool>)
+            return json_of(value);
+        else if constexpr (std::unsigned_integral<V>)
+            return json_of(static_cast<unsigned long long>(value));
+        else if constexpr (std::integral<V>)
+            return json_of(static_cast<long long>(value));
         else
-            return value;
+            return json_of(static_cast<double>(value));
     }
     template <class V>
     static json_schema::Json schema() {
-        if constexpr (json_schema::Text<V>)
-            return {{"type", "string"}};
-        else if constexpr (std::same_as<V, bool>)
-            return {{"type", "boolean"}};
-        else if constexpr (std::unsigned_integral<V>)
-            return {{"type", "integer"}, {"minimum", 0}};
+        using namespace json_schema;
+        if constexpr (std::unsigned_integral<V> && !std::same_as<V, bool>)
+            return count_schema();
         else
-            return {{"type", std::integral<V> ? "integer" : "number"}};
+            return of_type(Text<V>                 ? "string"
+                           : std::same_as<V, bool> ? "boolean"
+                           : std::integral<V>      ? "integer"
+                                                   : "number");
     }
 };
 
@@ -145,7 +239,9 @@ struct UpTo {
     Enum last;
     template <class V>
     static constexpr bool fits = std::same_as<V, Enum>;
-    static json_schema::Json value(Enum value) { return std::string_view(name_of(value)); }
+    static json_schema::Json value(Enum value) {
+        return json_schema::json_of(std::string_view(name_of(value)));
+    }
     std::vector<std::string> names() const {
         std::vector<std::string> all;
         for (std::size_t i = 0; i <= static_cast<std::size_t>(last); ++i)
@@ -165,7 +261,7 @@ struct OneOf {
     std::vector<std::string> words;
     template <class V>
     static constexpr bool fits = json_schema::Text<V>;
-    static json_schema::Json value(std::string_view value) { return value; }
+    static json_schema::Json value(std::string_view value) { return json_schema::json_of(value); }
     template <class V>
     json_schema::Json schema() const {
         return json_schema::one_of(words);
@@ -187,6 +283,34 @@ struct Shaped {
 template <class Row>
 class Members;
 
+namespace json_schema {
+
+// How a member keeps what its values consist of, and gets it back.
+template <class Leaf>
+struct LeafKeeper {
+    static std::shared_ptr<const void> keep(Leaf leaf) {
+        if constexpr (Stateless<Leaf>)
+            return nullptr;
+        else
+            return std::make_shared<const Leaf>(std::move(leaf));
+    }
+    static decltype(auto) kept(const AnyMember& member) {
+        if constexpr (Stateless<Leaf>)
+            return Leaf{};
+        else
+            return *static_cast<const Leaf*>(member.leaf.get());
+    }
+};
+template <class Row>
+struct LeafKeeper<Members<Row>> {
+    static std::shared_ptr<const void> keep(const Members<Row>& leaf) { return leaf.list_; }
+    static RowLeaf<Row> kept(const AnyMember& member) {
+        return {static_cast<const AnyMembers*>(member.leaf.get())};
+    }
+};
+
+} // namespace json_schema
+
 /// One member of an object: its key, its meaning in a phrase (empty: the key says it), and its value.
 template <class Row>
 class Member {
@@ -195,39 +319,29 @@ class Member {
     /// values are that are no numbers or texts: the Members of an object, or one of the structs above; they
     /// may stand behind pointers and std::optional (null), and in lists and maps.
     template <class Get, class Leaf = PlainValue>
-    Member(std::string key, std::string meaning, Get get, Leaf leaf = {})
-        : key_(std::move(key)), meaning_(std::move(meaning)) {
-        using Sometime =
-            json_schema::SometimesOf<std::remove_cvref_t<std::invoke_result_t<const Get&, const Row&>>>;
-        always_ = !Sometime::value;
-        // What has no state is a plain function: so many lambdas, each in std::function, compile for minutes.
-        using Value = typename Sometime::Value;
-        if constexpr (std::is_empty_v<Leaf>)
-            schema_ = +[] { return json_schema::schema_of<Leaf, Value>(Leaf{}); };
-        else
-            schema_ = [leaf] { return json_schema::schema_of<Leaf, Value>(leaf); };
-        if constexpr (std::is_empty_v<Leaf> && std::is_empty_v<Get> && std::is_default_constructible_v<Get>)
-            put_ = +[](const Row& row, json_schema::Json& to) { return put(Get{}, Leaf{}, row, to); };
-        else
-            put_ = [get = std::move(get), leaf](const Row& row, json_schema::Json& to) {
-                return put(get, leaf, row, to);
-            };
+    Member(std::string_view key, std::string_view meaning, Get get, Leaf leaf = {}) : any_(key, meaning) {
+        using Got = std::remove_cvref_t<std::invoke_result_t<const Get&, const Row&>>;
+        any_.always = !json_schema::SometimesOf<Got>::value;
+        any_.schema = schema<Leaf, typename json_schema::SometimesOf<Got>::Value>;
+        any_.put = put<Get, Leaf>;
+        any_.leaf = json_schema::LeafKeeper<Leaf>::keep(std::move(leaf));
+        json_schema::keep_get(any_, std::move(get));
     }
 
-    const std::string& key() const { return key_; }
+    const std::string& key() const { return any_.key; }
 
   private:
-    template <class>
-    friend class Member;
     friend class Members<Row>;
-    template <class>
-    friend class Members;
-    Member() = default;
 
-    /// Gives `to` the value of a row; false: it has none.
+    template <class Leaf, class Value>
+    static json_schema::Json schema(const json_schema::AnyMember& self) {
+        decltype(auto) leaf = json_schema::LeafKeeper<Leaf>::kept(self);
+        return json_schema::schema_of<std::remove_cvref_t<decltype(leaf)>, Value>(leaf);
+    }
     template <class Get, class Leaf>
-    static bool put(const Get& get, const Leaf& leaf, const Row& row, json_schema::Json& to) {
-        decltype(auto) got = std::invoke(get, row);
+    static bool put(const json_schema::AnyMember& self, const void* row, json_schema::Json& to) {
+        decltype(auto) got = std::invoke(json_schema::kept_get<Get>(self), *static_cast<const Row*>(row));
+        decltype(auto) leaf = json_schema::LeafKeeper<Leaf>::kept(self);
         if constexpr (json_schema::SometimesOf<std::remove_cvref_t<decltype(got)>>::value) {
             if (got.value)
                 to = json_schema::value_of(leaf, *got.value);
@@ -238,10 +352,7 @@ class Member {
         }
     }
 
-    std::string key_, meaning_;
-    bool always_ = true;
-    std::function<json_schema::Json()> schema_;
-    std::function<bool(const Row&, json_schema::Json&)> put_;
+    json_schema::AnyMember any_;
 };
 
 /// The members of an object, in order.
@@ -250,99 +361,66 @@ class Members {
   public:
     using Json = json_schema::Json;
 
-    Members(std::initializer_list<Member<Row>> list) : Members(std::vector<Member<Row>>(list)) {}
-    explicit Members(std::vector<Member<Row>> list)
-        : list_(std::make_shared<const std::vector<Member<Row>>>(std::move(list))) {}
-
-    template <class V>
-    static constexpr bool fits = std::is_convertible_v<const V&, const Row&>;
+    Members(std::initializer_list<Member<Row>> list) : Members(all_of(list)) {}
+    explicit Members(const std::vector<Member<Row>>& list) : Members(all_of(list)) {}
 
     /// The object of a row.
-    Json value(const Row& row) const {
-        Json object = Json::object();
-        auto& members = object.template get_ref<Json::object_t&>();
-        members.reserve(list_->size());
-        for (const Member<Row>& member : *list_)
-            if (Json value; member.put_(row, value))
-                members.emplace_back(member.key_, std::move(value));
-        return object;
-    }
-
+    Json value(const Row& row) const { return json_schema::object_of(*list_, &row); }
     /// What value() writes: all of these members, and no others.
-    Json schema() const {
-        Json required = Json::array(), properties = Json::object();
-        for (const Member<Row>& member : *list_) {
-            if (member.always_)
-                required.push_back(member.key_);
-            Json& property = properties[member.key_] = member.schema_();
-            if (!member.meaning_.empty())
-                property["description"] = member.meaning_;
-        }
-        Json object = {{"type", "object"}};
-        if (!required.empty())
-            object["required"] = std::move(required);
-        object["properties"] = std::move(properties);
-        object["additionalProperties"] = false;
-        return object;
-    }
-    template <class V>
-    Json schema() const {
-        return schema();
-    }
+    Json schema() const { return json_schema::schema_of_members(*list_); }
 
     /// These and those of `more` behind them; a member of the same key takes the place of the earlier one.
-    Members with(const Members& more) const {
-        std::vector<Member<Row>> all = *list_;
-        for (const Member<Row>& member : *more.list_) {
-            std::size_t at = 0;
-            while (at < all.size() && all[at].key_ != member.key_)
-                ++at;
-            if (at == all.size())
-                all.push_back(member);
-            else
-                all[at] = member;
-        }
-        return Members(std::move(all));
-    }
+    Members with(const Members& more) const { return Members(json_schema::with(*list_, *more.list_)); }
 
     /// The same under other keys: those that `key` gives them; left out where it gives an empty one.
     Members under(const std::function<std::string(const std::string&)>& key) const {
-        std::vector<Member<Row>> all;
-        for (const Member<Row>& member : *list_)
-            if (std::string other = key(member.key_); !other.empty())
-                all.emplace_back(member).key_ = std::move(other);
-        return Members(std::move(all));
+        return Members(json_schema::under(*list_, key));
     }
 
     /// The same members of another row, which has this one: `get` gives it. Where it gives a null pointer,
     /// they are left out.
     template <class Outer, class Get>
     Members<Outer> of(Get get) const {
+        using json_schema::AnyMember;
         using Got = std::remove_cvref_t<std::invoke_result_t<const Get&, const Outer&>>;
-        constexpr bool kPointing = json_schema::Pointing<Got> && !fits<Got>;
-        std::vector<Member<Outer>> lifted;
+        constexpr bool kPointing =
+            json_schema::Pointing<Got> && !json_schema::RowLeaf<Row>::template fits<Got>;
+        json_schema::AnyMembers lifted;
         lifted.reserve(list_->size());
-        for (const Member<Row>& member : *list_) {
-            Member<Outer> one;
-            one.key_ = member.key_;
-            one.meaning_ = member.meaning_;
-            one.always_ = member.always_ && !kPointing;
-            one.schema_ = member.schema_;
-            one.put_ = [get, put = member.put_](const Outer& outer, Json& to) {
+        for (const AnyMember& member : *list_) {
+            AnyMember& one = lifted.emplace_back(json_schema::around(member));
+            one.always = member.always && !kPointing;
+            json_schema::keep_get(one, get);
+            one.put = [](const AnyMember& self, const void* outer, Json& to) {
+                decltype(auto) got =
+                    std::invoke(json_schema::kept_get<Get>(self), *static_cast<const Outer*>(outer));
+                const AnyMember& inner = json_schema::inside(self);
                 if constexpr (kPointing) {
-                    const auto& got = std::invoke(get, outer);
-                    return got && put(*got, to);
+                    return got && inner.put(inner, &static_cast<const Row&>(*got), to);
                 } else {
-                    return put(std::invoke(get, outer), to);
+                    const Row& row = got;
+                    return inner.put(inner, &row, to);
                 }
             };
-            lifted.push_back(std::move(one));
         }
         return Members<Outer>(std::move(lifted));
     }
 
   private:
-    std::shared_ptr<const std::vector<Member<Row>>> list_;
+    template <class>
+    friend class Members;
+    friend struct json_schema::LeafKeeper<Members>;
+
+    explicit Members(json_schema::AnyMembers list) : list_(json_schema::shared(std::move(list))) {}
+    static json_schema::AnyMembers all_of(std::span<const Member<Row>> list) {
+        json_schema::AnyMembers all;
+        all.reserve(list.size());
+        for (const Member<Row>& member : list)
+            all.push_back(member.any_);
+        return all;
+    }
+
+    std::shared_ptr<const json_schema::AnyMembers> list_;
 };
 
 /// A number that is known; else null. Infinities are not known.

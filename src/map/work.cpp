@@ -423,7 +423,12 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
     PrecisionConfig precision = asked;
     if (graph.stored_weights) { // no request changes what lies in a file
         precision.weights = *graph.stored_weights;
-        precision.weight_bits_overhead = precision.head_bits = precision.table_bits = 0;
+        precision.weight_bits_overhead = precision.table_bits = 0;
+        // But a stack that reads files of its own writes what a 4-bit floating-point scheme leaves wide.
+        const bool own_files = *graph.stored_weights == Precision::fp4 && asked.weights == Precision::fp4 &&
+                               asked.head_bits < bits_of(Precision::bf16);
+        if (!own_files)
+            precision.head_bits = 0;
     }
     NetworkWork network;
     network.graph = &graph;

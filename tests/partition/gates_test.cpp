@@ -69,6 +69,18 @@ TEST_CASE("where gates do not join products, each SiLU is a kernel of its own", 
     CHECK(count(*apart, OpKind::convolution) == count(*fused, OpKind::convolution));
 }
 
+TEST_CASE("kernels of a stack's own profile are subgraphs here", "[partition]") {
+    // Rockchip's profiler lists YOLOv5s under RKNN as 57 ConvExSwish, convolutions with their SiLU, and 3
+    // ConvSigmoid, beside concatenations as operators of their own.
+    const auto model = laws::bound("yolov5s", 1);
+    const auto partition = model->partition(laws::session().hardware().runtime("rknn")->fusion);
+    const auto gates = holding(*partition, model->graph(), "Sigmoid");
+    CHECK(gates.size() == 57 + 3);
+    for (const Subgraph* gate : gates)
+        CHECK(gate->kind == OpKind::convolution);
+    CHECK_FALSE(holding(*partition, model->graph(), "Concat").empty());
+}
+
 TEST_CASE("a residual connection is no gate", "[partition]") {
     const auto model = laws::bound("resnet50", 1);
     const auto partition = model->partition(one_kernel_per_operator());

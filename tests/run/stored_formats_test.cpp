@@ -26,6 +26,23 @@ TEST_CASE("llama.cpp narrows the embedding table, and a quantised cache has scal
     CHECK(language_precision(*machine, options.precision, std::nullopt).config.cache_bits == 0);
 }
 
+TEST_CASE("a stack with files of its own writes what a 4-bit scheme leaves wide", "[generation]") {
+    const GenerationModel model(laws::session().load("gpt-oss-20b"), {});
+    const auto weights = [&](const char* stack, Precision asked) {
+        Conditions options;
+        options.precision = PrecisionConfig::uniform(asked);
+        options.stack = stack;
+        const ExecutedPrecision p =
+            language_precision(*laws::session().machine("H100", options), options.precision, std::nullopt);
+        REQUIRE(p.supported);
+        CHECK(bits_of(p.config.kv_cache) == (options.stack == "llama.cpp" ? 16 : 8));
+        return model.bound(1, 1, 8)->work({}, p.config, {})->weight_bytes;
+    };
+    // llama.cpp's log of its MXFP4 file: 11.27 GiB. The checkpoint has 13.76 GB, and nobody else changes it.
+    CHECK(weights("llama.cpp", Precision::fp4) == Approx(11.27 * 1073741824).epsilon(0.005));
+    CHECK(weights("trt-llm", Precision::fp4) == Approx(13.76e9).epsilon(0.005));
+}
+
 TEST_CASE("the cache has the format that a checkpoint states, unless another is asked for",
           "[generation][checkpoint]") {
     const test::Folder folder("archsim_stored_cache");

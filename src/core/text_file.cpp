@@ -19,7 +19,7 @@ namespace archsim {
 
 namespace {
 
-constexpr std::size_t kBlock = 16384; ///< most files of the database fit into one
+constexpr std::size_t kBlock = 16384; ///< of what does not say how large it is
 constexpr std::size_t kLargestBlock = std::size_t{4} << 20;
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 
@@ -58,8 +58,10 @@ class Descriptor {
         const bool known = ::fstat(descriptor_, &status) == 0;
         const bool ends = known && (S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode) ||
                                     (S_ISCHR(status.st_mode) && ::isatty(descriptor_) != 0));
-        if (ends)
+        if (ends) {
+            size_ = S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) : 0;
             return;
+        }
         ::close(descriptor_);
         unreadable(file, FindingKind::unreadable_file,
                    known && S_ISDIR(status.st_mode) ? "it is a folder" : "it is a device, not a file",
@@ -68,6 +70,9 @@ class Descriptor {
     ~Descriptor() { ::close(descriptor_); }
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
+
+    /// What the file says; 0 where it does not.
+    std::size_t size() const { return size_; }
 
     /// Bytes read, fewer than `count` at the end of the file alone.
     std::size_t fill(char* to, std::size_t count, const std::filesystem::path& file) const {
@@ -91,6 +96,7 @@ class Descriptor {
 
   private:
     int descriptor_;
+    std::size_t size_ = 0;
 };
 
 } // namespace
@@ -106,7 +112,9 @@ std::string read_text_file(const std::filesystem::path& file) {
     const Descriptor descriptor(file);
     std::vector<std::string> blocks;
     std::size_t size = 0;
-    for (std::size_t next = kBlock;; next = std::min(2 * next, kLargestBlock)) {
+    // One byte more than there are shows the end without another block.
+    std::size_t next = descriptor.size() > 0 ? std::min(descriptor.size() + 1, kLargestBlock) : kBlock;
+    for (;; next = std::min(2 * next, kLargestBlock)) {
         if (size > kMostBytes)
             unreadable(file, FindingKind::too_large, "the file has more than 256 MiB",
                        "is it the right one?");

@@ -7,13 +7,19 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
+#include <optional>
+#include <string_view>
 
 namespace archsim {
 
 /// All-in joules per multiply-accumulate that the device states for a format (files give joules per
 /// operation).
 const Fact* EnergyResolver::own_mac(Precision p) const {
-    return own_fact(fmt::format("mac_{}", archsim::name_of(p)));
+    constexpr std::string_view kMac = "mac_";
+    for (const FittedParameter& constant : device_.energy)
+        if (constant.name.starts_with(kMac) && constant.name.substr(kMac.size()) == archsim::name_of(p))
+            return &constant.fact;
+    return nullptr;
 }
 
 /// Peak operations per second in `p` at the clock that the device sustains; 0 without an engine for it.
@@ -66,7 +72,7 @@ void EnergyResolver::resolve_instruction() {
         all_in = *stated;
         all_in.value *= 2;
     }
-    const double rest = all_in.value - price_at(spec_.arithmetic[at(Precision::fp32)]).value -
+    const double rest = all_in.value - value_at(spec_.arithmetic[at(Precision::fp32)]) -
                         priced(family_.vector_kernel, Precision::fp32, Event::instruction);
     const double instructions = family_.vector_kernel.count(Event::instruction, bytes_of(Precision::fp32));
     Fact& price = table_.event[at(Event::instruction)];
@@ -83,8 +89,8 @@ void EnergyResolver::resolve_mac(Precision p) {
     }
     Fact fact = all_in(p);
     // Nothing around a multiplier makes it cost less than it does alone.
-    if (const Fact alone = price_at(spec_.arithmetic[at(p)]); alone.value > fact.value)
-        fact = alone;
+    if (const NodePrice& alone = spec_.arithmetic[at(p)]; value_at(alone) > fact.value)
+        fact = price_at(alone);
     const double events = priced(family_.matrix_kernel, p);
     if (events > 0)
         fact.note = fmt::format("{:.3g} pJ per operation all-in, less {:.2g} pJ priced as other events",
@@ -98,10 +104,10 @@ void EnergyResolver::resolve_mac(Precision p) {
 /// 5.81 x 2.49 / 1.98 = 7.31 on an L40, whose boost is 2.49 GHz on the same node.
 Fact EnergyResolver::family_figure(const NodePrice& price, Precision p) const {
     Fact fact = price_at(price);
-    const Fact clock = price_at(family_.figure_clock);
-    if (fact.known() && clock.known() && table_.nominal_clock.known()) {
+    const double clock = value_at(family_.figure_clock);
+    if (fact.known() && !std::isnan(clock) && table_.nominal_clock.known()) {
         const double voltage =
-            same_everywhere(std::pow(own_clock() / clock.value, table_.clock_exponent.value_or(1) - 1));
+            same_everywhere(std::pow(own_clock() / clock, table_.clock_exponent.value_or(1) - 1));
         fact.value *= std::max(table_.lowest_voltage.value_or(0), voltage);
     }
     return within_limit(std::move(fact), p);
@@ -110,26 +116,28 @@ Fact EnergyResolver::family_figure(const NodePrice& price, Precision p) const {
 /// All-in joules per multiply-accumulate in `p`: the device's figure, else the family's, each for this
 /// format or, by the ratio of widths, for the format nearest in width.
 Fact EnergyResolver::all_in(Precision p) const {
-    Fact best;
-    int distance = std::numeric_limits<int>::max();
-    Precision from = p;
-    const auto consider = [&](const Fact& fact, Precision q) {
-        const int d = q == p ? -1 : std::abs(bits_of(q) - bits_of(p));
-        if (fact.known() && d < distance) {
-            best = fact;
-            distance = d;
-            from = q;
-        }
+    const auto nearest = [p](const auto& has) {
+        std::optional<Precision> best;
+        int distance = std::numeric_limits<int>::max();
+        for (const Precision q : kPrecisions)
+            if (const int d = q == p ? -1 : std::abs(bits_of(q) - bits_of(p)); d < distance && has(q)) {
+                best = q;
+                distance = d;
+            }
+        return best;
     };
-    for (Precision q : kPrecisions)
-        if (const Fact* stated = own_mac(q); stated != nullptr && !on_vector_engine(q)) {
-            Fact fact = *stated;
-            fact.value *= 2 * limit_factor_;
-            consider(fact, q);
-        }
-    if (!best.known())
-        for (Precision q : kPrecisions)
-            consider(family_figure(family_.matrix[at(q)], q), q);
+    const auto stated = nearest([this](Precision q) {
+        const Fact* const own = own_mac(q);
+        return own != nullptr && own->known() && !on_vector_engine(q);
+    });
+    const auto figure =
+        stated ? stated : nearest([this](Precision q) { return family_.matrix[at(q)].known(); });
+    if (!figure)
+        return {};
+    const Precision from = *figure;
+    Fact best = stated ? *own_mac(from) : family_figure(family_.matrix[at(from)], from);
+    if (stated)
+        best.value *= 2 * limit_factor_;
     if (from != p) {
         best.value *= spec_.width_ratio[at(p)].value / spec_.width_ratio[at(from)].value;
         best.note = fmt::format("from {} by the ratio of widths", archsim::name_of(from));
@@ -151,7 +159,7 @@ std::vector<Finding> EnergyResolver::below_arithmetic() const {
         const Fact* stated = own_mac(p);
         const Fact of_family = price_at(family_.matrix[at(p)]);
         const double all_in = stated != nullptr ? 2 * stated->value : of_family.value_or(INFINITY);
-        const double alone = price_at(spec_.arithmetic[at(p)]).value;
+        const double alone = value_at(spec_.arithmetic[at(p)]);
         if (on_vector_engine(p) || !device_.supports(EngineClass::matrix, p) || !(all_in < alone))
             continue;
         Finding finding;

@@ -20,9 +20,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Of objects and arrays inside each other in a device file.
-constexpr int kMaxHeadDepth = 64;
-
 /// Collects texts of the top level and stops as soon as everything wanted was seen.
 class HeadReader : public nlohmann::json_sax<nlohmann::json> {
   public:
@@ -99,7 +96,7 @@ bool read_plain_head(std::string_view text, bool family, DeviceHead& head) {
             if (!json.string(value))
                 return false;
             (key == "id" ? head.id : key == "name" ? head.name : head.family) = value;
-        } else if (!json.pass(kMaxHeadDepth)) {
+        } else if (!json.pass()) {
             return false;
         }
         complete = aliases && !head.id.empty() && !head.name.empty() && (!family || !head.family.empty());

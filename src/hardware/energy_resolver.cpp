@@ -85,7 +85,7 @@ void EnergyResolver::apply_multiples() {
     for (Precision p : kPrecisions) {
         Fact& mac = table_.mac[at(p)];
         const double around = on_vector_engine(p) ? 0 : priced(family_.matrix_kernel, p);
-        const double alone = price_at(spec_.arithmetic[at(p)]).value;
+        const double alone = value_at(spec_.arithmetic[at(p)]);
         mac.value = std::max(mac.value * multiple(PriceGroup::chip), std::min(mac.value, alone - around));
     }
 }
@@ -135,28 +135,41 @@ Fact EnergyResolver::own(std::string_view name, Fact otherwise) const {
     return fact != nullptr ? *fact : otherwise;
 }
 
-Fact EnergyResolver::price_at(const NodePrice& price) const {
-    const double node = device_.process_nm.value_or(price.process);
-    if (!price.by_process.empty()) {
-        std::vector<std::pair<double, double>> curve;
-        for (const auto& [process, fact] : price.by_process)
-            curve.emplace_back(process, fact.value);
-        const auto nearest = std::min_element(price.by_process.begin(), price.by_process.end(),
-                                              [&](const auto& a, const auto& b) {
-                                                  return std::abs(a.first - node) < std::abs(b.first - node);
-                                              });
-        Fact fact = nearest->second;
-        fact.value = interpolate(curve, device_.process_nm.value_or(nearest->first));
-        return fact;
-    }
-    Fact fact = price.energy;
-    if (!fact.known() || price.scaling == Scaling::none || node == price.process)
-        return fact;
+/// The node of the device, else that of the price.
+double EnergyResolver::node_of(const NodePrice& price) const {
+    return device_.process_nm.value_or(price.process);
+}
+
+/// What an energy is multiplied with from the node that it is stated for to the device's.
+double EnergyResolver::scale_of(const NodePrice& price) const {
+    if (price.scaling == Scaling::none || node_of(price) == price.process)
+        return 1;
     const auto& curve = spec_.scaling[static_cast<std::size_t>(price.scaling)];
-    const double factor = interpolate(curve, node) / interpolate(curve, price.process);
-    fact.value *= factor;
-    fact.note =
-        fmt::format("{:g} nm to {:g} nm as {}, x{:.2f}", price.process, node, name_of(price.scaling), factor);
+    return interpolate(curve, node_of(price)) / interpolate(curve, price.process);
+}
+
+double EnergyResolver::value_at(const NodePrice& price) const {
+    if (price.by_process.empty())
+        return price.energy.value * scale_of(price);
+    std::vector<std::pair<double, double>> curve;
+    for (const auto& [process, fact] : price.by_process)
+        curve.emplace_back(process, fact.value);
+    return interpolate(curve, node_of(price));
+}
+
+Fact EnergyResolver::price_at(const NodePrice& price) const {
+    const double node = node_of(price);
+    Fact fact = price.energy;
+    if (!price.by_process.empty())
+        fact = std::min_element(price.by_process.begin(), price.by_process.end(),
+                                [node](const auto& a, const auto& b) {
+                                    return std::abs(a.first - node) < std::abs(b.first - node);
+                                })
+                   ->second;
+    else if (fact.known() && price.scaling != Scaling::none && node != price.process)
+        fact.note = fmt::format("{:g} nm to {:g} nm as {}, x{:.2f}", price.process, node,
+                                name_of(price.scaling), scale_of(price));
+    fact.value = value_at(price);
     return fact;
 }
 

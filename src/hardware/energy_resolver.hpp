@@ -37,6 +37,10 @@ class EnergyResolver {
     double own_clock() const;
     const Fact* own_fact(std::string_view name) const;
     Fact own(std::string_view name, Fact otherwise) const;
+    double node_of(const NodePrice& price) const;
+    double scale_of(const NodePrice& price) const;
+    /// The value of price_at() alone: no text is made for it.
+    double value_at(const NodePrice& price) const;
     Fact price_at(const NodePrice& price) const;
     double priced(const ReferenceKernel& kernel, Precision p, Event without = Event::count_) const;
     void resolve_memory();

@@ -13,61 +13,73 @@ constexpr bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/// Characters that a string can hold as they are: ASCII without control characters, quote and backslash.
-constexpr auto kPlain = [] {
-    std::array<bool, 256> plain{};
-    for (std::size_t c = ' '; c < 0x7f; ++c)
-        plain[c] = c != '"' && c != '\\';
-    return plain;
-}();
+/// Characters at once, which processors compare in one instruction.
+constexpr std::size_t kSixteen = 16;
+using Sixteen [[gnu::vector_size(kSixteen)]] = signed char;
 
-constexpr bool is_plain(char c) {
-    return kPlain[static_cast<unsigned char>(c)];
+/// What a string cannot hold as it is: control characters, what is no ASCII (negative here), quote and
+/// backslash.
+template <class Characters>
+auto ends_plain(Characters c) {
+    return (c < ' ') | (c == '"') | (c == '\\');
 }
 
-/// The same of eight at once: the lowest bit that is set lies in the first that is not plain, bits above it
-/// say nothing.
-constexpr std::uint64_t not_plain(std::uint64_t eight) {
-    constexpr std::uint64_t kEach = 0x0101010101010101, kHigh = 0x80 * kEach;
-    const auto is = [](std::uint64_t bytes, std::uint64_t c) {
-        const std::uint64_t other = bytes ^ (c * kEach);
-        return (other - kEach) & ~other;
-    };
-    return ((eight - ' ' * kEach) | eight | is(eight, 0x7f) | is(eight, '"') | is(eight, '\\')) & kHigh;
+/// Which byte, in the order of memory, is the first that is not 0.
+int first_byte(std::uint64_t eight) {
+    return (std::endian::native == std::endian::little ? std::countr_zero(eight) : std::countl_zero(eight)) /
+           8;
 }
 
 } // namespace
 
 void PlainJson::pass_plain() {
-    if constexpr (std::endian::native == std::endian::little)
-        for (std::uint64_t eight = 0; end_ - at_ >= static_cast<std::ptrdiff_t>(sizeof eight);
-             at_ += sizeof eight) {
-            std::memcpy(&eight, at_, sizeof eight);
-            if (const std::uint64_t found = not_plain(eight)) {
-                at_ += std::countr_zero(found) / 8;
-                return;
-            }
+    Sixteen sixteen;
+    for (; end_ - at_ >= static_cast<std::ptrdiff_t>(kSixteen); at_ += kSixteen) {
+        std::memcpy(&sixteen, at_, kSixteen);
+        const auto found = std::bit_cast<std::array<std::uint64_t, 2>>(ends_plain(sixteen));
+        if ((found[0] | found[1]) != 0) {
+            at_ += found[0] != 0 ? first_byte(found[0]) : 8 + first_byte(found[1]);
+            return;
         }
-    while (at_ != end_ && is_plain(*at_))
+    }
+    while (at_ != end_ && !ends_plain(static_cast<signed char>(*at_)))
         ++at_;
 }
 
-bool PlainJson::pass(int depth) {
-    if (at_end() || depth < 0)
+bool PlainJson::pass_string() {
+    std::string_view value;
+    std::string rest;
+    return string(value) || rest_of_string(rest);
+}
+
+bool PlainJson::pass_list() {
+    for (int open = 0; at_ != end_;) {
+        const char c = *at_;
+        if (c == '"') {
+            if (!pass_string())
+                return false;
+            continue;
+        }
+        ++at_;
+        if (c == '{' || c == '[')
+            ++open;
+        else if ((c == '}' || c == ']') && --open == 0)
+            return true;
+    }
+    return false;
+}
+
+bool PlainJson::pass() {
+    if (at_end())
         return false;
     std::string_view value;
     bool whole = false;
     switch (peek()) {
     case '{':
-        return members([&](std::string_view) { return pass(depth - 1); });
     case '[':
-        return items([&] { return pass(depth - 1); });
-    case '"': {
-        if (string(value))
-            return true;
-        std::string rest;
-        return rest_of_string(rest);
-    }
+        return pass_list();
+    case '"':
+        return pass_string();
     case 't':
         return take_word("true");
     case 'f':

@@ -36,8 +36,9 @@ class PlainJson {
     bool string(std::string_view& out);
     /// Adds what is left of a string that was begun, with its escapes taken out.
     bool rest_of_string(std::string& out);
-    /// Any value, whose parts nobody wants; at most `depth` objects and arrays inside each other.
-    bool pass(int depth);
+    /// Any value, whose parts nobody wants: of objects and arrays it looks for the end alone, so that who
+    /// reads them later finds what is wrong inside.
+    bool pass();
     /// What was read since `begin`, an earlier place.
     std::string_view since(const char* begin) const { return {begin, static_cast<std::size_t>(at_ - begin)}; }
     const char* place() const { return at_; }
@@ -67,6 +68,9 @@ class PlainJson {
   private:
     /// To the next character that a string cannot hold as it is.
     void pass_plain();
+    bool pass_string();
+    /// An object or array.
+    bool pass_list();
     template <class Read>
     bool list(char open, char close, Read read) {
         if (!take(open))

@@ -40,3 +40,23 @@ TEST_CASE("items are counted whatever the file calls its batch", "[run]") {
     }
     std::filesystem::remove(file);
 }
+
+TEST_CASE("a batch takes as long whatever batches of its model were asked for before", "[run]") {
+    const Session session(
+        {.data = ARCHSIM_SOURCE_DIR, .hardware_overlays = {}, .operators = {}, .mappers = {}});
+    const Model once = session.load("mobilenet_v2");
+    for (const char* const device : {"TPU-v4", "Coral-Edge-TPU", "QRB5165", "H100"}) {
+        INFO(device);
+        for (const std::int64_t batch : {1, 4, 8, 2, 32, 12}) {
+            INFO(batch);
+            Workload asked{.model = once, .batch = batch};
+            const Result known = session.estimate(asked, device, {});
+            asked.model = session.load("mobilenet_v2"); // nothing was asked of this one
+            const Result fresh = session.estimate(asked, device, {});
+            REQUIRE(known.estimate.status == fresh.estimate.status);
+            CHECK(known.estimate.latency_s == fresh.estimate.latency_s);
+            CHECK(known.estimate.energy_per_inference_j == fresh.estimate.energy_per_inference_j);
+            CHECK(known.estimate.memory.peak_bytes == fresh.estimate.memory.peak_bytes);
+        }
+    }
+}

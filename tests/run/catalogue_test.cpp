@@ -82,6 +82,16 @@ TEST_CASE("a list of models that is no list is refused at once", "[catalogue]") 
     CHECK(words(R"({"model": []})").find("a model without \"models\"") != std::string::npos);
 }
 
+TEST_CASE("what is wrong inside an entry is told when it is asked for, by its line of the file",
+          "[catalogue]") {
+    const CatalogueFolder folder("{\"models\": [{\"name\": \"a\", \"title\": \"A\"},\n"
+                                 "  {\"name\": \"b\", \"dims\": [1,, {\"x\": \"]}\\\"\"}]}]}");
+    const Catalogue catalogue = folder.read();
+    CHECK(catalogue.find("a")->title == "A");
+    CHECK(words_of([&] { catalogue.find("b"); }).find("no valid JSON at line 2, column") !=
+          std::string::npos);
+}
+
 TEST_CASE("texts of the catalogue may be of any alphabet", "[catalogue]") {
     const CatalogueFolder folder(
         R"({"models": [{"name": "z\u00fcrich", "title": "Zürich", "aliases": ["Züri"]}]})");

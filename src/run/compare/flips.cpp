@@ -1,5 +1,7 @@
 #include "run/compare/flips.hpp"
 
+#include "estimate/batch_pieces.hpp"
+#include "map/counts_of_structure.hpp"
 #include "run/session/graph_run.hpp"
 #include "run/session/prepared.hpp"
 
@@ -44,7 +46,8 @@ class Search {
     }
 
   private:
-    Values values(std::size_t changed, const MachineChanges& changes) const {
+    /// With one lever of one side changed. What does not depend on the lever is counted once.
+    Values values(std::size_t changed, Lever lever, const MachineChanges& changes) {
         Values v;
         for (std::size_t s = 0; s < 2; ++s) {
             if (s != changed) {
@@ -53,19 +56,23 @@ class Search {
             }
             Conditions conditions = pair_.conditions;
             conditions.changes = changes;
-            v.value[s] = value(*prepared_, s, std::move(conditions));
+            BatchCounts* const counted = counts_depend_on(lever, *machines_[s]) ? nullptr : &counted_[s];
+            if (counted != nullptr)
+                counted->machine_changed();
+            v.value[s] = value(*prepared_, s, std::move(conditions), counted);
         }
         return v;
     }
 
-    std::optional<double> value(const Prepared& workload, std::size_t side, Conditions conditions) const {
+    std::optional<double> value(const Prepared& workload, std::size_t side, Conditions conditions,
+                                BatchCounts* counted = nullptr) const {
         conditions.keep_subgraphs = false;
         const std::string& device = pair_.hardware[side];
         if (const auto graph = workload.graph()) {
             auto machine = std::make_shared<Machine>(*machines_[side]);
             apply(conditions.changes, *machine);
-            return value_of(run_graph_on(graph, device, std::move(machine), conditions), *pair_.metric,
-                            pair_.cost);
+            return value_of(run_graph_on(graph, device, std::move(machine), conditions, counted),
+                            *pair_.metric, pair_.cost);
         }
         return value_of(workload.on(pair_.session, device, conditions), *pair_.metric, pair_.cost);
     }
@@ -77,11 +84,11 @@ class Search {
 
     /// The smallest factor between 1 and `limit` (above or below 1) that flips, by bisection of its
     /// logarithm.
-    std::optional<Flip> smallest(Lever lever, std::size_t side, double limit) const {
+    std::optional<Flip> smallest(Lever lever, std::size_t side, double limit) {
         const auto at = [&](double factor) {
             MachineChanges changes = pair_.conditions.changes;
             changes[lever] *= factor;
-            return values(side, changes);
+            return values(side, lever, changes);
         };
         if (!flipped(at(limit)))
             return std::nullopt;
@@ -195,6 +202,7 @@ class Search {
     const bool a_wins_;
     const std::shared_ptr<const Prepared> prepared_;         ///< the workload as asked
     std::array<std::shared_ptr<const Machine>, 2> machines_; ///< as the database states them
+    std::array<BatchCounts, 2> counted_;                     ///< of the works of `prepared_`
 };
 
 } // namespace

@@ -41,7 +41,7 @@ class ARCHSIM_API BoundModel {
   public:
     /// Binds `model` with the rows of `operators`, which must outlive it. Partitions, and plans of their
     /// memory, are shared with the first of `earlier`, bindings of the same model at other sizes, that fuses
-    /// alike.
+    /// alike; one of them may be the smaller() of this.
     BoundModel(ImportedGraph model, const Bindings& bindings,
                const OperatorRegistry& operators = OperatorRegistry::standard(),
                std::span<const std::shared_ptr<const BoundModel>> earlier = {});

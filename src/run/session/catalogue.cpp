@@ -145,12 +145,18 @@ CatalogueEntry read_entry(const JsonValue& object, const std::filesystem::path& 
     return e;
 }
 
+struct CatalogueFile {
+    std::filesystem::path path;
+    std::string own;       ///< its text where none is built in
+    std::string_view text; ///< either
+};
+
 /// What is known of a model before it is asked for, as views of its file.
 struct Listed {
     std::string_view name;
     std::vector<std::string_view> aliases;
     std::string_view text; ///< of the entry
-    const std::filesystem::path* file = nullptr;
+    const CatalogueFile* file = nullptr;
 };
 
 [[noreturn]] void no_catalogue(const std::filesystem::path& file, const std::runtime_error& problem) {
@@ -159,14 +165,13 @@ struct Listed {
 
 /// Reads the list of models in a file and passes what else is in it. False where that is not as plain as a
 /// catalogue is written, right or wrong.
-bool list_plain(std::string_view text, const std::filesystem::path& file, std::vector<Listed>& listed) {
-    constexpr int kMaxDepth = 16;
-    PlainJson json(text);
+bool list_plain(const CatalogueFile& file, std::vector<Listed>& listed) {
+    PlainJson json(file.text);
     const auto member = [&](std::string_view key, Listed& model) {
         if (key == "name")
             return json.string(model.name);
         if (key != "aliases")
-            return json.pass(kMaxDepth);
+            return json.pass();
         model.aliases.clear();
         return json.items([&] { return json.string(model.aliases.emplace_back()); });
     };
@@ -182,7 +187,7 @@ bool list_plain(std::string_view text, const std::filesystem::path& file, std::v
     json.skip_blanks();
     const bool read = json.members([&](std::string_view key) {
         if (key != "models")
-            return json.pass(kMaxDepth);
+            return json.pass();
         const bool again = std::exchange(found, true);
         return !again && json.items(model);
     });
@@ -191,10 +196,9 @@ bool list_plain(std::string_view text, const std::filesystem::path& file, std::v
 }
 
 /// The same of any file, whose words for what is wrong with it this has. Texts are copied to `memory`.
-void list_any(std::string_view text, const std::filesystem::path& file, JsonMemory& memory,
-              std::vector<Listed>& listed) {
+void list_any(const CatalogueFile& file, JsonMemory& memory, std::vector<Listed>& listed) {
     std::vector<Finding> findings;
-    const auto document = parse_document_text(text, file.string(), findings);
+    const auto document = parse_document_text(file.text, file.path.string(), findings);
     if (!document)
         throw InputError(findings.front());
     try {
@@ -207,7 +211,7 @@ void list_any(std::string_view text, const std::filesystem::path& file, JsonMemo
             model.text = memory.copy(std::string_view(object.dump()));
         }
     } catch (const std::runtime_error& problem) {
-        no_catalogue(file, problem);
+        no_catalogue(file.path, problem);
     }
 }
 
@@ -215,46 +219,64 @@ void list_any(std::string_view text, const std::filesystem::path& file, JsonMemo
 
 struct Catalogue::State {
     void add(const std::filesystem::path& path) {
-        const std::filesystem::path& file = files.emplace_back(path);
-        std::string_view text;
-        if (const auto built_in = embedded_text(file.string()))
-            text = *built_in;
+        CatalogueFile& file = files.emplace_back(CatalogueFile{path, {}, {}});
+        if (const auto built_in = embedded_text(path.string()))
+            file.text = *built_in;
         else
-            text = memory.copy(std::string_view(read_text_file(file.string())));
+            file.text = file.own = read_text_file(path.string());
         constexpr std::size_t kBytesPerEntry = 400; // about
         const std::size_t before = listed.size();
-        listed.reserve(before + text.size() / kBytesPerEntry);
-        if (list_plain(text, file, listed))
+        listed.reserve(before + file.text.size() / kBytesPerEntry);
+        if (list_plain(file, listed))
             return;
         listed.resize(before);
-        list_any(text, file, memory, listed);
+        list_any(file, memory, listed);
     }
 
-    const CatalogueEntry& entry(std::size_t i) {
-        const std::lock_guard lock(reading);
-        if (!read[i]) {
-            const Listed& model = listed[i];
-            std::vector<Finding> findings;
-            const auto document = parse_document_text(model.text, model.file->string(), findings);
-            if (!document)
-                throw InputError(findings.front());
-            try {
-                entries[i] = read_entry(document->root, folder);
-            } catch (const std::runtime_error& problem) {
-                no_catalogue(*model.file, problem);
-            }
-            read[i] = true;
+    CatalogueEntry read(const Listed& model) {
+        std::vector<Finding> findings;
+        const std::string name = model.file->path.string();
+        const auto document = parse_document_text(model.text, name, findings);
+        if (!document) { // said of the file, whose lines count
+            findings.clear();
+            parse_document_text(model.file->text, name, findings);
+            throw InputError(findings.front());
         }
-        return entries[i];
+        try {
+            return read_entry(document->root, folder);
+        } catch (const std::runtime_error& problem) {
+            no_catalogue(model.file->path, problem);
+        }
+    }
+
+    std::vector<const Listed*> by_name() const {
+        std::vector<const Listed*> sorted;
+        for (const Listed& model : listed)
+            sorted.push_back(&model);
+        std::sort(sorted.begin(), sorted.end(),
+                  [](const Listed* a, const Listed* b) { return a->name < b->name; });
+        return sorted;
+    }
+
+    const CatalogueEntry& entry(const Listed& model) {
+        const std::lock_guard lock(reading);
+        if (!entries.empty())
+            return *std::lower_bound(
+                entries.begin(), entries.end(), model.name,
+                [](const CatalogueEntry& entry, std::string_view name) { return entry.name < name; });
+        std::unique_ptr<CatalogueEntry>& made = asked[&model];
+        if (made == nullptr)
+            made = std::make_unique<CatalogueEntry>(read(model));
+        return *made;
     }
 
     std::filesystem::path folder;
-    std::deque<std::filesystem::path> files; ///< stay where they are
-    JsonMemory memory;                       ///< of their texts
-    std::vector<Listed> listed;              ///< sorted by name
+    std::deque<CatalogueFile> files; ///< stay where they are
+    JsonMemory memory;               ///< of entries that are not plain
+    std::vector<Listed> listed;
     std::mutex reading;
-    std::vector<CatalogueEntry> entries; ///< as listed; those that were asked for
-    std::vector<bool> read;
+    std::map<const Listed*, std::unique_ptr<CatalogueEntry>> asked;
+    std::vector<CatalogueEntry> entries; ///< as listed, once somebody asked for all
 };
 
 Catalogue::Catalogue() : state_(std::make_unique<State>()) {}
@@ -271,10 +293,6 @@ Catalogue::Catalogue(const std::filesystem::path& folder) : Catalogue() {
             state_->add(file.path());
     if (failure)
         throw InputError(fmt::format("{}: cannot be read: {}", lists.string(), failure.message()));
-    auto& listed = state_->listed;
-    std::sort(listed.begin(), listed.end(), [](const Listed& a, const Listed& b) { return a.name < b.name; });
-    state_->entries.resize(listed.size());
-    state_->read.resize(listed.size());
 }
 
 bool Catalogue::empty() const {
@@ -282,16 +300,20 @@ bool Catalogue::empty() const {
 }
 
 const std::vector<CatalogueEntry>& Catalogue::entries() const {
-    for (std::size_t i = 0; i < state_->listed.size(); ++i)
-        state_->entry(i);
+    const std::lock_guard lock(state_->reading);
+    if (state_->entries.empty()) {
+        std::vector<CatalogueEntry> all;
+        all.reserve(state_->listed.size());
+        for (const Listed* const model : state_->by_name())
+            all.push_back(state_->read(*model));
+        state_->entries = std::move(all);
+    }
     return state_->entries;
 }
 
 const CatalogueEntry* Catalogue::find(std::string_view name) const {
     const std::vector<Listed>& listed = state_->listed;
-    const auto entry_of = [&](const Listed& model) {
-        return &state_->entry(static_cast<std::size_t>(&model - listed.data()));
-    };
+    const auto entry_of = [&](const Listed& model) { return &state_->entry(model); };
     for (const Listed& model : listed)
         if (same_name(model.name, name))
             return entry_of(model);
@@ -317,14 +339,15 @@ const CatalogueEntry* Catalogue::find(std::string_view name) const {
 
 std::vector<std::string> Catalogue::nearest(std::string_view name) const {
     std::vector<std::string> names;
-    for (const Listed& model : state_->listed)
-        names.emplace_back(model.name);
+    const std::vector<const Listed*> listed = state_->by_name();
+    for (const Listed* const model : listed)
+        names.emplace_back(model->name);
     auto nearest = nearest_names(name, names);
     if (!nearest.empty())
         return nearest;
     names.clear();
-    for (const Listed& model : state_->listed)
-        names.insert(names.end(), model.aliases.begin(), model.aliases.end());
+    for (const Listed* const model : listed)
+        names.insert(names.end(), model->aliases.begin(), model->aliases.end());
     return nearest_names(name, names);
 }
 

@@ -5,13 +5,16 @@
 #include "ops/dimension_expression.hpp"
 #include "partition/alike.hpp"
 #include "run/session/bound_model.hpp"
+#include "run/session/prepared.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <list>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 namespace archsim {
 
@@ -244,6 +247,7 @@ struct BoundModel::State {
     std::list<Counted> counted;
     std::list<PlacedUnder> placed;
     const std::shared_ptr<const Places> nowhere = std::make_shared<const Places>();
+    std::vector<std::weak_ptr<const BoundModel>> earlier; ///< bindings, which are not kept for this
     Once<BoundModel> smaller;
 };
 
@@ -260,6 +264,7 @@ BoundModel::BoundModel(ImportedGraph model, const Bindings& bindings, const Oper
     });
     if (like != earlier.end())
         state_->partitions = (*like)->state_->partitions;
+    state_->earlier.assign(earlier.begin(), earlier.end());
 }
 
 BoundModel::~BoundModel() = default;
@@ -320,7 +325,16 @@ std::shared_ptr<const BoundModel> BoundModel::smaller() const {
     return state_->smaller.get([&] {
         Bindings fewer = state_->bindings;
         fewer.dims[state_->batch_name] = next_smaller_batch(batch->second);
-        auto made = std::make_shared<const BoundModel>(state_->model, fewer, *state_->operators);
+        std::vector<std::shared_ptr<const BoundModel>> earlier;
+        for (const auto& other : state_->earlier)
+            if (auto known = other.lock()) {
+                if (known->state_->model.graph == state_->model.graph &&
+                    known->state_->operators == state_->operators &&
+                    same_sizes(known->state_->bindings, fewer))
+                    return known;
+                earlier.push_back(std::move(known));
+            }
+        auto made = std::make_shared<const BoundModel>(state_->model, fewer, *state_->operators, earlier);
         if (fuse_alike(*state_->graph, *made->state_->graph))
             made->state_->partitions = state_->partitions;
         return made;

@@ -80,15 +80,18 @@ std::shared_ptr<const Prepared> prepare(const Workload& workload) {
         throw UsageError("a workload needs a model that Session::load returned");
     check_generator_sizes(workload);
     PreparedWorkloads& known = *model.prepared;
-    return known.get(workload, [&]() -> std::shared_ptr<Prepared> {
-        if (workload.prompt)
-            return std::make_shared<PreparedPrompt>(known.language(model, workload.sizes), workload.batch,
-                                                    *workload.prompt);
-        if (!model.parts.empty())
-            return std::make_shared<PreparedParts>(model, workload.batch, workload.sizes, known.operators());
-        return std::make_shared<PreparedGraph>(
-            bind_graph(model, workload.batch, workload.sizes, known.operators()));
-    });
+    return known.get(
+        workload,
+        [&](std::span<const std::shared_ptr<const BoundModel>> earlier) -> std::shared_ptr<Prepared> {
+            if (workload.prompt)
+                return std::make_shared<PreparedPrompt>(known.language(model, workload.sizes), workload.batch,
+                                                        *workload.prompt);
+            if (!model.parts.empty())
+                return std::make_shared<PreparedParts>(model, workload.batch, workload.sizes,
+                                                       known.operators());
+            return std::make_shared<PreparedGraph>(
+                bind_graph(model, workload.batch, workload.sizes, known.operators(), earlier));
+        });
 }
 
 namespace {

@@ -62,7 +62,7 @@ class ARCHSIM_API PreparedWorkloads {
     const OperatorRegistry& operators() const;
     /// The language model at sizes besides batch and lengths; kept.
     std::shared_ptr<const GenerationModel> language(const Model& model, const Bindings& sizes);
-    /// The workload as prepared before, or by `make`.
+    /// The workload as prepared before, or by `make`, which gets the graphs of those before it.
     template <class Make>
     std::shared_ptr<const Prepared> get(const Workload& workload, const Make& make) {
         const std::lock_guard lock(mutex_);
@@ -70,7 +70,11 @@ class ARCHSIM_API PreparedWorkloads {
             if (known.batch == workload.batch && known.prompt == workload.prompt &&
                 same_sizes(known.sizes, workload.sizes))
                 return known.prepared;
-        const std::shared_ptr<Prepared> made = make();
+        std::vector<std::shared_ptr<const BoundModel>> earlier;
+        for (const Entry& known : entries_)
+            if (auto graph = known.prepared->graph())
+                earlier.push_back(std::move(graph));
+        const std::shared_ptr<Prepared> made = make(earlier);
         made->keep(workload);
         if (entries_.size() >= kMost)
             entries_.pop_back();

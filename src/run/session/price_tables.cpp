@@ -7,6 +7,15 @@ const EnergyDatabase& PriceTables::energy() const {
     return *energy_;
 }
 
+std::shared_ptr<const EnergyTable> PriceTables::of(const std::shared_ptr<const Device>& device) const {
+    const EnergyDatabase& prices = energy();
+    const std::lock_guard lock(pricing_);
+    std::shared_ptr<const EnergyTable>& table = priced_[device];
+    if (table == nullptr)
+        table = std::make_shared<const EnergyTable>(prices.resolve(*device));
+    return table;
+}
+
 std::shared_ptr<const UncertaintyTable> PriceTables::uncertainty() const {
     uncertainty_read_.run(
         [this] { uncertainty_ = std::make_shared<const UncertaintyTable>(database_ / "uncertainty.json"); });

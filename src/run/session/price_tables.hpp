@@ -5,7 +5,9 @@
 #include "hardware/uncertainty.hpp"
 
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <mutex>
 
 namespace archsim {
 
@@ -17,6 +19,8 @@ class PriceTables {
 
     /// Energy per event. Throws InputError, each time, for a file that is missing or wrong.
     const EnergyDatabase& energy() const;
+    /// What events cost on a device; the same for one that is asked for again, in another format say.
+    std::shared_ptr<const EnergyTable> of(const std::shared_ptr<const Device>& device) const;
     /// Widths of intervals; throws as energy() does.
     std::shared_ptr<const UncertaintyTable> uncertainty() const;
 
@@ -28,6 +32,8 @@ class PriceTables {
     mutable ReadOnce energy_read_, uncertainty_read_;
     mutable std::unique_ptr<const EnergyDatabase> energy_;
     mutable std::shared_ptr<const UncertaintyTable> uncertainty_;
+    mutable std::mutex pricing_;
+    mutable std::map<std::shared_ptr<const Device>, std::shared_ptr<const EnergyTable>> priced_;
 };
 
 } // namespace archsim

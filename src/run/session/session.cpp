@@ -198,10 +198,14 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
     machine_options.scenario = conditions.scenario;
     machine_options.scope = conditions.scope;
     machine_options.devices = std::max(1.0, conditions.devices);
-    auto prices = std::make_shared<EnergyTable>(energy().resolve(*choice.device));
-    if (stated != choice.device)
-        keep_event_prices(energy().resolve(*stated), *prices);
-    machine_options.energy = std::move(prices);
+    if (stated == choice.device && !conditions.overrides) {
+        machine_options.energy = prices_->of(stated);
+    } else {
+        auto prices = std::make_shared<EnergyTable>(energy().resolve(*choice.device));
+        if (stated != choice.device)
+            keep_event_prices(energy().resolve(*stated), *prices);
+        machine_options.energy = std::move(prices);
+    }
     machine_options.uncertainty = prices_->uncertainty();
     if (!choice.device->dram && !choice.device->host.empty())
         machine_options.host = hardware_->device(choice.device->host).device;

@@ -41,6 +41,15 @@ void append(archsim::Report next, archsim::Report& all) {
     std::move(next.blocks.begin(), next.blocks.end(), std::back_inserter(all.blocks));
 }
 
+/// The first line of an answer.
+std::string first_line(const archsim::Report& report) {
+    for (const archsim::Block& block : report.blocks)
+        if (const auto* takeaway = std::get_if<archsim::Takeaway>(&block);
+            takeaway && !takeaway->lines.empty())
+            return takeaway->lines.front();
+    return "";
+}
+
 std::vector<const archsim::Result*> pointers_to(const std::vector<archsim::Result>& results) {
     std::vector<const archsim::Result*> pointers;
     for (const archsim::Result& result : results)
@@ -166,6 +175,7 @@ int main(int argc, char** argv) {
                 "--batch-size: several sizes are several answers; JSON and --subgraphs hold one");
         Report all;
         std::string said;
+        Takeaway by_batch;
         int worst = 0;
         for (const std::int64_t batch : batches) {
             request.workload.batch = batch;
@@ -175,12 +185,18 @@ int main(int argc, char** argv) {
             save.save(comparison.results, batch, view.metric_view());
             if (format == Format::json)
                 said = to_json(comparison, view);
-            else
-                append(describe(comparison, view, format), all);
+            else {
+                Report own = describe(comparison, view, format);
+                if (std::string line = first_line(own); !line.empty())
+                    by_batch.lines.push_back(fmt::format("Batch {}: {}", batch, line));
+                append(std::move(own), all);
+            }
             said += check.text(pointers_to(comparison.results), output);
             worst = std::max(worst, cli::exit_code_of(comparison.results, request.decision));
         }
-        output.emit((format == Format::json ? "" : output.drawn_report(all, format)) + said);
+        if (batches.size() > 1 && !by_batch.lines.empty()) // what was asked comes first
+            all.blocks.insert(all.blocks.begin(), {Heading{1, "BATCH SIZES"}, std::move(by_batch)});
+        output.emit((format == Format::json ? cli::Drawn{} : output.drawn_report(all, format)) + said);
         return worst;
     };
     return cli::run_tool(argc, argv, "compare_models", "Ranks devices for a neural network, by estimate.",

@@ -41,6 +41,9 @@ const std::vector<OtherNames>& other_names() {
         {{"--out", "--html", "--save-as", "--report", "--outfile"}, {"--output"}},
         {{"--json", "--csv", "--markdown", "--output-format"}, {"--format"}},
         {{"--price", "--money"}, {"--cost"}},
+        {{"--family", "--type", "--kind", "--class"}, {"--category"}},
+        {{"--min-fps", "--fps", "--min-rate"}, {"--min-throughput"}},
+        {{"--power", "--tdp", "--watts", "--power-budget"}, {"--max-power"}},
         {{"--latency", "--slo", "--max-ms"}, {"--max-latency", "--e2e-p99"}},
         {{"--resolution", "--imgsz", "--img-size"}, {"--image-size", "--dim"}},
     };

@@ -170,21 +170,22 @@ bool page_through(const std::string& content) {
 
 } // namespace
 
-std::string OutputOptions::drawn_report(const Report& report, Format how) const {
-    verdict_.clear();
+Drawn OutputOptions::drawn_report(const Report& report, Format how) const {
+    Drawn drawn(render(report, how, render_options()));
     for (const Block& block : report.blocks)
         if (const auto* verdict = std::get_if<Takeaway>(&block);
-            verdict != nullptr && !verdict->lines.empty() && verdict_.empty())
-            verdict_ = verdict->lines.front();
-    return render(report, how, render_options());
+            verdict != nullptr && !verdict->lines.empty() && drawn.verdict.empty())
+            drawn.verdict = verdict->lines.front();
+    return drawn;
 }
 
-void OutputOptions::emit(const std::string& content) const {
+void OutputOptions::emit(const Drawn& drawn) const {
+    const std::string& content = drawn.text;
     if (!file.empty()) {
         write_file(file, content);
         if (!quiet)
-            fmt::print(stderr, "{}{}{} is written.\n", printable(verdict_), verdict_.empty() ? "" : "\n",
-                       printable(file));
+            fmt::print(stderr, "{}{}{} is written.\n", printable(drawn.verdict),
+                       drawn.verdict.empty() ? "" : "\n", printable(file));
         return;
     }
     if (!no_pager && isatty(STDOUT_FILENO) != 0 && isatty(STDIN_FILENO) != 0 &&

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace archsim::cli {
@@ -22,6 +23,21 @@ inline constexpr std::int64_t kLargestBatch = 1 << 20; ///< of --batch-size and 
 
 /// Devices, with every NAME@all in each of its power modes. Throws InputError as with_every_mode() does.
 std::vector<std::string> with_modes(const Session& session, const std::vector<std::string>& devices);
+
+/// An answer as it is written: "{...}\n", and the sentence that it comes down to, "Fastest: H100, 339 us.".
+struct Drawn {
+    Drawn(std::string content = {}) : text(std::move(content)) {}
+
+    /// The same with more behind it.
+    Drawn operator+(const std::string& more) const {
+        Drawn longer = *this;
+        longer.text += more;
+        return longer;
+    }
+
+    std::string text;
+    std::string verdict = {}; ///< empty where no report was drawn
+};
 
 /// Where the answer goes and how it looks.
 struct OutputOptions {
@@ -47,18 +63,18 @@ struct OutputOptions {
     RenderOptions render_options() const;
     /// Prints to standard output or writes the file (temporary neighbour, then rename). Of a file standard
     /// error says where it is, under the verdict of the report that was drawn, unless --quiet.
-    void emit(const std::string& content) const;
-    /// The report in the format asked for; emit() knows its verdict then.
-    std::string drawn_report(const Report& report, Format how) const;
+    void emit(const Drawn& content) const;
+    /// The report in the format asked for, with its verdict.
+    Drawn drawn_report(const Report& report, Format how) const;
     /// A report with its table in the order that --sort and --top ask for.
     Report ordered(Report report) const;
     /// Prints a part of a long answer to standard output, without a pager.
     static void emit_part(const std::string& content);
     /// The answer in the format asked for.
     template <class Answer, class View = PlainView>
-    std::string drawn(const Answer& answer, const View& view = {}) const {
+    Drawn drawn(const Answer& answer, const View& view = {}) const {
         const Format how = chosen();
-        return how == Format::json ? to_json(answer, view)
+        return how == Format::json ? Drawn(to_json(answer, view))
                                    : drawn_report(ordered(describe(answer, view, how)), how);
     }
     /// Emits it.
@@ -66,9 +82,6 @@ struct OutputOptions {
     void emit_answer(const Answer& answer, const View& view = {}) const {
         emit(drawn(answer, view));
     }
-
-  private:
-    mutable std::string verdict_; ///< first line of the report that was drawn last
 };
 
 /// "2026-11-22", or the day of SOURCE_DATE_EPOCH, so that documents can be made again.

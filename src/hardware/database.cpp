@@ -272,7 +272,10 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
             Finding finding;
             finding.kind = FindingKind::unknown_name;
             finding.message = fmt::format("\"{}\" is a family of devices, not a device", name);
-            finding.hint = fmt::format("list_hardware_mappers --category {} shows them", family);
+            finding.hint =
+                fmt::format("list_hardware_mappers --category {} shows them, compare_architectures compares "
+                            "families",
+                            family);
             throw InputError(finding);
         }
         unknown_name("device", name, device_ids(), state_->files.other_names());

@@ -25,12 +25,11 @@ async function checkNarrow(page) {
   assert.deepEqual(wide.slice(0, 3), [], 'wider than the window');
 }
 
-// On a telephone what matters most stays in sight: columns that matter less leave before a table scrolls, and long heat maps fold.
+// On a telephone what matters most stays in sight: columns that matter less leave until a table fits, and long heat maps fold.
 // Words are words, and bars are drawn.
 async function checkColumns(page) {
   const found = await page.evaluate(() => ({
-    scrolls: [...document.querySelectorAll('.scroll > table[id]')].filter(table => table.parentElement.scrollWidth > table.parentElement.clientWidth + 1 &&
-      [...table.tHead.rows[0].cells].some(head => !head.hidden && head.dataset.priority)).map(table => table.caption?.textContent),
+    scrolls: [...document.querySelectorAll('.scroll > table[id]')].filter(table => table.parentElement.scrollWidth > table.parentElement.clientWidth + 1).map(table => table.caption?.textContent),
     long: [...document.querySelectorAll('table.heat')].filter(table => table.tBodies[0].rows.length > 40 && !table.closest('details.fold')).length,
     said: [...document.querySelectorAll('td')].map(cell => cell.textContent).filter(text => /[-+]\||\|[-+]|does_not_fit/.test(text)),
   }));

@@ -4,17 +4,22 @@
 #include "archsim/run/compare_models.hpp"
 #include "compare/bound_shares.hpp"
 #include "compare/mixed_formats.hpp"
+#include "compare/ties.hpp"
 #include "estimate/resource_times.hpp"
 #include "laws/laws.hpp"
+#include "report/answers/budget_report.hpp"
 #include "report/answers/compare_architectures_report.hpp"
 #include "report/answers/compare_models_report.hpp"
+#include "report/answers/difference_report.hpp"
 #include "report/answers/model_classes_report.hpp"
 #include "report/blocks/family_aspects.hpp"
 #include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
+#include "run/compare/check_budget.hpp"
 #include "run/compare/compare_architectures.hpp"
+#include "run/compare/explain_difference.hpp"
 #include "run/compare/model_classes.hpp"
 #include "run/session/usual_precision.hpp"
 #include "support/places.hpp"
@@ -25,6 +30,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <span>
@@ -282,9 +288,11 @@ TEST_CASE("within limits the headline meets them", "[laws][screen]") {
                         CHECK(decision.qualifies[i]);
             CHECK_THAT(verdict.at("lines").at(0).get<std::string>(),
                        Contains(any ? "Within the limit" : "None meets the limit"));
+            const std::string lines = first_lines(describe(c));
             for (const Result& mode : c.modes.front()) {
                 CHECK(mode.estimate.power_w <= watts);
-                CHECK_THAT(first_lines(describe(c)), Contains("would meet it"));
+                CHECK_THAT(any ? lines : lines.substr(0, lines.find('\n')),
+                           Contains(hardware_label(mode)) && Contains("would"));
             }
         }
 }
@@ -344,6 +352,116 @@ TEST_CASE("a comparison of architectures says formats and names no projection", 
     }
 }
 
+TEST_CASE("a difference is called as sure as a ranking calls it", "[laws][screen]") {
+    const auto side = [](const char* model, const char* hardware, std::int64_t batch) {
+        DifferenceSide s;
+        s.model = model;
+        s.hardware = hardware;
+        s.workload.batch = batch;
+        return s;
+    };
+    const std::vector<std::pair<DifferenceSide, DifferenceSide>> pairs = {
+        {side("resnet50", "H100", 1), side("resnet50", "A100", 1)},
+        {side("resnet50", "H100", 1), side("resnet50", "H100", 8)},
+        {side("resnet18", "H100", 1), side("resnet34", "H100", 1)},
+        {side("resnet50", "EPYC-9654", 1), side("resnet50", "Xeon-8490H", 1)},
+        {side("yolov8n", "Hailo-8", 1), side("yolov8n", "Jetson-Orin-Nano", 1)}};
+    std::size_t told = 0, tied_pairs = 0;
+    for (const auto& [before, after] : pairs)
+        for (const Metric* metric : {&metric::latency, &metric::energy, &metric::throughput}) {
+            INFO(before.model << " on " << before.hardware << " against " << after.model << " on "
+                              << after.hardware << ", " << metric->key);
+            DifferenceRequest request;
+            request.before = before;
+            request.after = after;
+            request.metric = metric;
+            const DifferenceAnswer answer = explain_difference(laws::session(), request);
+            const Result &a = answer.results[0], &b = answer.results[1];
+            const bool even = tied(*metric, a, *measure_of(a, *metric), b, *measure_of(b, *metric));
+            const std::string lines = first_lines(describe(answer, DifferenceView{}, Format::text));
+            CHECK(lines.starts_with("No clear winner: ") == even);
+            CHECK_THAT(lines, !Contains("cannot tell"));
+            if (*metric == metric::latency && before.workload.batch != after.workload.batch)
+                CHECK_THAT(lines, Contains("per item"));
+            (even ? tied_pairs : told) += 1;
+        }
+    CHECK(told > 5);
+    CHECK(tied_pairs > 0);
+}
+
+TEST_CASE("a budget of cost is reckoned as a ranking by cost", "[laws][screen]") {
+    BudgetRequest budget;
+    budget.models = {"resnet50"};
+    budget.hardware = {"T4", "L4", "H100"};
+    budget.rules = {parse_budget_rule("cost>1", "--fail-on")};
+    const BudgetAnswer answer = check_budget(laws::session(), budget);
+    CompareModelsRequest request;
+    request.models = budget.models;
+    request.hardware = budget.hardware;
+    const ModelComparison c = compare_models(laws::session(), request);
+    for (std::size_t i = 0; i < c.results.size(); ++i)
+        CHECK(answer.estimates[i].outcomes.front().after ==
+              value_of(c.results[i], metric::cost, c.request.decision.cost));
+    CHECK_THAT(first_lines(describe(answer, BudgetView{})), Contains("Cost: "));
+}
+
+TEST_CASE("what is asked about batches or energy stands first, and projections are marked",
+          "[laws][screen]") {
+    CompareArchitecturesRequest request;
+    request.model = "resnet18";
+    Explanations energy;
+    energy.energy = true;
+    const ArchitectureComparison plain = compare_architectures(laws::session(), request);
+    const std::string shares = first_lines(describe(plain, energy));
+    request.batch_sweep = {1, 4, 16};
+    const ArchitectureComparison swept = compare_architectures(laws::session(), request);
+    const std::string batches = first_lines(describe(swept));
+    for (std::size_t i = 0; i < plain.labels.size(); ++i) {
+        const std::string name =
+            plain.labels[i] + (plain.results[i].estimate.projected ? " (projected)" : "");
+        CHECK_THAT(shares, Contains(name + ": ") && Contains("static "));
+        CHECK_THAT(batches, Contains(name + ": batch "));
+        for (const Crossover& x : swept.batch_sweep->crossovers)
+            if (x.winner == i || x.loser == i)
+                CHECK_THAT(batches, Contains(name + " passes ") || Contains(" passes " + name + " in "));
+    }
+    CHECK_THAT(batches, Contains("Formats differ"));
+}
+
+TEST_CASE("shares of subgraphs have the number that they are of above them", "[laws][screen]") {
+    for (const char* model : {"resnet18", "whisper-tiny", "llava-1.5-7b"}) {
+        INFO(model);
+        CompareModelsRequest request;
+        request.models = {model};
+        request.hardware = {"H100"};
+        const ModelComparison c = compare_models(laws::session(), request);
+        bool total = false;
+        for (const Block& block : describe(c).blocks)
+            if (const auto* facts = std::get_if<Facts>(&block))
+                for (const NamedValue& item : facts->items) {
+                    total = total || item.name == "Total Subgraphs";
+                    if (item.name.ends_with(" Operations"))
+                        CHECK(total);
+                }
+        CHECK(total);
+    }
+}
+
+TEST_CASE("what runs has a batch, and numbers that are numbers", "[laws][screen]") {
+    for (const std::int64_t size : {0, 1, 3}) {
+        Workload workload{.model = laws::session().load("resnet18")};
+        workload.sizes.dims["batch"] = size;
+        for (const char* device : {"H100", "Xeon-8490H", "TPU-v4", "KPU-T64", "QRB5165", "Hailo-8"}) {
+            INFO(device << ", batch " << size);
+            const Estimate e = laws::session().estimate(workload, device, {}).estimate;
+            CHECK((e.status == Status::ok) == (size > 0));
+            if (e.status == Status::ok)
+                CHECK((std::isfinite(e.energy_per_inference_j) && std::isfinite(e.latency_s) &&
+                       std::isfinite(e.throughput_per_s)));
+        }
+    }
+}
+
 TEST_CASE("classes of models count what was measured", "[laws][screen]") {
     ModelClassRequest request;
     const ModelClassComparison c = compare_model_classes(laws::session(), request);
@@ -353,6 +471,11 @@ TEST_CASE("classes of models count what was measured", "[laws][screen]") {
         if (c.rows.front().results[i].estimate.projected)
             CHECK_THAT(fastest, !Contains(c.labels[i] + " on "));
     CHECK_THAT(lines, Contains("Formats differ") && Contains("usual format"));
+    for (const Block& block : describe(c).blocks) // projections look like the others in a table of factors
+        if (const auto* table = std::get_if<Table>(&block); table && table->title.starts_with("Times "))
+            CHECK(std::any_of(table->notes.begin(), table->notes.end(), [](const TableNote& note) {
+                return note.text.starts_with("TPU, KPU: projection");
+            }));
 }
 
 TEST_CASE("the usual format of a device is the one that it multiplies fastest", "[usual_precision]") {

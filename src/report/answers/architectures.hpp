@@ -27,6 +27,8 @@ void add_what_if(const ArchitectureComparison& c, Report& report);
 void add_sensitivity(const ArchitectureComparison& c, Report& report);
 /// Best batches, crossovers and a chart.
 void add_batch_sweep(const ArchitectureComparison& c, Report& report);
+/// What a sweep of batches says first, before `lines`, which are of one batch.
+void add_sweep_lines(const ArchitectureComparison& c, std::vector<std::string>& lines);
 
 /// What the answer comes down to, by the request's metric, under its limits.
 VerdictQuestion architecture_verdict(const ArchitectureComparison& c);

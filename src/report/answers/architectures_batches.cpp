@@ -8,6 +8,10 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+#include <string>
+#include <vector>
+
 namespace archsim {
 
 namespace {
@@ -40,7 +44,38 @@ Table values_table(const ArchitectureComparison& c, const Metric& metric) {
     return table;
 }
 
+/// "TPU (projected)".
+std::string marked_label(const ArchitectureComparison& c, std::size_t i) {
+    return c.labels[i] + (c.results[i].ok() && c.results[i].estimate.projected ? " (projected)" : "");
+}
+
+/// "GPU passes TPU (projected) in throughput at batch 11".
+std::string crossover_text(const ArchitectureComparison& c, const Crossover& x) {
+    return fmt::format("{} passes {} in {} at batch {}", marked_label(c, x.winner), marked_label(c, x.loser),
+                       x.metric->noun, x.batch);
+}
+
 } // namespace
+
+void add_sweep_lines(const ArchitectureComparison& c, std::vector<std::string>& lines) {
+    constexpr std::size_t kNamed = 3;
+    const BatchSweep& s = *c.batch_sweep;
+    std::vector<std::string> labels, crossovers;
+    for (std::size_t i = 0; i < c.labels.size(); ++i)
+        labels.push_back(marked_label(c, i));
+    for (const Crossover& x : s.crossovers)
+        crossovers.push_back(crossover_text(c, x));
+    std::vector<std::string> own = batch_lines(s.analysis, labels);
+    if (!crossovers.empty())
+        own.push_back(names_text(crossovers, kNamed) + ".");
+    if (!lines.empty()) { // "Least energy" and "None" are words, "GPU" is a name
+        std::string& first = lines.front();
+        if (first.size() > 1 && std::islower(static_cast<unsigned char>(first[1])))
+            first[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(first[0])));
+        first = fmt::format("At batch {}, {}", c.request.workload.batch, first);
+    }
+    lines.insert(lines.begin(), own.begin(), own.end());
+}
 
 void add_batch_sweep(const ArchitectureComparison& c, Report& report) {
     const BatchSweep& s = *c.batch_sweep;
@@ -49,8 +84,7 @@ void add_batch_sweep(const ArchitectureComparison& c, Report& report) {
     report.blocks.push_back(best_batch_facts(s.analysis, c.labels));
     Bullets bullets;
     for (const Crossover& x : s.crossovers)
-        bullets.items.push_back(fmt::format("{} passes {} in {} at batch {}", c.labels[x.winner],
-                                            c.labels[x.loser], x.metric->noun, x.batch));
+        bullets.items.push_back(crossover_text(c, x));
     if (bullets.items.empty())
         bullets.items.emplace_back("No architecture passes another one within these batches.");
     report.blocks.push_back(Heading{3, "Crossovers:"});

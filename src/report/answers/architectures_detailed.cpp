@@ -74,7 +74,17 @@ Facts bottlenecks(const Result& result) {
     return facts;
 }
 
-/// "vs GPU:  is 1.98x slower than it, has 2.26x the energy per inference of it".
+/// "1.98x slower", "2.26x the energy per inference", "13 % less energy per inference".
+std::string ratio_words(const Metric& metric, double ratio) {
+    if (ratio == 1)
+        return "the same " + metric.noun;
+    if (metric.quantity == QuantityKind::time)
+        return ratio > 1 ? format_ratio(ratio) + " slower" : format_ratio(1 / ratio) + " faster";
+    return ratio > 1 ? fmt::format("{} the {}", format_ratio(ratio), metric.noun)
+                     : fmt::format("{} less {}", format_percent(1 - ratio), metric.noun);
+}
+
+/// "vs GPU:  1.98x slower, 2.26x the energy per inference".
 void add_ratios(const ArchitectureComparison& c, std::size_t i, Facts& facts) {
     if (!c.baseline || *c.baseline == i)
         return;
@@ -82,7 +92,7 @@ void add_ratios(const ArchitectureComparison& c, std::size_t i, Facts& facts) {
     for (const Metric* metric : {&metric::latency, &metric::energy}) {
         const auto own = value_of(c.results[i], *metric), base = value_of(c.results[*c.baseline], *metric);
         if (own && base && *base > 0)
-            text += fmt::format("{}{} it", text.empty() ? "" : ", ", ratio_text(*metric, *own / *base));
+            text += (text.empty() ? "" : ", ") + ratio_words(*metric, *own / *base);
     }
     if (!text.empty())
         facts.items.push_back({fmt::format("vs {}", c.labels[*c.baseline]), std::move(text)});

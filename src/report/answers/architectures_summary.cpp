@@ -363,7 +363,10 @@ void add_next_steps(const ArchitectureComparison& c, Report& report) {
 } // namespace
 
 void add_summary(const ArchitectureComparison& c, Report& report) {
-    report.blocks.push_back(Heading{3, "Recommendations:"});
+    const bool missed = c.decision && !c.decision->request.constraints.empty() &&
+                        std::none_of(c.decision->qualifies.begin(), c.decision->qualifies.end(),
+                                     [](bool qualifies) { return qualifies; });
+    report.blocks.push_back(Heading{3, missed ? "Recommendations without the limits:" : "Recommendations:"});
     report.blocks.push_back(recommendations(c));
     report.blocks.push_back(comparison_table(c));
     if (Bullets insights = key_insights(c); !insights.items.empty()) {

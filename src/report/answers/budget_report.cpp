@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace archsim {
 
 namespace {
@@ -106,6 +108,22 @@ void add_estimate(const BudgetedEstimate& e, const BudgetView& view, Report& rep
 
 } // namespace
 
+namespace {
+
+/// How a cost was reckoned, where a budget is one of cost.
+std::string budget_cost_basis(const BudgetAnswer& answer) {
+    const auto& rules = answer.request.rules;
+    if (std::none_of(rules.begin(), rules.end(),
+                     [](const BudgetRule& rule) { return *rule.metric == metric::cost; }))
+        return "";
+    std::vector<Result> results;
+    for (const BudgetedEstimate& e : answer.estimates)
+        results.push_back(e.result);
+    return cost_basis(results, answer.request.cost);
+}
+
+} // namespace
+
 std::string budget_headline(const BudgetAnswer& answer) {
     const std::size_t failures = answer.failures(),
                       rules = answer.request.rules.size() * answer.estimates.size();
@@ -118,6 +136,8 @@ std::string budget_headline(const BudgetAnswer& answer) {
 std::vector<std::string> budget_lines(const BudgetAnswer& answer) {
     constexpr std::size_t kNamed = 3;
     std::vector<std::string> lines = {budget_headline(answer)};
+    if (std::string basis = budget_cost_basis(answer); !basis.empty())
+        lines.push_back(std::move(basis));
     for (const BudgetedEstimate& e : answer.estimates)
         for (const BudgetOutcome& o : e.outcomes)
             if (o.failed() && lines.size() <= kNamed)

@@ -5,6 +5,7 @@
 #include "report/answers/explanation_text.hpp"
 #include "report/blocks/comparison_charts.hpp"
 #include "report/blocks/decision_report.hpp"
+#include "report/blocks/energy_rollup.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
@@ -39,6 +40,17 @@ std::string asked_format(const ArchitectureComparison& c) {
            (mixed_formats(c.results) ? " requested, not used by all" : "");
 }
 
+/// "Energy of GPU: 37.1 mJ per inference: compute 16 %, ...", of every architecture, above the rest.
+void add_energy_lines(const ArchitectureComparison& c, std::vector<std::string>& lines) {
+    std::vector<std::string> own;
+    for (std::size_t i = 0; i < c.results.size(); ++i)
+        if (c.results[i].ok())
+            own.push_back(fmt::format("{}{}: {}.", c.labels[i],
+                                      c.results[i].estimate.projected ? " (projected)" : "",
+                                      rollup_lines(c.results[i]).front()));
+    lines.insert(lines.begin(), own.begin(), own.end());
+}
+
 /// What is asked for beside the comparison itself.
 void add_extras(const ArchitectureComparison& c, const Explanations& explanations, Report& report) {
     for (Block& block : explanation_blocks(c.results, explanations))
@@ -54,8 +66,14 @@ Report describe(const ArchitectureComparison& c, const Explanations& explanation
     Report report;
     report.title = fmt::format("Architecture Comparison: {}", c.model->title);
     report.blocks.push_back(Heading{1, report.title});
-    if (!c.explanation)
-        report.blocks.push_back(verdict_block(architecture_verdict(c)));
+    if (!c.explanation) {
+        Takeaway takeaway = verdict_block(architecture_verdict(c));
+        if (c.batch_sweep) // what was asked comes first
+            add_sweep_lines(c, takeaway.lines);
+        else if (explanations.energy)
+            add_energy_lines(c, takeaway.lines);
+        report.blocks.push_back(std::move(takeaway));
+    }
     report.blocks.push_back(Paragraph{fmt::format(
         "Batch Size: {}, Precision: {}; {}", c.request.workload.batch, asked_format(c),
         c.request.conditions.scope == Scope::kernel ? "device time only, no transfers and no host work"

@@ -52,18 +52,40 @@ void add_details(const Result& r, const CompareModelsView& view, const MetricVie
         report.blocks.push_back(subgraph_table(r));
 }
 
+/// A failure of a model: one line for all models that fail on the same devices for the same reason.
+void add_reason(const std::string& note, const std::string& model,
+                std::vector<std::pair<std::string, std::vector<std::string>>>& reasons) {
+    const std::string of_devices = model + " on ";
+    if (!note.starts_with(of_devices)) { // on all of them
+        reasons.push_back({note, {}});
+        return;
+    }
+    const std::string text = note.substr(of_devices.size());
+    auto at = std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == text; });
+    if (at == reasons.end())
+        at = reasons.insert(at, {text, {}});
+    at->second.push_back(model);
+}
+
 Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& conditions) {
     Table table;
     const std::string unit = by.column_unit.empty() ? by.heading : by.column_unit;
-    table.title = fmt::format("{} of every model ({})", by.title, unit);
     table.columns = {{"Model", "", "model"}};
     const std::vector<std::string> labels = hardware_labels(results_of(c, 0), false); // stacks stand below
+    const bool one_device = c.request.stacks.size() > 1 && labels.size() > 1 &&
+                            std::all_of(labels.begin(), labels.end(),
+                                        [&](const std::string& label) { return label == labels.front(); });
+    table.title = fmt::format("{} of every model{} ({})", by.title,
+                              one_device ? " on " + labels.front() : std::string(), unit);
     for (std::size_t i = 0; i < labels.size(); ++i) {
         const Result& r = results_of(c, 0)[i];
         const std::string stack = c.request.stacks.size() > 1 ? runtime_label(r) : std::string();
-        table.columns.push_back({labels[i], stack, r.hardware, Align::right});
+        if (one_device) // a column per stack, and the device in the title
+            table.columns.push_back({stack, "", r.hardware, Align::right});
+        else
+            table.columns.push_back({labels[i], stack, r.hardware, Align::right});
     }
-    std::vector<std::string> reasons;
+    std::vector<std::pair<std::string, std::vector<std::string>>> reasons; // and the models that they are of
     std::map<std::string, MarkNotes> marks; // by device, so that each is named once
     for (std::size_t m = 0; m < c.models.size(); ++m) {
         std::vector<Cell> row{{c.models[m]->name}};
@@ -79,14 +101,17 @@ Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& cond
             add_mark_notes(r, hardware_label(r), marks[hardware_label(r)]);
         }
         table.rows.push_back(std::move(row));
-        for (std::string& note : failure_notes(all_of_model, c.models[m]->name))
-            reasons.push_back(std::move(note));
+        for (const std::string& note : failure_notes(all_of_model, c.models[m]->name))
+            add_reason(note, c.models[m]->name, reasons);
     }
     MarkNotes all;
     for (const auto& [device, own] : marks)
         for (const auto& [what, names] : own)
             all[what].insert(all[what].end(), names.begin(), names.end());
-    table.notes.assign(reasons.begin(), reasons.end());
+    for (const auto& [text, models] : reasons)
+        table.notes.emplace_back(models.empty()                    ? text
+                                 : models.size() < c.models.size() ? names_text(models) + " on " + text
+                                                                   : text);
     for (TableNote& line : value_lines_of(std::move(all)))
         table.notes.push_back(std::move(line));
     return table;

@@ -1,5 +1,6 @@
 #include "report/answers/difference_blocks.hpp"
 
+#include "compare/ties.hpp"
 #include "report/answers/explanation_text.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/columns.hpp"
@@ -10,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -137,16 +139,38 @@ SideLabels labels_of(const EstimateRecord& before, const EstimateRecord& after) 
     return labels;
 }
 
-std::vector<std::string> difference_lines(const Difference& d, const SideLabels& labels) {
+namespace {
+
+/// "; per item 42.5 us against 339 us": batches of different sizes take different times, whichever is better.
+std::string per_item_text(const Difference& d) {
+    const Attribution& x = d.attribution;
+    const double after = d.sides[1].batch, before = d.sides[0].batch;
+    if (*x.metric != metric::latency || after == before || !(after > 0) || !(before > 0))
+        return "";
+    return fmt::format("; per item {} against {}", format_value(*x.metric, x.a_value / after),
+                       format_value(*x.metric, x.b_value / before));
+}
+
+/// " (82 % likely)"; nothing where it is as good as certain.
+std::string likely_text(std::optional<double> odds) {
+    constexpr double kCertain = 0.995;
+    return odds && *odds < kCertain ? fmt::format(" ({:.0f} % likely)", 100 * *odds) : std::string();
+}
+
+} // namespace
+
+std::vector<std::string> difference_lines(const Difference& d, const SideLabels& labels,
+                                          std::optional<double> odds) {
     const Attribution& x = d.attribution;
     const Metric& metric = *x.metric;
     if (x.difference == 0)
         return {fmt::format("No difference: {} and {} both have {} of {} ({}).", labels.side[0],
                             labels.side[1], metric.noun, format_value(metric, x.a_value), labels.common)};
-    std::vector<std::string> lines = {
-        fmt::format("{} {} {}: {} against {}, {}.", labels.side[1], ratio_text(metric, x.a_value / x.b_value),
-                    labels.side[0], format_value(metric, x.a_value), format_value(metric, x.b_value),
-                    signed_value(metric, x.difference))};
+    std::vector<std::string> lines = {fmt::format(
+        "{}{} {} {}: {} against {}, {}{}{}.", odds && *odds < kToldApart ? "No clear winner: " : "",
+        labels.side[1], ratio_text(metric, x.a_value / x.b_value), labels.side[0],
+        format_value(metric, x.a_value), format_value(metric, x.b_value), signed_value(metric, x.difference),
+        per_item_text(d), likely_text(odds))};
     if (const Contribution* cause = main_cause(x))
         lines.push_back(
             fmt::format("Mainly because {}.", cause_text(*cause, labels.side[1], labels.side[0])));
@@ -156,9 +180,6 @@ std::vector<std::string> difference_lines(const Difference& d, const SideLabels&
                               d.aligned, d.operators[0], d.operators[1]);
     if (!shared.empty())
         lines.push_back(std::move(shared));
-    if (d.overlapping)
-        lines.emplace_back(
-            "The 90 % intervals overlap: the estimates cannot tell the two apart for certain.");
     return lines;
 }
 

@@ -5,6 +5,7 @@
 #include "report/answers/difference_report.hpp"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,9 @@ SideLabels labels_of(const EstimateRecord& before, const EstimateRecord& after);
 
 /// "resnet34 is 1.71x slower than resnet18: ..., +108 us.", the cause that carries most of it, what both
 /// share, and whether the intervals overlap.
-std::vector<std::string> difference_lines(const Difference& difference, const SideLabels& labels);
+/// `odds`: that the better one by the estimates is, where it is known.
+std::vector<std::string> difference_lines(const Difference& difference, const SideLabels& labels,
+                                          std::optional<double> odds = std::nullopt);
 /// One sentence per group of blocks that matters: "8 blocks layer*.* added: +107 us, of which ..."
 Bullets block_sentences(const Difference& difference);
 /// Parts below `folded` of the largest are one row.

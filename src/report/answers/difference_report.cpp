@@ -53,7 +53,7 @@ Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Form
     report.title = fmt::format("DIFFERENCE: {} against {} ({})", labels.side[1], labels.side[0],
                                d.attribution.metric->noun);
     report.blocks.push_back(Heading{1, report.title});
-    report.blocks.push_back(Takeaway{difference_lines(d, labels)});
+    report.blocks.push_back(Takeaway{difference_lines(d, labels, answer.odds)});
     add_notes(answer, report);
     if (d.attribution.contributions.empty())
         return report;
@@ -78,7 +78,7 @@ AnswerDocument<DifferenceAnswer> difference_document() {
                        {"verdict", "the answer",
                         [](const A& a) {
                             const Difference& d = a.difference;
-                            return difference_lines(d, labels_of(d.sides[0], d.sides[1]));
+                            return difference_lines(d, labels_of(d.sides[0], d.sides[1]), a.odds);
                         },
                         lines_members()}}
                 .with(difference_members().of<A>(std::mem_fn(&A::difference)))};

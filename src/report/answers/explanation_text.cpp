@@ -17,13 +17,13 @@ namespace {
 /// What each factor says about two devices {a} and {b} with the values {x} and {y}.
 constexpr std::array<std::string_view, kFactorCount> kSentences = {
     "{a} can execute {x} at the precision it runs in, {b} {y}",
-    "{a} turns {x} of its peak into useful work, {b} {y}",
+    "{a} turns {x} of its peak into useful work while it computes, {b} {y}",
     "on-chip data paths are busy for {x} on {a} and {y} on {b}",
     "{a} reaches {x} of memory bandwidth in long streams, {b} {y}",
     "the accesses of this network reach {x} of that bandwidth on {a}, {y} on {b}",
     "{a} moves {x} to and from external memory, {b} {y}",
     "running compute and data movement at once saves {x} of their time on {a}, {y} on {b}",
-    "starting kernels, layers and the inference takes {x} on {a}, {y} on {b}",
+    "starting kernels, layers and the inference take {x} on {a}, {y} on {b}",
     "operators and transfers on the host take {x} on {a}, {y} on {b}",
     "the power limit leaves {x} of the clock on {a}, {y} on {b}",
     "an item finishes every {x} of the latency on {a}, every {y} on {b}",
@@ -51,8 +51,8 @@ constexpr std::array<std::string_view, kFactorCount> kSentences = {
 };
 
 std::string change_text(const Metric& metric, double value, const std::string& a) {
-    return fmt::format("this alone gives {} {} {} {}", a, format_value(metric, std::abs(value)),
-                       value > 0 ? "more" : "less", metric.noun);
+    return fmt::format("this alone is {} {} {} on {}", format_value(metric, std::abs(value)),
+                       value > 0 ? "more" : "less", metric.noun, a);
 }
 
 } // namespace
@@ -135,7 +135,7 @@ std::string input_text(Factor factor, double value) {
     if (unit == "op/s")
         return format_number(value / 1e12) + " TOPS";
     if (unit == "count")
-        return fmt::format("{:.10g}", value);
+        return value == std::round(value) ? fmt::format("{:.0f}", value) : format_number(value);
     if (unit == "J/B" || unit == "J/op")
         return format_number(value * 1e12) + " pJ";
     if (unit == "USD/s")

@@ -65,12 +65,12 @@ std::vector<LocalColumn> local_columns(const LocalAnswer& answer) {
                                             : Cell{fmt::format("{} of {}", m.device_layers, m.layers),
                                                    static_cast<double>(m.device_layers)};
              }});
-        columns.push_back({{"Reads", "tokens/s", "prompt_tokens_per_s", Align::right},
+        columns.push_back({{"Prompt", "tokens/s", "prompt_tokens_per_s", Align::right},
                            [](const LocalModel& m) { return rate_cell(m, m.prompt); }});
         columns.push_back({{"90 %", "tokens/s", "prompt_tokens_per_s_interval", Align::right, 2},
                            [](const LocalModel& m) { return interval_cell(m, m.prompt); }});
     }
-    columns.push_back({{language ? "Writes" : "Rate", std::string(rate_unit(answer)),
+    columns.push_back({{language ? "Output" : "Rate", std::string(rate_unit(answer)),
                         language ? "output_tokens_per_s" : "inferences_per_s", Align::right},
                        [](const LocalModel& m) { return rate_cell(m, m.output); }});
     columns.push_back(

@@ -53,7 +53,16 @@ std::string titles_of(const ModelClassComparison& c, const std::vector<std::size
     std::vector<std::string_view> titles;
     for (const std::size_t r : rows)
         titles.push_back(c.rows[r].what.title);
+    if (titles.size() == c.rows.size() && titles.size() > 2)
+        return fmt::format("all {} classes", titles.size());
     return titles.empty() ? "none of these classes" : fmt::format("{}", fmt::join(titles, ", "));
+}
+
+/// True where an architecture's estimates of some class are projections.
+bool is_projected(const ModelClassComparison& c, std::size_t architecture) {
+    return std::any_of(c.rows.begin(), c.rows.end(), [&](const ModelClassRow& row) {
+        return row.results[architecture].estimate.projected;
+    });
 }
 
 /// How many classes each architecture leads in, by winners that were measured where any was.
@@ -119,12 +128,21 @@ std::vector<std::string> leaders_lines(const ModelClassComparison& c,
 std::string class_formats_text(const ModelClassComparison& c) {
     if (c.rows.empty() || !other_format_runs(c.rows.front().results))
         return "";
-    std::vector<std::string> formats;
-    for (std::size_t i = 0; i < c.labels.size(); ++i)
-        if (c.rows.front().results[i].ok())
-            formats.push_back(
-                fmt::format("{} on {}", multiplied_format(c.rows.front().results[i]), c.labels[i]));
-    return fmt::format("{}", fmt::join(formats, ", "));
+    std::vector<std::pair<std::string, std::vector<std::string>>> formats;
+    for (std::size_t i = 0; i < c.labels.size(); ++i) {
+        if (!c.rows.front().results[i].ok())
+            continue;
+        const std::string format = multiplied_format(c.rows.front().results[i]);
+        auto at =
+            std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.first == format; });
+        if (at == formats.end())
+            at = formats.insert(at, {format, {}});
+        at->second.push_back(c.labels[i]);
+    }
+    std::string text;
+    for (const auto& [format, labels] : formats)
+        text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", format, fmt::join(labels, ", "));
+    return text;
 }
 
 /// Who is fastest and most frugal how often, and who does not run everything.
@@ -167,6 +185,13 @@ Table times_table(const ModelClassComparison& c, const Metric& metric, const cha
     });
     if (marked)
         table.notes.push_back("=: the better of the two leads by odds of less than 3 to 1");
+    std::vector<std::string_view> projected;
+    for (std::size_t i = 0; i < c.labels.size(); ++i)
+        if (is_projected(c, i))
+            projected.push_back(c.labels[i]);
+    if (!projected.empty())
+        table.notes.push_back(fmt::format("{}: projection: no comparable device was measured on this stack",
+                                          fmt::join(projected, ", ")));
     return table;
 }
 
@@ -174,9 +199,9 @@ Table times_table(const ModelClassComparison& c, const Metric& metric, const cha
 Chart times_chart(const ModelClassComparison& c) {
     Chart chart;
     chart.kind = ChartKind::heat_map;
-    chart.title = fmt::format("Times faster than {}", c.labels[c.baseline]);
+    chart.title = "Speed by model class";
     chart.x_title = "architecture";
-    chart.y_title = "times faster";
+    chart.y_title = fmt::format("times faster than {}", c.labels[c.baseline]);
     chart.y_log = true;
     for (const ModelClassRow& row : c.rows) {
         ChartSeries series{std::string(row.what.title), {}};
@@ -239,9 +264,7 @@ std::string claim_text(const ModelClassComparison& c, std::size_t self, const Cl
 
 void add_profile(const ModelClassComparison& c, std::size_t i, Report& report) {
     const ArchitectureProfile& profile = c.profiles[i];
-    const bool projected = std::any_of(c.rows.begin(), c.rows.end(), [&](const ModelClassRow& row) {
-        return row.results[i].estimate.projected;
-    });
+    const bool projected = is_projected(c, i);
     report.blocks.push_back(Heading{2, fmt::format("{}: strengths and weaknesses{}", c.labels[i],
                                                    projected ? ", projected and not measured" : "")});
     if (const Result& any = c.rows.front().results[i]; any.device) {

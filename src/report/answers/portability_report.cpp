@@ -92,7 +92,7 @@ Table leaving_table(const std::vector<const Portability*>& devices, bool named) 
     add({"Transfers", "", "transfer_s", Align::right}, [](const Type& t) { return time_cell(t.transfer_s); });
     add({"Total", "", "total_s", Align::right}, [](const Type& t) { return time_cell(t.total_s()); });
     add({"Where", "", "names", Align::left, 1}, [](const Type& t) { return Cell{few_names(t.names)}; });
-    return table_of(named ? "" : "What leaves the accelerator", columns, rows);
+    return table_of(named ? "" : "Operators that fall back to the host", columns, rows);
 }
 
 using RewriteColumns = std::vector<ColumnOf<RewriteOutcome>>;
@@ -142,18 +142,19 @@ std::string device_line(const Portability& p) {
     if (!p.result.ok())
         return fmt::format("{} does not run it: {}.", name, p.result.estimate.reason);
     if (!p.result.estimate.uncounted.empty())
-        return fmt::format(
-            "{}: unknown whether it stays whole: {}; {} of {} known operators leave, {} so far.", name,
-            p.result.estimate.uncounted, p.leaving, p.operators, format_time(p.result.estimate.latency_s));
-    if (p.leaving == 0)
-        return fmt::format("{}: all {} operators stay, {}.", name, p.operators,
+        return fmt::format("{}: unknown whether all of it runs there: {}; {} of {} known operators fall back "
+                           "to the host, {} so far.",
+                           name, p.result.estimate.uncounted, p.leaving, p.operators,
                            format_time(p.result.estimate.latency_s));
-    std::string text =
-        fmt::format("{}: {} of {} operators leave, for {} ({} of {})", name, p.leaving, p.operators,
-                    format_time(p.fallback_s), format_percent(p.fallback_s / p.result.estimate.latency_s),
-                    format_time(p.result.estimate.latency_s));
+    if (p.leaving == 0)
+        return fmt::format("{}: runs all {} operators, {}.", name, p.operators,
+                           format_time(p.result.estimate.latency_s));
+    std::string text = fmt::format("{}: {} of {} operators fall back to the host, which takes {} of {} ({})",
+                                   name, p.leaving, p.operators, format_time(p.fallback_s),
+                                   format_time(p.result.estimate.latency_s),
+                                   format_percent(p.fallback_s / p.result.estimate.latency_s));
     if (!p.rewrites.empty())
-        text += fmt::format("; rewritten {}", format_time(best_latency(p)));
+        text += fmt::format("; {} once rewritten", format_time(best_latency(p)));
     return text + ".";
 }
 

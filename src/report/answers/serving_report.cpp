@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace archsim {
@@ -213,11 +214,19 @@ namespace {
 /// 412 W."
 std::string served_text(const ServingResult& r) {
     const ServingSummary& s = r.summary;
-    return fmt::format("{}, {}: {}{} requests/s, P99 TTFT {}, P99 TPOT {}, {} output tokens/s at {}.",
+    const std::string saturated =
+        r.overloaded ? fmt::format(" ({} are completed)", format_number(r.capacity_per_s)) : "";
+    // Those who wait in flight explain a time to the first token that nobody asked for.
+    const std::string waiting = r.in_flight > 0 && r.longest_batch < static_cast<double>(r.in_flight)
+                                    ? fmt::format(" The KV cache holds {} of the {} requests in flight; the "
+                                                  "others wait.",
+                                                  format_count(std::floor(r.longest_batch)), r.in_flight)
+                                    : "";
+    return fmt::format("{}, {}: {}{} requests/s{}, P99 TTFT {}, P99 TPOT {}, {} output tokens/s at {}.{}",
                        r.hardware, to_string(r.parallelism), r.overloaded ? "overloaded at " : "",
-                       format_number(r.rate_per_s > 0 ? r.rate_per_s : s.requests_per_s),
+                       format_number(r.rate_per_s > 0 ? r.rate_per_s : s.requests_per_s), saturated,
                        format_time(s.time_to_first_s.p99), format_time(s.time_per_token_s.p99),
-                       format_number(s.output_tokens_per_s), format_power(s.watts));
+                       format_number(s.output_tokens_per_s), format_power(s.watts), waiting);
 }
 
 /// The most load within the limits, where there are any; else the run that gives out most tokens.

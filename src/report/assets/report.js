@@ -82,9 +82,10 @@ document.addEventListener('input', event => event.target.matches('.filter') && f
 
 // Columns of a window that is too narrow for all: those that matter least leave, as on a narrow terminal, and are named below
 // the table. A wide window breaks long texts into lines before, a telephone after it.
-// The last to go are those that repeat another (rates are inverses of latency and energy, a name tells its type), then short
-// texts. Tables of raw data, which have many columns and none that matters less, lose the last ones.
+// The last to go are those that repeat another (rates are inverses of latency and energy, a name tells its type) or say the same
+// in every row, then short texts. Tables of raw data, which have many columns and none that matters less, lose the last ones.
 const REPEATS = new Set(['Type', 'FPS', 'FPS/W']);
+const DECIDES = new Set(['Rank', 'Best', 'Winner', 'Status', 'Cost']);
 const RAW = 12;
 const narrow = matchMedia('(max-width: 40rem)');
 const showColumn = (table, index, shown) => [...table.rows].forEach(row => row.cells[index] && (row.cells[index].hidden = !shown));
@@ -92,11 +93,23 @@ const showColumn = (table, index, shown) => [...table.rows].forEach(row => row.c
 // Columns in the order in which they leave.
 function leavers(table, heads) {
   const ranked = heads.some(head => head.dataset.priority), raw = !ranked && heads.length > RAW;
-  const texts = heads.map((head, i) => ranked && i > 0 && !head.classList.contains('right') &&
+  const rows = [...table.tBodies[0].rows];
+  const constant = heads.map((_, i) => i > 0 && rows.length > 2 && rows.every(row => row.cells[i]?.textContent === rows[0].cells[i]?.textContent));
+  const names = head => DECIDES.has(head.textContent) || head.dataset.devices !== undefined;
+  const texts = heads.map((head, i) => ranked && i > 0 && !head.classList.contains('right') && !names(head) &&
     ![...table.tBodies[0].rows].some(row => row.cells[i]?.matches('.long, .path')));
-  const rank = (head, i) => Number(head.dataset.priority ?? (REPEATS.has(head.textContent) ? 0.5 : texts[i] ? 0.25 : raw && i > 1 ? 0.1 : 0));
+  const rank = (head, i) => Number(head.dataset.priority ?? (REPEATS.has(head.textContent) || constant[i] ? 0.5 : texts[i] ? 0.25 : raw && i > 1 ? 0.1 : 0));
   return heads.map((head, index) => ({ index, rank: rank(head, index) })).filter(one => one.rank > 0)
     .sort((a, b) => b.rank - a.rank || b.index - a.index).map(one => one.index);
+}
+
+// What a telephone leaves out beyond that, the last column first: never the first one, what ranks the rows, what the title names,
+// or sentences.
+function spare(table, heads) {
+  const title = table.caption?.textContent ?? '', name = head => head.textContent.replace(/ \(.*/, '');
+  const keeps = (head, i) => i === 0 || head.hidden || DECIDES.has(name(head)) || head.dataset.devices !== undefined || title.includes(`by ${name(head)}`) ||
+    [...table.tBodies[0].rows].some(row => row.cells[i]?.matches('.long, .text, .path'));
+  return heads.map((head, i) => ({ i, kept: keeps(head, i) })).filter(one => !one.kept).map(one => one.i).reverse();
 }
 
 function fitTable(box) {
@@ -113,6 +126,11 @@ function fitTable(box) {
     out.push(index);
   }
   if (sticksOut()) table.classList.add('broken');
+  for (const index of narrow.matches ? spare(table, heads) : []) {
+    if (!sticksOut()) break;
+    showColumn(table, index, false);
+    out.push(index);
+  }
   if (sticksOut()) table.classList.remove('broken'); // it scrolls then, and need not be longer for it
   out.sort((a, b) => a - b);
   if (out.length === 0) return;

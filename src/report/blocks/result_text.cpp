@@ -141,6 +141,13 @@ Facts model_facts(const ModelFacts& model, std::span<const Result> results) {
                                                                     *counts.begin(), *counts.rbegin())});
     const auto partitioned = std::find_if(results.begin(), results.end(),
                                           [](const Result& r) { return r.partition || !r.parts.empty(); });
+    if (partitioned != results.end() && counts.empty()) {
+        double executed = 0;
+        for (const OperationShare& share : operation_shares(*partitioned))
+            executed += share.subgraphs;
+        facts.items.push_back(
+            {"Total Subgraphs", fmt::format("{:.0f} executed, every step counted", executed)});
+    }
     if (partitioned != results.end())
         for (NamedValue& item : subgraph_shares(*partitioned))
             facts.items.push_back(std::move(item));
@@ -171,7 +178,15 @@ std::vector<const Engine*> running_engines(const Result& result) {
 
 namespace {
 
-/// "179 INT8 tile, 26 Matrix tile": the kinds of units that multiply, where a device has several or not all
+/// "BF16 tiles, fp32 path": a name with its unit in the plural.
+std::string with_plural(std::string name, std::string_view unit) {
+    const std::size_t at = unit.empty() ? std::string::npos : name.find(unit);
+    if (at != std::string::npos)
+        name.insert(at + unit.size(), "s");
+    return name;
+}
+
+/// "179 INT8 tiles, 26 Matrix tiles": the kinds of units that multiply, where a device has several or not all
 /// of them do; empty: all are alike.
 std::string kinds_of_units(const Result& result) {
     const auto& all = result.device->engines;
@@ -183,7 +198,8 @@ std::string kinds_of_units(const Result& result) {
         return "";
     std::string text;
     for (const Engine* engine : running)
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", format_count(engine->count), engine->name);
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", format_count(engine->count),
+                            engine->count == 1 ? engine->name : with_plural(engine->name, engine->unit));
     return text;
 }
 

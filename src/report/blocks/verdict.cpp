@@ -9,6 +9,7 @@
 #include "report/blocks/device_warnings.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"
+#include "run/session/narrower_format.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -246,8 +247,9 @@ std::string limit_words(const Constraint& c) {
                        format_value(*c.metric, c.limit));
 }
 
-/// " KPU-T256@15W would meet it (fastest in 12.1 ms)."
-std::string modes_text(const VerdictQuestion& q, bool one_limit) {
+/// "KPU-T256@15W (projected, 12.1 ms)": power modes that were not asked for and meet every limit; empty:
+/// none.
+std::string modes_text(const VerdictQuestion& q) {
     std::vector<std::string> names;
     for (const Result& mode : q.modes) {
         const auto value = value_of(mode, q.by, q.conditions);
@@ -256,8 +258,7 @@ std::string modes_text(const VerdictQuestion& q, bool one_limit) {
             more += (more.empty() ? "" : ", ") + format_value(q.by, *value);
         names.push_back(hardware_label(mode) + (more.empty() ? "" : " (" + more + ")"));
     }
-    return names.empty() ? std::string()
-                         : fmt::format(" {} would meet {}.", names_text(names), one_limit ? "it" : "them");
+    return names.empty() ? std::string() : names_text(names);
 }
 
 std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
@@ -274,14 +275,19 @@ std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     if (facts.limits.size() > 1 && !one)
         text += fmt::format("; all: {} of {}", facts.all_limits, facts.running);
     text += ".";
-    return text + modes_text(q, facts.limits.size() == 1);
+    const std::string modes = modes_text(q);
+    if (modes.empty() || (!facts.within && !one)) // stands in the first line
+        return text;
+    return text + fmt::format(" {} would meet {}.", modes, facts.limits.size() == 1 ? "it" : "them");
 }
 
-/// "None meets the limit; nearest is H100: power of 223 W, at most 15.0 W required."
+/// "None meets the limit; nearest is H100, average power of 223 W.", or the power mode that would."
 std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     if (facts.within || facts.limits.empty() || q.results.size() < 2)
         return "";
     std::string text = fmt::format("None meets {}", facts.limits.size() == 1 ? "the limit" : "all limits");
+    if (const std::string modes = modes_text(q); !modes.empty())
+        return fmt::format("{} as listed; another power mode would: {}.", text, modes);
     if (q.decision->nearest) {
         const Verdict& v = q.decision->verdicts[q.decision->nearest->result][q.decision->nearest->constraint];
         if (v.value)
@@ -375,6 +381,18 @@ std::string sizes_line(const VerdictQuestion& q) {
                        flags.size() == 1 ? "a size" : "sizes", fmt::join(flags, " "));
 }
 
+/// "; fp32 is only the default, --precision bf16 takes half the memory" of what does not fit.
+std::string half_text(const Result& result) {
+    const PrecisionConfig& asked = result.conditions.precision;
+    if (result.estimate.status != Status::does_not_fit || !result.machine ||
+        asked != PrecisionConfig::uniform(Precision::fp32))
+        return "";
+    const auto narrower = narrower_format(result, false);
+    return narrower && bits_of(*narrower) * 2 == bits_of(Precision::fp32)
+               ? fmt::format("; in {0} (--precision {0}) it needs half of that", name_of(*narrower))
+               : std::string();
+}
+
 std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& facts) {
     std::vector<std::string> lines;
     add_line(lines, uncounted_line(q));
@@ -382,7 +400,8 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
         if (std::string sizes = sizes_line(q); !sizes.empty())
             return {std::move(sizes)};
         lines.push_back(q.results.size() == 1
-                            ? fmt::format("No estimate: {}.", q.results.front().estimate.reason)
+                            ? fmt::format("No estimate: {}{}.", q.results.front().estimate.reason,
+                                          half_text(q.results.front()))
                             : std::string("None of these devices runs it: the table says why."));
         return lines;
     }

@@ -1,5 +1,6 @@
 #include "run/compare/check_budget.hpp"
 
+#include "archsim/compare/cost.hpp"
 #include "archsim/core/finding.hpp"
 #include "run/session/prepared.hpp"
 
@@ -82,6 +83,10 @@ BudgetAnswer check_budget(const Session& session, BudgetRequest request) {
     if (!request.baseline.empty())
         baseline = read_baseline(request.baseline);
     BudgetAnswer answer;
+    std::vector<std::shared_ptr<const Device>> devices;
+    for (const std::string& hardware : request.hardware)
+        devices.push_back(session.hardware().device(hardware).device);
+    request.cost = on_one_basis(devices, std::move(request.cost));
     std::vector<Model> models;
     for (const std::string& name : request.models)
         models.push_back(session.load(name));

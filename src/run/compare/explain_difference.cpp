@@ -1,5 +1,6 @@
 #include "run/compare/explain_difference.hpp"
 
+#include "compare/ties.hpp"
 #include "run/session/usual_precision.hpp"
 
 #include "run/generation/passes.hpp"
@@ -37,6 +38,13 @@ DifferenceAnswer explain_difference(const Session& session, DifferenceRequest re
     request.cost = on_one_basis(answer.results, request.cost);
     answer.difference = explain_difference(record_of(answer.results[0], request.cost),
                                            record_of(answer.results[1], request.cost), *request.metric);
+    const auto before = measure_of(answer.results[0], *request.metric, request.cost),
+               after = measure_of(answer.results[1], *request.metric, request.cost);
+    if (before && after) {
+        const double p =
+            probability_better(*request.metric, answer.results[1], *after, answer.results[0], *before);
+        answer.odds = better(*request.metric, after->value, before->value) ? p : 1 - p;
+    }
     answer.request = std::move(request);
     return answer;
 }

@@ -31,6 +31,7 @@ struct DifferenceRequest {
 struct DifferenceAnswer {
     DifferenceRequest request;
     std::vector<Result> results; ///< before, after
+    double odds = 1;             ///< probability that the side that is better by the estimates is
     Difference difference;
 };
 

@@ -81,6 +81,10 @@ PreparedRun prepare_run(const std::shared_ptr<const BoundModel>& model, std::str
         result.partition = model->partition(fusion);
         result.work = work_of(*model);
         result.estimate.precision_note = executed.note;
+        if (!(result.work->batch > 0)) { // nothing per item could be said
+            refuse(result.estimate, "the sizes make a batch of no items; give at least one");
+            return run;
+        }
         run.how.allow_unknown = conditions.allow_unknown;
         run.how.keep_subgraphs = conditions.keep_subgraphs;
         run.how.smaller_batch = [model, work_of](std::size_t level) -> std::shared_ptr<const NetworkWork> {

@@ -69,6 +69,7 @@ MeanWaits mean_waits(const ServingOutcome& outcome, std::int64_t warm_up) {
 
 MeasuredRow as_measured_row(const LayoutRow& row) {
     MeasuredRow told;
+    told.model = row.model;
     told.runtime = row.runtime;
     told.hardware = row.hardware;
     told.devices = static_cast<double>(row.way.devices());

@@ -55,7 +55,8 @@ bool is_known_by(const JsonValue& benchmark, std::int64_t prompt, std::int64_t o
 bool starts(const JsonValue& server, const ServedProtocol& p, const MeasuredRow& row) {
     const JsonValue* equal = server.find("equal_lengths");
     const std::string_view runtime = server.text_at("runtime");
-    return (runtime.empty() || runtime == row.runtime) && lists(server, "hardware", row.hardware) &&
+    return (runtime.empty() || runtime == row.runtime) && lists(server, "models", row.model) &&
+           lists(server, "hardware", row.hardware) &&
            (equal == nullptr || equal->boolean() == (p.prompt_tokens == p.output_tokens)) &&
            row.devices < number_at(server, "devices_below", row.devices + 1);
 }

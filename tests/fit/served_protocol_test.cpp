@@ -11,8 +11,9 @@ using namespace archsim;
 namespace {
 
 ServedProtocol protocol_for(const char* stack, const char* prompt, const char* output, double devices = 1,
-                            const char* hardware = "H200") {
+                            const char* hardware = "H200", const char* model = "llama-3.1-70b") {
     MeasuredRow row;
+    row.model = model;
     row.hardware = hardware;
     row.runtime = stack;
     row.prompt_tokens = prompt;
@@ -74,4 +75,15 @@ TEST_CASE("a client that is named decides, whatever the lengths", "[run][measure
     CHECK(protocol_of(row, file).step_tokens == 0);
     CHECK(protocol_of(row, file).chunked);
     CHECK_THROWS_AS(protocol_of(row, "no_such_file.json"), InputError);
+}
+
+TEST_CASE("what a benchmark's script does for one model is not done for another", "[run][measurements]") {
+    const auto of = [](const char* stack, const char* model) {
+        return protocol_for(stack, "1024", "1024", 4, "B200", model);
+    };
+    CHECK_FALSE(of("vllm", "openai/gpt-oss-120b").whole_graph);
+    CHECK(of("trt-llm", "openai/gpt-oss-120b").wait_steps == 0);
+    CHECK(of("trt-llm", "openai/gpt-oss-120b").step_tokens == 20000);
+    CHECK(of("trt-llm", "deepseek-ai/DeepSeek-R1").step_tokens == 8192);
+    CHECK_FALSE(of("trt-llm", "deepseek-ai/DeepSeek-R1").chunked);
 }

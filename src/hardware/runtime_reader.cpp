@@ -204,6 +204,7 @@ void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     runtime.language_models = document.flag("language_models", false);
     runtime.precisions = read_precisions(document, "precisions");
     runtime.weight_only = read_precisions(document, "weight_only");
+    runtime.unusual = read_precisions(document, "unusual");
     runtime.instruction_sets = document.texts("instruction_sets");
     document.object("parameters", [&](ObjectReader& block) {
         block.members([&](std::string_view key, const JsonPlace&) { read_parameter(block, key, runtime); });

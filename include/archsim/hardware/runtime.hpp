@@ -76,6 +76,7 @@ struct ARCHSIM_API Runtime {
         false; ///< made for autoregressive language models: preferred for them on its devices
     std::vector<Precision> precisions;         ///< empty = all the device has
     std::vector<Precision> weight_only;        ///< weight formats narrower than arithmetic
+    std::vector<Precision> unusual;            ///< of `precisions`: few networks are deployed in them
     std::vector<std::string> instruction_sets; ///< of engines that not every stack uses (Engine::isa)
     std::vector<ParameterEntry> parameters;
     std::shared_ptr<const OperatorRules> rules; ///< what its compiler takes; null: everything

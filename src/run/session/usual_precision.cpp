@@ -95,6 +95,9 @@ PrecisionConfig usual_on(const Machine& machine) {
     double fastest = 0;
     for (const Precision p : kDeployed) {
         const PrecisionConfig asked = PrecisionConfig::uniform(p);
+        const auto& unusual = machine.runtime->unusual;
+        if (std::find(unusual.begin(), unusual.end(), p) != unusual.end())
+            continue;
         const ExecutedPrecision runs = resolve_precision(*machine.device, *machine.runtime, asked);
         const Precision multiplied = runs.config.compute;
         const bool as_asked = multiplied == p || (p == Precision::fp32 && multiplied == Precision::tf32);

@@ -488,7 +488,7 @@ TEST_CASE("the usual format of a device is the one that it multiplies fastest", 
     CHECK(usual("QRB5165") == Precision::int8);
     for (const char* const stack : {"cuda-eager", "rocm-eager"}) { // whose quantised operators run on CPUs
         Conditions under;
-        under.runtime = stack;
+        under.stack = stack;
         const char* const device = stack == std::string_view("cuda-eager") ? "H100" : "MI210";
         CHECK(usual_on(*laws::session().machine(device, under)).compute != Precision::int8);
     }

@@ -238,9 +238,9 @@ struct Catalogue::State {
         const std::string name = model.file->path.string();
         const auto document = parse_document_text(model.text, name, findings);
         if (!document) { // said of the file, whose lines count
-            findings.clear();
-            parse_document_text(model.file->text, name, findings);
-            throw InputError(findings.front());
+            std::vector<Finding> of_file;
+            parse_document_text(model.file->text, name, of_file);
+            throw InputError(of_file.empty() ? findings.front() : of_file.front());
         }
         try {
             return read_entry(document->root, folder);

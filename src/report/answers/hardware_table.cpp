@@ -94,7 +94,7 @@ std::vector<Column> columns_of(Layout layout) {
     if (layout == Layout::grouped)
         columns.push_back({"Sourced", "of numbers", "sourced_share", Align::right, 2});
     else
-        columns.push_back({"Sources", "numbers", "sources"});
+        columns.push_back({"Sources", "numbers", "sources", Align::left, 2});
     return columns;
 }
 

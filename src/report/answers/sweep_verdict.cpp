@@ -100,7 +100,10 @@ std::string best_line(const SweepSummary& summary, const std::string& model) {
     const Metric& metric = summary.best.metric();
     std::string text;
     if (facts->second.gain)
-        text = fmt::format("{} than {} as stated", gain_text(metric, *facts->second.gain), row->hardware);
+        text =
+            format_number(*facts->second.gain) == format_number(1)
+                ? fmt::format("no better than {} as stated", row->hardware)
+                : fmt::format("{} than {} as stated", gain_text(metric, *facts->second.gain), row->hardware);
     if (!facts->second.bound.empty())
         text += fmt::format("{}bound by {}, {:.0f} % of its time", text.empty() ? "" : "; ",
                             facts->second.bound, 100 * facts->second.bound_share);

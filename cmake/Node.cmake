@@ -30,11 +30,18 @@ target_compile_features(archsim_node PRIVATE cxx_std_20)
 target_include_directories(archsim_node PRIVATE
     ${PROJECT_BINARY_DIR}/multicall ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(archsim_node PRIVATE "$<$<CONFIG:Release>:${archsim_text_options}>")
-target_link_libraries(archsim_node PRIVATE archsim_node_tools archsim_cli archsim_fit archsim archsim_warnings archsim_fmt nlohmann_json::nlohmann_json)
+set(archsim_node_libraries archsim_node_tools archsim_cli archsim_fit archsim archsim_warnings archsim_fmt)
+foreach(library IN LISTS archsim_node_libraries) # else the linker says so, which the page's build does not reach
+    if(NOT TARGET ${library})
+        message(FATAL_ERROR "the program for Node.js links ${library}, which this configuration does not make")
+    endif()
+endforeach()
+target_link_libraries(archsim_node PRIVATE ${archsim_node_libraries} nlohmann_json::nlohmann_json)
 archsim_share_precompiled(archsim_node)
 set(archsim_node_system ${PROJECT_SOURCE_DIR}/npm/system.js)
 set_target_properties(archsim_node PROPERTIES LINK_DEPENDS ${archsim_node_system})
 target_link_options(archsim_node PRIVATE
+    -Os # the whole program once more, for its size: it is downloaded
     -sMODULARIZE=1 -sEXPORT_NAME=createTools -sENVIRONMENT=node -sNODERAWFS=1 -sEXIT_RUNTIME=1 -sINVOKE_RUN=0
     -sNODEJS_CATCH_EXIT=0 -sNODEJS_CATCH_REJECTION=0
     -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=64MB -sMAXIMUM_MEMORY=4GB

@@ -71,7 +71,7 @@ assert.equal(String(node(['compare', 'resnet18', '--hardware', 'H100']).stdout),
 assert.equal(node([]).status, 1);
 assert.match(String(node(['--help']).stdout), /usage: archsim TOOL/);
 const shell = line => spawnSync('bash', ['-c', line], { cwd: folder, env: { ...clean, PATH: `${path.dirname(program)}:${clean.PATH}` } });
-const piped = shell('archsim discover_models | head -3; echo "${PIPESTATUS[0]}"; archsim profile - < inside.onnx | tail -n +2 > a.txt; archsim profile inside.onnx > b.txt; cmp <(sed "s/inside/x/" a.txt) <(sed "s/inside/x/" b.txt) >&2; archsim compare resnet18 --hardware H100 --output r.csv && wc -l < r.csv');
+const piped = shell('archsim discover_models | head -3; echo "${PIPESTATUS[0]}"; archsim profile - < inside.onnx | tail -n +2 > a.txt; archsim profile inside.onnx > b.txt; cmp <(sed "s/inside/x/" a.txt) <(sed "s/inside/x/" b.txt) >&2; archsim compare resnet18 --hardware H100 --output r.csv --quiet && wc -l < r.csv');
 assert.equal(String(piped.stderr).replace(/.*differ.*\n/, ''), '', String(piped.stderr));
 assert(Number(String(piped.stdout).trim().split('\n').at(-1)) >= 2, String(piped.stdout));
 // A terminal of 60 columns: `script` gives one.

@@ -41,15 +41,6 @@ void append(archsim::Report next, archsim::Report& all) {
     std::move(next.blocks.begin(), next.blocks.end(), std::back_inserter(all.blocks));
 }
 
-/// The first line of an answer.
-std::string first_line(const archsim::Report& report) {
-    for (const archsim::Block& block : report.blocks)
-        if (const auto* takeaway = std::get_if<archsim::Takeaway>(&block);
-            takeaway && !takeaway->lines.empty())
-            return takeaway->lines.front();
-    return "";
-}
-
 std::vector<const archsim::Result*> pointers_to(const std::vector<archsim::Result>& results) {
     std::vector<const archsim::Result*> pointers;
     for (const archsim::Result& result : results)
@@ -187,7 +178,7 @@ int main(int argc, char** argv) {
                 said = to_json(comparison, view);
             else {
                 Report own = describe(comparison, view, format);
-                if (std::string line = first_line(own); !line.empty())
+                if (std::string line = cli::first_line(own); !line.empty())
                     by_batch.lines.push_back(fmt::format("Batch {}: {}", batch, line));
                 append(std::move(own), all);
             }

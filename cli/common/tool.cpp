@@ -170,12 +170,17 @@ bool page_through(const std::string& content) {
 
 } // namespace
 
-Drawn OutputOptions::drawn_report(const Report& report, Format how) const {
-    Drawn drawn(render(report, how, render_options()));
+std::string first_line(const Report& report) {
     for (const Block& block : report.blocks)
         if (const auto* verdict = std::get_if<Takeaway>(&block);
-            verdict != nullptr && !verdict->lines.empty() && drawn.verdict.empty())
-            drawn.verdict = verdict->lines.front();
+            verdict != nullptr && !verdict->lines.empty())
+            return verdict->lines.front();
+    return "";
+}
+
+Drawn OutputOptions::drawn_report(const Report& report, Format how) const {
+    Drawn drawn(render(report, how, render_options()));
+    drawn.verdict = first_line(report);
     return drawn;
 }
 

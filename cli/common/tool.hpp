@@ -24,6 +24,10 @@ inline constexpr std::int64_t kLargestBatch = 1 << 20; ///< of --batch-size and 
 /// Devices, with every NAME@all in each of its power modes. Throws InputError as with_every_mode() does.
 std::vector<std::string> with_modes(const Session& session, const std::vector<std::string>& devices);
 
+/// The sentence that a report comes down to, the first of its verdict: "Fastest: H100, 339 us."; empty: it
+/// has none.
+std::string first_line(const Report& report);
+
 /// An answer as it is written: "{...}\n", and the sentence that it comes down to, "Fastest: H100, 339 us.".
 struct Drawn {
     Drawn(std::string content = {}) : text(std::move(content)) {}

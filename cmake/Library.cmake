@@ -51,10 +51,20 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 else() # to clang the same; Emscripten does not know the other name
     set(archsim_text_options -O1)
 endif()
+# Where nothing of this is at stake, with the sanitizers and for WebAssembly, all sources are one target: its groups of files
+# (cmake/BuildTime.cmake) are larger, and generate what they share once.
 set(archsim_objects)
-foreach(part first later)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(archsim_parts first later)
+    set(archsim_kinds read text)
+else()
+    set(archsim_parts all)
+    set(archsim_kinds)
+    set(archsim_all_sources ${archsim_sources})
+endif()
+foreach(part IN LISTS archsim_parts)
     set(rest ${archsim_${part}_sources})
-    foreach(kind read text)
+    foreach(kind IN LISTS archsim_kinds)
         set(sources ${rest})
         list(FILTER sources INCLUDE REGEX "${archsim_${kind}_pattern}")
         list(FILTER rest EXCLUDE REGEX "${archsim_${kind}_pattern}")
@@ -70,7 +80,8 @@ set_source_files_properties(
     ${PROJECT_SOURCE_DIR}/src/hardware/json_document.cpp ${PROJECT_SOURCE_DIR}/src/hardware/plain_json.cpp
     ${PROJECT_SOURCE_DIR}/src/report/blocks/short_number.cpp ${PROJECT_SOURCE_DIR}/src/report/answers/sweep_rows.cpp
     PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>")
-target_sources(archsim_first_objects PRIVATE ${archsim_asset_source} ${archsim_embedded_source})
+list(GET archsim_parts 0 part)
+target_sources(archsim_${part}_objects PRIVATE ${archsim_asset_source} ${archsim_embedded_source})
 foreach(target IN LISTS archsim_objects)
     target_compile_features(${target} PUBLIC cxx_std_20)
     target_include_directories(${target}
@@ -102,7 +113,7 @@ endfunction()
 
 archsim_library(archsim STATIC ${archsim_objects})
 set(archsim_first ${archsim_objects})
-list(FILTER archsim_first INCLUDE REGEX "_first_")
+list(FILTER archsim_first INCLUDE REGEX "_(first|all)_")
 archsim_library(archsim_first STATIC ${archsim_first})
 if(ARCHSIM_BUILD_SHARED)
     archsim_library(archsim_shared SHARED ${archsim_objects})

@@ -49,7 +49,7 @@ const FactorInfo& info_of(Factor factor) {
 namespace {
 
 /// Parts below this share of the values are rounding.
-constexpr double kRounding = 1e-13;
+constexpr double kRoundedShare = 1e-13;
 
 void attribute_memory(const EstimateRecord& a, const EstimateRecord& b, PartSums& sums) {
     sums.add(kNetwork, Factor::weights, a.weight_bytes - b.weight_bytes);
@@ -133,7 +133,7 @@ void add_region_contributions(const Sides& sides, const PartSums& sums, Attribut
                 c.main = static_cast<Factor>(f);
             }
         }
-        if (std::abs(c.main_value) <= kRounding * std::max(std::abs(out.a_value), std::abs(out.b_value)))
+        if (std::abs(c.main_value) <= kRoundedShare * std::max(std::abs(out.a_value), std::abs(out.b_value)))
             continue;
         if (!network) {
             c.region = r;
@@ -172,7 +172,7 @@ std::optional<Attribution> attribute(const Sides& sides, const Metric& metric, P
     double explained = 0;
     for (std::size_t f = 0; f < kFactorCount; ++f) {
         const auto factor = static_cast<Factor>(f);
-        if (std::abs(sums.total(factor)) <= kRounding * scale)
+        if (std::abs(sums.total(factor)) <= kRoundedShare * scale)
             continue;
         Contribution c;
         c.factor = factor;

@@ -44,7 +44,7 @@ Need in_device(const NetworkWork& work) {
     return {work.weight_bytes, (work.memory.arena_bytes + work.memory.kv_cache_bytes) / work.batch};
 }
 
-Need on_chip(const NetworkWork& work) {
+Need kept_on_chip(const NetworkWork& work) {
     return {0, work.memory.peak_live_bytes / work.batch};
 }
 
@@ -83,7 +83,7 @@ std::optional<MemoryFit> memory_fit(const Result& r) {
     if (!fit.in_device())
         fit.device_options = options(r, in_device, fit.capacity_bytes - fit.workspace_bytes);
     if (fit.on_chip_bytes > 0 && work.memory.peak_live_bytes > fit.on_chip_bytes)
-        fit.on_chip_options = options(r, on_chip, fit.on_chip_bytes);
+        fit.on_chip_options = options(r, kept_on_chip, fit.on_chip_bytes);
     return fit;
 }
 

@@ -17,7 +17,7 @@ namespace archsim {
 namespace {
 
 /// Relative; closer values are one value, rounded.
-constexpr double kRounding = 1e-9;
+constexpr double kRoundedRatio = 1e-9;
 
 double scale_of(const Interval& i) {
     return i.low > 0 && i.high > i.low ? std::log(i.high / i.low) / (2 * kErrorReach) : 0;
@@ -36,11 +36,11 @@ double probability(const Metric& by, const ErrorTerms& a, const Measure& x, cons
     if (!(x.value > 0) || !(y.value > 0))
         return better(by, x.value, y.value) ? 1 : better(by, y.value, x.value) ? 0 : 0.5;
     const double ratio = std::log(y.value / x.value) * (by.better == Better::higher ? -1 : 1);
-    if (std::abs(ratio) < kRounding)
+    if (std::abs(ratio) < kRoundedRatio)
         return 0.5;
     const double s = scale_of(x.interval), t = scale_of(y.interval);
     const double squared = (s * s + t * t - 2 * correlation(a, b) * s * t) * difference_scale(a, b);
-    if (!(squared > kRounding * kRounding))
+    if (!(squared > kRoundedRatio * kRoundedRatio))
         return ratio > 0 ? 1 : 0;
     return student_t(ratio / std::sqrt(squared), kErrorDegreesOfFreedom);
 }

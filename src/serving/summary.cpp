@@ -62,7 +62,7 @@ ServingSummary summarize(const ServingOutcome& out) {
     s.end_to_end_s = percentiles_of(std::move(whole));
     if (out.duration_s <= 0)
         return s;
-    constexpr double kMillion = 1e6;
+    constexpr double kPerMillion = 1e6;
     const auto prompts = static_cast<double>(out.prompt_tokens),
                outputs = static_cast<double>(out.output_tokens);
     const double lasts = ends > begins ? ends - begins : out.duration_s;
@@ -77,9 +77,9 @@ ServingSummary summarize(const ServingOutcome& out) {
     // Idle energy is shared as the time in steps is.
     const double prompt_part = out.busy_s > 0 ? out.prompt_busy_s / out.busy_s : 0;
     if (prompts > 0)
-        s.joules_per_million_prompt = kMillion * prompt_part * out.joules / prompts;
+        s.joules_per_million_prompt = kPerMillion * prompt_part * out.joules / prompts;
     if (outputs > 0)
-        s.joules_per_million_output = kMillion * (1 - prompt_part) * out.joules / outputs;
+        s.joules_per_million_output = kPerMillion * (1 - prompt_part) * out.joules / outputs;
     return s;
 }
 

@@ -132,6 +132,12 @@ struct Node {
                 return &value;
         return nullptr;
     }
+    /// The whole number of that name; `otherwise` where there is none.
+    std::int64_t integer(std::string_view key, std::int64_t otherwise) const {
+        const AttributeValue* value = attribute(key);
+        const auto* found = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
+        return found == nullptr ? otherwise : *found;
+    }
 };
 
 /// One graph or subgraph. Names of an enclosing scope appear in `captured`: local tensor id -> outer name.

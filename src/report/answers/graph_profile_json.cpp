@@ -13,19 +13,20 @@ namespace archsim {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using JsonValue = nlohmann::ordered_json;
 
 /// Counts are written without a fraction as long as a double holds them exactly.
-Json count_json(double value) {
+JsonValue count_json(double value) {
     constexpr double kExact = 9007199254740992.0; // 2^53
-    return std::abs(value) < kExact && value == std::floor(value) ? Json(static_cast<std::int64_t>(value))
-                                                                  : Json(value);
+    return std::abs(value) < kExact && value == std::floor(value)
+               ? JsonValue(static_cast<std::int64_t>(value))
+               : JsonValue(value);
 }
-Json count_or_null(bool known, double value) {
-    return known ? count_json(value) : Json(nullptr);
+JsonValue count_or_null(bool known, double value) {
+    return known ? count_json(value) : JsonValue(nullptr);
 }
-const Shaped kCount = {[] { return Json{{"type", "number"}}; }};
-const Shaped kCountOrNull = {[] { return Json{{"type", {"number", "null"}}}; }};
+const Shaped kCount = {[] { return JsonValue{{"type", "number"}}; }};
+const Shaped kCountOrNull = {[] { return JsonValue{{"type", {"number", "null"}}}; }};
 
 std::vector<std::string_view> tensor_names(const ShapedGraph& graph, std::span<const TensorId> ids) {
     std::vector<std::string_view> names;

@@ -88,8 +88,8 @@ std::string advice_of(const Result& r) {
     if (const auto operation = dominant_operation(r))
         return fmt::format("{} dominates; check_model shows how it can leave the network or shrink",
                            operation->type);
-    constexpr double kHardlyLower = 0.99; // a clock above that is no reason to draw more
-    const bool held = r.estimate.power_limited && r.estimate.clock_ratio < kHardlyLower;
+    constexpr double kNoHold = 0.99; // a clock above that is no reason to draw more
+    const bool held = r.estimate.power_limited && r.estimate.clock_ratio < kNoHold;
     if (const PowerMode* mode = held ? stronger_mode(r) : nullptr)
         return fmt::format("the power limit holds the clock at {}: {}@{} allows {}",
                            share_text(r.estimate.clock_ratio), r.device->id, mode->name,

@@ -70,9 +70,9 @@ Table percentile_table(std::span<const Result> results, const PercentileRequest&
         } else {
             add_percentiles(found.run_to_run, row);
             const auto& interval = result->estimate.latency_interval;
-            constexpr double kMilli = 1e-3;
-            row.push_back({fmt::format("{}-{}", format_number(interval.low / kMilli),
-                                       format_number(interval.high / kMilli))});
+            constexpr double kMillisecond = 1e-3;
+            row.push_back({fmt::format("{}-{}", format_number(interval.low / kMillisecond),
+                                       format_number(interval.high / kMillisecond))});
         }
         row.push_back({fmt::format("{}", spread.rows), static_cast<double>(spread.rows)});
         row.push_back({fmt::format("{:.3f}-{:.3f}", 1 + spread.least, 1 + spread.most)});

@@ -9,6 +9,7 @@
 #include "run/generation/prepared_prompt.hpp"
 #include "run/generation/stages.hpp"
 #include "run/generation/step.hpp"
+#include "run/gigabytes.hpp"
 
 #include <fmt/format.h>
 
@@ -20,10 +21,6 @@ namespace {
 
 /// Largest group of devices that is tried; links of the database's devices do not reach further at full rate.
 constexpr double kLargestGroup = 64;
-
-std::string gigabytes(double bytes) {
-    return fmt::format("{:.1f} GB", bytes / 1e9);
-}
 
 /// Passes that add up to a phase.
 class Phase {
@@ -212,8 +209,8 @@ class AnswerBuilder {
         const std::int64_t fit = whole_batch_ == batch_ ? most_sequences() : 0;
         result_.estimate.status = Status::does_not_fit;
         result_.estimate.reason = fmt::format(
-            "needs {}{}, {} has {}; {}{}{}", gigabytes(need.peak_bytes),
-            g_.devices > 1 ? " on each device" : "", memory_owner(), gigabytes(need.capacity_bytes),
+            "needs {}{}, {} has {}; {}{}{}", gigabytes_text(need.peak_bytes),
+            g_.devices > 1 ? " on each device" : "", memory_owner(), gigabytes_text(need.capacity_bytes),
             fit > 0 ? fmt::format("{} of the {} sequences fit; ", fit, batch_) : std::string(), more,
             kept.empty() ? "" : "; " + kept);
         return false;

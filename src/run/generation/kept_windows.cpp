@@ -12,16 +12,10 @@ namespace {
 
 constexpr std::size_t kPositionsAxis = 2, kPastKeys = 3, kPresentKeys = 1;
 
-std::int64_t integer(const Node& node, std::string_view key, std::int64_t absent) {
-    const AttributeValue* value = node.attribute(key);
-    const auto* number = value ? std::get_if<std::int64_t>(value) : nullptr;
-    return number ? *number : absent;
-}
-
 /// Attention in a window whose cache keeps every position.
 bool keeps_all(const Node& node) {
-    return node.op_type == "GroupQueryAttention" && integer(node, "local_window_size", -1) > 0 &&
-           integer(node, "keeps_window", 0) == 0;
+    return node.op_type == "GroupQueryAttention" && node.integer("local_window_size", -1) > 0 &&
+           node.integer("keeps_window", 0) == 0;
 }
 
 bool holds_graph(const Node& node) {
@@ -104,7 +98,7 @@ std::shared_ptr<const Graph> with_kept_windows(const Graph& graph) {
         const Node& node = graph.nodes[n];
         if (!keeps_all(node) || !owns_caches(graph, node, readers))
             continue;
-        const std::int64_t window = integer(node, "local_window_size", 0);
+        const std::int64_t window = node.integer("local_window_size", 0);
         for (std::size_t i = 0; i < 2; ++i) {
             const TensorId past = node.inputs[kPastKeys + i];
             instead[past] = readers[past].shapes > 0 ? stand_in(graph, past) : past;

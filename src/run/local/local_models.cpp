@@ -5,6 +5,7 @@
 #include "map/sharding.hpp"
 #include "run/generation/language_model.hpp"
 #include "run/generation/step.hpp"
+#include "run/gigabytes.hpp"
 #include "run/local/llama_command.hpp"
 #include "run/local/llama_memory.hpp"
 #include "run/serving/servers.hpp"
@@ -29,10 +30,6 @@ constexpr std::int64_t kAnswer = 128, kShortestContext = 256;
 constexpr std::string_view kLlamaCpp = "llama.cpp";
 // Tokens of a prompt that are read together (llama.cpp, tools/server/README.md: --ubatch-size, 512).
 constexpr std::int64_t kChunk = 512;
-
-std::string gigabytes(double bytes) {
-    return fmt::format("{:.1f} GB", bytes / 1e9);
-}
 
 bool is_asked(const CatalogueEntry& entry, LocalKind kind) {
     static constexpr std::string_view kVision[] = {"image-classification",  "object-detection",
@@ -142,8 +139,8 @@ class LocalRunner {
             return false;
         row.memory_bytes = least;
         row.capacity_bytes = capacity();
-        row.reason = fmt::format("{} of weights at least, {} of memory", gigabytes(least),
-                                 gigabytes(capacity() + (request_.host.empty() ? 0 : host_capacity())));
+        row.reason = fmt::format("{} of weights at least, {} of memory", gigabytes_text(least),
+                                 gigabytes_text(capacity() + (request_.host.empty() ? 0 : host_capacity())));
         return true;
     }
 
@@ -252,8 +249,8 @@ class LocalRunner {
     void split(const Model& model, const Passes& whole, double prompt, const std::string& format,
                LocalModel& row) const {
         const MemoryEstimate& m = whole.memory;
-        row.reason =
-            fmt::format("needs {}, {} of memory", gigabytes(row.memory_bytes), gigabytes(row.capacity_bytes));
+        row.reason = fmt::format("needs {}, {} of memory", gigabytes_text(row.memory_bytes),
+                                 gigabytes_text(row.capacity_bytes));
         if (request_.host.empty() || answer_.host == answer_.device)
             return;
         const double layers_bytes = m.weight_bytes + m.kv_cache_bytes;
@@ -280,7 +277,7 @@ class LocalRunner {
         row.host_bytes = on_host * layers_bytes;
         if (row.host_bytes > host_capacity()) {
             row.reason += fmt::format("; the {} beside it do not fit the host's {}",
-                                      gigabytes(row.host_bytes), gigabytes(host_capacity()));
+                                      gigabytes_text(row.host_bytes), gigabytes_text(host_capacity()));
             return;
         }
         LocalModel beside = row;

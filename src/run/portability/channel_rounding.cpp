@@ -54,9 +54,7 @@ class ChannelRounding {
 
   private:
     static std::size_t out_axis(const Node& node, const Shape& shape) {
-        const AttributeValue* turned = node.attribute("transB");
-        const auto* flag = turned == nullptr ? nullptr : std::get_if<std::int64_t>(turned);
-        return node.op_type == "Conv" || (flag != nullptr && *flag != 0) ? 0 : shape.size() - 1;
+        return node.op_type == "Conv" || node.integer("transB", 0) != 0 ? 0 : shape.size() - 1;
     }
     bool has_weights(const Node& node) const {
         if (node.op_type != "Conv" && node.op_type != "Gemm" && node.op_type != "MatMul")

@@ -28,12 +28,6 @@ Shape window_weight(const Graph& graph, const Node& node) {
     return sizes;
 }
 
-std::int64_t group_of(const Node& node) {
-    const AttributeValue* value = node.attribute("group");
-    const auto* group = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
-    return group == nullptr ? 1 : *group;
-}
-
 bool all_are(const Node& node, std::string_view key, std::int64_t neutral) {
     const AttributeValue* value = node.attribute(key);
     const auto* list = value == nullptr ? nullptr : std::get_if<std::vector<std::int64_t>>(value);
@@ -43,12 +37,12 @@ bool all_are(const Node& node, std::string_view key, std::int64_t neutral) {
 
 bool is_depthwise(const Graph& graph, const Node& node) {
     const Shape w = window_weight(graph, node);
-    return !w.empty() && w[0] > 1 && group_of(node) == w[0] && w[1] == 1 && w[2] * w[3] > 1;
+    return !w.empty() && w[0] > 1 && node.integer("group", 1) == w[0] && w[1] == 1 && w[2] * w[3] > 1;
 }
 
 bool is_pointwise(const Graph& graph, const Node& node) {
     const Shape w = window_weight(graph, node);
-    return !w.empty() && group_of(node) == 1 && w[2] * w[3] == 1 && all_are(node, "strides", 1) &&
+    return !w.empty() && node.integer("group", 1) == 1 && w[2] * w[3] == 1 && all_are(node, "strides", 1) &&
            all_are(node, "pads", 0);
 }
 

@@ -19,12 +19,6 @@ bool has_input(const Node& node, std::size_t i) {
     return i < node.inputs.size() && node.inputs[i] != kNoTensor;
 }
 
-std::int64_t integer(const Node& node, std::string_view key, std::int64_t otherwise) {
-    const AttributeValue* value = node.attribute(key);
-    const auto* found = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
-    return found == nullptr ? otherwise : *found;
-}
-
 std::string word(const Node& node, std::string_view key) {
     const AttributeValue* value = node.attribute(key);
     const auto* found = value == nullptr ? nullptr : std::get_if<std::string>(value);
@@ -100,7 +94,7 @@ std::size_t erf_as_tanh(Graph& graph) {
 std::size_t layer_norm_as_primitives(Graph& graph) {
     return replace_nodes(graph, [](const Node& node, Replacement& out) {
         if (!is(node, "LayerNormalization") || !has_input(node, 0) || !has_input(node, 1) ||
-            integer(node, "axis", -1) != -1)
+            node.integer("axis", -1) != -1)
             return;
         for (std::size_t more = 1; more < node.outputs.size(); ++more)
             if (node.outputs[more] != kNoTensor) // mean and deviation are read elsewhere

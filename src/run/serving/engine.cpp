@@ -6,6 +6,7 @@
 #include "hardware/posterior.hpp"
 #include "hardware/uncertainty.hpp"
 #include "map/sharding.hpp"
+#include "run/gigabytes.hpp"
 #include "run/serving/servers.hpp"
 #include "run/session/graph_run.hpp"
 #include "run/session/prepared.hpp"
@@ -22,10 +23,6 @@ namespace {
 
 // Chips that are tried to hold a model: a node of eight, and up to eight nodes.
 constexpr std::int64_t kLargestServingGroup = 64;
-
-std::string in_gigabytes(double bytes) {
-    return fmt::format("{:.1f} GB", bytes / 1e9);
-}
 
 /// Room for caches on all devices of an engine; false with the reason when one sequence does not fit.
 bool fits(ServingEngine& engine, const EnginePrices& prices, const ServerMemory& taken,
@@ -57,7 +54,7 @@ bool fits(ServingEngine& engine, const EnginePrices& prices, const ServerMemory&
     engine.reason =
         fmt::format("weights and activations take {} of each device's {}; no room for the {} of one "
                     "sequence's cache; share the model over more devices",
-                    in_gigabytes(fixed), in_gigabytes(m.memory_capacity_bytes), in_gigabytes(one));
+                    gigabytes_text(fixed), gigabytes_text(m.memory_capacity_bytes), gigabytes_text(one));
     return false;
 }
 

@@ -3,6 +3,7 @@
 #include "compare/offload.hpp"
 #include "estimate/algebra.hpp"
 #include "ops/dimension_expression.hpp"
+#include "run/gigabytes.hpp"
 #include "run/session/graph_run.hpp"
 
 #include <fmt/format.h>
@@ -193,8 +194,8 @@ Result PreparedParts::on(const Session& session, std::string_view device,
         e.reason = fmt::format("{}: {}", failed->name, failed->result->estimate.reason);
     else if (e.memory.capacity_bytes > 0 && e.memory.peak_bytes > e.memory.capacity_bytes) {
         e.status = Status::does_not_fit;
-        e.reason = fmt::format("its parts need {:.1f} GB together, the device has {:.1f} GB",
-                               e.memory.peak_bytes / 1e9, e.memory.capacity_bytes / 1e9);
+        e.reason = fmt::format("its parts need {} together, the device has {}",
+                               gigabytes_text(e.memory.peak_bytes), gigabytes_text(e.memory.capacity_bytes));
         if (const auto turn = parts_in_turn(whole); turn && turn->peak_bytes <= e.memory.capacity_bytes)
             e.reason += "; " + in_words(turn);
     }

@@ -23,10 +23,10 @@ namespace {
 constexpr std::array<std::string_view, 11> kRequired = {"id",       "model",   "batch",   "precision",
                                                         "hardware", "devices", "runtime", "scope",
                                                         "metric",   "value",   "source"};
-constexpr std::array<std::string_view, 19> kOptional = {
-    "image_size", "sequence",      "power_mode",       "weight",     "note",     "source_date",    "phase",
-    "steps",      "prompt_tokens", "generated_tokens", "boundary",   "replicas", "expert_devices", "variant",
-    "context",    "transfers",     "sampling",         "decided_by", "client"};
+constexpr std::array<std::string_view, 20> kOptional = {
+    "image_size", "sequence",      "power_mode",       "weight",     "note",     "source_date",     "phase",
+    "steps",      "prompt_tokens", "generated_tokens", "boundary",   "replicas", "expert_devices",  "variant",
+    "context",    "transfers",     "sampling",         "decided_by", "client",   "attention_groups"};
 /// Columns that files of the old form lack, all of them.
 constexpr std::array<std::string_view, 6> kCircumstances = {"variant",  "context",    "transfers",
                                                             "sampling", "decided_by", "client"};
@@ -244,6 +244,14 @@ class TableReader {
                 fmt::format("{} devices hold the experts of a model on {:g}", row.expert_devices,
                             row.devices / row.replicas),
                 "give the devices of one copy of the model at most");
+        row.attention_groups = positive(record, "attention_groups", 1);
+        const double copy = row.devices / row.replicas;
+        if (row.attention_groups > 1 &&
+            (row.expert_devices != copy || std::fmod(copy, row.attention_groups) != 0))
+            bad(record, "attention_groups",
+                fmt::format("{:g} groups do not share the experts on {} of {:g} devices",
+                            row.attention_groups, row.expert_devices, copy),
+                "groups of equal size hold the experts together: expert_devices is all devices of a copy");
         read_circumstances(record, row);
         if (usable_ && !ids_.insert(row.id).second) {
             usable_ = false;

@@ -63,6 +63,12 @@ std::int64_t tokens_of(std::string_view text) {
     return value;
 }
 
+/// Sequences of one of the groups that divide a batch.
+std::int64_t of_group(const MeasuredRow& row, std::int64_t batch) {
+    const auto groups = static_cast<std::int64_t>(row.attention_groups);
+    return (batch + groups - 1) / groups;
+}
+
 /// Whether every batch waits for its copies in and out; those of other offline rows overlap.
 bool with_transfers(const MeasuredRow& row) {
     return row.scope != "kernel" && row.transfers;
@@ -233,7 +239,7 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Changed& 
         return without_estimate("unsupported",
                                 fmt::format("the precision \"{}\" is not known", row.precision));
     asked->scenario = Scenario::latency; // a saturated server is a phase of its own
-    asked->devices = row.devices / row.replicas;
+    asked->devices = row.devices / row.replicas / row.attention_groups;
     const auto device = session.hardware().device(row.hardware).device;
     const auto runtime = session.hardware().runtime_for(*device, asked->stack);
     const auto name_machine = [&](Prediction& prediction) {
@@ -263,11 +269,13 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Changed& 
         row.metric != MeasuredMetric::throughput_per_s)
         return without_estimate("unsupported",
                                 "power and energy of prompts and generation together are not compared");
-    const std::int64_t batch = row.batch.value_or(phase == GenerationPhase::saturated ? 0 : 1);
+    const std::int64_t batch = of_group(row, row.batch.value_or(phase == GenerationPhase::saturated ? 0 : 1));
     // Time is that of the device with the busiest experts; power and energy are those of all devices, which
     // have the mean: what experts that are shared like the rest have.
     const bool timed =
         row.metric == MeasuredMetric::latency_ms || row.metric == MeasuredMetric::throughput_per_s;
+    if (!timed && row.attention_groups > 1)
+        return without_estimate("unsupported", "power of groups that share experts is not compared");
     const double experts = timed ? row.expert_devices : 0;
     const PhaseEstimate answer = estimate_phase(session, *generator(row.model), hardware_name(row), *asked,
                                                 phase, batch, prompt, experts);
@@ -284,7 +292,7 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Changed& 
         prediction.low = prediction.predicted * low;
         prediction.high = prediction.predicted * high;
     } else if (row.metric == MeasuredMetric::throughput_per_s) {
-        prediction.predicted = answer.tokens_per_s;
+        prediction.predicted = answer.tokens_per_s * row.attention_groups;
         prediction.low = high > 0 ? prediction.predicted / high : 0;
         prediction.high = low > 0 ? prediction.predicted / low : 0;
     } else {

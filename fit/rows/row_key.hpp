@@ -14,7 +14,7 @@ inline auto row_key(const MeasuredRow& row) {
                       row.hardware, row.power_mode, row.devices, row.runtime, row.scope, row.metric,
                       row.source_date, row.variant, row.context, row.transfers, row.sampled, row.client,
                       row.phase, row.prompt_tokens, row.generated_tokens, row.boundary, row.replicas,
-                      row.expert_devices);
+                      row.expert_devices, row.attention_groups);
 }
 using RowKey = decltype(row_key(std::declval<const MeasuredRow&>()));
 

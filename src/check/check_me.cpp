@@ -85,6 +85,16 @@ CheckInputs check_inputs(const Result& result) {
     return inputs;
 }
 
+/// The format that the tool must be told: that of the tensors, or tf32 where their products run in it and the
+/// tool has a word for it.
+std::string measured_format(const Result& result, const CheckTemplate& check) {
+    const PrecisionConfig& executed = result.estimate.executed;
+    const std::string_view tf32 = name_of(Precision::tf32);
+    if (executed.compute == Precision::tf32 && check.precision.contains(std::string(tf32)))
+        return std::string(tf32);
+    return std::string(name_of(executed.activations));
+}
+
 } // namespace
 
 CheckCommand check_command(const Result& result) {
@@ -100,7 +110,7 @@ CheckCommand check_command(const Result& result) {
         out.why_not = check.why_not.empty() ? "the stack's file does not say how to measure" : check.why_not;
         return out;
     }
-    const std::string format(name_of(result.estimate.executed.activations));
+    const std::string format = measured_format(result, check);
     const auto word = check.precision.find(format);
     std::map<std::string, std::string> values = words_of(check_inputs(result));
     values["threads"] =

@@ -125,6 +125,9 @@ const MultiplyUnit& View::unit(Precision precision, OpKind kind) const {
 
 MultiplyUnit View::make_unit(Precision precision, OpKind kind) const {
     const auto first = [this](EngineClass of, Precision p) { return first_engine(machine, of, p); };
+    const auto reached = [&](const Engine* engine) {
+        return engine != nullptr && (kind != OpKind::convolution || machine.runtime->convolves_on(*engine));
+    };
     // Attention products of 8-bit networks stay in the widest fast float format.
     if (kind == OpKind::attention && wide_bytes > bytes_of(precision))
         precision = wide_bytes > 2                                ? Precision::fp32
@@ -132,7 +135,7 @@ MultiplyUnit View::make_unit(Precision precision, OpKind kind) const {
                                                                   : Precision::fp16;
     MultiplyUnit u;
     u.units = used;
-    if (const Engine* matrix = first(EngineClass::matrix, precision); matrix) {
+    if (const Engine* matrix = first(EngineClass::matrix, precision); reached(matrix)) {
         u.resource = Resource::matrix_cycles;
         u.matrix = true;
         u.ops_per_cycle = operations_per_cycle(*machine.device, *matrix, precision);

@@ -259,13 +259,19 @@ class Checker {
             for (const Engine& engine : device->engines)
                 if (!engine.isa.empty())
                     known.insert(lower_case(engine.isa));
-        for (const auto& runtime : runtimes_)
-            for (std::size_t i = 0; i < runtime->instruction_sets.size(); ++i)
-                if (const std::string& name = runtime->instruction_sets[i]; !known.contains(lower_case(name)))
-                    append({finding(FindingKind::unknown_name, runtime->file,
-                                    fmt::format("/instruction_sets/{}", i),
-                                    fmt::format("no engine is reached by \"{}\"", name),
-                                    nearest_mend(name, {known.begin(), known.end()}))});
+        const auto check = [&](const Runtime& runtime, const std::vector<std::string>& names,
+                               std::string_view list) {
+            for (std::size_t i = 0; i < names.size(); ++i)
+                if (!known.contains(lower_case(names[i])))
+                    append({finding(FindingKind::unknown_name, runtime.file, fmt::format("/{}/{}", list, i),
+                                    fmt::format("no engine is reached by \"{}\"", names[i]),
+                                    nearest_mend(names[i], {known.begin(), known.end()}))});
+        };
+        for (const auto& runtime : runtimes_) {
+            check(*runtime, runtime->instruction_sets, "instruction_sets");
+            check(*runtime, runtime->convolution_instruction_sets.value_or(std::vector<std::string>{}),
+                  "convolution_instruction_sets");
+        }
     }
 
     /// Rows of percentiles, where the database has them: their schema, their order, and stacks that exist.

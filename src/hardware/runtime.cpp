@@ -40,6 +40,11 @@ bool Runtime::uses(const Engine& engine) const {
     return engine.isa.empty() || listed(instruction_sets, engine.isa);
 }
 
+bool Runtime::convolves_on(const Engine& engine) const {
+    return uses(engine) && (engine.isa.empty() || !convolution_instruction_sets ||
+                            listed(*convolution_instruction_sets, engine.isa));
+}
+
 ParameterSet resolve_parameters(const Device& device, const Runtime& runtime) {
     ParameterSet set;
     const auto at = [&set](Parameter p) -> Fact& { return set.facts[static_cast<std::size_t>(p)]; };

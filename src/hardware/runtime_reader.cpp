@@ -206,6 +206,8 @@ void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     runtime.weight_only = read_precisions(document, "weight_only");
     runtime.unusual = read_precisions(document, "unusual");
     runtime.instruction_sets = document.texts("instruction_sets");
+    if (document.has("convolution_instruction_sets"))
+        runtime.convolution_instruction_sets = document.texts("convolution_instruction_sets");
     document.object("parameters", [&](ObjectReader& block) {
         block.members([&](std::string_view key, const JsonPlace&) { read_parameter(block, key, runtime); });
     });

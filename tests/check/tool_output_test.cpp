@@ -240,6 +240,20 @@ TEST_CASE("a command names the estimate's model, format and shapes", "[check]") 
     CHECK(mobile.command.find("shape=[224,224,3]") != std::string::npos);
 }
 
+TEST_CASE("a command asks trtexec for the products that the estimate has: TF32 unless strictly fp32",
+          "[check]") {
+    const auto command = [](const char* device, bool strict) {
+        PrecisionConfig format = PrecisionConfig::uniform(Precision::fp32);
+        format.strict_fp32 = strict;
+        return check_command(shipped_session().estimate({.model = shipped_session().load("resnet50")}, device,
+                                                        {.precision = format, .stack = "tensorrt"}))
+            .command;
+    };
+    CHECK(command("A100", false).find("--noTF32") == std::string::npos);
+    CHECK(command("A100", true).find(" --noTF32 ") != std::string::npos);
+    CHECK(command("T4", false).find(" --noTF32 ") != std::string::npos);
+}
+
 TEST_CASE("a command for a language model names its prompt", "[check]") {
     const CheckCommand check =
         check_command(estimated("tinyllama-1.1b", "RTX-4090", "llama.cpp",

@@ -255,6 +255,25 @@ TEST_CASE("CPU: a matrix unit that the cores share multiplies once for all", "[f
     CHECK(out.events[Event::l2_byte] == Approx(4 * (40 * 50 + 50 * 36 + 40 * 36)));
 }
 
+TEST_CASE("CPU: a stack may have kernels for a matrix unit in products alone", "[formulas][cpu]") {
+    Machine m = shared_unit(1);
+    const auto on = [&](Resource resource, OneOperator& one) {
+        return demand_on(counted(one, m), resource) != nullptr;
+    };
+    auto product = matmul(40, 36, 50, Precision::fp32);
+    auto window = convolution(1, 16, 16, 10, 3, 1, Precision::fp32);
+    CHECK(on(Resource::matrix_cycles, *product));
+    CHECK(on(Resource::matrix_cycles, *window)); // nothing is said of convolutions: they reach it, too
+    auto runtime = std::make_shared<Runtime>(*m.runtime);
+    runtime->convolution_instruction_sets.emplace();
+    m.runtime = runtime;
+    CHECK(on(Resource::matrix_cycles, *product));
+    CHECK_FALSE(on(Resource::matrix_cycles, *window));
+    CHECK(on(Resource::vector_cycles, *window));
+    runtime->convolution_instruction_sets->emplace_back("outer");
+    CHECK(on(Resource::matrix_cycles, *window));
+}
+
 TEST_CASE("CPU: shapes of outer products follow the format and the depth", "[formulas][cpu]") {
     const NetworkWork network;
     const auto shape = [&](double depth, Precision p) {

@@ -1,6 +1,12 @@
 #include "map/accelerator_support.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
 
 using namespace archsim;
 using namespace archsim::test;
@@ -106,4 +112,31 @@ TEST_CASE("a network that does not fit a pipeline is loaded over the host link",
     CHECK(demand(m, Resource::host_link_bytes, Lane::memory) == 0);
     CHECK(demand(m, Resource::seconds, Lane::on_chip) == Approx(3e-4)); // a frame comes no sooner
     CHECK(std::string(m.allocation.scheme) == "context");
+}
+
+TEST_CASE("compute units of one generation of chips are of one kind", "[npu]") {
+    // Chips of a generation have more or fewer of the same units at clocks of their own. A unit of one that
+    // is several times as fast as a unit of another has the rating of another format, or the count of another
+    // chip.
+    const HardwareDatabase& database = shipped_session().hardware();
+    std::map<std::string, std::pair<double, double>> rates; // least and most of a unit, by generation
+    for (const std::string& id : database.device_ids()) {
+        Device device = *database.device(id).device;
+        if (device.family != Family("npu") || device.engines.empty())
+            continue;
+        const Engine& array = device.engines.front();
+        const Fact units = own(device, "compute_units");
+        const double chip = array.count * array.rate(Precision::int8).value_or(0) * array.clock.value_or(0);
+        if (!units.known() || chip <= 0)
+            continue;
+        const double each = chip / units.value;
+        auto& [least, most] = rates.try_emplace(device.generation, each, each).first->second;
+        least = std::min(least, each);
+        most = std::max(most, each);
+    }
+    CHECK(rates.size() >= 2);
+    for (const auto& [generation, range] : rates) {
+        INFO(generation);
+        CHECK(range.second < 1.5 * range.first);
+    }
 }

@@ -140,6 +140,21 @@ TEST_CASE("a row says how many devices hold whole experts", "[run][measurements]
     CHECK_THAT(to_string(table.findings.front()), Catch::Contains("line 5, expert_devices"));
 }
 
+TEST_CASE("a row says which groups of devices attend to requests of their own", "[run][measurements]") {
+    const std::string header = "id,model,batch,precision,hardware,devices,runtime,scope,metric,value,source,"
+                               "expert_devices,attention_groups\n";
+    const std::string row = ",m,1,bf16,H100,8,vllm,offline,throughput_per_s,1,s,";
+    const auto table = parse_measurements(header + "a" + row + "8,4\n" + "b" + row + "8,\n" + "c" + row +
+                                              "4,4\n" + "d" + row + "8,3\n",
+                                          "groups.csv");
+    REQUIRE(table.rows.size() == 2);
+    CHECK(table.rows[0].attention_groups == 4); // of two devices each
+    CHECK(table.rows[1].attention_groups == 1);
+    REQUIRE(table.findings.size() == 2); // experts on half of the devices; three groups of eight devices
+    CHECK_THAT(to_string(table.findings.front()), Catch::Contains("line 4, attention_groups"));
+    CHECK_THAT(to_string(table.findings.back()), Catch::Contains("line 5, attention_groups"));
+}
+
 TEST_CASE("a row of power says where it was measured; in a file of the old form its note may",
           "[run][power]") {
     const std::string header = "id,model,batch,precision,hardware,devices,runtime,scope,metric,value,source,"

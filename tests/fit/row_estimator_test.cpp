@@ -340,3 +340,36 @@ TEST_CASE("both waits of a served measurement are those of its own run", "[run][
         CHECK(one(row).predicted == alone.predicted);
     }
 }
+
+TEST_CASE("groups that share experts give together what each gives with its part of the batch",
+          "[run][measurements]") {
+    const RowEstimator estimator(shipped_session());
+    MeasuredRow row;
+    row.id = "groups";
+    row.model = "gpt-oss-120b";
+    row.precision = "fp4";
+    row.hardware = "B200";
+    row.runtime = "trt-llm";
+    row.scope = "offline";
+    row.metric = MeasuredMetric::throughput_per_s;
+    row.value = row.weight = 1;
+    row.phase = "decode";
+    row.prompt_tokens = "1024";
+    row.generated_tokens = "1024";
+    row.batch = 256;
+    row.devices = 4;
+    row.expert_devices = 4;
+    const auto tokens = [&](double groups) {
+        row.attention_groups = groups;
+        const Prediction p = estimator(row);
+        REQUIRE(p.ok());
+        return p.predicted;
+    };
+    // A step of each group has a quarter of the sequences; all of them end with it.
+    const double together = tokens(4);
+    row.metric = MeasuredMetric::latency_ms;
+    const double step_s = tokens(4) / 1e3;
+    CHECK(together == Approx(256 / step_s));
+    row.metric = MeasuredMetric::power_w;
+    CHECK_FALSE(estimator(row).ok()); // not said of groups
+}

@@ -38,6 +38,9 @@ struct MeasuredRow {
     double replicas = 1; ///< copies of the model among which the devices are divided
     /// Devices of a copy that hold its experts, whole ones each; 0: experts are shared like the rest.
     int expert_devices = 0;
+    /// Groups of a copy's devices that have requests of their own and share its experts: attention in
+    /// data-parallel, experts in expert-parallel. 1: all devices share every layer.
+    double attention_groups = 1;
     std::size_t line = 0; ///< in the file
     std::string client;   ///< of a server: the benchmark that asked; empty: told by lengths and stack
     bool at_rate = false; ///< that client sent at a rate: `batch` is how many were in flight in the mean

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,6 +79,9 @@ struct ARCHSIM_API Runtime {
     std::vector<Precision> weight_only;        ///< weight formats narrower than arithmetic
     std::vector<Precision> unusual;            ///< of `precisions`: few networks are deployed in them
     std::vector<std::string> instruction_sets; ///< of engines that not every stack uses (Engine::isa)
+    /// Those of them that its convolutions reach, too; absent: all. A stack may have kernels of its own for
+    /// convolutions and give matrix products alone to a matrix unit.
+    std::optional<std::vector<std::string>> convolution_instruction_sets;
     std::vector<ParameterEntry> parameters;
     std::shared_ptr<const OperatorRules> rules; ///< what its compiler takes; null: everything
     /// ONNX operators with 8-bit kernels on a CPU; the others of an 8-bit network run in fp32 between
@@ -101,6 +105,8 @@ struct ARCHSIM_API Runtime {
     bool allows(Precision p) const;
     /// True when it has kernels for that engine's instructions, or none of its own are needed.
     bool uses(const Engine& engine) const;
+    /// True when its convolutions, too, have kernels for that engine's instructions.
+    bool convolves_on(const Engine& engine) const;
 };
 
 /// Device fit > value for the device's generation > default.

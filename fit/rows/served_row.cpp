@@ -112,6 +112,7 @@ ServingRequest request_of(const ServedProtocol& protocol, std::int64_t clients) 
     request.plan.engine.whole_graph = protocol.whole_graph;
     request.plan.engine.wait_tokens = protocol.wait_tokens;
     request.plan.engine.wait_steps = protocol.wait_steps;
+    request.plan.engine.poll_steps = protocol.poll_steps;
     request.find_capacity = false;
     return request;
 }

@@ -105,7 +105,13 @@ struct EngineLimits {
     /// not more than `wait_steps` steps (TensorRT-LLM's batch_wait_max_tokens_ratio and
     /// batch_wait_timeout_iters).
     double wait_tokens = 0;
-    std::int64_t wait_steps = 0;    ///< 0: prompts never wait for others
+    /// The same until there are so many prompts, where as many sequences generate: one for each group of
+    /// data-parallel attention (TensorRT-LLM's attention_dp_config, enable_balance and timeout_iters).
+    std::int64_t wait_prompts = 0;
+    std::int64_t wait_steps = 0; ///< 0: prompts never wait for others
+    /// Of steps without prompts, one in so many is preceded by a look at what has arrived; steps with prompts
+    /// and an engine without work always look (SGLang's scheduler_recv_interval).
+    std::int64_t poll_steps = 1;
     std::int64_t block_tokens = 16; ///< positions that the cache is given out in
     double prefix_hit = 0;          ///< part of every prompt that is in the cache already
     /// Prompts that were computed stay in the cache while there is room, and whole blocks of them are not

@@ -48,6 +48,7 @@ class Simulation {
             engines_.emplace_back(plan.engine, split_ ? EngineRole::answers : EngineRole::both, prices,
                                   static_cast<std::uint64_t>(plan.prompt_engines + i));
         out_.engines = static_cast<double>(engines_.size());
+        fronts_.assign(engines_.size(), 0);
     }
 
     /// Lets the engines begin with the first requests, as many as they hold, each of which has emitted so
@@ -153,7 +154,7 @@ class Simulation {
         switch (event.kind) {
         case EventKind::arrival:
             ++in_system_;
-            add(now_ + plan_.request_s, EventKind::prepared, event.subject);
+            add(prepare(), EventKind::prepared, event.subject);
             return;
         case EventKind::prepared:
             place(event.subject, 0, split_ ? answers_from_ : engines_.size());
@@ -165,6 +166,12 @@ class Simulation {
             end(event.subject);
             return;
         }
+    }
+
+    /// When a request that arrives now is handed to an engine, by the first process that is free for it.
+    double prepare() {
+        double& free_s = *std::min_element(fronts_.begin(), fronts_.end());
+        return free_s = std::max(now_, free_s) + plan_.request_s;
     }
 
     /// To the engine of [first, last) with the fewest tokens ahead.
@@ -278,6 +285,7 @@ class Simulation {
     bool split_;
     std::vector<Engine> engines_;
     std::vector<bool> resumed_; ///< requests that engines begin with; empty: none
+    std::vector<double> fronts_; ///< processes before the engines, one each: when they are free
     bool while_waiting_ = false;
     std::size_t answers_from_ = 0;
     std::size_t coming_ = 0; ///< the next request that arrives by itself

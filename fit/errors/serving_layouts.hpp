@@ -28,7 +28,8 @@ struct LayoutRow {
     MeanWaits low, high;
     std::string problem; ///< why there is no estimate
     std::string source;
-    std::string client; ///< the benchmark that asked (hardware_db/server_benchmarks.json); empty: told by lengths
+    std::string
+        client; ///< the benchmark that asked (hardware_db/server_benchmarks.json); empty: told by lengths
 
     /// Output tokens per second of a device, of requests that wait so long. Worked: 64 in flight, 256 tokens,
     /// 100 ms to the first and 10 ms for each of the others on two devices: 64 x 256 / 2.65 s / 2 = 3091.

@@ -31,8 +31,9 @@ double whole_share(double count, double devices) {
     return count > 0 ? std::ceil(count / devices) / count : 1;
 }
 
-/// Mean of the largest of n standard normal deviates (Tippett, Biometrika 17, 1925): 0.564, 1.029, 1.424 for 2,
-/// 4 and 8. Of a distribution F it is the integral of 1 - F^n over what is above 0, less that of F^n below.
+/// Mean of the largest of n standard normal deviates (Tippett, Biometrika 17, 1925): 0.564, 1.029, 1.424 for
+/// 2, 4 and 8. Of a distribution F it is the integral of 1 - F^n over what is above 0, less that of F^n
+/// below.
 double largest_of(double n) {
     constexpr int kSteps = 128;
     constexpr double kFar = 8, kStep = kFar / kSteps; // as many deviations; F is 1 there
@@ -389,7 +390,7 @@ class Sharder {
 
     const ShapedGraph& graph_;
     const Sharing sharing_;
-    const double devices_;                ///< that share every matrix
+    const double devices_;                 ///< that share every matrix
     double spread_over_ = 0, largest_ = 0; ///< devices of experts, and largest_of() as many
     ChipCounts counts_;
     const ProductFlow flow_;

@@ -112,8 +112,8 @@ void Engine::enqueue(std::size_t request, const ServedRequest& r, double now) {
     ahead_ += static_cast<double>(r.prompt_tokens + r.output_tokens);
 }
 
-/// The last look at what has arrived. An engine without work takes what comes at once; one at work looked when
-/// its last step began, or does so now.
+/// The last look at what has arrived. An engine without work takes what comes at once; one at work looked
+/// when its last step began, or does so now.
 double Engine::seen_till(double now) {
     const double looks_s = limits_.scheduled_ahead && running() > 0 ? began_s_ : now;
     const bool looks = running() == 0 || load_.prompt_tokens > 0 || ++unseen_ >= limits_.poll_steps;
@@ -134,8 +134,8 @@ bool Engine::admits_now(const std::vector<ServedRequest>& requests, double seen_
             tokens += computed_prompt(requests[w.request], held_blocks(requests[w.request]));
             ++prompts;
         }
-    const bool full = static_cast<double>(tokens) >=
-                      limits_.wait_tokens * static_cast<double>(limits_.step_tokens);
+    const bool full =
+        static_cast<double>(tokens) >= limits_.wait_tokens * static_cast<double>(limits_.step_tokens);
     const bool shared = prompts >= limits_.wait_prompts || load_.sequences < limits_.wait_prompts;
     if (!(full && shared) && waited_ < limits_.wait_steps) {
         ++waited_;

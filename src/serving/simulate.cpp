@@ -103,8 +103,7 @@ class Simulation {
     void check() const {
         const EngineLimits& e = plan_.engine;
         if (plan_.engines < 1 || plan_.prompt_engines < 0 || e.sequences < 1 || e.block_tokens < 1 ||
-            e.drafted < 0 || e.wait_steps < 0 || e.poll_steps < 1 ||
-            plan_.request_s < 0)
+            e.drafted < 0 || e.wait_steps < 0 || e.poll_steps < 1 || plan_.request_s < 0)
             throw UsageError("a serving plan needs an engine, a sequence and a block of one token at least");
         if (!std::is_sorted(out_.requests.begin(), out_.requests.end(),
                             [](const auto& a, const auto& b) { return a.arrival_s < b.arrival_s; }))
@@ -284,7 +283,7 @@ class Simulation {
     ServingPlan plan_;
     bool split_;
     std::vector<Engine> engines_;
-    std::vector<bool> resumed_; ///< requests that engines begin with; empty: none
+    std::vector<bool> resumed_;  ///< requests that engines begin with; empty: none
     std::vector<double> fronts_; ///< processes before the engines, one each: when they are free
     bool while_waiting_ = false;
     std::size_t answers_from_ = 0;

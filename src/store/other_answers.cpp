@@ -143,8 +143,8 @@ nlohmann::json load_json(const ServingRequest& request) {
     add("first_factor", first_factor, usual_request.plan.first_factor);
     add("in_flight", concurrency, usual_request.plan.concurrency);
     const auto& [cache_bytes, sequences, step_tokens, chunked, prompts_apart, scheduled_ahead, whole_graph,
-                 wait_tokens, wait_prompts, wait_steps, poll_steps, block_tokens, prefix_hit, prefix_cache, drafted, accepted,
-                 draft_cost] = engine;
+                 wait_tokens, wait_prompts, wait_steps, poll_steps, block_tokens, prefix_hit, prefix_cache,
+                 drafted, accepted, draft_cost] = engine;
     const EngineLimits& e = usual_request.plan.engine;
     add("max_sequences", sequences, e.sequences);
     add("step_tokens", step_tokens, e.step_tokens);

@@ -313,7 +313,8 @@ TEST_CASE("a float narrower than the checkpoint holds means weights that were qu
         request.parallelism = Parallelism{.tensor = 2};
         return Server(session, model, "B200", conditions, request);
     };
-    const Server stored = served(Precision::fp8), wide = served(Precision::bf16), anew = served(Precision::fp4);
+    const Server stored = served(Precision::fp8), wide = served(Precision::bf16),
+                 anew = served(Precision::fp4);
     CHECK(wide.prices().weight_bytes() == stored.prices().weight_bytes());
     CHECK(wide.basis().precision == "fp8");
     // What the checkpoint leaves in 16 bits, tables and the output projection, stays so.

@@ -319,6 +319,24 @@ TEST_CASE("an engine that looks every few steps leaves alone what comes in betwe
     CHECK_THROWS_AS(simulate_serving(plan, prices, all), UsageError);
 }
 
+TEST_CASE("requests pass the process before an engine one after another", "[serving]") {
+    SimplePrices prices;
+    ServingPlan plan = plain();
+    plan.request_s = 0.5;
+    std::vector<ServedRequest> all(3);
+    for (ServedRequest& r : all)
+        r.prompt_tokens = 100;
+    all[2].arrival_s = 10;
+    ServingOutcome out = simulate_serving(plan, prices, all);
+    CHECK(out.requests[0].time_to_first() == Approx(0.52));
+    CHECK(out.requests[1].time_to_first() == Approx(1.02));
+    CHECK(out.requests[2].time_to_first() == Approx(0.52));
+    // Every engine has one.
+    plan.engines = 2;
+    out = simulate_serving(plan, prices, all);
+    CHECK(out.requests[1].time_to_first() == Approx(0.52));
+}
+
 TEST_CASE("whole prompts wait for a step that holds them", "[serving]") {
     SimplePrices prices;
     ServingPlan plan = plain();

@@ -364,10 +364,14 @@ double serving_capacity(const ServingPlan& plan, StepPrices& prices,
     const ServingOutcome out = simulation.run();
     if (out.duration_s <= 0 || outputs <= 0)
         return 0;
+    // What the processes before the engines hand over.
+    const double handed_over =
+        plan.request_s > 0 ? out.engines / plan.request_s : std::numeric_limits<double>::infinity();
     // Tokens per second while somebody waited, as answers of the mean length.
     if (out.last_waited_s > 0)
-        return static_cast<double>(out.emitted_till_then) / out.last_waited_s * count / outputs;
-    return count / out.duration_s;
+        return std::min(handed_over,
+                        static_cast<double>(out.emitted_till_then) / out.last_waited_s * count / outputs);
+    return std::min(handed_over, count / out.duration_s);
 }
 
 } // namespace archsim

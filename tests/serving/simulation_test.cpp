@@ -331,6 +331,7 @@ TEST_CASE("requests pass the process before an engine one after another", "[serv
     CHECK(out.requests[0].time_to_first() == Approx(0.52));
     CHECK(out.requests[1].time_to_first() == Approx(1.02));
     CHECK(out.requests[2].time_to_first() == Approx(0.52));
+    CHECK(serving_capacity(plan, prices, all) == Approx(2)); // the engine would stand more
     // Every engine has one.
     plan.engines = 2;
     out = simulate_serving(plan, prices, all);

@@ -316,6 +316,12 @@ std::vector<ServingField> engine_fields() {
                                              : std::vector{fmt::format("{}s", r.plan.request_s)};
              },
          .parse = give_request_time},
+        truth_field(
+            {.key = "side_by_side",
+             .flag = "--side-by-side",
+             .help = "requests do not wait for each other for --request-time (Dynamo's front end)",
+             .group = kEngineGroup},
+            [](ServingRequest& r) -> bool& { return r.plan.side_by_side; }, false),
         real_field({.key = "prefix_hit",
                     .flag = "--prefix-hit",
                     .help = "part of every prompt that is in the cache already",

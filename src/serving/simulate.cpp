@@ -169,6 +169,8 @@ class Simulation {
 
     /// When a request that arrives now is handed to an engine, by the first process that is free for it.
     double prepare() {
+        if (plan_.side_by_side)
+            return now_ + plan_.request_s;
         double& free_s = *std::min_element(fronts_.begin(), fronts_.end());
         return free_s = std::max(now_, free_s) + plan_.request_s;
     }
@@ -365,8 +367,9 @@ double serving_capacity(const ServingPlan& plan, StepPrices& prices,
     if (out.duration_s <= 0 || outputs <= 0)
         return 0;
     // What the processes before the engines hand over.
-    const double handed_over =
-        plan.request_s > 0 ? out.engines / plan.request_s : std::numeric_limits<double>::infinity();
+    const double handed_over = plan.request_s > 0 && !plan.side_by_side
+                                   ? out.engines / plan.request_s
+                                   : std::numeric_limits<double>::infinity();
     // Tokens per second while somebody waited, as answers of the mean length.
     if (out.last_waited_s > 0)
         return std::min(handed_over,

@@ -136,10 +136,11 @@ nlohmann::json load_json(const ServingRequest& request) {
     }
     // What is filled in from the device is none of the request's.
     const auto& [engine, engines, prompt_engines, prompt_engine, transfer, idle_watts, request_s,
-                 first_factor, concurrency, warm_up, on_step] = plan;
+                 side_by_side, first_factor, concurrency, warm_up, on_step] = plan;
     static_cast<void>(on_step); // who looks on changes nothing
     add("warm_up", warm_up, usual_request.plan.warm_up);
     add("request_s", request_s, usual_request.plan.request_s);
+    add("side_by_side", side_by_side, usual_request.plan.side_by_side);
     add("first_factor", first_factor, usual_request.plan.first_factor);
     add("in_flight", concurrency, usual_request.plan.concurrency);
     const auto& [cache_bytes, sequences, step_tokens, chunked, prompts_apart, scheduled_ahead, whole_graph,

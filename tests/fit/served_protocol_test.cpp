@@ -46,6 +46,8 @@ TEST_CASE("measured servers were asked by one of three benchmarks", "[run][measu
         CHECK(protocol_for(stack, "2048", "256", 2).distinct_prompts == 0);
     CHECK_FALSE(protocol_for("vllm", "2048", "256", 2).scheduled_ahead); // vLLM 0.12
     CHECK(protocol_for("vllm", "1024", "8192").scheduled_ahead);
+    CHECK(protocol_for("vllm", "2048", "256", 2).side_by_side); // Dynamo's front end
+    CHECK_FALSE(protocol_for("vllm", "1024", "8192").side_by_side);
     CHECK(protocol_for("sglang", "2048", "256", 2).step_tokens == 2048 + 1500);
     CHECK_FALSE(protocol_for("sglang", "2048", "256", 2).chunked);
 

@@ -332,6 +332,11 @@ TEST_CASE("requests pass the process before an engine one after another", "[serv
     CHECK(out.requests[1].time_to_first() == Approx(1.02));
     CHECK(out.requests[2].time_to_first() == Approx(0.52));
     CHECK(serving_capacity(plan, prices, all) == Approx(2)); // the engine would stand more
+    plan.side_by_side = true;
+    CHECK(simulate_serving(plan, prices, all).requests[1].time_to_first() ==
+          Approx(0.53)); // one step of both
+    CHECK(serving_capacity(plan, prices, all) > 2);
+    plan.side_by_side = false;
     // Every engine has one.
     plan.engines = 2;
     out = simulate_serving(plan, prices, all);

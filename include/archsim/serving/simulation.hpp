@@ -132,7 +132,12 @@ struct ServingPlan {
         prompt_engine;               ///< of those, where it is not `engine`: on devices of another kind
     double transfer_bytes_per_s = 0; ///< between the pools; 0: free
     double idle_watts = 0;           ///< of one engine between steps
-    double request_s = 0;            ///< before an engine sees a request: parsing, tokens, hand-over
+    /// Before an engine sees a request: parsing, tokens, hand-over, one request after another, by a process
+    /// for each engine.
+    double request_s = 0;
+    /// That process takes requests side by side (Dynamo's front end; vLLM's API server is one Python
+    /// process).
+    bool side_by_side = false;
     /// Times to first tokens over what the engine takes for them: of a server that somebody measured.
     double first_factor = 1;
     std::int64_t concurrency = 0; ///< requests in flight, a new one when one ends; 0: as they arrive

@@ -185,6 +185,7 @@ class ServerQuestion(Question, total=False):
     wait_steps: int
     poll_steps: int
     request_time: str
+    side_by_side: bool
     prefix_hit: float
     no_prefix_cache: bool
     drafted: int

@@ -39,6 +39,8 @@ LayoutRow layout_row(const NamedTable& table, std::size_t row) {
     out.runtime = table.text(row, "runtime");
     out.precision = table.text(row, "precision");
     out.source = table.text(row, "source");
+    if (table.has("client"))
+        out.client = table.text(row, "client");
     out.way.tensor = whole_number(table, row, "tensor");
     out.way.pipeline = whole_number(table, row, "pipeline");
     out.way.experts = whole_number(table, row, "experts");
@@ -73,6 +75,9 @@ MeasuredRow as_measured_row(const LayoutRow& row) {
     told.runtime = row.runtime;
     told.hardware = row.hardware;
     told.devices = static_cast<double>(row.way.devices());
+    told.precision = row.precision;
+    told.client = row.client;
+    told.batch = static_cast<int>(row.in_flight);
     told.prompt_tokens = std::to_string(row.prompt_tokens);
     told.generated_tokens = std::to_string(row.output_tokens);
     return told;
@@ -87,8 +92,8 @@ void estimate_rows(const Session& session, std::vector<LayoutRow>& rows,
             rows[i].problem = reason;
     };
     try {
-        const ServedProtocol protocol =
-            protocol_of(as_measured_row(first), data_table("server_benchmarks.json"));
+        const std::filesystem::path benchmarks = data_table("server_benchmarks.json");
+        const ServedProtocol protocol = protocol_of(as_measured_row(first), benchmarks);
         ServingRequest request = request_of(protocol, first.in_flight);
         request.parallelism = first.way;
         Conditions conditions;
@@ -106,6 +111,15 @@ void estimate_rows(const Session& session, std::vector<LayoutRow>& rows,
             LayoutRow& row = rows[i];
             ServingPlan plan = server.plan();
             plan.concurrency = row.in_flight;
+            // Scripts start the server anew for every number in flight.
+            const ServedProtocol own = protocol_of(as_measured_row(row), benchmarks);
+            plan.engine.wait_tokens = own.wait_tokens;
+            plan.engine.wait_steps = own.wait_steps;
+            plan.engine.poll_steps = own.poll_steps;
+            if (own.balance_steps > 0 && row.way.groups() > 1) {
+                plan.engine.wait_prompts = row.way.groups();
+                plan.engine.wait_steps = own.balance_steps;
+            }
             const RequestPlan load = request_of(protocol, row.in_flight).load;
             const ServingOutcome run = simulate_serving(plan, server.prices(), make_requests(load));
             if (run.output_tokens == 0 || !server.prices().problem().empty()) {
@@ -128,8 +142,8 @@ std::vector<std::vector<std::size_t>> rows_by_engine(const std::vector<LayoutRow
     std::map<std::string, std::vector<std::size_t>> by;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const LayoutRow& r = rows[i];
-        by[fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", r.model, r.hardware, r.runtime, r.precision,
-                       to_string(r.way), r.prompt_tokens, r.output_tokens)]
+        by[fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", r.model, r.hardware, r.runtime, r.precision,
+                       to_string(r.way), r.prompt_tokens, r.output_tokens, r.client)]
             .push_back(i);
     }
     std::vector<std::vector<std::size_t>> out;

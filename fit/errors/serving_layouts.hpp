@@ -28,6 +28,8 @@ struct LayoutRow {
     MeanWaits low, high;
     std::string problem; ///< why there is no estimate
     std::string source;
+    std::string
+        client; ///< the benchmark that asked (hardware_db/server_benchmarks.json); empty: told by lengths
 
     /// Output tokens per second of a device, of requests that wait so long. Worked: 64 in flight, 256 tokens,
     /// 100 ms to the first and 10 ms for each of the others on two devices: 64 x 256 / 2.65 s / 2 = 3091.
@@ -53,7 +55,8 @@ struct ServingLayouts {
 
 /// Simulates every row of a CSV file of measured layouts: columns model, hardware, runtime, precision (empty:
 /// the model's own), tensor, pipeline, experts (devices that hold whole experts; 1: shared like the rest),
-/// prompt_tokens, output_tokens, in_flight, ttft_ms, tpot_ms (means) and source. Uses all processors;
+/// prompt_tokens, output_tokens, in_flight, ttft_ms, tpot_ms (means), source and, if it likes, client. Uses
+/// all processors;
 /// `progress` is told rows done and rows in all. Throws InputError naming file and line of what is not as it
 /// should be.
 ServingLayouts compare_serving_layouts(const Session& session, const std::string& file,

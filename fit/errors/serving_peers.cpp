@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <map>
 
 namespace archsim {
@@ -76,10 +77,6 @@ std::optional<double> value_of(const ServingSummary& s, std::string_view metric)
     return kMillisecondsPerSecond * times->*at;
 }
 
-bool of_requests(std::string_view metric) {
-    return metric.starts_with("ttft") || metric.starts_with("e2e");
-}
-
 double median_of(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     const std::size_t half = values.size() / 2;
@@ -103,11 +100,13 @@ double request_ms(const std::map<std::string, std::vector<double>>& longer, cons
 ServingPeers compare_serving_peers(const Session& session, const std::vector<std::string>& files) {
     ServingPeers out;
     out.simulators = {"archsim", "archsim, model left out"};
-    std::vector<std::optional<double>> bare; // by row: without time outside the engine
+    std::vector<std::function<ServingResult(double)>> runs; // with so much time outside the engine
+    std::vector<std::size_t> run_of;                        // by row
     std::map<std::string, std::vector<double>> longer;
     for (const std::string& file : files) {
         const NamedTable table(file);
         std::map<std::string, ServingResult> shipped, without;
+        std::map<std::string, std::size_t> places;              // of runs
         std::vector<std::pair<std::size_t, std::size_t>> peers; // column, and place among the simulators
         for (std::size_t column = 0; column < table.head().size(); ++column)
             if (const std::string& name = table.head()[column]; name.starts_with(kPredictedBy)) {
@@ -129,29 +128,33 @@ ServingPeers compare_serving_peers(const Session& session, const std::vector<std
                 Conditions conditions;
                 conditions.precision = precision_named(table.text(i, "precision"));
                 conditions.stack = table.text(i, "runtime");
-                ServingRequest request = request_of(table, i);
-                const Model model = session.load(row.model);
-                const auto serve = [&] {
-                    return run_serving(session, model, table.text(i, "hardware"), conditions, request);
+                const auto serve = [&session, conditions, model = session.load(row.model),
+                                    hardware = table.text(i, "hardware"),
+                                    request = request_of(table, i)](double request_s) {
+                    ServingRequest asked = request;
+                    asked.plan.request_s = request_s;
+                    return run_serving(session, model, hardware, conditions, asked);
                 };
-                shipped[row.run] = serve();
+                constexpr double kOfTheStack = -1;
+                shipped[row.run] = serve(kOfTheStack);
                 if (!shipped[row.run].ok)
                     out.problems.push_back(fmt::format("run {}: {}", row.run, shipped[row.run].reason));
                 const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
                 out.seconds += took.count();
-                request.plan.request_s = 0;
-                without[row.run] = serve();
+                without[row.run] = serve(0);
+                places[row.run] = runs.size();
+                runs.emplace_back(serve);
             }
-            bare.emplace_back();
+            run_of.push_back(places[row.run]);
             if (const ServingResult& run = shipped[row.run]; run.ok) {
                 row.predicted[0] = value_of(run.summary, row.metric);
                 if (!row.predicted[0])
                     throw InputError(
                         fmt::format("{}: metric: \"{}\" is none that is known, such as ttft_p99_ms",
                                     table.where(i), row.metric));
-                bare.back() = value_of(without[row.run].summary, row.metric);
                 if (row.metric == "ttft_mean_ms")
-                    longer[row.model].push_back(row.measured - *bare.back());
+                    longer[row.model].push_back(row.measured -
+                                                *value_of(without[row.run].summary, row.metric));
             }
             for (const auto& [column, place] : peers)
                 if (!table.cell(i, column).empty())
@@ -159,12 +162,15 @@ ServingPeers compare_serving_peers(const Session& session, const std::vector<std
             out.rows.push_back(std::move(row));
         }
     }
+    std::map<std::size_t, ServingResult> left_out; // by run, with what the other models ask for
     for (std::size_t i = 0; i < out.rows.size(); ++i) {
         PeerRow& row = out.rows[i];
         row.predicted.resize(out.simulators.size());
-        // Requests are apart from each other there: what one takes outside the engine shifts it.
-        if (bare[i])
-            row.predicted[1] = *bare[i] + (of_requests(row.metric) ? request_ms(longer, row.model) : 0);
+        if (!row.predicted[0])
+            continue;
+        if (!left_out.contains(run_of[i]))
+            left_out[run_of[i]] = runs[run_of[i]](request_ms(longer, row.model) / kMillisecondsPerSecond);
+        row.predicted[1] = value_of(left_out[run_of[i]].summary, row.metric);
     }
     out.models = longer.size();
     out.request_s = request_ms(longer, "") / kMillisecondsPerSecond;

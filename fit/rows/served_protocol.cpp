@@ -56,7 +56,8 @@ bool starts(const JsonValue& server, const ServedProtocol& p, const MeasuredRow&
     const JsonValue* equal = server.find("equal_lengths");
     const std::string_view runtime = server.text_at("runtime");
     return (runtime.empty() || runtime == row.runtime) && lists(server, "models", row.model) &&
-           lists(server, "hardware", row.hardware) &&
+           lists(server, "hardware", row.hardware) && lists(server, "precisions", row.precision) &&
+           static_cast<double>(row.batch.value_or(1)) >= number_at(server, "in_flight_at_least", 0) &&
            (equal == nullptr || equal->boolean() == (p.prompt_tokens == p.output_tokens)) &&
            row.devices < number_at(server, "devices_below", row.devices + 1);
 }
@@ -72,10 +73,16 @@ void fill(const JsonValue& benchmark, const MeasuredRow& row, ServedProtocol& p)
         if (!starts(server, p, row))
             continue;
         p.step_tokens = whole_at(server, "step_tokens", p.step_tokens);
+        if (const std::int64_t beside = whole_at(server, "tokens_beside_prompt", 0); beside > 0)
+            p.step_tokens = p.prompt_tokens + beside;
         p.chunked = server.text_at("prompts") != "whole";
         p.whole_graph = server.text_at("compiled") == "whole_graph";
+        p.side_by_side = server.text_at("requests") == "side_by_side";
+        p.scheduled_ahead = server.text_at("scheduling") != "in_turn";
         p.wait_tokens = number_at(server, "wait_tokens", p.wait_tokens);
         p.wait_steps = whole_at(server, "wait_steps", p.wait_steps);
+        p.balance_steps = whole_at(server, "balance_steps", p.balance_steps);
+        p.poll_steps = whole_at(server, "poll_steps", p.poll_steps);
         return;
     }
 }

@@ -20,8 +20,14 @@ struct ServedProtocol {
     std::int64_t step_tokens = 0;      ///< of the server; 0: its stack's
     bool chunked = true;               ///< of the server: EngineLimits::chunked
     bool whole_graph = false;          ///< of the server: EngineLimits::whole_graph
+    bool side_by_side = false;         ///< of the server: ServingPlan::side_by_side
+    bool scheduled_ahead = true;       ///< of the server: EngineLimits::scheduled_ahead
     double wait_tokens = 0;            ///< of the server: EngineLimits::wait_tokens
     std::int64_t wait_steps = 0;       ///< of the server: EngineLimits::wait_steps
+    /// Of the server: with data-parallel attention, EngineLimits::wait_prompts is the number of its groups,
+    /// and prompts wait so many steps; 0: none do.
+    std::int64_t balance_steps = 0;
+    std::int64_t poll_steps = 1; ///< of the server: EngineLimits::poll_steps
 };
 
 /// The protocol of a row, as `file` (hardware_db/server_benchmarks.json) has it: that of its client, where it

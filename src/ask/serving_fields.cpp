@@ -288,11 +288,22 @@ std::vector<ServingField> engine_fields() {
                     .value = "SHARE",
                     .group = kEngineGroup},
                    engine(&EngineLimits::wait_tokens), 0, 1),
+        whole_field({.key = "wait_prompts",
+                     .flag = "--wait-prompts",
+                     .help = "prompts that prompts wait for while others generate (with --wait-steps)",
+                     .group = kEngineGroup},
+                    engine(&EngineLimits::wait_prompts), 0, 1 << 16),
         whole_field({.key = "wait_steps",
                      .flag = "--wait-steps",
                      .help = "steps that prompts wait at most for others",
                      .group = kEngineGroup},
                     engine(&EngineLimits::wait_steps), 0, 1 << 16),
+        whole_field({.key = "poll_steps",
+                     .flag = "--poll-steps",
+                     .help = "steps without prompts after which the engine looks for new requests (SGLang's "
+                             "--scheduler-recv-interval)",
+                     .group = kEngineGroup},
+                    engine(&EngineLimits::poll_steps), 1, 1 << 16),
         {.key = "request_time",
          .flag = "--request-time",
          .help = "of the server for each request beside its steps: parsing, tokens, hand-over; 20ms",
@@ -305,6 +316,12 @@ std::vector<ServingField> engine_fields() {
                                              : std::vector{fmt::format("{}s", r.plan.request_s)};
              },
          .parse = give_request_time},
+        truth_field(
+            {.key = "side_by_side",
+             .flag = "--side-by-side",
+             .help = "requests do not wait for each other for --request-time (Dynamo's front end)",
+             .group = kEngineGroup},
+            [](ServingRequest& r) -> bool& { return r.plan.side_by_side; }, false),
         real_field({.key = "prefix_hit",
                     .flag = "--prefix-hit",
                     .help = "part of every prompt that is in the cache already",
@@ -468,9 +485,9 @@ void ServingTexts::check(const ServingRequest& request) const {
     if ((load.system_prompts > 0) != (load.system_tokens > 0))
         throw UsageError(
             fmt::format("{} and {}: give both or neither", named("system_prompts"), named("system_tokens")));
-    if ((engine.wait_tokens > 0) != (engine.wait_steps > 0))
-        throw UsageError(
-            fmt::format("{} and {}: give both or neither", named("wait_tokens"), named("wait_steps")));
+    if ((engine.wait_tokens > 0 || engine.wait_prompts > 0) != (engine.wait_steps > 0))
+        throw UsageError(fmt::format("{} or {}, and {}: give both or neither", named("wait_tokens"),
+                                     named("wait_prompts"), named("wait_steps")));
     exclude("rate", "concurrency");
     exclude("reserved_context", "block_tokens");
     constexpr std::array kOwnLengths = {"shape", "length_range", "lengths"};

@@ -19,7 +19,10 @@ double stated_weight_bits(const View& view, const SubgraphWork& work) {
         for (const TensorId id : use.op->inputs)
             if (use.anchor && id != kNoTensor && view.network.graph->tensors[id].constant)
                 bits = std::max(bits, view.network.graph->tensors[id].storage_bits);
-    return bits;
+    const PrecisionConfig& precision = view.network.precision;
+    return precision.requantized && bits < bits_of(Precision::bf16)
+               ? bits_of(precision.weights) + precision.weight_bits_overhead
+               : bits;
 }
 
 /// The product with an output projection that a scheme keeps as wide as what it multiplies.

@@ -26,9 +26,10 @@ namespace archsim {
 ///
 /// With Sharing::experts every chip holds whole experts. Tokens are sent to the devices of their experts and
 /// come back (all-to-all): a token with k picks reaches (n - 1) (1 - (1 - 1/n)^k) other devices. Picks are
-/// random, so that the busiest chip has more than the mean m of them, by sqrt(2 m ln n) (Raab and Steger,
-/// "Balls into bins", RANDOM 1998, for m much above ln n), and reads more of its experts: as many standard
-/// deviations more, sqrt(e p (1 - p)) of e experts that are each picked with probability p.
+/// random, so that the busiest chip has more than the mean m of them, by x sqrt(m), x the mean of the largest
+/// of n normal deviates (1.42 for 8), and reads more of its experts: as many standard deviations more, sqrt(e
+/// p (1
+/// - p)) of e experts that are each picked with probability p.
 ///
 /// Between nodes an all-reduce adds 2 (q - 1) / q of each chip's part of the sum for q nodes (reduced within
 /// nodes first); the part of an all-to-all that leaves a node is that of the devices outside.

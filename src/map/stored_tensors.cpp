@@ -17,10 +17,23 @@ bool left_to_the_stack(const TensorFormat& tensor, const PrecisionConfig& config
             storage == Storage::table);
 }
 
+/// A matrix that the checkpoint quantised, where the run has it quantised anew; what the checkpoint left wide
+/// stays so.
+bool narrowed(const TensorFormat& tensor, const PrecisionConfig& config, Storage storage) {
+    return config.requantized && storage == Storage::matrix_weight &&
+           tensor.storage_bits < bits_of(Precision::bf16);
+}
+
 } // namespace
+
+bool quantised_anew(Precision stored, Precision asked) {
+    return !is_integer(stored) && !is_integer(asked) && bits_of(asked) < bits_of(stored);
+}
 
 double stored_bits(const TensorFormat& tensor, const PrecisionConfig& config, Storage storage,
                    std::optional<Precision> native) {
+    if (tensor.storage_bits > 0 && narrowed(tensor, config, storage))
+        return bits_of(config.weights) + config.weight_bits_overhead;
     if (tensor.storage_bits > 0)
         return left_to_the_stack(tensor, config, storage) ? std::min(tensor.storage_bits, config.head_bits)
                                                           : tensor.storage_bits;

@@ -30,6 +30,11 @@ struct TensorFormat {
     bool operator==(const TensorFormat&) const = default;
 };
 
+/// Whether a request for such weights means a checkpoint that was quantised anew
+/// (PrecisionConfig::requantized): both are floats, and the request is the narrower one. Integers lie in
+/// files of their own.
+bool quantised_anew(Precision stored, Precision asked);
+
 /// Storage of `tensor` in bits per element when this run stores floats as `config` says.
 double stored_bits(const TensorFormat& tensor, const PrecisionConfig& config, Storage storage,
                    std::optional<Precision> native);

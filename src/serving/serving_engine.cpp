@@ -112,16 +112,32 @@ void Engine::enqueue(std::size_t request, const ServedRequest& r, double now) {
     ahead_ += static_cast<double>(r.prompt_tokens + r.output_tokens);
 }
 
+/// The last look at what has arrived. An engine without work takes what comes at once; one at work looked
+/// when its last step began, or does so now.
+double Engine::seen_till(double now) {
+    const double looks_s = limits_.scheduled_ahead && running() > 0 ? began_s_ : now;
+    const bool looks = running() == 0 || load_.prompt_tokens > 0 || ++unseen_ >= limits_.poll_steps;
+    if (looks) {
+        looked_s_ = looks_s;
+        unseen_ = 0;
+    }
+    return looked_s_;
+}
+
 /// Whether the prompts that are seen make up a step, or have waited long enough for one.
 bool Engine::admits_now(const std::vector<ServedRequest>& requests, double seen_s, std::int64_t budget) {
     if (limits_.wait_steps == 0 || load_.sequences == 0 || queue_.empty() || queue_.front().since_s > seen_s)
         return true;
-    std::int64_t tokens = limits_.step_tokens - budget;
+    std::int64_t tokens = limits_.step_tokens - budget, prompts = 0;
     for (const Waiting& w : queue_)
-        if (w.since_s <= seen_s)
+        if (w.since_s <= seen_s) {
             tokens += computed_prompt(requests[w.request], held_blocks(requests[w.request]));
-    const double enough = limits_.wait_tokens * static_cast<double>(limits_.step_tokens);
-    if (static_cast<double>(tokens) < enough && waited_ < limits_.wait_steps) {
+            ++prompts;
+        }
+    const bool full =
+        static_cast<double>(tokens) >= limits_.wait_tokens * static_cast<double>(limits_.step_tokens);
+    const bool shared = prompts >= limits_.wait_prompts || load_.sequences < limits_.wait_prompts;
+    if (!(full && shared) && waited_ < limits_.wait_steps) {
         ++waited_;
         return false;
     }
@@ -213,6 +229,7 @@ bool Engine::resume(std::size_t request, const ServedRequest& r, std::int64_t em
 }
 
 bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCost& cost) {
+    const double seen_s = seen_till(now);
     if (coasts_ > 0 && (queue_.empty() || blocked_)) {
         coast();
         stepping_ = true;
@@ -220,8 +237,6 @@ bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCo
         cost = prices_->price(load_);
         return true;
     }
-    // An engine without work takes what comes at once; one at work looked when its last step began.
-    const double seen_s = limits_.scheduled_ahead && running() > 0 ? began_s_ : now;
     load_ = StepLoad{};
     load_.verified = 1 + limits_.drafted;
     load_.sequences = static_cast<std::int64_t>(generating_.size());

@@ -70,6 +70,7 @@ class Engine {
         std::size_t request = 0;
         double since_s = 0;
     };
+    double seen_till(double now);
     bool admits_now(const std::vector<ServedRequest>& requests, double seen_s, std::int64_t budget);
     void admit(std::vector<ServedRequest>& requests, double seen_s, std::int64_t& budget);
     void count_load();
@@ -100,6 +101,8 @@ class Engine {
     std::int64_t added_ = 0;            ///< but of those that came since the last step ended
     double used_bytes_ = 0, peak_bytes_ = 0, ahead_ = 0, waste_ = 0;
     double began_s_ = 0;      ///< the last step
+    double looked_s_ = 0;     ///< what has arrived until then is seen
+    std::int64_t unseen_ = 0; ///< steps without prompts since then
     std::int64_t waited_ = 0; ///< steps that the prompts at the head of the queue have waited for others
     bool stepping_ = false;
 };

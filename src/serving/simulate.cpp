@@ -48,6 +48,7 @@ class Simulation {
             engines_.emplace_back(plan.engine, split_ ? EngineRole::answers : EngineRole::both, prices,
                                   static_cast<std::uint64_t>(plan.prompt_engines + i));
         out_.engines = static_cast<double>(engines_.size());
+        fronts_.assign(engines_.size(), 0);
     }
 
     /// Lets the engines begin with the first requests, as many as they hold, each of which has emitted so
@@ -102,7 +103,7 @@ class Simulation {
     void check() const {
         const EngineLimits& e = plan_.engine;
         if (plan_.engines < 1 || plan_.prompt_engines < 0 || e.sequences < 1 || e.block_tokens < 1 ||
-            e.drafted < 0 || e.wait_steps < 0 || plan_.request_s < 0)
+            e.drafted < 0 || e.wait_steps < 0 || e.poll_steps < 1 || plan_.request_s < 0)
             throw UsageError("a serving plan needs an engine, a sequence and a block of one token at least");
         if (!std::is_sorted(out_.requests.begin(), out_.requests.end(),
                             [](const auto& a, const auto& b) { return a.arrival_s < b.arrival_s; }))
@@ -152,7 +153,7 @@ class Simulation {
         switch (event.kind) {
         case EventKind::arrival:
             ++in_system_;
-            add(now_ + plan_.request_s, EventKind::prepared, event.subject);
+            add(prepare(), EventKind::prepared, event.subject);
             return;
         case EventKind::prepared:
             place(event.subject, 0, split_ ? answers_from_ : engines_.size());
@@ -164,6 +165,14 @@ class Simulation {
             end(event.subject);
             return;
         }
+    }
+
+    /// When a request that arrives now is handed to an engine, by the first process that is free for it.
+    double prepare() {
+        if (plan_.side_by_side)
+            return now_ + plan_.request_s;
+        double& free_s = *std::min_element(fronts_.begin(), fronts_.end());
+        return free_s = std::max(now_, free_s) + plan_.request_s;
     }
 
     /// To the engine of [first, last) with the fewest tokens ahead.
@@ -276,7 +285,8 @@ class Simulation {
     ServingPlan plan_;
     bool split_;
     std::vector<Engine> engines_;
-    std::vector<bool> resumed_; ///< requests that engines begin with; empty: none
+    std::vector<bool> resumed_;  ///< requests that engines begin with; empty: none
+    std::vector<double> fronts_; ///< processes before the engines, one each: when they are free
     bool while_waiting_ = false;
     std::size_t answers_from_ = 0;
     std::size_t coming_ = 0; ///< the next request that arrives by itself
@@ -356,10 +366,15 @@ double serving_capacity(const ServingPlan& plan, StepPrices& prices,
     const ServingOutcome out = simulation.run();
     if (out.duration_s <= 0 || outputs <= 0)
         return 0;
+    // What the processes before the engines hand over.
+    const double handed_over = plan.request_s > 0 && !plan.side_by_side
+                                   ? out.engines / plan.request_s
+                                   : std::numeric_limits<double>::infinity();
     // Tokens per second while somebody waited, as answers of the mean length.
     if (out.last_waited_s > 0)
-        return static_cast<double>(out.emitted_till_then) / out.last_waited_s * count / outputs;
-    return count / out.duration_s;
+        return std::min(handed_over,
+                        static_cast<double>(out.emitted_till_then) / out.last_waited_s * count / outputs);
+    return std::min(handed_over, count / out.duration_s);
 }
 
 } // namespace archsim

@@ -11,8 +11,12 @@ using namespace archsim;
 namespace {
 
 ServedProtocol protocol_for(const char* stack, const char* prompt, const char* output, double devices = 1,
-                            const char* hardware = "H200", const char* model = "llama-3.1-70b") {
+                            const char* hardware = "H200", const char* model = "llama-3.1-70b",
+                            const char* client = "", const char* precision = "fp8", int in_flight = 8) {
     MeasuredRow row;
+    row.client = client;
+    row.precision = precision;
+    row.batch = in_flight;
     row.model = model;
     row.hardware = hardware;
     row.runtime = stack;
@@ -38,7 +42,16 @@ TEST_CASE("measured servers were asked by one of three benchmarks", "[run][measu
     CHECK(fresh.warm_up == 2);
     CHECK_FALSE(fresh.chunked);
 
-    const ServedProtocol repeated = protocol_for("vllm", "4000", "100", 4);
+    for (const char* stack : {"vllm", "sglang"}) // every prompt is another whoever serves it
+        CHECK(protocol_for(stack, "2048", "256", 2).distinct_prompts == 0);
+    CHECK_FALSE(protocol_for("vllm", "2048", "256", 2).scheduled_ahead); // vLLM 0.12
+    CHECK(protocol_for("vllm", "1024", "8192").scheduled_ahead);
+    CHECK(protocol_for("vllm", "2048", "256", 2).side_by_side); // Dynamo's front end
+    CHECK_FALSE(protocol_for("vllm", "1024", "8192").side_by_side);
+    CHECK(protocol_for("sglang", "2048", "256", 2).step_tokens == 2048 + 1500);
+    CHECK_FALSE(protocol_for("sglang", "2048", "256", 2).chunked);
+
+    const ServedProtocol repeated = protocol_for("vllm", "4000", "100", 4, "H200", "llama-3.1-8b", "aiperf");
     CHECK(repeated.name == "aiperf");
     CHECK(repeated.prompt_tokens == 4000);
     CHECK(repeated.output_tokens == 100);
@@ -86,4 +99,20 @@ TEST_CASE("what a benchmark's script does for one model is not done for another"
     CHECK(of("trt-llm", "openai/gpt-oss-120b").step_tokens == 20000);
     CHECK(of("trt-llm", "deepseek-ai/DeepSeek-R1").step_tokens == 8192);
     CHECK_FALSE(of("trt-llm", "deepseek-ai/DeepSeek-R1").chunked);
+    CHECK(of("sglang", "no script's model").step_tokens == 0); // SGLang's own
+    CHECK(of("sglang", "no script's model").poll_steps == 1);
+}
+
+TEST_CASE("how often SGLang looks for requests follows from format and requests in flight",
+          "[run][measurements]") {
+    const auto of = [](const char* hardware, const char* precision, int in_flight) {
+        return protocol_for("sglang", "1024", "1024", 8, hardware, "deepseek-ai/DeepSeek-R1", "InferenceMAX",
+                            precision, in_flight);
+    };
+    CHECK(of("B200", "fp8", 15).poll_steps == 10);
+    CHECK(of("B200", "fp8", 16).poll_steps == 30);
+    CHECK(of("B200", "fp8", 16).step_tokens == 32768);
+    CHECK(of("B300", "fp4", 64).poll_steps == 30);
+    CHECK(of("B300", "fp4", 64).step_tokens == 16384);
+    CHECK(of("H200", "fp8", 64).poll_steps == 1);
 }

@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
+#include "run/serving/server.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
@@ -118,6 +119,7 @@ TEST_CASE("what a server does by default is its stack's, unless the request says
     burst.load.output_tokens = 64;
     burst.plan.concurrency = 1500;
     burst.plan.warm_up = 0;
+    burst.plan.request_s = 0; // else the process before the engine lets no more through
     const double by_default = under_vllm(burst, "llama-3.2-1b").outcome.batch;
     burst.plan.engine.sequences = 256;
     CHECK(under_vllm(burst, "llama-3.2-1b").outcome.batch <= 256);
@@ -299,4 +301,26 @@ TEST_CASE("prompts that no captured graph holds wait for the host, one graph lon
           0.999 * 2 * host);
     request.plan.engine.whole_graph = false;
     CHECK(run_serving(session, model, "B200", conditions, request).summary.time_to_first_s.mean < host);
+}
+
+TEST_CASE("a float narrower than the checkpoint holds means weights that were quantised anew", "[serving]") {
+    const Session& session = test::shipped_session();
+    const Model model = session.load("qwen3-32b-fp8");
+    const auto served = [&](Precision format) {
+        Conditions conditions;
+        conditions.precision = PrecisionConfig::uniform(format);
+        ServingRequest request = load_of(0);
+        request.plan.concurrency = 4;
+        request.parallelism = Parallelism{.tensor = 2};
+        return Server(session, model, "B200", conditions, request);
+    };
+    const Server stored = served(Precision::fp8), wide = served(Precision::bf16),
+                 anew = served(Precision::fp4);
+    CHECK(wide.prices().weight_bytes() == stored.prices().weight_bytes());
+    CHECK(wide.basis().precision == "fp8");
+    // What the checkpoint leaves in 16 bits, tables and the output projection, stays so.
+    CHECK(anew.prices().weight_bytes() < 0.65 * stored.prices().weight_bytes());
+    CHECK(anew.prices().weight_bytes() > 0.5 * stored.prices().weight_bytes());
+    CHECK(anew.basis().precision == "fp4");
+    CHECK(anew.prices().typical_step(4).latency_s < stored.prices().typical_step(4).latency_s);
 }

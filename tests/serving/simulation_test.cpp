@@ -272,6 +272,77 @@ TEST_CASE("prompts wait for a full step or so many steps, but only beside others
     CHECK(out.requests[1].first_token_s == Approx(first + 0.01 + 400e-4 + 1e-5));
 }
 
+TEST_CASE("prompts wait until every group of data-parallel attention has one", "[serving]") {
+    SimplePrices prices;
+    ServingPlan plan = plain();
+    plan.engine.scheduled_ahead = false;
+    plan.engine.wait_steps = 5;
+    plan.engine.wait_prompts = 2;
+    std::vector<ServedRequest> all(3);
+    for (ServedRequest& r : all) {
+        r.prompt_tokens = 100;
+        r.output_tokens = 100;
+    }
+    all[2].arrival_s = 0.031; // two generate from 30 ms on, and nobody joins this one
+    const double step = 0.01002, first = 0.03 + step;
+    CHECK(simulate_serving(plan, prices, all).requests[2].first_token_s ==
+          Approx(first + 5 * step + 0.02 + 2e-5));
+    all.push_back(all[2]);
+    CHECK(simulate_serving(plan, prices, all).requests[2].first_token_s == Approx(first + 0.03 + 2e-5));
+    // Where a group has nothing to do, nobody waits.
+    plan.engine.wait_prompts = 3;
+    all.pop_back();
+    CHECK(simulate_serving(plan, prices, all).requests[2].first_token_s == Approx(first + 0.02 + 2e-5));
+}
+
+TEST_CASE("an engine that looks every few steps leaves alone what comes in between", "[serving]") {
+    SimplePrices prices;
+    ServingPlan plan = plain();
+    plan.engine.scheduled_ahead = false;
+    std::vector<ServedRequest> all(2);
+    all[0].prompt_tokens = all[1].prompt_tokens = 100;
+    all[0].output_tokens = all[1].output_tokens = 100;
+    const double step = 0.01001, first = 0.02; // the first prompt's step ends with a look
+    all[1].arrival_s = first + 0.5 * step;
+    const auto waits_for = [&](std::int64_t steps) {
+        plan.engine.poll_steps = steps;
+        return simulate_serving(plan, prices, all).requests[1].first_token_s;
+    };
+    for (const std::int64_t steps : {1, 5, 30})
+        CHECK(waits_for(steps) == Approx(first + static_cast<double>(steps) * step + 0.02 + 1e-5));
+    // A step with a prompt is followed by a look, and so is one after which nothing runs.
+    all[1].arrival_s = 0.01;
+    CHECK(waits_for(30) == Approx(first + 0.02 + 1e-5));
+    all[1].arrival_s = 10;
+    CHECK(waits_for(30) == Approx(10.02));
+    plan.engine.poll_steps = 0;
+    CHECK_THROWS_AS(simulate_serving(plan, prices, all), UsageError);
+}
+
+TEST_CASE("requests pass the process before an engine one after another", "[serving]") {
+    SimplePrices prices;
+    ServingPlan plan = plain();
+    plan.request_s = 0.5;
+    std::vector<ServedRequest> all(3);
+    for (ServedRequest& r : all)
+        r.prompt_tokens = 100;
+    all[2].arrival_s = 10;
+    ServingOutcome out = simulate_serving(plan, prices, all);
+    CHECK(out.requests[0].time_to_first() == Approx(0.52));
+    CHECK(out.requests[1].time_to_first() == Approx(1.02));
+    CHECK(out.requests[2].time_to_first() == Approx(0.52));
+    CHECK(serving_capacity(plan, prices, all) == Approx(2)); // the engine would stand more
+    plan.side_by_side = true;
+    CHECK(simulate_serving(plan, prices, all).requests[1].time_to_first() ==
+          Approx(0.53)); // one step of both
+    CHECK(serving_capacity(plan, prices, all) > 2);
+    plan.side_by_side = false;
+    // Every engine has one.
+    plan.engines = 2;
+    out = simulate_serving(plan, prices, all);
+    CHECK(out.requests[1].time_to_first() == Approx(0.52));
+}
+
 TEST_CASE("whole prompts wait for a step that holds them", "[serving]") {
     SimplePrices prices;
     ServingPlan plan = plain();

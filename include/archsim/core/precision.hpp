@@ -47,6 +47,9 @@ struct PrecisionConfig {
     /// Automatic mixed precision: weights stay fp32 in memory, products are in `compute`, and what norms,
     /// softmax and fp32 parameters yield is fp32. A stack runs so, nobody asks for it by name.
     bool autocast = false;
+    /// Weights that a checkpoint quantised are narrower than it holds them: of fp8, somebody made fp4
+    /// (nvidia/DeepSeek-R1-FP4). A request for such a format means it, nobody asks for it by name.
+    bool requantized = false;
 
     /// The same format everywhere. tf32 stores fp32; int8 and int4 keep activations in the same format.
     ARCHSIM_API static PrecisionConfig uniform(Precision p);

@@ -105,7 +105,13 @@ struct EngineLimits {
     /// not more than `wait_steps` steps (TensorRT-LLM's batch_wait_max_tokens_ratio and
     /// batch_wait_timeout_iters).
     double wait_tokens = 0;
-    std::int64_t wait_steps = 0;    ///< 0: prompts never wait for others
+    /// The same until there are so many prompts, where as many sequences generate: one for each group of
+    /// data-parallel attention (TensorRT-LLM's attention_dp_config, enable_balance and timeout_iters).
+    std::int64_t wait_prompts = 0;
+    std::int64_t wait_steps = 0; ///< 0: prompts never wait for others
+    /// Of steps without prompts, one in so many is preceded by a look at what has arrived; steps with prompts
+    /// and an engine without work always look (SGLang's scheduler_recv_interval).
+    std::int64_t poll_steps = 1;
     std::int64_t block_tokens = 16; ///< positions that the cache is given out in
     double prefix_hit = 0;          ///< part of every prompt that is in the cache already
     /// Prompts that were computed stay in the cache while there is room, and whole blocks of them are not
@@ -126,7 +132,12 @@ struct ServingPlan {
         prompt_engine;               ///< of those, where it is not `engine`: on devices of another kind
     double transfer_bytes_per_s = 0; ///< between the pools; 0: free
     double idle_watts = 0;           ///< of one engine between steps
-    double request_s = 0;            ///< before an engine sees a request: parsing, tokens, hand-over
+    /// Before an engine sees a request: parsing, tokens, hand-over, one request after another, by a process
+    /// for each engine.
+    double request_s = 0;
+    /// That process takes requests side by side (Dynamo's front end; vLLM's API server is one Python
+    /// process).
+    bool side_by_side = false;
     /// Times to first tokens over what the engine takes for them: of a server that somebody measured.
     double first_factor = 1;
     std::int64_t concurrency = 0; ///< requests in flight, a new one when one ends; 0: as they arrive

@@ -181,8 +181,11 @@ class ServerQuestion(Question, total=False):
     whole_prompts: bool
     whole_graph: bool
     wait_tokens: float
+    wait_prompts: int
     wait_steps: int
+    poll_steps: int
     request_time: str
+    side_by_side: bool
     prefix_hit: float
     no_prefix_cache: bool
     drafted: int

@@ -6,6 +6,7 @@
 #include "hardware/posterior.hpp"
 #include "hardware/uncertainty.hpp"
 #include "map/sharding.hpp"
+#include "map/stored_tensors.hpp"
 #include "run/gigabytes.hpp"
 #include "run/serving/servers.hpp"
 #include "run/session/graph_run.hpp"
@@ -124,7 +125,8 @@ ServingEngine make_engine(const Session& session, const Model& model, std::strin
             engine.reason = made.estimate.reason;
             return engine;
         }
-        if (const auto stored = engine.model->stored_weights())
+        if (const auto stored = engine.model->stored_weights();
+            stored && !quantised_anew(*stored, meant.precision.weights))
             engine.precision = name_of(*stored);
         const std::filesystem::path servers = session.energy().file().parent_path() / "servers.json";
         engine.plan = with_server_defaults(request.plan, runner->machine(), servers);

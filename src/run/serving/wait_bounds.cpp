@@ -18,6 +18,13 @@ Percentiles times(Percentiles all, double factor) {
     return all;
 }
 
+/// The same of what lies behind the first `fixed` seconds.
+Percentiles times_behind(Percentiles all, double factor, double fixed) {
+    for (const auto one : kPercentiles)
+        all.*one = std::min(fixed, all.*one) + factor * std::max(0.0, all.*one - fixed);
+    return all;
+}
+
 /// The estimate is part of its own interval: which requests share a step changes with the steps' times.
 PercentileBounds around(const Percentiles& estimate, Percentiles low, Percentiles high) {
     for (const auto one : kPercentiles) {
@@ -31,13 +38,13 @@ PercentileBounds around(const Percentiles& estimate, Percentiles low, Percentile
 
 WaitBounds wait_bounds(const ServingPlan& plan, StepPrices& prices, const RequestPlan& requests,
                        const ServingSummary& estimate, TimeFactors first, TimeFactors later) {
-    const bool in_proportion = plan.concurrency > 0 && plan.request_s <= 0;
+    const bool in_proportion = plan.concurrency > 0;
     const auto with = [&](double factor) {
         ServingSummary summary = estimate;
         if (in_proportion) {
-            summary.time_to_first_s = times(estimate.time_to_first_s, factor);
+            summary.time_to_first_s = times_behind(estimate.time_to_first_s, factor, plan.request_s);
             summary.time_per_token_s = times(estimate.time_per_token_s, factor);
-            summary.end_to_end_s = times(estimate.end_to_end_s, factor);
+            summary.end_to_end_s = times_behind(estimate.end_to_end_s, factor, plan.request_s);
         } else if (factor != 1) {
             ScaledPrices scaled(prices, factor);
             ServingPlan unseen = plan;

@@ -80,11 +80,8 @@ class Simulation {
         next_ = first;
         skip_resumed();
         out_.closed = plan_.concurrency > 0;
-        constexpr std::int64_t kWarmUp = 2; // requests for each in flight: ServingPlan::warm_up
-        const auto all = static_cast<std::int64_t>(out_.requests.size());
-        out_.warm_up = plan_.warm_up >= 0 ? std::min(plan_.warm_up, all)
-                                          : std::min(kWarmUp * plan_.concurrency, all / 2);
-        while (coming_ < first || !events_.empty()) {
+        out_.warm_up = plan_.warm_up_of(static_cast<std::int64_t>(out_.requests.size()));
+        while (!out_.given_up && (coming_ < first || !events_.empty())) {
             const Event event = take(first);
             advance(event.time);
             handle(event);
@@ -251,23 +248,27 @@ class Simulation {
                 continue;
             }
             r.end_s = now_;
+            wait_for_first(r);
+            if (plan_.goes_on && !plan_.goes_on(request, r))
+                out_.given_up = true;
             out_.prompt_tokens += r.prompt_tokens;
             out_.output_tokens += r.emitted;
             leave();
         }
     }
 
+    /// As long as measured; the tokens behind the first one follow at the pace of the engine.
+    void wait_for_first(ServedRequest& r) const {
+        if (plan_.first_factor == 1 || r.first_token_s < 0)
+            return;
+        const double later = (plan_.first_factor - 1) * r.time_to_first();
+        r.first_token_s += later;
+        r.end_s += later;
+    }
+
     double transfer_bytes(const ServedRequest& r) const { return engines_.front().handed_over_bytes(r); }
 
     void finish() {
-        if (plan_.first_factor != 1) // the tokens behind the first one follow at the pace of the engine
-            for (ServedRequest& r : out_.requests)
-                if (r.first_token_s >= 0) {
-                    const double later = (plan_.first_factor - 1) * r.time_to_first();
-                    r.first_token_s += later;
-                    if (r.end_s >= 0)
-                        r.end_s += later;
-                }
         double first = std::numeric_limits<double>::infinity();
         for (const ServedRequest& r : out_.requests)
             first = std::min(first, r.arrival_s);
@@ -358,6 +359,7 @@ double serving_capacity(const ServingPlan& plan, StepPrices& prices,
     saturated.concurrency = 0;
     saturated.request_s = 0;
     saturated.on_step = nullptr;
+    saturated.goes_on = nullptr;
     Simulation simulation(saturated, prices, std::move(all), prompt_prices);
     if (!split) {
         simulation.fill(emitted);

@@ -7,16 +7,30 @@
 
 namespace archsim {
 
+namespace {
+
+constexpr double kMedian = 0.5, kNinth = 0.9, kNinetyNine = 0.99, kFarTail = 0.999;
+
+/// The nearest rank, from 1.
+std::size_t rank_of(double part, std::size_t count) {
+    const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(count)));
+    return std::clamp<std::size_t>(rank, 1, count);
+}
+
+} // namespace
+
+std::int64_t beyond_p99(std::int64_t count) {
+    return count > 0
+               ? count - static_cast<std::int64_t>(rank_of(kNinetyNine, static_cast<std::size_t>(count)))
+               : 0;
+}
+
 Percentiles percentiles_of(std::vector<double> values) {
     Percentiles p;
     if (values.empty())
         return p;
     std::sort(values.begin(), values.end());
-    const auto at = [&](double part) {
-        const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(values.size())));
-        return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
-    };
-    constexpr double kMedian = 0.5, kNinth = 0.9, kNinetyNine = 0.99, kFarTail = 0.999;
+    const auto at = [&](double part) { return values[rank_of(part, values.size()) - 1]; };
     p.p50 = at(kMedian);
     p.p90 = at(kNinth);
     p.p99 = at(kNinetyNine);

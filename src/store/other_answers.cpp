@@ -136,8 +136,9 @@ nlohmann::json load_json(const ServingRequest& request) {
     }
     // What is filled in from the device is none of the request's.
     const auto& [engine, engines, prompt_engines, prompt_engine, transfer, idle_watts, request_s,
-                 side_by_side, first_factor, concurrency, warm_up, on_step] = plan;
+                 side_by_side, first_factor, concurrency, warm_up, on_step, goes_on] = plan;
     static_cast<void>(on_step); // who looks on changes nothing
+    static_cast<void>(goes_on);
     add("warm_up", warm_up, usual_request.plan.warm_up);
     add("request_s", request_s, usual_request.plan.request_s);
     add("side_by_side", side_by_side, usual_request.plan.side_by_side);

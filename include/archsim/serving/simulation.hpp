@@ -122,6 +122,8 @@ struct EngineLimits {
     double draft_cost = 0;    ///< time and energy of one drafted token as part of a plain step
 };
 
+struct ServedRequest;
+
 /// Engines beside each other, each with a queue; requests go to the one with the fewest tokens ahead.
 struct ServingPlan {
     EngineLimits engine;
@@ -145,8 +147,16 @@ struct ServingPlan {
     /// held, as benchmarks send them (genai-perf in aiconfigurator and Dynamo), but no more than half; none
     /// where requests arrive by themselves.
     std::int64_t warm_up = -1;
+    /// Of so many requests.
+    std::int64_t warm_up_of(std::int64_t requests) const {
+        constexpr std::int64_t kEach = 2;
+        return warm_up >= 0 ? std::min(warm_up, requests) : std::min(kEach * concurrency, requests / 2);
+    }
     /// Called for every step that begins, with what it holds and costs; empty: nobody looks.
     std::function<void(double begins_s, std::span<const StepRequest> requests, const StepCost& cost)> on_step;
+    /// Called for every request that ends, with its place among them; what is false ends the run there.
+    /// Empty: all run to their ends.
+    std::function<bool(std::size_t index, const ServedRequest& ended)> goes_on;
 };
 
 /// A request and what became of it; times from the start of the run.
@@ -194,6 +204,7 @@ struct ServingOutcome {
     std::int64_t warm_up = 0; ///< requests at the start that are not counted
     bool closed = false;      ///< a number of requests was held in flight
     double ended_s = 0;       ///< last token, from the start
+    bool given_up = false;    ///< ServingPlan::goes_on ended it: all this is of a part
 };
 
 /// Runs the requests, sorted by arrival, through the engines. `prompt_prices` prices the prompt engines where
@@ -255,6 +266,9 @@ struct Percentiles {
 };
 /// Of values in any order, by the nearest rank; zeros without values.
 ARCHSIM_API Percentiles percentiles_of(std::vector<double> values);
+/// Of so many values, those that may lie above a limit which the ninety-ninth percentile holds. Worked: 10 of
+/// 1000, none of 99.
+std::int64_t beyond_p99(std::int64_t count);
 
 /// A run in the words of its users.
 struct ServingSummary {

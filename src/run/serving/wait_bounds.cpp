@@ -49,6 +49,7 @@ WaitBounds wait_bounds(const ServingPlan& plan, StepPrices& prices, const Reques
             ScaledPrices scaled(prices, factor);
             ServingPlan unseen = plan;
             unseen.on_step = nullptr;
+            unseen.goes_on = nullptr;
             summary = summarize(simulate_serving(unseen, scaled, make_requests(requests)));
         }
         return summary;

@@ -23,6 +23,36 @@ constexpr double kFewestSimulated = 600, kMostSimulated = 1000;
 // Answers of one request alone that are enough to know it.
 constexpr std::size_t kAlone = 4;
 
+/// Counts the requests of a run that wait longer than a limit: when more have than its P99 may leave out, the
+/// run misses it, whatever follows.
+class LimitMisses {
+  public:
+    LimitMisses(const ServiceLevel& level, const ServingPlan& plan, std::int64_t requests, double first)
+        : level_(level), first_(first), warm_up_(plan.warm_up_of(requests)),
+          // Refused ones and answers of one token do not count; fewer values leave out no more.
+          left_out_(beyond_p99(requests - warm_up_)) {}
+
+    /// Of a request that ended. The arithmetic is that of nearest_limit().
+    bool can_hold(std::size_t index, const ServedRequest& r) {
+        if (static_cast<std::int64_t>(index) < warm_up_)
+            return true;
+        const auto count = [](std::int64_t& misses, double value, double at_most) {
+            if (at_most > 0 && value / at_most > 1)
+                ++misses;
+        };
+        count(to_first_, r.time_to_first() * first_, level_.time_to_first_s);
+        count(per_token_, r.time_per_token(), r.output_tokens > 1 ? level_.time_per_token_s : 0);
+        count(end_to_end_, r.end_to_end(), level_.end_to_end_s);
+        return std::max({to_first_, per_token_, end_to_end_}) <= left_out_;
+    }
+
+  private:
+    const ServiceLevel& level_;
+    double first_;
+    std::int64_t warm_up_, left_out_;
+    std::int64_t to_first_ = 0, per_token_ = 0, end_to_end_ = 0;
+};
+
 } // namespace
 
 double wait_factor(const Spread& spread, double deviation) {
@@ -104,27 +134,51 @@ std::int64_t Replicas::fewest(double deviation, bool quickly) {
     return each > 0 ? std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(rate / each))) : 1;
 }
 
-SizingPressure Replicas::pressure(std::int64_t engines, double deviation, double load_factor, bool whole) {
-    const Asked asked{engines, whole ? engines : std::min(engines, kSimulated), deviation, load_factor};
+const SizingPressure* Replicas::known(const Asked& asked) const {
     const auto found =
         std::find_if(known_.begin(), known_.end(), [&](const auto& one) { return one.first == asked; });
-    if (found != known_.end())
-        return found->second;
-    known_.emplace_back(asked, simulated(engines, deviation, load_factor, whole));
+    return found != known_.end() ? &found->second : nullptr;
+}
+
+SizingPressure Replicas::pressure(std::int64_t engines, double deviation, double load_factor, bool whole) {
+    const Asked asked{engines, whole ? engines : std::min(engines, kSimulated), deviation, load_factor};
+    if (const SizingPressure* before = known(asked))
+        return *before;
+    known_.emplace_back(asked, simulated(asked, false).value());
     return known_.back().second;
 }
 
-SizingPressure Replicas::simulated(std::int64_t engines, double deviation, double load_factor, bool whole) {
+bool Replicas::holds(std::int64_t engines, double deviation, bool whole) {
+    const Asked asked{engines, whole ? engines : std::min(engines, kSimulated), deviation};
+    if (const SizingPressure* before = known(asked))
+        return before->ratio <= 1;
+    if (std::find(missed_.begin(), missed_.end(), asked) != missed_.end())
+        return false;
+    const std::optional<SizingPressure> found = simulated(asked, true);
+    if (found)
+        known_.emplace_back(asked, *found);
+    else
+        missed_.push_back(asked);
+    return found && found->ratio <= 1;
+}
+
+std::optional<SizingPressure> Replicas::simulated(const Asked& asked, bool may_give_up) {
+    const auto& [engines, alike, deviation, load_factor] = asked;
     const Factors by = factors(deviation);
     ServingPlan plan = server_.plan();
-    plan.engines = whole ? engines : std::min(engines, kSimulated);
+    plan.engines = alike;
     const double part = load_factor * static_cast<double>(plan.engines) / static_cast<double>(engines);
     if (plan.concurrency > 0)
         plan.concurrency = std::max<std::int64_t>(
             1, static_cast<std::int64_t>(std::ceil(part * static_cast<double>(plan.concurrency))));
     std::vector<ServedRequest> arriving = requests(part, plan.concurrency > 0 ? part : std::min(1.0, part));
     ScaledPrices prices(server_.prices(), by.later);
+    LimitMisses misses(request_.level, plan, static_cast<std::int64_t>(arriving.size()), by.first / by.later);
+    if (may_give_up)
+        plan.goes_on = [&](std::size_t index, const ServedRequest& r) { return misses.can_hold(index, r); };
     const ServingOutcome outcome = simulate_serving(plan, prices, std::move(arriving));
+    if (outcome.given_up)
+        return std::nullopt;
     SizingPressure most = nearest_limit(request_.level, summarize(outcome), by.first / by.later);
     if (plan.concurrency == 0 && capacity() > 0) {
         const double queue = load_factor * request_.serving.load.rate_per_s * by.later /

@@ -41,6 +41,9 @@ class Replicas {
     /// simulated with their part of the load, unless `whole`: as serve_model does.
     SizingPressure pressure(std::int64_t engines, double deviation, double load_factor = 1,
                             bool whole = false);
+    /// Whether they hold the limits under the load: pressure().ratio <= 1, of a run that ends as soon as that
+    /// cannot be any more.
+    bool holds(std::int64_t engines, double deviation, bool whole = false);
     /// One request alone on an engine: no number of engines is quicker.
     SizingPressure alone(double deviation);
     /// Intervals of the waits of so many engines, of which a few are simulated, around those of a run.
@@ -60,7 +63,10 @@ class Replicas {
     double capacity();
     /// So many times the load, in rate or users and in number.
     std::vector<ServedRequest> requests(double load_factor, double count_factor) const;
-    SizingPressure simulated(std::int64_t engines, double deviation, double load_factor, bool whole);
+    struct Asked;
+    /// Absent: given up because a limit is missed, where `may_give_up`.
+    std::optional<SizingPressure> simulated(const Asked& asked, bool may_give_up);
+    const SizingPressure* known(const Asked& asked) const;
     double quickest_rate(double later);
 
     const SizingRequest& request_;
@@ -74,6 +80,7 @@ class Replicas {
         bool operator==(const Asked&) const = default;
     };
     std::vector<std::pair<Asked, SizingPressure>> known_;
+    std::vector<Asked> missed_; ///< of what no more is known
 };
 
 } // namespace archsim

@@ -124,9 +124,7 @@ class DeviceSizer {
         if (alone.ratio > 1 && basis_.request.serving.load.shape == LengthShape::constant &&
             basis_.request.serving.load.lengths.empty() && basis_.request.serving.load.trace == nullptr)
             return 0;
-        const auto holds = [&](std::int64_t engines) {
-            return replicas.pressure(engines, deviation).ratio <= 1;
-        };
+        const auto holds = [&](std::int64_t engines) { return replicas.holds(engines, deviation); };
         std::int64_t tried = std::max(replicas.fewest(deviation), replicas.fewest(deviation, true)),
                      fails = tried - 1;
         if (tried > most)
@@ -144,7 +142,7 @@ class DeviceSizer {
         // All of them, as serve_model simulates them.
         constexpr int kMore = 4;
         for (int i = 0; i < kMore && tried <= most; ++i, ++tried)
-            if (replicas.pressure(tried, deviation, 1, true).ratio <= 1)
+            if (replicas.holds(tried, deviation, true))
                 return tried;
         return 0;
     }

@@ -206,6 +206,14 @@ TEST_CASE("what a client wrote is a measurement of the model, the device and the
         CHECK(after.summary.time_per_token_s.mean > 1.1 * before.summary.time_per_token_s.mean);
         session.given({});
     }
+    // One of several devices stands before the file.
+    MeasuredContext several;
+    several.model = kServed;
+    for (const std::string& device : {std::string("L40S"), std::string("H100")}) {
+        const std::vector<std::string> named = {device + "=" + file.string()};
+        CHECK(read_outputs(named, session, several).front().hardware == device);
+    }
+    CHECK_THROWS_AS(read_outputs(std::vector{"no such chip=" + file.string()}, session, several), InputError);
     // What the output says is what ran.
     context.model = "qwen3-8b";
     std::ofstream(file) << client_json(before, 1, kServed);

@@ -63,9 +63,10 @@ void add_client_output(Flags& flags, std::vector<std::string>& files) {
     flags
         .add_option("--from", files,
                     "JSON of vllm bench serve, sglang.bench_serving, genai-perf or aiperf of your own server "
-                    "(repeatable): the answer follows it, and its intervals shrink; the device, the format "
-                    "and the layout are those asked for")
-        .value_named("FILE")
+                    "(repeatable): estimates of that device and stack follow it, and their intervals shrink; "
+                    "one of several devices is named, H100=FILE; the format and the layout are those asked "
+                    "for")
+        .value_named("[DEVICE=]FILE")
         .in_group("Further conditions");
 }
 
@@ -82,9 +83,11 @@ MeasuredContext measured_context(const std::string& model, const std::vector<std
 
 Session open_measured(const QuestionOptions& question, const std::vector<std::string>& outputs,
                       MeasuredContext context) {
-    if (!outputs.empty() && context.hardware.empty())
-        throw UsageError("--from: clients do not write which device served them; ask for that one alone with "
-                         "--hardware, or say \"MODEL cN tpot on DEVICE = 21ms\" with --measured");
+    for (const std::string& output : outputs)
+        if (context.hardware.empty() && named_output(output).hardware.empty())
+            throw UsageError(fmt::format("--from: clients do not write which device served them; name it "
+                                         "before the file, --from DEVICE={}",
+                                         output));
     Session session = question.opened();
     if (const auto& formats = question.given("precision"); formats.size() == 1)
         context.precision = formats.front();

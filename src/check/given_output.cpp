@@ -50,12 +50,24 @@ std::vector<MeasuredRow> read_measured(std::span<const std::string> texts, const
     return rows;
 }
 
+NamedOutput named_output(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || std::filesystem::exists(text))
+        return {"", text};
+    return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
 std::vector<MeasuredRow> read_outputs(std::span<const std::string> files, const Session& session,
                                       const MeasuredContext& context) {
     accept_language_rows();
     std::vector<MeasuredRow> rows;
-    for (const std::string& file : files)
-        add_output(rows, file, session, context);
+    for (const std::string& text : files) {
+        const NamedOutput output = named_output(text);
+        MeasuredContext own = context;
+        if (!output.hardware.empty())
+            own.hardware = session.hardware().device(output.hardware).device->id;
+        add_output(rows, output.file, session, own);
+    }
     return rows;
 }
 

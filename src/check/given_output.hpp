@@ -17,7 +17,14 @@ namespace archsim {
 /// of the server's machine) is its model. Throws UsageError naming `flag`, InputError naming the file.
 ARCHSIM_API std::vector<MeasuredRow> read_measured(std::span<const std::string> texts, const Session& session,
                                                    const MeasuredContext& context, std::string_view flag);
-/// The outputs alone. Throws InputError naming a file that cannot be read, or that no such tool wrote.
+/// A file of an output, and the device that it was measured on where the text says so: "H100=bench.json". A
+/// file that has such a name is one.
+struct NamedOutput {
+    std::string hardware, file;
+};
+ARCHSIM_API NamedOutput named_output(const std::string& text);
+/// The outputs alone, FILE or DEVICE=FILE. Throws InputError naming a file that cannot be read, or that no
+/// such tool wrote, and for a device that nobody knows.
 ARCHSIM_API std::vector<MeasuredRow> read_outputs(std::span<const std::string> files, const Session& session,
                                                   const MeasuredContext& context);
 

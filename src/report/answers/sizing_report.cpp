@@ -238,6 +238,15 @@ Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
         table.notes.emplace_back("Rented: on-demand by the hour, around the clock; electricity is in it.");
     table.notes.emplace_back(fmt::format("Carbon: {:g} g CO2e/kWh, PUE {:g}.",
                                          answer.request.cost.grid_intensity, answer.request.cost.pue));
+    for (const SizedDevice& d : answer.devices)
+        if (d.layout && d.layout->given.rows > 0) {
+            const GivenWaits& given = d.layout->given;
+            table.notes.emplace_back(fmt::format(
+                "{} in {} follows your {} measurement{}: {:.3g} x the estimated time per token, {:.3g} x the "
+                "time to first token.",
+                d.hardware, d.precision, given.rows, given.rows == 1 ? "" : "s", given.later,
+                given.later * given.first));
+        }
     report.blocks.emplace_back(std::move(table));
     if (Table memory = memory_table(answer); !memory.rows.empty())
         report.blocks.emplace_back(std::move(memory));

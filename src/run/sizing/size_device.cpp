@@ -170,6 +170,7 @@ class DeviceSizer {
         layout.run.bounds = replicas.bounds(best.engines, layout.run.summary);
         layout.memory = memory(server, layout.run);
         layout.engine = server.plan().engine;
+        layout.given = given_waits(server.prices().machine());
         price(layout, out);
         out.layout = std::move(layout);
     }

@@ -5,6 +5,7 @@
 #include "archsim/compare/cost.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/run/serve.hpp"
+#include "run/serving/engine.hpp"
 
 #include <functional>
 #include <optional>
@@ -56,6 +57,8 @@ struct SizedMemory {
 
 /// The fewest of a device that hold the limits.
 struct SizedLayout {
+    /// What measurements of the user's own made of the estimates.
+    GivenWaits given;
     ServingResult run;       ///< under the load: layout, percentiles with intervals, power
     double probability = 0;  ///< that all limits hold: see size_service()
     SizingPressure pressure; ///< under the load, by the estimate

@@ -1,6 +1,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/run/session.hpp"
 #include "check/check_me.hpp"
+#include "check/given_output.hpp"
 #include "check/layer_profile.hpp"
 #include "check/tool_output.hpp"
 #include "report/answers/check_report.hpp"
@@ -293,4 +294,22 @@ TEST_CASE("clients of servers: a row for the first token and one for the time pe
     CHECK(genai.rows[0].model == "meta-llama/Llama-3.1-8B");
     CHECK(genai.rows[0].batch == 10);
     CHECK(genai.rows[1].value == Approx(9.0));
+}
+
+TEST_CASE("of several devices that of an output stands before its file", "[check][given]") {
+    CHECK(named_output("H100=bench.json").hardware == "H100");
+    CHECK(named_output("H100=bench.json").file == "bench.json");
+    CHECK(named_output("bench.json").hardware.empty());
+    CHECK(named_output("=bench.json").hardware.empty());
+    const Session& session = shipped_session();
+    const std::string file = (kOutputs / "vllm_bench_serve.json").string(), named = "L40S=" + file;
+    const auto rows = read_outputs(std::span(&named, 1), session, {.model = "qwen3-8b"});
+    const auto alone = read_outputs(std::span(&file, 1), session, {.model = "qwen3-8b", .hardware = "L40S"});
+    REQUIRE(rows.size() == alone.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        CHECK(rows[i].hardware == "L40S");
+        CHECK(rows[i].value == alone[i].value);
+    }
+    const std::string unknown = "no-such-device=" + file;
+    CHECK_THROWS_AS(read_outputs(std::span(&unknown, 1), session, {.model = "qwen3-8b"}), Error);
 }

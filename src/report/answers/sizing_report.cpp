@@ -243,7 +243,7 @@ Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
             const GivenWaits& given = d.layout->given;
             table.notes.emplace_back(fmt::format(
                 "{} in {} follows your {} measurement{}: {:.3g} x the estimated time per token, {:.3g} x the "
-                "time to first token; the others stay as estimated.",
+                "time to first token.",
                 d.hardware, d.precision, given.rows, given.rows == 1 ? "" : "s", given.later,
                 given.later * given.first));
         }

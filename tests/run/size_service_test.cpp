@@ -289,3 +289,29 @@ TEST_CASE("a measurement of one's own moves the steps that a size rests on", "[s
     session.given(read_given(rows, session, "", "--measured"));
     CHECK(step() > before);
 }
+
+TEST_CASE("a run that is given up would not have held", "[serving][sizing]") {
+    const Session& session = shipped_session();
+    const Model model = session.load("qwen3-8b");
+    for (const double users : {0.0, 64.0})
+        for (const ServiceLevel level : {ServiceLevel{0.2, 0, 0}, ServiceLevel{0, 0.02, 0},
+                                         ServiceLevel{0, 0, 4}, ServiceLevel{1, 0.05, 0}}) {
+            SizingRequest request = rate_of(users > 0 ? 0 : 40, 0, 0);
+            request.serving.plan.concurrency = static_cast<std::int64_t>(users);
+            request.serving.find_capacity = false;
+            request.serving.parallelism = Parallelism{};
+            request.level = level;
+            Replicas yes_or_no(session, model, "H100", Conditions{}, request),
+                whole(session, model, "H100", Conditions{}, request);
+            REQUIRE(whole.ready());
+            for (const std::int64_t engines : {1, 2, 4, 6})
+                for (const double deviation : {0.0, 1.5}) {
+                    const bool holds = yes_or_no.holds(engines, deviation);
+                    const SizingPressure all = whole.pressure(engines, deviation);
+                    CHECK(holds == (all.ratio <= 1));
+                    // Whoever asks for more afterwards is told all.
+                    CHECK(yes_or_no.pressure(engines, deviation).ratio == all.ratio);
+                    CHECK(yes_or_no.holds(engines, deviation) == holds);
+                }
+        }
+}

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace archsim;
@@ -227,6 +228,18 @@ TEST_CASE("percentiles by the nearest rank", "[serving]") {
     CHECK(p.p99 == 99);
     CHECK(p.mean == 50.5);
     CHECK(percentiles_of({}).p99 == 0);
+}
+
+TEST_CASE("so many values may lie above a limit that their P99 holds, and no more", "[serving]") {
+    for (const std::int64_t count : {1, 2, 99, 100, 101, 600, 1000, 2750}) {
+        const std::int64_t beyond = beyond_p99(count);
+        for (const std::int64_t misses : {beyond, beyond + 1}) {
+            std::vector<double> values(static_cast<std::size_t>(count), 1.0);
+            std::fill_n(values.begin(), std::min(misses, count), 2.0);
+            CHECK((percentiles_of(values).p99 <= 1) == (misses == beyond));
+        }
+    }
+    CHECK(beyond_p99(0) == 0);
 }
 
 TEST_CASE("what arrives during a step is in the next but one where steps are put together ahead",

@@ -48,10 +48,8 @@ struct SizeOptions {
         question.add_to(flags,
                         {.without = keys_of({FieldOf::pass, FieldOf::answer}), .several = {"precision"}});
         flags
-            .add_option(
-                "--emit", emit,
-                "only what starts the cheapest layout, a command or a manifest; sized for that engine unless "
-                "--runtime says otherwise")
+            .add_option("--emit", emit,
+                        "what starts the cheapest layout, sized for that engine (or --runtime)")
             .one_of({"vllm", "sglang", "trtllm", "kubernetes"});
         add_money(flags);
         flags.add_rule([this, &flags] { finish(serving.given(flags)); });

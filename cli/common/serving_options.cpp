@@ -63,9 +63,8 @@ void add_client_output(Flags& flags, std::vector<std::string>& files) {
     flags
         .add_option("--from", files,
                     "JSON of vllm bench serve, sglang.bench_serving, genai-perf or aiperf of your own server "
-                    "(repeatable): estimates of that device and stack follow it, and their intervals shrink; "
-                    "one of several devices is named, H100=FILE; the format and the layout are those asked "
-                    "for")
+                    "(repeatable), which the estimates of its device and stack follow; of several devices "
+                    "H100=FILE; format and layout are those asked for")
         .value_named("[DEVICE=]FILE")
         .in_group("Further conditions");
 }

@@ -51,7 +51,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 else() # to clang the same; Emscripten does not know the other name
     set(archsim_text_options -O1)
 endif()
-# Where nothing of this is at stake, with the sanitizers and for WebAssembly, all sources are one target: its groups of files
+# Clang compiles for the sanitizers and for WebAssembly, where nothing of this is at stake: all sources are one target. Its groups of files
 # (cmake/BuildTime.cmake) are larger, and generate what they share once.
 set(archsim_objects)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

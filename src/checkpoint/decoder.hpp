@@ -113,7 +113,8 @@ struct Decoder {
     bool table_norm = false;           ///< and one follows the embedding
     DataType type = DataType::float16; ///< of activations and of weights that no scheme narrows
     WeightFormats formats;
-    std::optional<Precision> weights; ///< what most of them run as where a scheme narrows them
+    std::optional<Precision> weights;  ///< what most of them run as where a scheme narrows them
+    std::optional<Precision> products; ///< what both operands of most products are quantised to, if both are
     std::vector<ResidentWeight> resident;
     LayerInputs layer_inputs;
     std::optional<Precision> cache; ///< of keys and values, where the checkpoint says so

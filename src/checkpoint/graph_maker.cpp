@@ -108,6 +108,8 @@ Graph GraphMaker::take() {
             how.emplace_back("cache", std::string(name_of(*decoder_.cache)));
         if (decoder_.weights)
             how.emplace_back("format", std::string(name_of(*decoder_.weights)));
+        if (decoder_.products)
+            how.emplace_back("products", std::string(name_of(*decoder_.products)));
         nodes("Stored", "storage", std::move(stored_), {}, std::move(how), kOwnDomain);
     }
     return std::move(graph_);

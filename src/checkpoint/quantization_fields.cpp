@@ -1,4 +1,5 @@
-// quantization_config: bits per weight with scales, and which modules are left out.
+// quantization_config: bits per weight with scales, which modules are left out, and what the products with
+// the others take of their activations.
 
 #include "checkpoint/config_parts.hpp"
 
@@ -27,18 +28,29 @@ constexpr double kGroup = 128; ///< of integer weights where none is stated
 struct Scheme {
     double bits = 0;
     std::string format;
+    std::optional<Precision> products; ///< both operands are quantised to it; none: weights alone are narrow
 };
 
 Scheme integer_groups(double bits, double group, bool zero_points) {
     const double scales = group > 0 ? (kScaleBits + (zero_points ? bits : 0)) / group : 0;
-    return {bits + scales, fmt::format("int{:.0f}", bits)};
+    return {bits + scales, fmt::format("int{:.0f}", bits), std::nullopt};
 }
 
 Scheme nvfp4() {
-    return {kFour + kBlockScaleBits / kNvBlock, "nvfp4"};
+    return {kFour + kBlockScaleBits / kNvBlock, "nvfp4", Precision::fp4};
 }
+/// Engines choose what meets MXFP4 weights; the checkpoint says nothing of it (gpt-oss: 16 bits on Hopper).
 Scheme mxfp4() {
-    return {kFour + kBlockScaleBits / kMxBlock, "mxfp4"};
+    return {kFour + kBlockScaleBits / kMxBlock, "mxfp4", std::nullopt};
+}
+Scheme mxfp8() {
+    return {kEight + kBlockScaleBits / kMxBlock, "mxfp8", Precision::fp8};
+}
+
+/// The scheme for weights alone.
+Scheme alone(Scheme scheme) {
+    scheme.products.reset();
+    return scheme;
 }
 
 Scheme fp8_blocks(Fields& q) {
@@ -46,7 +58,19 @@ Scheme fp8_blocks(Fields& q) {
     double scales = 0;
     if (block.size() == 2 && block[0] > 0 && block[1] > 0)
         scales = kFloatBits / (static_cast<double>(block[0]) * static_cast<double>(block[1]));
-    return {kEight + scales, "fp8"};
+    // Activations are quantised as they come, or with scales that the checkpoint holds ("dynamic", "static").
+    return {kEight + scales, "fp8", Precision::fp8};
+}
+
+/// The format that `type` and `num_bits` state, of activations or of a cache.
+std::optional<Precision> stated_format(Fields& f, const char* usual_type) {
+    const bool real = f.text({"type"}, usual_type) == "float";
+    const auto bits = static_cast<double>(f.count({"num_bits"}, 0));
+    if (bits == kEight)
+        return real ? Precision::fp8 : Precision::int8;
+    if (bits == kFour)
+        return real ? Precision::fp4 : Precision::int4;
+    return std::nullopt;
 }
 
 /// One group of compressed-tensors, whose `weights` say type, bits and group.
@@ -61,14 +85,23 @@ Scheme compressed_weights(Fields& w) {
     if (bits == kEight) {
         const auto block = w.counts({"block_structure"});
         if (group == kMxBlock)
-            return {kEight + kBlockScaleBits / kMxBlock, "mxfp8"};
+            return mxfp8();
         const bool blocks = block.size() == 2 && block[0] > 0 && block[1] > 0;
         return {kEight + (blocks
                               ? kFloatBits / (static_cast<double>(block[0]) * static_cast<double>(block[1]))
                               : 0),
-                "fp8"};
+                "fp8", Precision::fp8};
     }
     return group == kMxBlock ? mxfp4() : nvfp4();
+}
+
+/// The format of `input_activations` of compressed-tensors; none where they are null: weights alone.
+std::optional<Precision> compressed_inputs(const json& group, Fields& q, const std::string& name) {
+    const auto stated = group.find("input_activations");
+    if (stated == group.end() || !stated->is_object())
+        return std::nullopt;
+    Fields a(*stated, q.file(), q.place("config_groups." + name + ".input_activations."));
+    return stated_format(a, "int");
 }
 
 /// config_groups of compressed-tensors: each with the modules it is for, a class of them ("Linear") or names.
@@ -82,7 +115,8 @@ Scheme compressed(Fields& q, WeightFormats& formats) {
         if (!group.is_object() || !group.contains("weights") || !group.at("weights").is_object())
             continue;
         Fields w(group.at("weights"), q.file(), q.place("config_groups." + name + ".weights."));
-        const Scheme scheme = compressed_weights(w);
+        Scheme scheme = compressed_weights(w);
+        scheme.products = compressed_inputs(group, q, name);
         any = any.bits > 0 ? any : scheme;
         const auto targets = group.find("targets");
         if (targets == group.end() || !targets->is_array()) {
@@ -98,10 +132,25 @@ Scheme compressed(Fields& q, WeightFormats& formats) {
         }
     }
     // Names alone: what none of them is for stays wide.
-    return most.bits > 0 ? most : Scheme{0, any.format};
+    return most.bits > 0 ? most : Scheme{0, any.format, any.products};
 }
 
-/// AMD Quark: global_quant_config.weight states type and group.
+std::optional<Precision> quark_inputs(const json& global, Fields& q) {
+    const auto stated = global.find("input_tensors");
+    if (stated == global.end())
+        return std::nullopt;
+    const json& inputs = stated->is_array() && !stated->empty() ? stated->front() : *stated;
+    if (!inputs.is_object())
+        return std::nullopt;
+    Fields a(inputs, q.file(), q.place("global_quant_config.input_tensors."));
+    const std::string type = a.text({"dtype"});
+    return type.starts_with("fp8")   ? std::optional(Precision::fp8)
+           : type.starts_with("fp4") ? std::optional(Precision::fp4)
+           : type.ends_with("int8")  ? std::optional(Precision::int8)
+                                     : std::nullopt;
+}
+
+/// AMD Quark: global_quant_config.weight states type and group, input_tensors those of activations.
 Scheme quark(Fields& q) {
     const json* global = q.find({"global_quant_config"});
     if (!global || !global->is_object() || !global->contains("weight"))
@@ -113,34 +162,42 @@ Scheme quark(Fields& q) {
     Fields w(weight, q.file(), q.place("global_quant_config.weight."));
     const std::string type = w.text({"dtype"});
     const auto group = static_cast<double>(w.count({"group_size"}, 0));
+    Scheme scheme;
     if (type.starts_with("fp8"))
-        return {kEight, "fp8"};
-    if (type.starts_with("fp4"))
-        return {kFour + kBlockScaleBits / (group > 0 ? group : kMxBlock), "mxfp4"};
-    if (type.ends_with("int4") || type.ends_with("int8"))
-        return integer_groups(type.back() - '0', group, type.starts_with("u"));
-    return {};
+        scheme = {kEight, "fp8", std::nullopt};
+    else if (type.starts_with("fp4"))
+        scheme = {kFour + kBlockScaleBits / (group > 0 ? group : kMxBlock), "mxfp4", std::nullopt};
+    else if (type.ends_with("int4") || type.ends_with("int8"))
+        scheme = integer_groups(type.back() - '0', group, type.starts_with("u"));
+    scheme.products = quark_inputs(*global, q);
+    return scheme;
 }
 
 /// Names of NVIDIA's Model Optimizer (modelopt/torch/export/quant_utils.py) and of TensorRT-LLM (QuantAlgo):
 /// weights and activations, "W4A16" for weights alone.
 Scheme algorithm(const std::string& name, double group) {
     const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
+    Scheme scheme;
     if (has("NVFP4"))
-        return nvfp4();
-    if (has("MXFP4"))
-        return mxfp4();
-    if (has("MXFP8"))
-        return {kEight + kBlockScaleBits / kMxBlock, "mxfp8"};
-    if (has("FP8_PB_WO") || has("FP8_BLOCK"))
-        return {kEight + kFloatBits / (kGroup * kGroup), "fp8"};
-    if (has("W4A") || has("INT4"))
-        return integer_groups(kFour, group > 0 ? group : kGroup, has("GPTQ"));
-    if (has("FP8"))
-        return {kEight, "fp8"};
-    if (has("W8A") || has("INT8"))
-        return integer_groups(kEight, 0, false);
-    return {};
+        scheme = nvfp4();
+    else if (has("MXFP4"))
+        scheme = mxfp4();
+    else if (has("MXFP8"))
+        scheme = mxfp8();
+    else if (has("FP8_PB_WO") || has("FP8_BLOCK"))
+        scheme = {kEight + kFloatBits / (kGroup * kGroup), "fp8", Precision::fp8};
+    else if (has("W4A") || has("INT4"))
+        scheme = integer_groups(kFour, group > 0 ? group : kGroup, has("GPTQ"));
+    else if (has("FP8"))
+        scheme = {kEight, "fp8", Precision::fp8};
+    else if (has("W8A") || has("INT8"))
+        scheme = integer_groups(kEight, 0, false);
+    if (has("A16"))
+        return alone(scheme);
+    const bool integers = has("QSERVE") || has("W8A8") || has("_SQ"); // else eight bits are floats
+    if (has("A8") || integers)
+        scheme.products = integers ? Precision::int8 : Precision::fp8;
+    return scheme;
 }
 
 /// MIXED_PRECISION: an algorithm per module.
@@ -172,15 +229,16 @@ Scheme mixed(Fields& q, WeightFormats& formats) {
             formats.set_pattern(name, scheme.bits);
         }
     }
-    return {0, first.format};
+    return {0, first.format, first.products};
 }
 
+/// 8 bits: LLM.int8() quantises activations too, but for its outliers (arXiv:2208.07339, section 3).
 Scheme bitsandbytes(Fields& q) {
     if (!q.flag({"load_in_4bit", "_load_in_4bit"}))
-        return {kEight, "int8"};
+        return {kEight, "int8", std::nullopt};
     const double scales = q.flag({"bnb_4bit_use_double_quant"}) ? (kEight + kFloatBits / kNfScales) / kNfBlock
                                                                 : kFloatBits / kNfBlock;
-    return {kFour + scales, "int4"};
+    return {kFour + scales, "int4", std::nullopt};
 }
 
 /// Methods that name a type in words ("int8", "Float8WeightOnlyConfig"), anywhere in what they state.
@@ -192,7 +250,7 @@ Scheme worded(Fields& q, const std::string& method) {
     const auto has = [&](const char* part) { return words.find(part) != std::string::npos; };
     double bits = has("8") && !has("int4") ? kEight : kFour, group = kGroup;
     if (has("float8") || has("fp8"))
-        return {kEight, "fp8"};
+        return {kEight, "fp8", has("activation") ? std::optional(Precision::fp8) : std::nullopt};
     // HQQ: {"weight_quant_params": {"nbits": 4, "group_size": 64}}
     const json* weights = stated && stated->is_object() && stated->contains("weight_quant_params")
                               ? &stated->at("weight_quant_params")
@@ -236,19 +294,20 @@ Scheme scheme_of(Fields& q, const std::string& method, WeightFormats& formats) {
         return worded(q, method);
     if (method == "exl2" || method == "exl3") { // a mean over all matrices
         const double bits = q.number({"bits"}, 0);
-        return bits > 0 && bits <= kScaleBits ? Scheme{bits, fmt::format("int{:.0f}", bits)} : Scheme{};
+        return bits > 0 && bits <= kScaleBits ? Scheme{bits, fmt::format("int{:.0f}", bits), std::nullopt}
+                                              : Scheme{};
     }
     if (method == "bitnet") // ternary weights, four in a byte
-        return {2, "int2"};
+        return {2, "int2", std::nullopt};
     if (method.empty() && q.has({"bits"}) && q.has({"group_size"})) { // MLX: a scale and a bias per group
         const auto bits = static_cast<double>(q.count({"bits"}, static_cast<std::int64_t>(kFour), 1));
         const std::string mode = q.text({"mode"}, "affine");
         if (mode == "mxfp4")
             return mxfp4();
         if (mode == "nvfp4")
-            return nvfp4();
+            return alone(nvfp4());
         const double size = group(kNfBlock);
-        return {bits + (size > 0 ? 2 * kScaleBits / size : 0), fmt::format("int{:.0f}", bits)};
+        return {bits + (size > 0 ? 2 * kScaleBits / size : 0), fmt::format("int{:.0f}", bits), std::nullopt};
     }
     return compressed(q, formats);
 }
@@ -266,13 +325,7 @@ std::optional<Precision> cache_format(Fields& q) {
     if (!scheme || !scheme->is_object())
         return std::nullopt;
     Fields s(*scheme, q.file(), q.place("kv_cache_scheme."));
-    const bool real = s.text({"type"}, "float") == "float";
-    const auto bits = static_cast<double>(s.count({"num_bits"}, 0));
-    if (bits == kEight)
-        return real ? Precision::fp8 : Precision::int8;
-    if (bits == kFour)
-        return real ? Precision::fp4 : Precision::int4;
-    return std::nullopt;
+    return stated_format(s, "float");
 }
 
 } // namespace
@@ -316,6 +369,7 @@ void read_quantization(Fields& config, Decoder& decoder) {
     decoder.formats.set_scheme(scheme.bits, std::move(kept));
     decoder.facts.weight_format = scheme.format;
     decoder.weights = narrow_format(scheme.format, decoder.formats.scheme_bits());
+    decoder.products = scheme.products;
 }
 
 } // namespace archsim::checkpoint

@@ -108,18 +108,53 @@ class WorkBuilder {
     Precision compute_precision(const Operator& op) const {
         if (op.native_precision)
             return *op.native_precision;
+        // Operands that are quantised on the fly, to less than 16 bits.
+        const bool narrows =
+            bits_of(precision_.compute) < std::min(bits_of(Precision::bf16), bits_of(precision_.activations));
+        if (narrows && !multiplies_weights(op))
+            return unweighted_precision(op);
+        if (narrows && graph_.stored_weights)
+            return meeting(stated_weight_bits(op));
         // A head that is kept wide is also multiplied wide.
         if (precision_.head_bits >= bits_of(precision_.activations) &&
             bits_of(precision_.activations) > bits_of(precision_.compute) &&
             std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId in) { return is_lm_head(in); }) &&
             multiplies(op.work.kind))
             return precision_.activations;
-        // Activations that are quantised on the fly meet weights; among themselves they stay as stored.
-        if (is_integer(precision_.compute) && !is_integer(precision_.activations) && !multiplies_weights(op))
-            return precision_.activations;
         if (precision_.convolutions && op.work.kind == OpKind::convolution)
             return *precision_.convolutions;
         return precision_.compute;
+    }
+
+    /// Activations are quantised on the fly to meet weights; among themselves they stay as stored. So do
+    /// queries, but where keys and values are cached narrower: to floats as wide as these.
+    Precision unweighted_precision(const Operator& op) const {
+        const bool floats = !is_integer(precision_.compute) && !is_integer(precision_.kv_cache);
+        return floats && multiplies(op.work.kind) &&
+                       bits_of(precision_.kv_cache) < bits_of(precision_.activations)
+                   ? meeting(bits_of(precision_.kv_cache))
+                   : precision_.activations;
+    }
+
+    /// What operands of `bits` are multiplied in: no product is narrower than they are.
+    Precision meeting(double bits) const {
+        if (bits >= bits_of(precision_.activations))
+            return precision_.activations;
+        constexpr double kNearerToEight = 6; // scales of 4-bit formats take less than a bit
+        if (bits < kNearerToEight || bits_of(precision_.compute) >= bits_of(Precision::fp8))
+            return precision_.compute;
+        return is_integer(precision_.compute) ? Precision::int8 : Precision::fp8;
+    }
+
+    /// Bits of the widest matrix that `op` multiplies with, as a checkpoint states them, without scales of
+    /// its own.
+    double stated_weight_bits(const Operator& op) const {
+        double bits = 0;
+        for (const TensorId in : op.inputs)
+            if (in != kNoTensor && graph_.tensors[in].constant && graph_.tensors[in].storage_bits > 0)
+                bits = std::max(bits, stored_bits(TensorFormat(graph_.tensors[in]), precision_,
+                                                  storage(in, true), std::nullopt));
+        return bits;
     }
 
     static bool multiplies_weights(const Operator& op) {

@@ -240,7 +240,7 @@ void add_tensors(const Graph& graph, BindState& state) {
 }
 
 /// Nodes of archsim.Stored say how constants and states lie in memory: bits per element of each input, and
-/// the format of most weights where it is narrow, and that of a cache.
+/// the format of most weights where it is narrow, that of products with them, and that of a cache.
 void apply_stored(const Graph& graph, ShapedGraph& bound) {
     for (const Node& node : graph.nodes) {
         if (node.op_type != "Stored" || node.domain != kArchsimDomain)
@@ -253,6 +253,9 @@ void apply_stored(const Graph& graph, ShapedGraph& bound) {
         const AttributeValue* format = node.attribute("format");
         if (const auto* name = format ? std::get_if<std::string>(format) : nullptr)
             bound.stored_weights = parse_precision(*name);
+        const AttributeValue* products = node.attribute("products");
+        if (const auto* name = products ? std::get_if<std::string>(products) : nullptr)
+            bound.stored_products = parse_precision(*name);
         const AttributeValue* cache = node.attribute("cache");
         if (const auto* name = cache ? std::get_if<std::string>(cache) : nullptr)
             bound.stored_cache = parse_precision(*name);

@@ -23,11 +23,21 @@ std::string_view format_of(DataType type) {
     }
 }
 
+/// The operator multiplies with a matrix that the checkpoint quantised.
+bool meets_quantised_weights(const ShapedGraph& graph, const Operator& op) {
+    return std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId in) {
+        return in != kNoTensor && graph.tensors[in].constant && graph.tensors[in].storage_bits > 0 &&
+               graph.tensors[in].storage_bits < bits_of(Precision::bf16);
+    });
+}
+
 } // namespace
 
 std::string_view declared_format(const ShapedGraph& graph, const Operator& op) {
     if (op.native_precision)
         return name_of(*op.native_precision);
+    if (graph.stored_products && !op.work.contractions.empty() && meets_quantised_weights(graph, op))
+        return name_of(*graph.stored_products);
     for (const auto* ids : {&op.outputs, &op.inputs})
         for (const TensorId id : *ids)
             if (id != kNoTensor && is_floating(graph.tensors[id].type))

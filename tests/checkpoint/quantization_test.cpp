@@ -7,6 +7,7 @@
 #include "checkpoint/weight_formats.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <string>
 
@@ -36,6 +37,15 @@ std::string cache_of(const Checkpoint& c) {
         if (node.op_type == "Stored")
             if (const AttributeValue* cache = node.attribute("cache"))
                 return std::get<std::string>(*cache);
+    return "";
+}
+
+/// What both operands of most products are quantised to; "" where weights alone are narrow.
+std::string products_of(const std::string& quantization) {
+    for (const Node& node : with(quantization).graph.nodes)
+        if (node.op_type == "Stored")
+            if (const AttributeValue* products = node.attribute("products"))
+                return std::get<std::string>(*products);
     return "";
 }
 
@@ -134,4 +144,39 @@ TEST_CASE("expressions in names of modules end where they say", "[checkpoint]") 
                                    "model.layers.12.mlp.up_proj"));
     CHECK_FALSE(checkpoint::names_module("re:((((", "model.layers.2.mlp.up_proj")); // no expression, no match
     CHECK(checkpoint::names_module("*.mlp.gate.", "model.layers.3.mlp.gate"));
+}
+
+TEST_CASE("a checkpoint says whether what its weights meet is quantised too", "[checkpoint]") {
+    CHECK(products_of(R"({"quant_method": "fp8", "activation_scheme": "dynamic"})") == "fp8");
+    CHECK(products_of(R"({"quant_method": "fp8", "weight_block_size": [128, 128]})") == "fp8");
+    CHECK(products_of(R"({"quant_method": "fbgemm_fp8"})") == "fp8");
+    CHECK(products_of(R"({"quant_method": "mxfp4"})").empty());
+    CHECK(products_of(R"({"quant_method": "awq", "bits": 4})").empty());
+    const auto algorithm = [](const char* name) {
+        return products_of(fmt::format(R"({{"quant_method": "modelopt", "quant_algo": "{}"}})", name));
+    };
+    CHECK(algorithm("NVFP4") == "fp4");
+    CHECK(algorithm("FP8_PB_WO") == "fp8");
+    CHECK(algorithm("W4A16_NVFP4").empty());
+    CHECK(algorithm("W4A16_AWQ").empty());
+    CHECK(algorithm("W4A8_AWQ") == "fp8");
+    CHECK(algorithm("W4A8_MXFP4_MXFP8") == "fp8");
+    CHECK(algorithm("W4A8_QSERVE_PER_GROUP") == "int8");
+    CHECK(algorithm("W8A8_SQ_PER_CHANNEL") == "int8");
+    const auto groups = [](const char* inputs) {
+        return products_of(fmt::format(
+            R"({{"quant_method": "compressed-tensors", "config_groups": {{"group_0":
+            {{"weights": {{"num_bits": 8, "type": "{}"}}, "input_activations": {}, "targets": ["Linear"]}}}}}})",
+            std::string_view(inputs).find("float") != std::string::npos ? "float" : "int", inputs));
+    };
+    CHECK(groups(R"({"num_bits": 8, "type": "float", "dynamic": true})") == "fp8");
+    CHECK(groups(R"({"num_bits": 8, "type": "int"})") == "int8");
+    CHECK(groups("null").empty());
+    const auto quark = [](const char* inputs) {
+        return products_of(fmt::format(
+            R"({{"quant_method": "quark", "global_quant_config": {{"weight": {{"dtype": "fp8_e4m3"}}{}}}}})",
+            inputs));
+    };
+    CHECK(quark(R"(, "input_tensors": {"dtype": "fp8_e4m3"})") == "fp8");
+    CHECK(quark(R"(, "input_tensors": null)").empty());
 }

@@ -4,8 +4,13 @@
 #include "laws/laws.hpp"
 #include "run/generation/phases.hpp"
 #include "run/generation/step.hpp"
+#include "run/session/usual_precision.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
 
 using namespace archsim;
 
@@ -66,4 +71,71 @@ TEST_CASE("the cache has the format that a checkpoint states, unless another is 
                  R"({"quantization": {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8"}})");
     CHECK(cache(std::nullopt) == wide / 2);
     CHECK(cache(Precision::bf16) == wide);
+}
+
+TEST_CASE("a checkpoint that quantises activations is run so where no format is named",
+          "[generation][checkpoint]") {
+    const test::Folder folder("archsim_stored_products");
+    const Session session(SessionOptions{.data = ARCHSIM_SOURCE_DIR});
+    const auto answer = [&](const std::string& quantization, std::optional<Precision> asked,
+                            const char* device) {
+        const auto config = folder.write("config.json", fmt::format(R"({{"model_type": "llama",
+            "hidden_size": 4096, "num_hidden_layers": 4, "num_attention_heads": 32, "num_key_value_heads": 8,
+            "intermediate_size": 14336, "vocab_size": 32000{}}})",
+                                                                    quantization));
+        Conditions conditions;
+        conditions.stack = "vllm";
+        if (asked)
+            conditions.precision = PrecisionConfig::uniform(*asked);
+        const Workload workload{.model = session.load(config.string()),
+                                .prompt = Prompt{.tokens = 4096, .generate = 2}};
+        const Result result = session.estimate(workload, device, settled(conditions, workload));
+        REQUIRE(result.ok());
+        return *result.generation;
+    };
+    const std::string fp8 =
+        R"(, "quantization_config": {"quant_method": "fp8", "activation_scheme": "dynamic"})";
+    const auto plain = answer("", std::nullopt, "H100"), own = answer(fp8, std::nullopt, "H100"),
+               halves = answer(fp8, Precision::bf16, "H100"), asked = answer(fp8, Precision::fp8, "H100");
+    // Products take half the time of those in bf16; the cache stays in bf16, where nothing is said of it.
+    CHECK(own.time_to_first_token_s < 0.75 * plain.time_to_first_token_s);
+    CHECK(own.kv_cache_bytes == plain.kv_cache_bytes);
+    CHECK(asked.kv_cache_bytes == plain.kv_cache_bytes / 2);
+    CHECK(halves.time_to_first_token_s > 0.9 * plain.time_to_first_token_s);
+    // Without FP8 units the weights alone are narrow.
+    CHECK(answer(fp8, std::nullopt, "A100").time_to_first_token_s >
+          0.9 * answer("", std::nullopt, "A100").time_to_first_token_s);
+}
+
+TEST_CASE("what a scheme leaves wide is multiplied wide", "[generation][checkpoint]") {
+    const test::Folder folder("archsim_wide_products");
+    const auto config = folder.write("config.json", R"({"model_type": "qwen3_moe", "hidden_size": 1024,
+        "num_hidden_layers": 2, "num_attention_heads": 8, "num_key_value_heads": 8, "intermediate_size": 4096,
+        "vocab_size": 8000, "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 1024,
+        "quantization_config": {"quant_method": "modelopt", "quant_algo": "NVFP4",
+        "exclude_modules": ["lm_head", "model.layers.*.self_attn*"]}})");
+    const GenerationModel model(laws::session().load(config.string()), {});
+    Conditions options;
+    options.precision = PrecisionConfig::uniform(Precision::fp4);
+    options.stack = "vllm";
+    const auto machine = laws::session().machine("B200", options);
+    const ExecutedPrecision p = language_precision(*machine, options.precision, std::nullopt);
+    REQUIRE(p.supported);
+    const auto step = model.bound(1, 64, 0)->work({}, p.config, {});
+    std::map<std::string, Precision> by;
+    for (const SubgraphWork& work : step->subgraphs)
+        if (!work.anchor->contractions.empty())
+            by.emplace(work.name, work.precision);
+    const auto of = [&](const char* part) {
+        for (const auto& [name, precision] : by)
+            if (name.find(part) != std::string::npos)
+                return precision;
+        FAIL(part);
+        return Precision::fp32;
+    };
+    CHECK(of("q_proj") == Precision::fp16);
+    CHECK(of("experts") == Precision::fp4);
+    CHECK(of("lm_head") == Precision::fp16);
+    // Queries meet keys as the cache has them: in fp8, which products of fp4 take it to.
+    CHECK(of("self_attn/GroupQueryAttention") == Precision::fp8);
 }

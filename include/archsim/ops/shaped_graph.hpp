@@ -159,6 +159,8 @@ struct ARCHSIM_API ShapedGraph {
     /// Format of most weights where a checkpoint states how each of them lies in memory, narrower than what
     /// is multiplied with them: ShapedTensor::storage_bits has the bits of every one.
     std::optional<Precision> stored_weights;
+    /// Format that a checkpoint quantises both operands of most products to; none: weights alone are narrow.
+    std::optional<Precision> stored_products;
     /// Format of cached keys and values where a checkpoint states it, unless another is asked for.
     std::optional<Precision> stored_cache;
 

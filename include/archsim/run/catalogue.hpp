@@ -51,7 +51,8 @@ struct CatalogueEntry {
     std::optional<PublishedFigures> published;
     std::vector<ModelPart> parts;
     std::optional<LanguageModel> language_model;
-    std::optional<PrecisionConfig> format; ///< of a user's own file: that of its numbers
+    std::optional<PrecisionConfig> format;   ///< of a user's own file: that of its numbers
+    std::optional<PrecisionConfig> products; ///< of a checkpoint that quantises activations too
 };
 
 /// The models that come with the library. Names are read at once, an entry when somebody asks for it; safe to

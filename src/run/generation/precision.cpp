@@ -100,7 +100,8 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
     } else if (!is_integer(c.compute) && bits_of(c.compute) < 16) {
         // Products take narrow operands; the residual stream and the norms stay in 16 bits.
         c.activations = Precision::fp16;
-        c.kv_cache = bits_of(c.compute) < 8 ? Precision::fp8 : c.compute;
+        if (c.kv_cache == c.compute) // else it was said apart
+            c.kv_cache = bits_of(c.compute) < 8 ? Precision::fp8 : c.compute;
         // Weights of a format that no engine multiplies are unpacked to what they meet, which nobody
         // quantises for them (TensorRT-LLM and vLLM: MXFP4 weights with 16-bit activations on Hopper).
         unpacked = uniform && machine.matrix_ops(c.compute) <= 0 && machine.vector_ops(c.compute) <= 0;

@@ -160,6 +160,7 @@ ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info, 
     mark_buffers(checkpoint.graph, info.buffers);
     info.dims.merge(checkpoint.dims);
     info.language_model = language_model(checkpoint.facts);
+    info.products = quantised_products(checkpoint.graph);
     return {std::move(info), std::make_shared<const Graph>(std::move(checkpoint.graph)), budget};
 }
 

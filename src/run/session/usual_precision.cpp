@@ -1,6 +1,7 @@
 #include "run/session/usual_precision.hpp"
 
 #include "archsim/map/machine.hpp"
+#include "ops/families.hpp"
 
 #include <algorithm>
 #include <array>
@@ -52,6 +53,16 @@ void add(const Graph& graph, Stored& stored) {
     }
 }
 
+/// What a checkpoint says of its weights, products and cache beside their types (archsim.Stored).
+std::optional<Precision> stated(const Graph& graph, std::string_view what) {
+    for (const Node& node : graph.nodes)
+        if (node.op_type == "Stored" && node.domain == kArchsimDomain)
+            if (const AttributeValue* value = node.attribute(what))
+                if (const auto* name = std::get_if<std::string>(value))
+                    return parse_precision(*name);
+    return std::nullopt;
+}
+
 } // namespace
 
 std::optional<PrecisionConfig> format_of_file(const Graph& graph) {
@@ -80,11 +91,26 @@ std::optional<PrecisionConfig> format_of_file(const Graph& graph) {
                                                                           : Precision::fp32);
 }
 
+std::optional<PrecisionConfig> quantised_products(const Graph& graph) {
+    const std::optional<Precision> products = stated(graph, "products");
+    if (!products)
+        return std::nullopt;
+    PrecisionConfig config = PrecisionConfig::uniform(Precision::bf16); // what lies between products
+    config.compute = *products;
+    config.weights = stated(graph, "format").value_or(*products);
+    config.kv_cache = stated(graph, "cache").value_or(config.kv_cache);
+    if (is_integer(*products)) // as "w8a8"
+        config.activations = *products;
+    return config;
+}
+
 PrecisionConfig usual_precision(const Workload& workload, bool strict_fp32) {
+    const CatalogueEntry& own = workload.model.info;
     PrecisionConfig config = PrecisionConfig::uniform(Precision::fp32);
     if (!strict_fp32)
-        config = workload.prompt ? PrecisionConfig::uniform(Precision::bf16)
-                                 : workload.model.info.format.value_or(config);
+        config = own.products      ? *own.products
+                 : workload.prompt ? PrecisionConfig::uniform(Precision::bf16)
+                                   : own.format.value_or(config);
     config.strict_fp32 = strict_fp32;
     return config;
 }
@@ -115,7 +141,8 @@ PrecisionConfig usual_on(const Machine& machine) {
 Conditions settled(Conditions conditions, const Workload& workload) {
     if (!conditions.precision.named()) {
         const auto& own = workload.model.info.format;
-        if (workload.prompt || (own && own->compute != Precision::fp32) || conditions.precision.strict_fp32)
+        if (workload.prompt || workload.model.info.products || (own && own->compute != Precision::fp32) ||
+            conditions.precision.strict_fp32)
             conditions.format_of_device = false;
         conditions.precision = usual_precision(workload, conditions.precision.strict_fp32);
     }

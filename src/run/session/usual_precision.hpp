@@ -15,8 +15,14 @@ namespace archsim {
 /// weights.
 ARCHSIM_API std::optional<PrecisionConfig> format_of_file(const Graph& graph);
 
-/// The format that is meant where none is named: bf16 for answers to prompts (checkpoints of language models
-/// hold 16 bits a weight, and nobody serves them in 32), a file's own for a user's file, fp32 for the rest.
+/// The formats of a checkpoint that quantises the activations of its products too (quantization_config): FP8
+/// weights meet FP8 activations, and what lies between products, the cache among it unless the checkpoint
+/// says otherwise, stays in bf16. Nothing where weights alone are narrow.
+ARCHSIM_API std::optional<PrecisionConfig> quantised_products(const Graph& graph);
+
+/// The format that is meant where none is named: that of a checkpoint that quantises its products; bf16 for
+/// other answers to prompts (checkpoints of language models hold 16 bits a weight, and nobody serves them in
+/// 32), a file's own for a user's file, fp32 for the rest.
 /// `strict_fp32` asks for fp32.
 ARCHSIM_API PrecisionConfig usual_precision(const Workload& workload, bool strict_fp32 = false);
 

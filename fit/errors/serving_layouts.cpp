@@ -54,21 +54,6 @@ LayoutRow layout_row(const NamedTable& table, std::size_t row) {
     return out;
 }
 
-/// Over the requests that the client counts.
-MeanWaits mean_waits(const ServingOutcome& outcome, std::int64_t warm_up) {
-    MeanWaits sum;
-    double count = 0;
-    for (std::size_t i = static_cast<std::size_t>(warm_up); i < outcome.requests.size(); ++i) {
-        const ServedRequest& r = outcome.requests[i];
-        if (r.refused || r.end_s < 0)
-            continue;
-        sum.first_ms += kLayoutMilliseconds * r.time_to_first();
-        sum.token_ms += kLayoutMilliseconds * r.time_per_token();
-        ++count;
-    }
-    return count > 0 ? MeanWaits{sum.first_ms / count, sum.token_ms / count} : MeanWaits{};
-}
-
 MeasuredRow as_measured_row(const LayoutRow& row) {
     MeasuredRow told;
     told.model = row.model;
@@ -127,7 +112,7 @@ void estimate_rows(const Session& session, std::vector<LayoutRow>& rows,
                     run.output_tokens == 0 ? "no request fits into the cache" : server.prices().problem();
                 continue;
             }
-            const MeanWaits ours = mean_waits(run, protocol.warm_up * row.in_flight);
+            const MeanWaits ours = mean_waits(run, own, row.in_flight);
             row.ours = ours;
             row.low = {ours.first_ms * waits.low, ours.token_ms * steps.low};
             row.high = {ours.first_ms * waits.high, ours.token_ms * steps.high};

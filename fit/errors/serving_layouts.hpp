@@ -4,6 +4,7 @@
 
 #include "archsim/run/session.hpp"
 #include "archsim/serving/serving_result.hpp"
+#include "fit/rows/mean_waits.hpp"
 
 #include <functional>
 #include <optional>
@@ -11,11 +12,6 @@
 #include <vector>
 
 namespace archsim {
-
-/// Mean waits of clients, in milliseconds.
-struct MeanWaits {
-    double first_ms = 0, token_ms = 0;
-};
 
 /// One measured run: a layout and a number of requests in flight.
 struct LayoutRow {

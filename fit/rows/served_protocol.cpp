@@ -83,6 +83,7 @@ void fill(const JsonValue& benchmark, const MeasuredRow& row, ServedProtocol& p)
         p.wait_steps = whole_at(server, "wait_steps", p.wait_steps);
         p.balance_steps = whole_at(server, "balance_steps", p.balance_steps);
         p.poll_steps = whole_at(server, "poll_steps", p.poll_steps);
+        p.compile_s = number_at(server, "compile_s", p.compile_s);
         return;
     }
 }

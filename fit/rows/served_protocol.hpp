@@ -28,6 +28,9 @@ struct ServedProtocol {
     /// and prompts wait so many steps; 0: none do.
     std::int64_t balance_steps = 0;
     std::int64_t poll_steps = 1; ///< of the server: EngineLimits::poll_steps
+    /// Seconds that the first prompts, sent at once, wait beyond their turn for kernels that the server
+    /// compiles for shapes which no request to warm up had.
+    double compile_s = 0;
 };
 
 /// The protocol of a row, as `file` (hardware_db/server_benchmarks.json) has it: that of its client, where it

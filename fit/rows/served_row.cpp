@@ -2,6 +2,7 @@
 
 #include "archsim/run/serve.hpp"
 #include "core/data_dir.hpp"
+#include "fit/rows/mean_waits.hpp"
 #include "fit/rows/served_protocol.hpp"
 
 #include <fmt/format.h>
@@ -27,19 +28,6 @@ struct Waits {
     std::string regime;
 };
 
-/// Over the requests after the warm-up.
-double mean_wait(const ServingOutcome& outcome, std::int64_t warm_up, bool first_token) {
-    double sum = 0, count = 0;
-    for (std::size_t i = static_cast<std::size_t>(warm_up); i < outcome.requests.size(); ++i) {
-        const ServedRequest& r = outcome.requests[i];
-        if (r.refused || r.end_s < 0)
-            continue;
-        sum += first_token ? r.time_to_first() : r.time_per_token();
-        ++count;
-    }
-    return count > 0 ? sum / count : 0;
-}
-
 Waits serve(const Session& session, const Model& model, const MeasuredRow& row,
             const Conditions& conditions) {
     const std::int64_t clients = row.batch.value_or(1);
@@ -61,15 +49,13 @@ Waits serve(const Session& session, const Model& model, const MeasuredRow& row,
         waits.problem = result.reason;
         return waits;
     }
-    const auto wait = [&](bool first_token, double low, double high) {
-        constexpr double kMilliseconds = 1e3;
-        const double mean =
-            kMilliseconds * mean_wait(result.outcome, protocol.warm_up * clients, first_token);
+    const auto wait = [](double mean, double low, double high) {
         return Wait{mean, mean * low, mean * high};
     };
+    const MeanWaits mean = mean_waits(result.outcome, protocol, clients);
     // Waiting for the first token is waiting for prompts.
-    waits.first = wait(true, result.prompt_low, result.prompt_high);
-    waits.per_token = wait(false, result.step_low, result.step_high);
+    waits.first = wait(mean.first_ms, result.prompt_low, result.prompt_high);
+    waits.per_token = wait(mean.token_ms, result.step_low, result.step_high);
     waits.regime = result.step_bound;
     return waits;
 }

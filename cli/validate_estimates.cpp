@@ -139,7 +139,7 @@ int main(int argc, char** argv) {
     cli::MeasurementOptions measured;
     MeasuredContext context;
     std::string scatter, leave_out, left_out_file, save_left_out, uncertainty;
-    std::vector<std::string> first_runs, first_run_rows;
+    std::vector<std::string> first_runs, first_run_rows, served_layouts;
     bool refit = false;
     bool with_prices = false;
     std::optional<std::string> serving, memory;
@@ -183,6 +183,9 @@ int main(int argc, char** argv) {
                          "measured values of first runs that no fit sees: CSV file(s) or folders");
         flags.add_option("--uncertainty", uncertainty,
                          "write the variances that left-out rows and first runs support to FILE");
+        flags.add_option(
+            "--served-layouts", served_layouts,
+            "measured servers whose waits widths are learnt from, and that no fit sees: CSV file(s)");
         flags.add_flag(
             "--check-prices", with_prices,
             "also report the factor on the energy prices that would match the measured power, and which "
@@ -281,9 +284,13 @@ int main(int argc, char** argv) {
                 write_file(save_left_out, to_csv(rows));
             const FirstRuns runs =
                 recorded(estimator, answer.validation, first_runs, first_run_rows, threads);
-            answer.left_out = left_out_validation(answer.validation, rows, runs);
+            std::vector<ErrorRow> served;
+            for (const std::string& file : served_layouts)
+                for (ErrorRow& row : served_errors(compare_serving_layouts(session, file)))
+                    served.push_back(std::move(row));
+            answer.left_out = left_out_validation(answer.validation, rows, runs, served);
             if (!uncertainty.empty())
-                write_file(uncertainty, uncertainty_json(fit_error_model(*answer.left_out, runs)));
+                write_file(uncertainty, uncertainty_json(fit_error_model(*answer.left_out, runs, served)));
         }
         if (!leave_out.empty())
             answer.validation = leaving_out(options, estimator, [&](const LeftOutEstimators& each) {

@@ -66,6 +66,11 @@ double squared_scale(const Rows& rows, double around, double weight_around) {
 
 using Name = std::tuple<std::string, std::string, int>; // family, stack, metric
 
+/// Metrics that err unlike the times of runs: what a chip draws, and what clients wait, who queue.
+bool apart(SpreadOf metric) {
+    return of_draw(metric) || metric == SpreadOf::first_token || metric == SpreadOf::later_token;
+}
+
 /// Rows of new networks on devices that were measured with others, around the class that holds each.
 std::vector<ErrorModel::Within> fit_within(const Rows& rows) {
     std::vector<ErrorModel::Within> result;
@@ -73,7 +78,7 @@ std::vector<ErrorModel::Within> fit_within(const Rows& rows) {
     for (const ErrorRow* row : rows) {
         const int metric = static_cast<int>(row->metric);
         groups[{"", "", metric}].push_back(row);
-        if (of_draw(row->metric)) {
+        if (apart(row->metric)) {
             groups[{row->family, "", metric}].push_back(row);
         } else {
             groups[{"", "", -1}].push_back(row);
@@ -86,14 +91,14 @@ std::vector<ErrorModel::Within> fit_within(const Rows& rows) {
     const auto around = [&](const Name& name) -> std::optional<double> {
         const auto& [family, runtime, metric] = name;
         std::vector<Name> wider;
-        const bool draw = metric >= 0 && of_draw(static_cast<SpreadOf>(metric));
+        const bool own = metric >= 0 && apart(static_cast<SpreadOf>(metric));
         if (!runtime.empty() && metric >= 0)
-            wider.emplace_back(family, draw ? "" : runtime, draw ? metric : -1);
+            wider.emplace_back(family, own ? "" : runtime, own ? metric : -1);
         else if (!runtime.empty())
             wider.emplace_back(family, "", -1);
         else if (!family.empty())
             wider.emplace_back("", "", metric);
-        else if (metric >= 0 && !draw)
+        else if (metric >= 0 && !own)
             wider.emplace_back("", "", -1);
         for (const Name& candidate : wider)
             if (const auto found = scales.find(candidate); found != scales.end())
@@ -439,16 +444,23 @@ ErrorModel fit_errors(const ErrorEvidence& evidence, const Unseen& unseen, const
     ErrorModel model;
     model.degrees_of_freedom = kDegreesOfFreedom;
     const Rows known = seen(evidence.without_model, unseen);
-    model.sets = sets_of(known);
+    Rows all = known;
+    for (const ErrorRow* row : seen(evidence.served, unseen))
+        all.push_back(row);
+    model.sets = sets_of(all);
     // Rows with another network to go by, measured on the same device under the same stack.
     std::map<std::pair<std::string_view, std::string_view>, std::set<std::string_view>> networks;
-    for (const ErrorRow* row : known)
+    for (const ErrorRow* row : all)
         networks[{row->device, row->runtime}].insert(row->model);
-    Rows others;
-    std::copy_if(known.begin(), known.end(), std::back_inserter(others), [&](const ErrorRow* row) {
-        return networks[{row->device, row->runtime}].size() > 1;
-    });
-    model.within = fit_within(others);
+    const auto with_others = [&](const Rows& rows) {
+        Rows result;
+        std::copy_if(rows.begin(), rows.end(), std::back_inserter(result), [&](const ErrorRow* row) {
+            return networks[{row->device, row->runtime}].size() > 1;
+        });
+        return result;
+    };
+    const Rows others = with_others(known);
+    model.within = fit_within(with_others(all));
     std::vector<SetError> fresh;
     for (const std::vector<ErrorRow>& run : evidence.first_runs) {
         std::set<std::string_view> ids;

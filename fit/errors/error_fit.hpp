@@ -35,6 +35,7 @@ struct Unseen {
 /// What fits draw on.
 struct ErrorEvidence {
     std::vector<ErrorRow> without_model, without_device;
+    std::vector<ErrorRow> served; ///< waits of clients that no parameter was fitted to; of these widths alone
     std::vector<std::vector<ErrorRow>> first_runs; ///< one list for each recorded run
 };
 

@@ -95,8 +95,9 @@ void nest(const ErrorEvidence& evidence, const ErrorModel& all, LeaveOut what,
 }
 
 ErrorEvidence evidence_of(const std::vector<ValidatedRow>& without_model,
-                          const std::vector<ValidatedRow>& without_device, const FirstRuns& runs) {
-    ErrorEvidence evidence{error_rows(without_model), error_rows(without_device), {}};
+                          const std::vector<ValidatedRow>& without_device, const FirstRuns& runs,
+                          const std::vector<ErrorRow>& served) {
+    ErrorEvidence evidence{error_rows(without_model), error_rows(without_device), served, {}};
     for (const RecordedRun& run : runs)
         evidence.first_runs.push_back(error_rows(run.rows));
     return evidence;
@@ -129,7 +130,7 @@ std::vector<ValidatedRow> recorded_rows(const std::vector<FirstRun>& run,
 }
 
 LeftOutValidation left_out_validation(const Validation& shipped, const std::vector<LeftOutRow>& rows,
-                                      const FirstRuns& first_runs) {
+                                      const FirstRuns& first_runs, const std::vector<ErrorRow>& served) {
     std::map<std::string, double> model, device, family, before;
     for (const LeftOutRow& row : rows) {
         model[row.id] = row.without_model;
@@ -140,7 +141,7 @@ LeftOutValidation left_out_validation(const Validation& shipped, const std::vect
     std::vector<ValidatedRow> without_model = replaced(shipped, model, LeaveOut::model);
     std::vector<ValidatedRow> without_device = replaced(shipped, device, LeaveOut::device);
     std::vector<ValidatedRow> without_family = replaced(shipped, family, LeaveOut::family);
-    const ErrorEvidence evidence = evidence_of(without_model, without_device, first_runs);
+    const ErrorEvidence evidence = evidence_of(without_model, without_device, first_runs, served);
     const ErrorModel all = fit_errors(evidence);
     nest(evidence, all, LeaveOut::model, without_model);
     nest(evidence, all, LeaveOut::device, without_device);
@@ -149,6 +150,8 @@ LeftOutValidation left_out_validation(const Validation& shipped, const std::vect
         summarize(std::move(without_model)),      summarize(std::move(without_device)),
         summarize(std::move(without_family)),     0,
         check_pairs(evidence.without_model, all), check_first_runs(evidence, first_runs, all)};
+    for (FirstRunCheck& check : check_served(evidence, all))
+        result.first_runs.push_back(std::move(check));
     for (const ValidatedRow& row : shipped.rows) {
         if (!row.prediction.ok())
             continue;
@@ -159,8 +162,10 @@ LeftOutValidation left_out_validation(const Validation& shipped, const std::vect
     return result;
 }
 
-ErrorModel fit_error_model(const LeftOutValidation& left_out, const FirstRuns& first_runs) {
-    return fit_errors(evidence_of(left_out.without_model.rows, left_out.without_device.rows, first_runs));
+ErrorModel fit_error_model(const LeftOutValidation& left_out, const FirstRuns& first_runs,
+                           const std::vector<ErrorRow>& served) {
+    return fit_errors(
+        evidence_of(left_out.without_model.rows, left_out.without_device.rows, first_runs, served));
 }
 
 } // namespace archsim

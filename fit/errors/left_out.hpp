@@ -16,6 +16,8 @@
 
 namespace archsim {
 
+struct ErrorRow;
+
 /// What is left out together: all rows of one network, of one device, or of one family of devices.
 enum class LeaveOut : std::uint8_t { model, device, family };
 std::string_view name_of(LeaveOut what);
@@ -68,9 +70,11 @@ struct LeftOutValidation {
     std::vector<FirstRunCheck> first_runs;
 };
 
-/// `first_runs` are recorded predictions of rows that nobody had looked at: see recorded_rows.
+/// `first_runs` are recorded predictions of rows that nobody had looked at: see recorded_rows; `served` are
+/// errors of served_errors.
 LeftOutValidation left_out_validation(const Validation& shipped, const std::vector<LeftOutRow>& rows,
-                                      const FirstRuns& first_runs = {});
+                                      const FirstRuns& first_runs = {},
+                                      const std::vector<ErrorRow>& served = {});
 
 /// Numbers that measurements decided, beside the rows that carry them.
 struct FitSupport {
@@ -88,6 +92,7 @@ struct FitSupport {
 /// before. What a chip adds that nobody measured comes from recorded first runs, made when nobody had
 /// measured it: leaving a device out flatters, because its facts were chosen with its rows in sight. Every
 /// device counts alike there, and three devices of all families beside those of its own.
-ErrorModel fit_error_model(const LeftOutValidation& left_out, const FirstRuns& first_runs);
+ErrorModel fit_error_model(const LeftOutValidation& left_out, const FirstRuns& first_runs,
+                           const std::vector<ErrorRow>& served = {});
 
 } // namespace archsim

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace archsim {
 
@@ -16,6 +19,24 @@ std::vector<ErrorRow> without(const std::vector<ErrorRow>& rows, const std::set<
     std::copy_if(rows.begin(), rows.end(), std::back_inserter(result),
                  [&](const ErrorRow& row) { return !ids.contains(row.id); });
     return result;
+}
+
+/// Intervals of rows, each by the model that `model_for` has for it.
+template <class ModelFor>
+FirstRunCheck check_rows(std::string name, const std::vector<ErrorRow>& rows, ModelFor&& model_for) {
+    FirstRunCheck check{std::move(name), rows.size(), 0, 0, 0};
+    std::vector<double> errors, widths;
+    for (const ErrorRow& row : rows) {
+        const double half = half_width(model_for(row), row);
+        check.covered += std::abs(row.value) <= half;
+        errors.push_back(std::abs(std::exp(-row.value) - 1));
+        widths.push_back(std::exp(2 * half));
+    }
+    std::sort(errors.begin(), errors.end());
+    std::sort(widths.begin(), widths.end());
+    check.median_error = quantile(errors, 0.5);
+    check.median_width = quantile(widths, 0.5);
+    return check;
 }
 
 } // namespace
@@ -52,24 +73,31 @@ std::vector<FirstRunCheck> check_first_runs(const ErrorEvidence& evidence, const
         std::set<std::string_view> ids;
         for (const ErrorRow& row : run)
             ids.insert(row.id);
-        ErrorEvidence others{without(evidence.without_model, ids), without(evidence.without_device, ids), {}};
+        ErrorEvidence others{
+            without(evidence.without_model, ids), without(evidence.without_device, ids), evidence.served, {}};
         for (std::size_t k = 0; k < runs.size(); ++k)
             if (k != i)
                 others.first_runs.push_back(without(evidence.first_runs[k], ids));
         const ErrorModel model = fit_errors(others, {}, &shares);
-        FirstRunCheck check{runs[i].name, run.size(), 0, 0, 0};
-        std::vector<double> errors, widths;
-        for (const ErrorRow& row : run) {
-            const double half = half_width(model, row);
-            check.covered += std::abs(row.value) <= half;
-            errors.push_back(std::abs(std::exp(-row.value) - 1));
-            widths.push_back(std::exp(2 * half));
-        }
-        std::sort(errors.begin(), errors.end());
-        std::sort(widths.begin(), widths.end());
-        check.median_error = quantile(errors, 0.5);
-        check.median_width = quantile(widths, 0.5);
-        checks.push_back(std::move(check));
+        checks.push_back(
+            check_rows(runs[i].name, run, [&](const ErrorRow&) -> const ErrorModel& { return model; }));
+    }
+    return checks;
+}
+
+std::vector<FirstRunCheck> check_served(const ErrorEvidence& evidence, const ErrorModel& shares) {
+    std::vector<ErrorRow> first, later;
+    std::map<std::string, ErrorModel> models;
+    for (const ErrorRow& row : evidence.served) {
+        (row.metric == SpreadOf::first_token ? first : later).push_back(row);
+        if (!models.contains(row.model))
+            models.emplace(row.model, fit_errors(evidence, {row.model, "", ""}, &shares));
+    }
+    const auto unseen = [&](const ErrorRow& row) -> const ErrorModel& { return models.at(row.model); };
+    std::vector<FirstRunCheck> checks;
+    if (!first.empty()) {
+        checks.push_back(check_rows("served: time to first token", first, unseen));
+        checks.push_back(check_rows("served: time per output token", later, unseen));
     }
     return checks;
 }

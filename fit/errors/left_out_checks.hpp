@@ -15,4 +15,7 @@ PairOdds check_pairs(const std::vector<ErrorRow>& rows, const ErrorModel& model)
 std::vector<FirstRunCheck> check_first_runs(const ErrorEvidence& evidence, const FirstRuns& runs,
                                             const ErrorModel& shares);
 
+/// Waits of clients by models that have not seen the row's network; nothing where there are none.
+std::vector<FirstRunCheck> check_served(const ErrorEvidence& evidence, const ErrorModel& shares);
+
 } // namespace archsim

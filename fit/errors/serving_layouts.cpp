@@ -85,15 +85,20 @@ void estimate_rows(const Session& session, std::vector<LayoutRow>& rows,
         conditions.stack = first.runtime;
         if (!first.precision.empty())
             conditions.precision = precision_named(first.precision);
-        Server server(session, session.load(first.model), first.hardware, conditions, request);
+        const Model model = session.load(first.model);
+        Server server(session, model, first.hardware, conditions, request);
         if (!server.ready()) {
             fail(server.basis().reason);
             return;
         }
         const Spread waits = waiting_spread(server.prices().machine(), SpreadOf::first_token);
         const Spread steps = waiting_spread(server.prices().machine(), SpreadOf::later_token);
+        const Device& device = *server.prices().machine().device;
         for (const std::size_t i : members) {
             LayoutRow& row = rows[i];
+            row.network = model.name();
+            row.family = name_of(device.family);
+            row.generation = device.generation;
             ServingPlan plan = server.plan();
             plan.concurrency = row.in_flight;
             // Scripts start the server anew for every number in flight.
@@ -230,6 +235,32 @@ ServingLayouts compare_serving_layouts(const Session& session, const std::string
     }
     out.groups = layout_groups(out.rows);
     return out;
+}
+
+std::vector<ErrorRow> served_errors(const ServingLayouts& layouts) {
+    std::vector<ErrorRow> errors;
+    for (const LayoutRow& row : layouts.rows) {
+        if (!row.ours)
+            continue;
+        const auto add = [&](SpreadOf metric, double measured, double ours) {
+            ErrorRow error;
+            error.id = fmt::format("{} {}", row.source, row.in_flight);
+            error.family = row.family;
+            error.runtime = row.runtime;
+            error.device = row.hardware;
+            error.model = row.network;
+            error.generation = row.generation;
+            error.metric = metric;
+            error.value = std::log(measured / ours);
+            error.predicted = std::log(ours);
+            error.workload = fmt::format("{} {} {} {} {}", row.precision, to_string(row.way),
+                                         row.prompt_tokens, row.output_tokens, row.in_flight);
+            errors.push_back(std::move(error));
+        };
+        add(SpreadOf::first_token, row.measured.first_ms, row.ours->first_ms);
+        add(SpreadOf::later_token, row.measured.token_ms, row.ours->token_ms);
+    }
+    return errors;
 }
 
 bool is_serving_layouts(const std::string& file) {

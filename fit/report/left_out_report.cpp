@@ -114,7 +114,8 @@ void add_first_run_checks(const std::vector<FirstRunCheck>& checks, Report& repo
     report.blocks.push_back(Heading{3, "Intervals of rows that nobody had seen"});
     report.blocks.push_back(Paragraph{
         "Recorded first runs: predictions of their day, with the intervals of an error model that has "
-        "seen none of the run's rows."});
+        "seen none of the run's rows. Served: waits of clients to whom no parameter was fitted, with the "
+        "intervals of a model that has not seen the row's network."});
     Table table;
     table.columns = {{"Run", "", "run"},
                      {"Rows", "", "rows", Align::right},

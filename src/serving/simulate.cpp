@@ -15,6 +15,13 @@ namespace archsim {
 
 StepPrices::~StepPrices() = default;
 
+void StepPrices::price_on(StepLoad load, std::span<StepCost> costs) {
+    for (StepCost& cost : costs) {
+        cost = price(load);
+        load.go_on(1);
+    }
+}
+
 namespace {
 
 using serving::Engine;

@@ -30,6 +30,9 @@ using serving::EngineRole;
 enum class EventKind : std::uint8_t { step_end, transferred, arrival, prepared };
 
 struct Event {
+    Event(double at, std::uint64_t made, EventKind what, std::size_t whose)
+        : time(at), order(made), kind(what), subject(whose) {}
+
     double time = 0;
     std::uint64_t order = 0; ///< of making: decides between events of one time
     EventKind kind = EventKind::arrival;
@@ -143,7 +146,8 @@ class Simulation {
     }
 
     void add(double time, EventKind kind, std::size_t subject) {
-        events_.push({time, order_++, kind, subject});
+        events_.emplace(time, order_++, kind,
+                        subject); // in its place: a copy waits for what was just written
     }
 
     void advance(double time) {

@@ -72,6 +72,16 @@ TEST_CASE("names: case, aliases, power modes, paths, nearest", "[hardware]") {
     CHECK(database.device("acme-1").device == database.device("Rocket 100").device);
 }
 
+TEST_CASE("a name of many devices is answered with some of them and their number", "[hardware]") {
+    CHECK_THAT(message_of(test::shipped_session().hardware(), "MacBook"),
+               Catch::Contains("MacBook Air M") && Catch::Contains("or another of"));
+    // Every one of them is a device.
+    const HardwareDatabase& database = test::shipped_session().hardware();
+    CHECK(database.device("MacBook Pro M4 Max").device->id == "Apple-M4-Max-GPU");
+    CHECK(database.device("MacBook Pro M4 Max, 64GB").device->id == "Apple-M4-Max-GPU");
+    CHECK(database.device("Mac Studio M3 Ultra").device->id == "Apple-M3-Ultra-GPU");
+}
+
 TEST_CASE("edit distance counts swaps once and finds parts of names", "[hardware]") {
     const std::vector<std::string> known = {"RTX-4090", "RTX-5090", "H100", "A100", "Jetson-AGX-Orin"};
     CHECK(nearest_names("RTX-4009", known, 1) == std::vector<std::string>{"RTX-4090"});

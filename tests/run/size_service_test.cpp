@@ -288,6 +288,36 @@ TEST_CASE("a measurement of one's own moves the steps that a size rests on", "[s
     const std::vector<std::string> rows = {"tinyllama-1.1b fp16 on L40S under vllm = 400ms"};
     session.given(read_given(rows, session, "", "--measured"));
     CHECK(step() > before);
+    // A device that holds nothing was measured all the same.
+    request.level.time_per_token_s = 1e-6;
+    const SizingAnswer none =
+        size_service(session, session.load("tinyllama-1.1b"), hardware, formats, request);
+    REQUIRE_FALSE(none.devices.front().layout);
+    CHECK(none.devices.front().given.rows == 1);
+    CHECK_THAT(render(none, Format::text), Catch::Contains("follows your 1 measurement"));
+}
+
+TEST_CASE("what a server notes of its conditions does not depend on how its engines were set", "[serving]") {
+    ServingRequest request = rate_of(2, 1, 0.2).serving;
+    request.parallelism = Parallelism{};
+    Server server(shipped_session(), shipped_session().load("tinyllama-1.1b"), "TPU-v5e", Conditions{},
+                  request);
+    REQUIRE(server.ready());
+    const std::vector<std::string> notes = server.basis().notes;
+    REQUIRE_FALSE(notes.empty()); // the stack compiles fixed shapes
+    for (const std::int64_t engines : {2, 3})
+        server.use_engines(engines);
+    CHECK(server.basis().notes == notes);
+}
+
+TEST_CASE("every reason is told once", "[sizing]") {
+    SizingRequest request = rate_of(2, 0, 1e-6);
+    const std::string text = render(sized("tinyllama-1.1b", request), Format::text);
+    std::size_t times = 0;
+    for (std::size_t at = text.find("one request alone"); at != std::string::npos;
+         at = text.find("one request alone", at + 1))
+        ++times;
+    CHECK(times == sized_hardware().size());
 }
 
 TEST_CASE("a run that is given up would not have held", "[serving][sizing]") {

@@ -197,8 +197,7 @@ NetworkWork mixed_step(const NetworkWork& decode, const NetworkWork& prefill, do
         if (first < mixed.subgraphs.size()) {
             own = named_as(mixed.subgraphs[first], own);
         } else {
-            own_operators.add(own,
-                              [&](std::size_t op) { return *prefill.subgraphs[i].operators[op].op; });
+            own_operators.add(own, [&](std::size_t op) { return *prefill.subgraphs[i].operators[op].op; });
             own.repeat *= share;
         }
         mixed.subgraphs.push_back(own);

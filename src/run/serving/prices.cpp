@@ -109,7 +109,8 @@ EnginePrices::Point EnginePrices::keep(const Estimate& e) {
 
 /// A point, by whoever asks first; later ones wait for nobody.
 template <class Make>
-EnginePrices::Point EnginePrices::at(Table& table, std::size_t row, std::size_t column, const Make& make) {
+const EnginePrices::Point& EnginePrices::at(Table& table, std::size_t row, std::size_t column,
+                                            const Make& make) {
     Slot& slot = table.slots[row * kLengths + column];
     if (!slot.ready.load(std::memory_order_acquire)) {
         const std::lock_guard lock(filling_);
@@ -142,8 +143,8 @@ EnginePrices::Table& EnginePrices::decode_table(std::int64_t verified) {
     return verifying_.try_emplace(verified, kCounts).first->second;
 }
 
-EnginePrices::Point EnginePrices::decode_at(Table& table, std::size_t count, std::size_t length,
-                                            std::int64_t verified) {
+const EnginePrices::Point& EnginePrices::decode_at(Table& table, std::size_t count, std::size_t length,
+                                                   std::int64_t verified) {
     return at(table, count, length, [&] {
         return keep(runner_.price(*runner_.work(kCountGrid[count], verified, length_at(length))));
     });
@@ -171,30 +172,28 @@ class EnginePrices::Decoding {
 
     /// Of the contexts as they are.
     Point price() {
-        Pair sums;
+        Point low_sum, high_sum;
         for (std::size_t i = 0; i < used_; ++i) {
             Span& s = spans_[i];
             const auto number = static_cast<double>(s.sequences);
             const auto low = static_cast<double>(length_at(s.index)),
                        high = static_cast<double>(length_at(s.index + 1));
             const double part = (static_cast<double>(s.positions) / number - low) / (high - low);
-            if (part > 0 && !s.has_end) {
+            if (part > 0 && s.ends.low == nullptr)
                 s.ends = at(s.index + 1);
-                s.has_end = true;
-            }
-            const auto add = [&](Point& sum, const Point& starts, const Point& ends) {
-                const Point mean = part > 0 ? between(starts, ends, part) : starts;
+            const auto add = [&](Point& sum, const Point* starts, const Point* ends) {
+                const Point mean = part > 0 ? between(*starts, *ends, part) : *starts;
                 sum = {sum.seconds + number * mean.seconds, sum.joules + number * mean.joules,
                        sum.known && mean.known};
             };
-            add(sums.low, s.starts.low, s.ends.low);
+            add(low_sum, s.starts.low, s.ends.low);
             if (!on_grid())
-                add(sums.high, s.starts.high, s.ends.high);
+                add(high_sum, s.starts.high, s.ends.high);
         }
         const auto mean = [&](const Point& sum) {
             return Point{sum.seconds / all_, sum.joules / all_, sum.known};
         };
-        return on_grid() ? mean(sums.low) : between(mean(sums.low), mean(sums.high), count_.part);
+        return on_grid() ? mean(low_sum) : between(mean(low_sum), mean(high_sum), count_.part);
     }
 
     /// Every sequence is a position further, in its span.
@@ -205,20 +204,20 @@ class EnginePrices::Decoding {
 
   private:
     struct Pair {
-        Point low, high; ///< at the count below and above
+        const Point* low = nullptr; ///< at the count below
+        const Point* high = nullptr;
     };
     struct Span {
         std::size_t index = 0;
         std::int64_t sequences = 0, positions = 0;
-        Pair starts, ends;
-        bool has_end = false; ///< asked for where somebody is beyond the start
+        Pair starts, ends; ///< its end is asked for where somebody is beyond the start
     };
     bool on_grid() const { return count_.part <= 0; }
     Pair at(std::size_t length) {
         Pair pair;
-        pair.low = prices_.decode_at(table_, count_.low, length, verified_);
+        pair.low = &prices_.decode_at(table_, count_.low, length, verified_);
         if (!on_grid())
-            pair.high = prices_.decode_at(table_, count_.high, length, verified_);
+            pair.high = &prices_.decode_at(table_, count_.high, length, verified_);
         return pair;
     }
 

@@ -74,10 +74,10 @@ class ARCHSIM_API EnginePrices final : public StepPrices {
     };
 
     template <class Make>
-    Point at(Table& table, std::size_t row, std::size_t column, const Make& make);
+    const Point& at(Table& table, std::size_t row, std::size_t column, const Make& make);
     void fill(Table& table, std::size_t row, std::size_t column, const NetworkWork& work);
     Table& decode_table(std::int64_t verified);
-    Point decode_at(Table& table, std::size_t count, std::size_t length, std::int64_t verified);
+    const Point& decode_at(Table& table, std::size_t count, std::size_t length, std::int64_t verified);
     class Decoding;
     Point decode(std::int64_t sequences, const ContextCounts& contexts, std::int64_t verified);
     Point mixed_at(std::size_t count, std::size_t length);

@@ -10,9 +10,7 @@ class ScaledPrices final : public StepPrices {
     /// `prices` must outlive it.
     ScaledPrices(StepPrices& prices, double factor) : prices_(prices), factor_(factor) {}
 
-    StepCost price(const StepLoad& load) override {
-        return scaled(prices_.price(load));
-    }
+    StepCost price(const StepLoad& load) override { return scaled(prices_.price(load)); }
     void price_on(StepLoad load, std::span<StepCost> costs) override {
         prices_.price_on(load, costs);
         for (StepCost& cost : costs)

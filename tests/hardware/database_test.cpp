@@ -1,6 +1,7 @@
 #include "archsim/hardware/database.hpp"
 
 #include "hardware/temporary_database.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 #include <thread>
@@ -73,10 +74,10 @@ TEST_CASE("names: case, aliases, power modes, paths, nearest", "[hardware]") {
 }
 
 TEST_CASE("a name of many devices is answered with some of them and their number", "[hardware]") {
-    CHECK_THAT(message_of(test::shipped_session().hardware(), "MacBook"),
+    CHECK_THAT(message_of(shipped_session().hardware(), "MacBook"),
                Catch::Contains("MacBook Air M") && Catch::Contains("or another of"));
     // Every one of them is a device.
-    const HardwareDatabase& database = test::shipped_session().hardware();
+    const HardwareDatabase& database = shipped_session().hardware();
     CHECK(database.device("MacBook Pro M4 Max").device->id == "Apple-M4-Max-GPU");
     CHECK(database.device("MacBook Pro M4 Max, 64GB").device->id == "Apple-M4-Max-GPU");
     CHECK(database.device("Mac Studio M3 Ultra").device->id == "Apple-M3-Ultra-GPU");

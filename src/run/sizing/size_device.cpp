@@ -17,7 +17,12 @@ namespace archsim {
 
 namespace {
 
-constexpr double kGramsPerKg = 1000, kWattsPerKw = 1000;
+constexpr double kGramsPerKg = 1000, kWattsPerKw = 1000, kMilliseconds = 1000;
+
+/// "2.55 s", "36.8 ms".
+std::string wait_text(double seconds) {
+    return seconds < 1 ? fmt::format("{:.3g} ms", kMilliseconds * seconds) : fmt::format("{:.3g} s", seconds);
+}
 
 /// A way and how many engines of it hold.
 struct Found {
@@ -159,8 +164,8 @@ class DeviceSizer {
         if (!out.reason.empty())
             return;
         if (nearest_.ratio > 1)
-            out.reason = fmt::format("one request alone: {} {:.3g} s, {:.2g} x the limit",
-                                     name_of(nearest_.limit), nearest_.value, nearest_.ratio);
+            out.reason = fmt::format("one request alone: {} {}, {:.2g} x the limit", name_of(nearest_.limit),
+                                     wait_text(nearest_.value), nearest_.ratio);
         else
             out.reason = fmt::format("more than {} devices", basis_.request.most_devices);
     }

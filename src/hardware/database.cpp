@@ -40,7 +40,18 @@ constexpr unsigned kMaxReaders = 4;
     finding.kind = FindingKind::unknown_name;
     finding.message = fmt::format("no {} is called \"{}\"", what, name);
     constexpr std::size_t kFew = 8; // as many as a line can name
-    finding.hint = !nearest.empty()      ? fmt::format("is {} meant?", either_of(nearest))
+    // A name of many, "MacBook", is a part of more names than those that are shown.
+    const auto holding = [&](const std::vector<std::string>& names) {
+        return static_cast<std::size_t>(std::count_if(names.begin(), names.end(), [&](const auto& one) {
+            return name_key(one).find(name_key(name)) != std::string::npos;
+        }));
+    };
+    const std::size_t all = holding(known) + holding(others);
+    finding.hint = !nearest.empty()
+                       ? fmt::format("is {} meant{}?", either_of(nearest),
+                                     all > nearest.size()
+                                         ? fmt::format(", or another of {} names with \"{}\"", all, name)
+                                         : "")
                    : known.size() > kFew ? fmt::format("list_hardware_mappers shows every {}", what)
                                          : fmt::format("give {}", either_of(known));
     throw InputError(finding);

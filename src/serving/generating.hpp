@@ -34,8 +34,6 @@ class Generating {
     bool empty() const { return members_.empty(); }
     /// Their contexts as they are.
     const ContextCounts& contexts() const { return contexts_; }
-    /// Spans beyond so many hold none.
-    std::size_t spans() const { return spans_; }
     /// Positions of all contexts.
     std::int64_t positions() const;
 

@@ -187,14 +187,18 @@ void Engine::admit(std::vector<ServedRequest>& requests, double seen_s, std::int
 }
 
 /// One more step of the sequences of the last one, each a position further.
-void Engine::coast() {
-    std::int64_t positions = 0;
-    for (std::size_t span = 0; span < generating_.spans(); ++span)
-        positions += load_.contexts.positions[span] += load_.contexts.sequences[span];
-    load_.context = static_cast<double>(positions) / static_cast<double>(load_.sequences);
+StepCost Engine::coast() {
+    if (ahead_at_ == ahead_costs_.size()) {
+        const auto steps = std::min(coasts_, static_cast<std::int64_t>(ahead_costs_.size()));
+        ahead_at_ -= static_cast<std::size_t>(steps);
+        load_.go_on(1);
+        prices_->price_on(load_, std::span(ahead_costs_).subspan(ahead_at_));
+        load_.go_on(steps - 1);
+    }
     used_ += load_.sequences;
     waste_ = 1 - static_cast<double>(used_) / static_cast<double>(given_);
     --coasts_;
+    return ahead_costs_[ahead_at_++];
 }
 
 std::span<const StepRequest> Engine::last_step() {
@@ -231,13 +235,13 @@ bool Engine::resume(std::size_t request, const ServedRequest& r, std::int64_t em
 bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCost& cost) {
     const double seen_s = seen_till(now);
     if (coasts_ > 0 && (queue_.empty() || blocked_)) {
-        coast();
+        cost = coast();
         stepping_ = true;
         began_s_ = now;
-        cost = prices_->price(load_);
         return true;
     }
     load_ = StepLoad{};
+    ahead_at_ = ahead_costs_.size();
     load_.verified = 1 + limits_.drafted;
     load_.sequences = static_cast<std::int64_t>(generating_.size());
     std::int64_t budget =

@@ -9,6 +9,7 @@
 #include "serving/prefix_cache.hpp"
 #include "serving/random.hpp"
 
+#include <array>
 #include <deque>
 
 namespace archsim::serving {
@@ -74,7 +75,7 @@ class Engine {
     bool admits_now(const std::vector<ServedRequest>& requests, double seen_s, std::int64_t budget);
     void admit(std::vector<ServedRequest>& requests, double seen_s, std::int64_t& budget);
     void count_load();
-    void coast();
+    StepCost coast();
     void finish(const Sequence& s, std::vector<ServedRequest>& requests, std::vector<std::size_t>& finished);
     std::int64_t read(double now, std::vector<ServedRequest>& requests, std::vector<std::size_t>& finished);
     std::int64_t accepted_tokens();
@@ -94,6 +95,9 @@ class Engine {
     std::int64_t generated_ = 0;    ///< sequences of it behind their prompt
     /// Steps can still follow in which every sequence emits a token and nobody comes or goes.
     std::int64_t coasts_ = 0;
+    /// Of them, those whose prices are at hand; `load_` is that of the last one.
+    std::array<StepCost, 16> ahead_costs_;
+    std::size_t ahead_at_ = ahead_costs_.size();
     bool blocked_ = false; ///< the head of the queue found no room in the last step that was counted anew
     bool prompts_alone_ = false;        ///< in this step nobody generates
     std::int64_t given_ = 0, used_ = 0; ///< positions that sequences were given, and have in the step

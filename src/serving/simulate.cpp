@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 
+#include "serving/event_queue.hpp"
 #include "serving/serving_engine.hpp"
 
 #include <algorithm>
@@ -9,29 +10,24 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
-#include <queue>
 
 namespace archsim {
 
 StepPrices::~StepPrices() = default;
 
+void StepPrices::price_on(StepLoad load, std::span<StepCost> costs) {
+    for (StepCost& cost : costs) {
+        cost = price(load);
+        load.go_on(1);
+    }
+}
+
 namespace {
 
 using serving::Engine;
 using serving::EngineRole;
-
-enum class EventKind : std::uint8_t { step_end, transferred, arrival, prepared };
-
-struct Event {
-    double time = 0;
-    std::uint64_t order = 0; ///< of making: decides between events of one time
-    EventKind kind = EventKind::arrival;
-    std::size_t subject = 0; ///< engine, or request
-
-    bool operator>(const Event& other) const {
-        return time != other.time ? time > other.time : order > other.order;
-    }
-};
+using serving::Event;
+using serving::EventKind;
 
 class Simulation {
   public:
@@ -114,14 +110,12 @@ class Simulation {
     /// Arrivals that are known from the start come from the list of requests: a heap of a thousand costs more
     /// than all that an engine does in a step. At one time they are before what they cause.
     Event take(std::size_t known) {
-        if (coming_ < known && (events_.empty() || out_.requests[coming_].arrival_s <= events_.top().time)) {
+        if (coming_ < known && out_.requests[coming_].arrival_s <= events_.next_time()) {
             const std::size_t request = coming_++;
             skip_resumed();
             return {out_.requests[request].arrival_s, 0, EventKind::arrival, request};
         }
-        const Event event = events_.top();
-        events_.pop();
-        return event;
+        return events_.take();
     }
 
     void skip_resumed() {
@@ -131,12 +125,11 @@ class Simulation {
 
     double next_time(std::size_t known) const {
         const double none = std::numeric_limits<double>::infinity();
-        return std::min(coming_ < known ? out_.requests[coming_].arrival_s : none,
-                        events_.empty() ? none : events_.top().time);
+        return std::min(coming_ < known ? out_.requests[coming_].arrival_s : none, events_.next_time());
     }
 
     void add(double time, EventKind kind, std::size_t subject) {
-        events_.push({time, order_++, kind, subject});
+        events_.add({time, order_++, kind, subject});
     }
 
     void advance(double time) {
@@ -292,7 +285,7 @@ class Simulation {
     std::size_t answers_from_ = 0;
     std::size_t coming_ = 0; ///< the next request that arrives by itself
     std::size_t next_ = 0;   ///< and the next that comes when one ends
-    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+    serving::EventQueue events_;
     std::vector<std::size_t> finished_;
     std::vector<std::size_t> touched_; ///< engines, in this instant: a request came, or a step ended
     std::size_t waiting_ = 0;          ///< requests that no engine has begun

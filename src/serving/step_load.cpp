@@ -31,4 +31,11 @@ StepLoad StepLoad::of(std::span<const StepRequest> requests, std::int64_t verifi
     return load;
 }
 
+void StepLoad::go_on(std::int64_t steps) {
+    std::int64_t all = 0;
+    for (std::size_t span = 0; span < ContextCounts::kSpans; ++span)
+        all += contexts.positions[span] += steps * contexts.sequences[span];
+    context = static_cast<double>(all) / static_cast<double>(sequences);
+}
+
 } // namespace archsim

@@ -1,6 +1,7 @@
 #include "archsim/hardware/database.hpp"
 
 #include "hardware/temporary_database.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 #include <thread>
@@ -70,6 +71,16 @@ TEST_CASE("names: case, aliases, power modes, paths, nearest", "[hardware]") {
     CHECK(database.device_ids() == std::vector<std::string>{"Acme-1", "Acme-2"});
     // The same object every time.
     CHECK(database.device("acme-1").device == database.device("Rocket 100").device);
+}
+
+TEST_CASE("a name of many devices is answered with some of them and their number", "[hardware]") {
+    CHECK_THAT(message_of(shipped_session().hardware(), "MacBook"),
+               Catch::Contains("MacBook Air M") && Catch::Contains("or another of"));
+    // Every one of them is a device.
+    const HardwareDatabase& database = shipped_session().hardware();
+    CHECK(database.device("MacBook Pro M4 Max").device->id == "Apple-M4-Max-GPU");
+    CHECK(database.device("MacBook Pro M4 Max, 64GB").device->id == "Apple-M4-Max-GPU");
+    CHECK(database.device("Mac Studio M3 Ultra").device->id == "Apple-M3-Ultra-GPU");
 }
 
 TEST_CASE("edit distance counts swaps once and finds parts of names", "[hardware]") {

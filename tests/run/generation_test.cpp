@@ -8,6 +8,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <set>
+
 using namespace archsim;
 
 namespace {
@@ -421,6 +423,34 @@ TEST_CASE("a mixed step does the work of both and reads weights once", "[generat
         alone += work.repeat * work.weight_bytes;
     CHECK(macs == Approx(decode->macs + 0.5 * prefill->macs));
     CHECK(weights == Approx(alone).epsilon(0.01));
+}
+
+TEST_CASE("a mixed step counts a class of subgraphs as it counts each of them", "[generation]") {
+    const auto decode = llama().bound(64, 1, 300)->work({}, kFp16, {});
+    for (const std::int64_t prompts : {1, 2}) {
+        const auto prefill = llama().bound(prompts, 256, 0)->work({}, kFp16, {});
+        const NetworkWork mixed = mixed_step(*decode, *prefill, 1);
+        REQUIRE(mixed.representatives.size() == mixed.subgraphs.size());
+        const std::set<std::uint32_t> classes(mixed.representatives.begin(), mixed.representatives.end());
+        CHECK(classes.size() < mixed.subgraphs.size() / 4);
+        for (std::size_t i = 0; i < mixed.subgraphs.size(); ++i) {
+            const SubgraphWork &own = mixed.subgraphs[i], &first = mixed.subgraphs[mixed.representatives[i]];
+            CHECK(own.macs == first.macs);
+            CHECK(own.activation_bytes() == first.activation_bytes());
+            CHECK(own.repeat == first.repeat);
+        }
+        NetworkWork each = mixed;
+        each.representatives.clear();
+        for (const char* device : {"H100", "TPU-v5e", "Xeon-8480+", "Gaudi-2", "Apple-M4-Max-GPU"}) {
+            INFO(device);
+            const auto machine = laws::session().machine(device, options_of(Precision::fp16));
+            const Estimate by_class = estimate(mixed, *machine, {true, false}),
+                           one_by_one = estimate(each, *machine, {true, false});
+            CHECK(by_class.status == one_by_one.status);
+            CHECK(by_class.latency_s == Approx(one_by_one.latency_s).epsilon(1e-12));
+            CHECK(by_class.energy.total() == Approx(one_by_one.energy.total()).epsilon(1e-12));
+        }
+    }
 }
 
 TEST_CASE("a saturated server beats a stream, within its memory", "[generation]") {

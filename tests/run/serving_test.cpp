@@ -35,6 +35,17 @@ ServingResult serve(const ServingRequest& request, const std::string& device = "
     return run_serving(session, session.load(model), device, in_fp8(), request);
 }
 
+/// Prices that know nothing of steps that follow each other.
+class OneByOne final : public StepPrices {
+  public:
+    explicit OneByOne(StepPrices& prices) : prices_(prices) {}
+    StepCost price(const StepLoad& load) override { return prices_.price(load); }
+    double cache_bytes(double positions) const override { return prices_.cache_bytes(positions); }
+
+  private:
+    StepPrices& prices_;
+};
+
 } // namespace
 
 TEST_CASE("served on every device that holds the model: Little's law and conserved tokens", "[serving]") {
@@ -323,4 +334,42 @@ TEST_CASE("a float narrower than the checkpoint holds means weights that were qu
     CHECK(anew.prices().weight_bytes() > 0.5 * stored.prices().weight_bytes());
     CHECK(anew.basis().precision == "fp4");
     CHECK(anew.prices().typical_step(4).latency_s < stored.prices().typical_step(4).latency_s);
+}
+
+TEST_CASE("steps that are priced ahead cost what each costs for itself, to the bit", "[serving]") {
+    const Session& session = test::shipped_session();
+    const Model model = session.load("llama-3-8b");
+    for (const Parallelism way : {Parallelism{}, Parallelism{.tensor = 2}, Parallelism{.pipeline = 2}})
+        for (const double rate : {1.0, 20.0}) {
+            ServingRequest request = load_of(rate);
+            request.load.shape = rate > 1 ? LengthShape::exponential : LengthShape::constant;
+            request.parallelism = way;
+            Server server(session, model, "H100", in_fp8(), request);
+            REQUIRE(server.ready());
+            OneByOne one_by_one(server.prices());
+            const ServingOutcome ahead = simulate_serving(server.plan(), server.prices(),
+                                                          make_requests(request.load)),
+                                 each =
+                                     simulate_serving(server.plan(), one_by_one, make_requests(request.load));
+            CHECK(ahead.steps == each.steps);
+            CHECK(ahead.joules == each.joules);
+            CHECK(ahead.busy_s == each.busy_s);
+            CHECK(ahead.cache_wasted == each.cache_wasted);
+            for (std::size_t i = 0; i < each.requests.size(); ++i)
+                if (ahead.requests[i].end_s != each.requests[i].end_s)
+                    FAIL_CHECK("request " << i);
+        }
+}
+
+TEST_CASE("what a server notes of its conditions does not depend on how its engines were set", "[serving]") {
+    ServingRequest request = load_of(2);
+    request.parallelism = Parallelism{};
+    Server server(test::shipped_session(), test::shipped_session().load("tinyllama-1.1b"), "TPU-v5e",
+                  Conditions{}, request);
+    REQUIRE(server.ready());
+    const std::vector<std::string> notes = server.basis().notes;
+    REQUIRE_FALSE(notes.empty()); // the stack compiles fixed shapes
+    for (const std::int64_t engines : {2, 3})
+        server.use_engines(engines);
+    CHECK(server.basis().notes == notes);
 }

@@ -49,6 +49,10 @@ ServingResult served(const char* model, const SizedDevice& d, const SizingAnswer
     return run_serving(shipped_session(), shipped_session().load(model), d.hardware, Conditions{}, request);
 }
 
+std::string text_of(const SizingAnswer& answer) {
+    return render(answer, Format::text, PlainView{});
+}
+
 /// Fewest devices that hold; more than anything where none do.
 std::vector<std::int64_t> devices_of(const SizingAnswer& answer) {
     std::vector<std::int64_t> devices;
@@ -288,6 +292,24 @@ TEST_CASE("a measurement of one's own moves the steps that a size rests on", "[s
     const std::vector<std::string> rows = {"tinyllama-1.1b fp16 on L40S under vllm = 400ms"};
     session.given(read_given(rows, session, "", "--measured"));
     CHECK(step() > before);
+    // A device that holds nothing was measured all the same.
+    request.level.time_per_token_s = 1e-6;
+    const SizingAnswer none =
+        size_service(session, session.load("tinyllama-1.1b"), hardware, formats, request);
+    REQUIRE_FALSE(none.devices.front().layout);
+    CHECK(none.devices.front().given.rows == 1);
+    CHECK_THAT(text_of(none), Catch::Contains("follows your 1 measurement"));
+}
+
+TEST_CASE("every reason is told once", "[sizing]") {
+    SizingRequest request = rate_of(2, 0, 1e-6);
+    std::string text = text_of(sized("tinyllama-1.1b", request));
+    std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; }); // lines break anywhere
+    std::size_t times = 0;
+    for (std::size_t at = text.find("onerequestalone"); at != std::string::npos;
+         at = text.find("onerequestalone", at + 1))
+        ++times;
+    CHECK(times == sized_hardware().size());
 }
 
 TEST_CASE("a run that is given up would not have held", "[serving][sizing]") {

@@ -68,6 +68,8 @@ struct StepLoad {
     /// prompts or chunks of prompts. Worked: {1, 1000}, {1, 3000} and {512, 0} are two sequences of a mean
     /// context of 2000 and one prompt whose tokens attend to 256.5 positions in the mean.
     ARCHSIM_API static StepLoad of(std::span<const StepRequest> requests, std::int64_t verified = 1);
+    /// So many steps later, of sequences that all generate one token a step and stay in their spans.
+    ARCHSIM_API void go_on(std::int64_t steps);
 };
 
 /// What a step costs an engine, with what its prompts add to it.
@@ -82,6 +84,9 @@ class ARCHSIM_API StepPrices {
     virtual ~StepPrices();
     /// Time and energy of one step with that load.
     virtual StepCost price(const StepLoad& load) = 0;
+    /// The same of steps that follow each other: that of `load`, and those that it goes on to, which hold no
+    /// prompts (StepLoad::go_on).
+    virtual void price_on(StepLoad load, std::span<StepCost> costs);
     /// Cache of one sequence of that many positions, over the whole engine.
     virtual double cache_bytes(double positions) const = 0;
 };

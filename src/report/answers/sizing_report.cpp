@@ -176,23 +176,27 @@ std::string load_text(const SizingAnswer& answer) {
     return text;
 }
 
-/// Devices by the reason for which they do not hold, or cannot be compared.
+/// Devices by the reason for which they do not hold, where the takeaway has no room for it, or cannot be
+/// compared.
 Bullets reasons(const SizingAnswer& answer) {
     Bullets out;
+    const bool told = takeaway_names_every_miss(answer);
     std::map<std::string, std::pair<std::size_t, std::string>> grouped; // reason to order and names
     const auto add = [&](const std::string& why, const std::string& name) {
         auto& [order, names] = grouped.try_emplace(why, grouped.size(), "").first->second;
         names += (names.empty() ? "" : ", ") + name;
     };
     for (const SizedDevice& d : answer.devices) {
-        if (!d.reason.empty())
-            add(d.reason, d.hardware);
-        else if (d.layout && !d.layout->usd_per_hour)
+        if (!d.reason.empty()) {
+            if (!told)
+                add(d.reason, d.hardware);
+        } else if (d.layout && !d.layout->usd_per_hour) {
             add(answer.basis == Tenure::buy
                     ? "no list price in the database, not compared by cost (--rent, or --price DEVICE=USD)"
                     : "no rental price in the database, not compared by cost (--buy, or --price "
                       "DEVICE=USD/h)",
                 d.hardware);
+        }
         if (!d.within_budget && d.layout)
             add("over the budget, or without a price to hold against it", d.hardware);
     }
@@ -239,8 +243,8 @@ Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
     table.notes.emplace_back(fmt::format("Carbon: {:g} g CO2e/kWh, PUE {:g}.",
                                          answer.request.cost.grid_intensity, answer.request.cost.pue));
     for (const SizedDevice& d : answer.devices)
-        if (d.layout && d.layout->given.rows > 0) {
-            const GivenWaits& given = d.layout->given;
+        if (d.given.rows > 0) {
+            const GivenWaits& given = d.given;
             table.notes.emplace_back(fmt::format(
                 "{} in {} follows your {} measurement{}: {:.3g} x the estimated time per token, {:.3g} x the "
                 "time to first token.",

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <vector>
@@ -61,21 +62,23 @@ std::string pair_text(const SizingAnswer& answer, const SizedPair& p) {
         probability_text(p.probability));
 }
 
+/// Those that do not hold, but for the nearest, which has its own line.
+std::vector<const SizedDevice*> misses(const SizingAnswer& answer) {
+    std::vector<const SizedDevice*> out;
+    for (std::size_t i = 0; i < answer.devices.size(); ++i)
+        if (const SizedDevice& d = answer.devices[i]; !(d.holds && d.within_budget) && answer.nearest != i)
+            out.push_back(&d);
+    return out;
+}
+
 /// "Do not hold the limits: L4 (why), A10 (why) and 3 more."
 std::string misses_text(const SizingAnswer& answer) {
-    std::size_t count = 0;
+    const std::vector<const SizedDevice*> all = misses(answer);
+    const std::size_t count = all.size();
     std::string text;
-    for (std::size_t i = 0; i < answer.devices.size(); ++i) {
-        const SizedDevice& d = answer.devices[i];
-        if (d.holds && d.within_budget)
-            continue;
-        if (answer.nearest == i) // has its own line
-            continue;
-        ++count;
-        if (count <= kMostNamed)
-            text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", name_text(answer, d),
-                                d.holds ? "over the budget" : d.reason);
-    }
+    for (std::size_t i = 0; i < std::min(count, kMostNamed); ++i)
+        text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", name_text(answer, *all[i]),
+                            all[i]->holds ? "over the budget" : all[i]->reason);
     if (count > kMostNamed)
         text += fmt::format("; and {} more, see below", count - kMostNamed);
     return text.empty()
@@ -84,6 +87,10 @@ std::string misses_text(const SizingAnswer& answer) {
 }
 
 } // namespace
+
+bool takeaway_names_every_miss(const SizingAnswer& answer) {
+    return misses(answer).size() <= kMostNamed;
+}
 
 std::string_view basis_text(Tenure basis) {
     return basis == Tenure::buy ? "owned" : "rented";

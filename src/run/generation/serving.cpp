@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <span>
+#include <utility>
 
 namespace archsim {
 
@@ -113,6 +115,30 @@ bool same_structure(const NetworkWork& a, const NetworkWork& b) {
                       });
 }
 
+/// Classes of subgraphs that are made of two others each, as NetworkWork::representatives has them.
+class FirstOfPair {
+  public:
+    explicit FirstOfPair(std::vector<std::uint32_t>& classes) : classes_(classes) {}
+    /// The first subgraph since forget() that was made of the same two; the next one itself where none was.
+    std::uint32_t of(std::uint32_t a, std::uint32_t b) {
+        const auto next = static_cast<std::uint32_t>(classes_.size());
+        classes_.push_back(first_.try_emplace({a, b}, next).first->second);
+        return classes_.back();
+    }
+    void forget() { first_.clear(); }
+
+  private:
+    std::vector<std::uint32_t>& classes_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> first_;
+};
+
+/// The counts of one subgraph at the name and place of another.
+SubgraphWork named_as(SubgraphWork counts, const SubgraphWork& other) {
+    counts.name = other.name;
+    counts.index = other.index;
+    return counts;
+}
+
 std::size_t operator_count(const NetworkWork& network) {
     std::size_t count = 0;
     for (const SubgraphWork& work : network.subgraphs)
@@ -124,32 +150,58 @@ std::size_t operator_count(const NetworkWork& network) {
 
 NetworkWork mixed_step(const NetworkWork& decode, const NetworkWork& prefill, double share) {
     NetworkWork mixed = decode;
+    mixed.representatives.clear();
+    mixed.classes = nullptr; // those of `decode` alone
     OwnOperators own_operators(operator_count(decode) + operator_count(prefill));
     const bool aligned = same_structure(decode, prefill);
-    std::vector<SubgraphWork> beside;
+    // Equal where both parts are: the joined subgraph is made once for all of them.
+    FirstOfPair firsts(mixed.representatives);
+    const auto part = [](const NetworkWork& of, std::size_t i, bool there) {
+        const bool classified = of.representatives.size() == of.subgraphs.size();
+        return !there ? kNoPlace : classified ? of.representatives[i] : static_cast<std::uint32_t>(i);
+    };
+    std::vector<std::uint32_t> beside; // places in `prefill`, of what runs for the prompt alone
+    std::vector<bool> for_each(prefill.subgraphs.size());
     for (std::size_t i = 0; i < prefill.subgraphs.size(); ++i) {
-        const SubgraphWork& b = prefill.subgraphs[i];
-        if (aligned && !multiplies_activations(b)) {
-            SubgraphWork& a = mixed.subgraphs[i];
-            const auto uses = own_operators.add(a, [&](std::size_t op) {
-                return join_operators(*a.operators[op].op, *b.operators[op].op, share);
-            });
-            for (std::size_t op = 0; op < uses.size(); ++op)
-                join_uses(uses[op], b.operators[op], share);
-            join_bytes(a, b, share);
+        const std::uint32_t like = part(prefill, i, true);
+        for_each[i] = like < i ? for_each[like] : !aligned || multiplies_activations(prefill.subgraphs[i]);
+        if (for_each[i])
+            beside.push_back(static_cast<std::uint32_t>(i));
+    }
+    for (std::size_t i = 0; i < mixed.subgraphs.size(); ++i) {
+        SubgraphWork& a = mixed.subgraphs[i];
+        const std::uint32_t first = firsts.of(part(decode, i, true), part(prefill, i, aligned));
+        if (first < i) {
+            a = named_as(mixed.subgraphs[first], a);
             continue;
         }
-        SubgraphWork own = b;
-        own_operators.add(own, [&](std::size_t op) { return *b.operators[op].op; });
-        own.repeat *= share;
+        if (!aligned || for_each[i]) {
+            own_operators.add(a, [&](std::size_t op) { return *a.operators[op].op; });
+            continue;
+        }
+        const SubgraphWork& b = prefill.subgraphs[i];
+        const auto uses = own_operators.add(a, [&](std::size_t op) {
+            return join_operators(*a.operators[op].op, *b.operators[op].op, share);
+        });
+        for (std::size_t op = 0; op < uses.size(); ++op)
+            join_uses(uses[op], b.operators[op], share);
+        join_bytes(a, b, share);
+    }
+    firsts.forget();
+    mixed.subgraphs.reserve(mixed.subgraphs.size() + beside.size());
+    for (const std::uint32_t i : beside) {
+        SubgraphWork own = prefill.subgraphs[i];
         if (!aligned) // its place is in another partition than that of the decoding step
             own.index = kNoPlace;
-        beside.push_back(std::move(own));
+        const std::uint32_t first = firsts.of(part(decode, i, aligned), part(prefill, i, true));
+        if (first < mixed.subgraphs.size()) {
+            own = named_as(mixed.subgraphs[first], own);
+        } else {
+            own_operators.add(own, [&](std::size_t op) { return *prefill.subgraphs[i].operators[op].op; });
+            own.repeat *= share;
+        }
+        mixed.subgraphs.push_back(own);
     }
-    for (std::size_t i = 0; i < mixed.subgraphs.size(); ++i)
-        if (SubgraphWork& whole = mixed.subgraphs[i]; !aligned || multiplies_activations(whole))
-            own_operators.add(whole, [&](std::size_t op) { return *whole.operators[op].op; });
-    mixed.subgraphs.insert(mixed.subgraphs.end(), beside.begin(), beside.end());
     mixed.macs += share * prefill.macs;
     mixed.operations += share * prefill.operations;
     mixed.largest_activation_bytes =

@@ -109,7 +109,8 @@ EnginePrices::Point EnginePrices::keep(const Estimate& e) {
 
 /// A point, by whoever asks first; later ones wait for nobody.
 template <class Make>
-EnginePrices::Point EnginePrices::at(Table& table, std::size_t row, std::size_t column, const Make& make) {
+const EnginePrices::Point& EnginePrices::at(Table& table, std::size_t row, std::size_t column,
+                                            const Make& make) {
     Slot& slot = table.slots[row * kLengths + column];
     if (!slot.ready.load(std::memory_order_acquire)) {
         const std::lock_guard lock(filling_);
@@ -142,50 +143,96 @@ EnginePrices::Table& EnginePrices::decode_table(std::int64_t verified) {
     return verifying_.try_emplace(verified, kCounts).first->second;
 }
 
-EnginePrices::Point EnginePrices::decode_at(Table& table, std::size_t count, std::size_t length,
-                                            std::int64_t verified) {
+const EnginePrices::Point& EnginePrices::decode_at(Table& table, std::size_t count, std::size_t length,
+                                                   std::int64_t verified) {
     return at(table, count, length, [&] {
         return keep(runner_.price(*runner_.work(kCountGrid[count], verified, length_at(length))));
     });
 }
 
-/// The mean over the contexts that these sequences have, at two counts of them: neighbours on the grid.
-std::pair<EnginePrices::Point, EnginePrices::Point> EnginePrices::decode_over(std::size_t low_count,
-                                                                              std::size_t high_count,
-                                                                              const ContextCounts& contexts,
-                                                                              std::int64_t verified) {
-    Table& table = decode_table(verified);
-    std::pair<Point, Point> sums;
-    double all = 0;
-    const auto add = [&](Point& sum, std::size_t count, std::size_t span, double number, double part) {
-        Point mean = decode_at(table, count, span, verified);
-        if (part > 0)
-            mean = between(mean, decode_at(table, count, span + 1, verified), part);
-        sum = {sum.seconds + number * mean.seconds, sum.joules + number * mean.joules,
-               sum.known && mean.known};
-    };
-    for (std::size_t span = 0; span < ContextCounts::kSpans; ++span) {
-        if (contexts.sequences[span] <= 0)
-            continue;
-        const auto number = static_cast<double>(contexts.sequences[span]);
-        const auto low = static_cast<double>(length_at(span)),
-                   high = static_cast<double>(length_at(span + 1));
-        const double part = (static_cast<double>(contexts.positions[span]) / number - low) / (high - low);
-        add(sums.first, low_count, span, number, part);
-        if (high_count != low_count)
-            add(sums.second, high_count, span, number, part);
-        all += number;
+/// Sequences that generate: the mean over the contexts that they have, at two counts of them that are
+/// neighbours on the grid, and between these.
+class EnginePrices::Decoding {
+  public:
+    Decoding(EnginePrices& prices, std::int64_t sequences, const ContextCounts& contexts,
+             std::int64_t verified)
+        : prices_(prices), table_(prices.decode_table(verified)), verified_(verified),
+          count_(on_counts(static_cast<double>(sequences))) {
+        for (std::size_t span = 0; span < ContextCounts::kSpans; ++span) {
+            if (contexts.sequences[span] <= 0)
+                continue;
+            Span& s = spans_[used_++];
+            s.index = span;
+            s.sequences = contexts.sequences[span];
+            s.positions = contexts.positions[span];
+            s.starts = at(span);
+            all_ += static_cast<double>(s.sequences);
+        }
     }
-    const auto mean = [&](const Point& sum) { return Point{sum.seconds / all, sum.joules / all, sum.known}; };
-    return {mean(sums.first), mean(sums.second)};
-}
+
+    /// Of the contexts as they are.
+    Point price() {
+        Point low_sum, high_sum;
+        for (std::size_t i = 0; i < used_; ++i) {
+            Span& s = spans_[i];
+            const auto number = static_cast<double>(s.sequences);
+            const auto low = static_cast<double>(length_at(s.index)),
+                       high = static_cast<double>(length_at(s.index + 1));
+            const double part = (static_cast<double>(s.positions) / number - low) / (high - low);
+            if (part > 0 && s.ends.low == nullptr)
+                s.ends = at(s.index + 1);
+            const auto add = [&](Point& sum, const Point* starts, const Point* ends) {
+                const Point mean = part > 0 ? between(*starts, *ends, part) : *starts;
+                sum = {sum.seconds + number * mean.seconds, sum.joules + number * mean.joules,
+                       sum.known && mean.known};
+            };
+            add(low_sum, s.starts.low, s.ends.low);
+            if (!on_grid())
+                add(high_sum, s.starts.high, s.ends.high);
+        }
+        const auto mean = [&](const Point& sum) {
+            return Point{sum.seconds / all_, sum.joules / all_, sum.known};
+        };
+        return on_grid() ? mean(low_sum) : between(mean(low_sum), mean(high_sum), count_.part);
+    }
+
+    /// Every sequence is a position further, in its span.
+    void go_on() {
+        for (std::size_t i = 0; i < used_; ++i)
+            spans_[i].positions += spans_[i].sequences;
+    }
+
+  private:
+    struct Pair {
+        const Point* low = nullptr; ///< at the count below
+        const Point* high = nullptr;
+    };
+    struct Span {
+        std::size_t index = 0;
+        std::int64_t sequences = 0, positions = 0;
+        Pair starts, ends; ///< its end is asked for where somebody is beyond the start
+    };
+    bool on_grid() const { return count_.part <= 0; }
+    Pair at(std::size_t length) {
+        Pair pair;
+        pair.low = &prices_.decode_at(table_, count_.low, length, verified_);
+        if (!on_grid())
+            pair.high = &prices_.decode_at(table_, count_.high, length, verified_);
+        return pair;
+    }
+
+    EnginePrices& prices_;
+    Table& table_;
+    std::int64_t verified_;
+    Place count_;
+    double all_ = 0;
+    std::size_t used_ = 0;
+    std::array<Span, ContextCounts::kSpans> spans_;
+};
 
 EnginePrices::Point EnginePrices::decode(std::int64_t sequences, const ContextCounts& contexts,
                                          std::int64_t verified) {
-    const Place b = on_counts(static_cast<double>(sequences));
-    const bool on_grid = b.part <= 0;
-    const auto [low, high] = decode_over(b.low, on_grid ? b.low : b.high, contexts, verified);
-    return on_grid ? low : between(low, high, b.part);
+    return Decoding(*this, sequences, contexts, verified).price();
 }
 
 EnginePrices::Point EnginePrices::prompt_at(std::size_t length, std::size_t past) {
@@ -254,6 +301,16 @@ StepCost EnginePrices::price(const StepLoad& load) {
     return priced(load, known);
 }
 
+void EnginePrices::price_on(StepLoad load, std::span<StepCost> costs) {
+    const std::int64_t share = share_of(load.sequences);
+    Decoding decoding(*this, share, load.contexts, load.verified);
+    for (StepCost& cost : costs) {
+        const Point whole = decoding.price();
+        cost = cost_of(whole, whole, share * load.verified, 0);
+        decoding.go_on();
+    }
+}
+
 StepCost EnginePrices::certain_price(const StepLoad& load) {
     bool known = true;
     const StepCost cost = priced(load, known);
@@ -262,11 +319,16 @@ StepCost EnginePrices::certain_price(const StepLoad& load) {
     return cost;
 }
 
+/// Every group of a stage has its part of the batch, and all wait for the largest.
+std::int64_t EnginePrices::share_of(std::int64_t sequences) const {
+    const double parts =
+        static_cast<double>(parallelism_.pipeline) * static_cast<double>(parallelism_.groups());
+    return static_cast<std::int64_t>(std::ceil(static_cast<double>(sequences) / parts));
+}
+
 StepCost EnginePrices::priced(const StepLoad& load, bool& known) {
     const auto stages = static_cast<double>(parallelism_.pipeline);
-    // Every group of a stage has its part of the batch, and all wait for the largest.
-    const double parts = stages * static_cast<double>(parallelism_.groups());
-    const auto share = static_cast<std::int64_t>(std::ceil(static_cast<double>(load.sequences) / parts));
+    const std::int64_t share = share_of(load.sequences);
     // A prompt is in one group.
     const auto prompt_groups =
         static_cast<double>(std::clamp<std::int64_t>(load.prompts, 1, parallelism_.groups()));
@@ -314,16 +376,23 @@ StepCost EnginePrices::priced(const StepLoad& load, bool& known) {
             add({waits, waits * machine_->static_power_w * machine_->devices}, 1);
     }
     known = whole.known;
-    StepCost cost;
-    // Every stage's devices work through all parts of the batch; between stages the activations cross a link.
+    return cost_of(whole, alone, share * load.verified, prompt_tokens);
+}
+
+/// Every stage's devices work through all parts of the batch; between stages the activations cross a link.
+/// `alone`: the step without its prompts; `rows`: tokens of the sequences that generate.
+StepCost EnginePrices::cost_of(const Point& whole, const Point& alone, std::int64_t rows,
+                               double prompt_tokens) const {
+    const auto stages = static_cast<double>(parallelism_.pipeline);
     double hops = 0;
     if (parallelism_.pipeline > 1) {
-        const auto rows = static_cast<double>(share * load.verified) + prompt_tokens;
-        hops = longer_ * stage_hops(runner_.machine(), parallelism_, rows, hidden_);
+        hops = longer_ * stage_hops(runner_.machine(), parallelism_,
+                                    static_cast<double>(rows) + prompt_tokens, hidden_);
         // A prompt alone fills the stages once before they work side by side.
-        if (share == 0)
+        if (rows == 0)
             hops += whole.seconds * (stages - 1) / stages;
     }
+    StepCost cost;
     cost.seconds = whole.seconds + hops;
     cost.joules = whole.joules * stages;
     cost.prompt_seconds = std::clamp(whole.seconds - alone.seconds, 0.0, cost.seconds);

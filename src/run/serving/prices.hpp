@@ -36,6 +36,7 @@ class ARCHSIM_API EnginePrices final : public StepPrices {
                  bool whole_graph);
 
     StepCost price(const StepLoad& load) override;
+    void price_on(StepLoad load, std::span<StepCost> costs) override;
     /// The same where every step that it lies between can be estimated; throws InputError with the reason
     /// where one cannot.
     StepCost certain_price(const StepLoad& load);
@@ -73,12 +74,11 @@ class ARCHSIM_API EnginePrices final : public StepPrices {
     };
 
     template <class Make>
-    Point at(Table& table, std::size_t row, std::size_t column, const Make& make);
+    const Point& at(Table& table, std::size_t row, std::size_t column, const Make& make);
     void fill(Table& table, std::size_t row, std::size_t column, const NetworkWork& work);
     Table& decode_table(std::int64_t verified);
-    Point decode_at(Table& table, std::size_t count, std::size_t length, std::int64_t verified);
-    std::pair<Point, Point> decode_over(std::size_t low_count, std::size_t high_count,
-                                        const ContextCounts& contexts, std::int64_t verified);
+    const Point& decode_at(Table& table, std::size_t count, std::size_t length, std::int64_t verified);
+    class Decoding;
     Point decode(std::int64_t sequences, const ContextCounts& contexts, std::int64_t verified);
     Point mixed_at(std::size_t count, std::size_t length);
     Point mixed(std::int64_t sequences, double prompt);
@@ -89,6 +89,8 @@ class ARCHSIM_API EnginePrices final : public StepPrices {
     Point keep(const Estimate& e);
     static Point between(const Point& low, const Point& high, double part);
     StepCost priced(const StepLoad& load, bool& known);
+    std::int64_t share_of(std::int64_t sequences) const;
+    StepCost cost_of(const Point& whole, const Point& alone, std::int64_t rows, double prompt_tokens) const;
 
     StepRunner runner_; ///< prices steps between which others lie, also those that no cache holds
     std::shared_ptr<const Machine> machine_;

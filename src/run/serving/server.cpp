@@ -36,8 +36,10 @@ Server::Server(const Session& session, const Model& model, std::string_view devi
     result_.fixed_cache_bytes_per_sequence = engine_.fixed_cache_bytes_per_sequence;
     result_.longest_batch = engine_.longest_batch;
     result_.reason = engine_.reason;
-    if (ready())
-        fill_plan(result_.parallelism, *engine_.device);
+    if (!ready())
+        return;
+    fill_plan(result_.parallelism, *engine_.device);
+    note_conditions();
 }
 
 void Server::use_engines(std::int64_t engines) {
@@ -128,15 +130,7 @@ void Server::describe_step(ServingResult& out) const {
 void Server::fill_plan(const Parallelism& way, const Device& device) {
     const Machine& m = prices().machine();
     plan_ = engine_.plan;
-    const GivenWaits given = given_waits(m);
-    plan_.first_factor = given.first;
-    if (given.rows > 0 && !noted_given_) {
-        noted_given_ = true;
-        result_.notes.push_back(fmt::format(
-            "given your {} measurement{}: {:.3g} x the estimated time per token, {:.3g} x the time to first "
-            "token; the 90 % intervals are narrower for it",
-            given.rows, given.rows == 1 ? "" : "s", given.later, given.later * given.first));
-    }
+    plan_.first_factor = given_waits(m).first;
     plan_.engine.cache_bytes = result_.cache_room_bytes;
     plan_.engines = way.data;
     plan_.prompt_engines = request_.prompt_devices / way.engine_devices();
@@ -146,6 +140,17 @@ void Server::fill_plan(const Parallelism& way, const Device& device) {
     if (device.cloud_price && device.cloud_price->amount.known())
         result_.usd_per_hour = device.cloud_price->amount.value * engine_devices *
                                static_cast<double>(plan_.engines + plan_.prompt_engines);
+}
+
+/// Once: whatever the number of engines is.
+void Server::note_conditions() {
+    const Machine& m = prices().machine();
+    const GivenWaits given = given_waits(m);
+    if (given.rows > 0)
+        result_.notes.push_back(fmt::format(
+            "given your {} measurement{}: {:.3g} x the estimated time per token, {:.3g} x the time to first "
+            "token; the 90 % intervals are narrower for it",
+            given.rows, given.rows == 1 ? "" : "s", given.later, given.later * given.first));
     if (m.param(Parameter::static_context, 0) > 0)
         result_.notes.emplace_back(
             "the stack compiles fixed shapes; continuous batching is assumed all the same");

@@ -37,13 +37,13 @@ class ARCHSIM_API Server {
   private:
     void describe_step(ServingResult& out) const;
     void fill_plan(const Parallelism& way, const Device& device);
+    void note_conditions();
 
     ServingRequest request_;
     ServingEngine engine_;
     ServingResult result_;
     ServingPlan plan_;
     double capacity_ = -1;
-    bool noted_given_ = false;
 };
 
 } // namespace archsim

@@ -5,6 +5,7 @@
 #include "run/serving/engine.hpp"
 #include "run/serving/scaled_prices.hpp"
 #include "run/serving/server.hpp"
+#include "run/sizing/limit_misses.hpp"
 #include "run/sizing/money.hpp"
 #include "run/sizing/replicas.hpp"
 #include "run/sizing/ways.hpp"
@@ -31,34 +32,52 @@ constexpr double kPoolGrowth = 1.25;
 // Halvings between a deviation that holds and one that does not: a twentieth of a standard error.
 constexpr int kHalvings = 5;
 
-/// One kind of device of a pair: how it shares the model, and how sure its times are.
+/// One kind of device, of all pairs that it is in: how it shares the model, and how sure its times are. Its
+/// steps are estimated once for all of them.
 struct Pool {
     std::unique_ptr<SizingRequest> request; ///< that the server refers to
-    std::unique_ptr<Server> server;
+    std::unique_ptr<Server> server;         ///< null: no way holds the model
     std::shared_ptr<const Device> device;
-    SpreadOf waited = SpreadOf::later_token;
+    std::string problem; ///< why it could not be estimated
 
     std::int64_t each() const { return server->basis().parallelism.engine_devices(); }
-    double factor(double deviation) const {
+    double factor(SpreadOf waited, double deviation) const {
         return wait_factor(waiting_spread(server->prices().machine(), waited), deviation);
     }
 };
 
-/// The fewest devices of an engine that holds the model; null where none does.
-std::unique_ptr<Pool> pool_of(const SizingBasis& basis, const std::string& hardware,
-                              const Conditions& conditions, SpreadOf waited) {
-    auto pool = std::make_unique<Pool>();
-    pool->waited = waited;
-    pool->device = basis.session.hardware().device(hardware).device;
-    for (const Parallelism& way : engine_ways(*pool->device, basis.heads, basis.experts)) {
-        pool->request = std::make_unique<SizingRequest>(basis.request);
-        pool->request->serving.parallelism = way;
-        pool->server = std::make_unique<Server>(basis.session, basis.model, hardware, conditions,
-                                                pool->request->serving);
-        if (pool->server->ready())
-            return pool;
+/// The fewest devices of an engine that holds the model.
+Pool pool_of(const SizingBasis& basis, const std::string& hardware, const Conditions& conditions) {
+    Pool pool;
+    try {
+        pool.device = basis.session.hardware().device(hardware).device;
+        for (const Parallelism& way : engine_ways(*pool.device, basis.heads, basis.experts)) {
+            pool.request = std::make_unique<SizingRequest>(basis.request);
+            pool.request->serving.parallelism = way;
+            pool.server = std::make_unique<Server>(basis.session, basis.model, hardware, conditions,
+                                                   pool.request->serving);
+            if (pool.server->ready())
+                return pool;
+        }
+    } catch (const Error& error) {
+        pool.problem = error.what();
     }
-    return nullptr;
+    pool.server.reset();
+    return pool;
+}
+
+/// Calls `work` for every number below `count`, on all cores.
+template <class Work>
+void for_each_in_parallel(std::size_t count, const Work& work) {
+    std::atomic<std::size_t> next = 0;
+    const auto run = [&] {
+        for (std::size_t i = next++; i < count; i = next++)
+            work(i);
+    };
+    std::vector<std::jthread> workers;
+    for (unsigned i = 1; i < std::max(1U, std::thread::hardware_concurrency()); ++i)
+        workers.emplace_back(run);
+    run();
 }
 
 /// Bytes per second between an engine of each: over the slower network of two that are stated, or the one.
@@ -72,7 +91,7 @@ std::optional<double> transfer_rate(const Pool& a, const Pool& b) {
 
 class PairSizer {
   public:
-    PairSizer(const SizingBasis& basis, Pool& prompts, Pool& answers)
+    PairSizer(const SizingBasis& basis, const Pool& prompts, const Pool& answers)
         : basis_(basis), prompts_(prompts), answers_(answers) {}
 
     std::optional<SizedPair> size() {
@@ -85,7 +104,8 @@ class PairSizer {
     }
 
   private:
-    ServingOutcome simulate(const SizedPair& pair, double deviation) {
+    /// `yes_or_no`: given up as soon as a limit is missed.
+    ServingOutcome simulate(const SizedPair& pair, double deviation, bool yes_or_no) {
         ServingPlan plan = answers_.server->plan();
         plan.engines = pair.answer_engines;
         plan.prompt_engines = pair.prompt_engines;
@@ -96,29 +116,35 @@ class PairSizer {
         plan.idle_watts = (static_cast<double>(plan.engines) * plan.idle_watts +
                            static_cast<double>(plan.prompt_engines) * prompts_.server->plan().idle_watts) /
                           engines;
-        ScaledPrices later(answers_.server->prices(), answers_.factor(deviation)),
-            first(prompts_.server->prices(), prompts_.factor(deviation));
-        return simulate_serving(plan, later, make_requests(basis_.request.serving.load), &first);
+        ScaledPrices later(answers_.server->prices(), answers_.factor(SpreadOf::later_token, deviation)),
+            first(prompts_.server->prices(), prompts_.factor(SpreadOf::first_token, deviation));
+        std::vector<ServedRequest> requests = make_requests(basis_.request.serving.load);
+        LimitMisses misses(basis_.request.level, plan, static_cast<std::int64_t>(requests.size()), 1);
+        if (yes_or_no)
+            plan.goes_on = [&](std::size_t index, const ServedRequest& r) {
+                return misses.can_hold(index, r);
+            };
+        return simulate_serving(plan, later, std::move(requests), &first);
     }
 
     SizingPressure judge(const ServingOutcome& outcome) const {
-        if (outcome.refused > 0 || outcome.output_tokens == 0)
+        if (outcome.given_up || outcome.refused > 0 || outcome.output_tokens == 0)
             return {SizingLimit::queue, HUGE_VAL, HUGE_VAL};
         return nearest_limit(basis_.request.level, summarize(outcome));
     }
 
     /// Makes the pool larger that misses its limit, until both hold; then takes from each what it can spare.
     bool grow(SizedPair& pair) {
-        const auto holds = [&](std::int64_t prompts, std::int64_t answers) {
+        const auto holds = [&](std::int64_t prompts, std::int64_t answers, bool yes_or_no = true) {
             if (prompts < 1 || answers < 1)
                 return false;
             pair.prompt_engines = prompts;
             pair.answer_engines = answers;
-            pair.pressure = judge(simulate(pair, basis_.deviation));
+            pair.pressure = judge(simulate(pair, basis_.deviation, yes_or_no));
             return pair.pressure.ratio <= 1;
         };
         std::int64_t x = 1, y = 1;
-        for (int i = 0; !holds(x, y); ++i) {
+        for (int i = 0; !holds(x, y, false); ++i) { // which limit it misses says what to enlarge
             const bool of_prompts = pair.pressure.limit == SizingLimit::time_to_first;
             std::int64_t& pool = of_prompts ? x : y;
             pool = std::max(pool + 1, static_cast<std::int64_t>(kPoolGrowth * static_cast<double>(pool)));
@@ -136,7 +162,7 @@ class PairSizer {
         double low = basis_.deviation, high = kFarthestDeviation;
         for (int i = 0; i < kHalvings; ++i) {
             const double middle = (low + high) / 2;
-            (judge(simulate(pair, middle)).ratio <= 1 ? low : high) = middle;
+            (judge(simulate(pair, middle, true)).ratio <= 1 ? low : high) = middle;
         }
         return student_t(low, kErrorDegreesOfFreedom);
     }
@@ -148,7 +174,7 @@ class PairSizer {
         pair.prompt_way = prompts_.server->basis().parallelism;
         pair.answer_way = answers_.server->basis().parallelism;
         pair.transfer_bytes_per_s = transfer_rate(prompts_, answers_);
-        const ServingOutcome outcome = simulate(pair, 0);
+        const ServingOutcome outcome = simulate(pair, 0, false);
         pair.summary = summarize(outcome);
         pair.pressure = judge(outcome);
         const double kw = pair.summary.watts * basis_.cost.pue / 1000;
@@ -165,8 +191,8 @@ class PairSizer {
     }
 
     const SizingBasis& basis_;
-    Pool& prompts_;
-    Pool& answers_;
+    const Pool& prompts_;
+    const Pool& answers_;
 };
 
 } // namespace
@@ -185,40 +211,34 @@ void size_pairs(const SizingBasis& basis, const std::vector<const Conditions*>& 
     std::stable_sort(chosen.begin(), chosen.end(), [&](auto a, auto b) { return cost(a) < cost(b); });
     chosen.resize(std::min(chosen.size(), kMostPaired));
 
+    std::vector<Pool> pools(chosen.size());
+    for_each_in_parallel(pools.size(), [&](std::size_t i) {
+        pools[i] = pool_of(basis, answer.devices[chosen[i]].hardware, *conditions[chosen[i]]);
+    });
     struct Task {
-        std::size_t prompts, answers;
+        std::size_t prompts, answers; ///< places in `chosen`
     };
     std::vector<Task> tasks;
-    for (const std::size_t a : chosen)
-        for (const std::size_t b : chosen)
-            if (answer.devices[a].hardware != answer.devices[b].hardware &&
-                answer.devices[a].precision == answer.devices[b].precision)
+    const auto device = [&](std::size_t i) -> const SizedDevice& { return answer.devices[chosen[i]]; };
+    for (std::size_t a = 0; a < chosen.size(); ++a)
+        for (std::size_t b = 0; b < chosen.size(); ++b)
+            if (device(a).hardware != device(b).hardware && device(a).precision == device(b).precision)
                 tasks.push_back({a, b});
     std::vector<std::optional<SizedPair>> found(tasks.size());
     std::vector<std::string> problems(tasks.size());
-    std::atomic<std::size_t> next = 0;
-    const auto work = [&] {
-        for (std::size_t i = next++; i < tasks.size(); i = next++) {
-            try {
-                const auto pool = [&](std::size_t device, SpreadOf waited) {
-                    return pool_of(basis, answer.devices[device].hardware, *conditions[device], waited);
-                };
-                const auto prompts = pool(tasks[i].prompts, SpreadOf::first_token),
-                           answers = pool(tasks[i].answers, SpreadOf::later_token);
-                if (prompts && answers)
-                    found[i] = PairSizer(basis, *prompts, *answers).size();
-            } catch (const Error& error) {
-                problems[i] = fmt::format("{} and {}: {}", answer.devices[tasks[i].prompts].hardware,
-                                          answer.devices[tasks[i].answers].hardware, error.what());
-            }
+    for_each_in_parallel(tasks.size(), [&](std::size_t i) {
+        const Pool &prompts = pools[tasks[i].prompts], &answers = pools[tasks[i].answers];
+        std::string why = prompts.problem.empty() ? answers.problem : prompts.problem;
+        try {
+            if (why.empty() && prompts.server && answers.server)
+                found[i] = PairSizer(basis, prompts, answers).size();
+        } catch (const Error& error) {
+            why = error.what();
         }
-    };
-    {
-        std::vector<std::jthread> workers;
-        for (unsigned i = 1; i < std::max(1U, std::thread::hardware_concurrency()); ++i)
-            workers.emplace_back(work);
-        work();
-    }
+        if (!why.empty())
+            problems[i] = fmt::format("{} and {}: {}", device(tasks[i].prompts).hardware,
+                                      device(tasks[i].answers).hardware, why);
+    });
     std::vector<SizedPair>& pairs = answer.pairs;
     for (auto& pair : found)
         if (pair)

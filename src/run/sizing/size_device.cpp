@@ -17,7 +17,12 @@ namespace archsim {
 
 namespace {
 
-constexpr double kGramsPerKg = 1000, kWattsPerKw = 1000;
+constexpr double kGramsPerKg = 1000, kWattsPerKw = 1000, kMilliseconds = 1000;
+
+/// "2.55 s", "36.8 ms".
+std::string wait_text(double seconds) {
+    return seconds < 1 ? fmt::format("{:.3g} ms", kMilliseconds * seconds) : fmt::format("{:.3g} s", seconds);
+}
 
 /// A way and how many engines of it hold.
 struct Found {
@@ -65,8 +70,10 @@ class DeviceSizer {
                     break;
                 std::unique_ptr<Replicas> replicas = make(way);
                 note(replicas->server().basis(), out);
-                if (replicas->ready())
-                    tried_.push_back({std::move(replicas)});
+                if (!replicas->ready())
+                    continue;
+                out.given = given_waits(replicas->server().prices().machine());
+                tried_.push_back({std::move(replicas)});
             }
             if (!tried_.empty())
                 out.reason.clear();
@@ -125,10 +132,15 @@ class DeviceSizer {
             basis_.request.serving.load.lengths.empty() && basis_.request.serving.load.trace == nullptr)
             return 0;
         const auto holds = [&](std::int64_t engines) { return replicas.holds(engines, deviation); };
-        std::int64_t tried = std::max(replicas.fewest(deviation), replicas.fewest(deviation, true)),
-                     fails = tried - 1;
+        std::int64_t tried = replicas.fewest(deviation, true);
+        // A way that the most of it do not make better than the best is left at once: few sequences share a
+        // step then, so that few steps are estimated for it.
+        if (tried > most || (best.replicas && !holds(most)))
+            return 0;
+        tried = std::max(tried, replicas.fewest(deviation));
         if (tried > most)
             return 0;
+        std::int64_t fails = tried - 1;
         for (std::int64_t step = 1; !holds(tried); step *= 2) {
             if (tried == most)
                 return 0;
@@ -152,8 +164,8 @@ class DeviceSizer {
         if (!out.reason.empty())
             return;
         if (nearest_.ratio > 1)
-            out.reason = fmt::format("one request alone: {} {:.3g} s, {:.2g} x the limit",
-                                     name_of(nearest_.limit), nearest_.value, nearest_.ratio);
+            out.reason = fmt::format("one request alone: {} {}, {:.2g} x the limit", name_of(nearest_.limit),
+                                     wait_text(nearest_.value), nearest_.ratio);
         else
             out.reason = fmt::format("more than {} devices", basis_.request.most_devices);
     }
@@ -170,7 +182,6 @@ class DeviceSizer {
         layout.run.bounds = replicas.bounds(best.engines, layout.run.summary);
         layout.memory = memory(server, layout.run);
         layout.engine = server.plan().engine;
-        layout.given = given_waits(server.prices().machine());
         price(layout, out);
         out.layout = std::move(layout);
     }

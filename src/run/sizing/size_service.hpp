@@ -57,8 +57,6 @@ struct SizedMemory {
 
 /// The fewest of a device that hold the limits.
 struct SizedLayout {
-    /// What measurements of the user's own made of the estimates.
-    GivenWaits given;
     ServingResult run;       ///< under the load: layout, percentiles with intervals, power
     double probability = 0;  ///< that all limits hold: see size_service()
     SizingPressure pressure; ///< under the load, by the estimate
@@ -86,6 +84,8 @@ struct SizedDevice {
     std::optional<SizedLayout> layout; ///< also where the limits hold with less than the confidence
     bool holds = false;                ///< with the confidence asked for
     bool within_budget = true;
+    /// What measurements of the user's own made of the estimates, whether or not it holds.
+    GivenWaits given;
     std::string reason;      ///< one sentence where it does not hold, or has no price
     SizingPressure nearest;  ///< without a layout: of one request alone, best layout
     std::string price_basis; ///< "AWS p5.48xlarge / 8, 2025-06"; empty without a price

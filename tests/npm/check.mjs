@@ -33,6 +33,10 @@ const node = (args, options = {}) => spawnSync(program, args, { cwd: folder, env
 const native = (args, options = {}) => spawnSync(tools, args,
   { cwd: folder, env: { ...clean, ARCHSIM_DATA_DIR: sources }, maxBuffer: 1 << 28, ...options });
 
+const notices = fs.readFileSync(path.join(folder, 'node_modules/archsim/NOTICES'), 'utf8');
+for (const library of ['emscripten', 'fmt', 'nlohmann-json', 'eigen', 'boost', 'cli11', 'protozero', 'valijson', 'chart.js'])
+  assert(notices.includes(library), `no notice of ${library}`);
+
 // Files of the user's.
 fs.copyFileSync(path.join(sources, 'models/onnx/resnet18.onnx'), path.join(folder, 'inside.onnx'));
 fs.writeFileSync(path.join(folder, 'packed.onnx.gz'), zlib.gzipSync(fs.readFileSync(path.join(folder, 'inside.onnx'))));

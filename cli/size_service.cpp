@@ -22,7 +22,7 @@ using namespace archsim;
 constexpr const char* kExamples =
     R"(  size_service qwen3-30b-a3b --rate 50 --prompt-tokens 2k --output-tokens 300 --ttft-p99 2s --tpot-p99 30ms
   size_service qwen3-30b-a3b --users 32 --prompt-tokens 8k --ttft-p99 1s --hardware H100 GB10 Apple-M4-Max-GPU
-  size_service llama-3-70b --rate 5 --tpot-p99 50ms --precision bf16 fp8 --budget 60USD/h
+  size_service llama-3-70b --rate 5 --tpot-p99 50ms --precision bf16 fp8 --budget 60USD/h --hardware H100 H200
   size_service qwen3-8b --rate 8 --ttft-p99 500ms --hardware L40S --emit vllm)";
 
 struct SizeOptions {

@@ -33,7 +33,7 @@ constexpr const char* kExamples = R"(  validate_estimates --measurements tests/m
   validate_estimates --measurements my_board.csv --format csv --output errors.csv
   validate_estimates --measurements tests/measured/energy/llm_gpu_vllm.csv --metric power_w energy_mj --check-prices
   validate_estimates --measurements tests/measured/calibration.csv --hardware RTX-4090 --worst 0
-  validate_estimates --measurements tests/measured/calibration.csv --hardware Hailo-8 --leave-out model
+  validate_estimates --measurements tests/measured/calibration.csv --hardware Coral-Edge-TPU --leave-out model
   validate_estimates --serving
   validate_estimates --memory
   validate_estimates --measurements my_board.csv --save-left-out left_out.csv --uncertainty uncertainty.json

@@ -41,7 +41,7 @@ archsim_share_precompiled(archsim_node)
 set(archsim_node_system ${PROJECT_SOURCE_DIR}/npm/system.js)
 set_target_properties(archsim_node PROPERTIES LINK_DEPENDS ${archsim_node_system})
 target_link_options(archsim_node PRIVATE
-    -Os # the whole program once more, for its size: it is downloaded
+    -Oz # the whole program once more, for its size: it is downloaded
     -sMODULARIZE=1 -sEXPORT_NAME=createTools -sENVIRONMENT=node -sNODERAWFS=1 -sEXIT_RUNTIME=1 -sINVOKE_RUN=0
     -sNODEJS_CATCH_EXIT=0 -sNODEJS_CATCH_REJECTION=0
     -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=64MB -sMAXIMUM_MEMORY=4GB

@@ -1,5 +1,6 @@
 // Makes the package's folder: node npm/build.mjs SOURCES BUILD OUT
 //   BUILD/bin/tools.js, tools.wasm   the tools (cmake/Node.cmake)
+//   OUT/NOTICES                      of the libraries in them (scripts/sbom)
 //   OUT/package                      what `npm pack` packs, made anew
 // The types of index.d.ts are those of the tools' own descriptions and of the schemas of their documents.
 
@@ -23,6 +24,7 @@ fs.rmSync(to, { recursive: true, force: true });
 for (const name of ['bin/archsim.js', 'lib/host.js', 'lib/api.js', 'README.md']) copy(`npm/${name}`, name);
 fs.chmodSync(path.join(to, 'bin/archsim.js'), 0o755);
 copy('LICENSE', 'LICENSE');
+write('NOTICES', fs.readFileSync(path.join(out, 'NOTICES')));
 for (const name of ['tools.js', 'tools.wasm']) write(`wasm/${name}`, fs.readFileSync(path.join(built, 'bin', name)));
 
 // The catalogue; graphs take a tenth of their size and are read as they are.
@@ -45,7 +47,7 @@ write('package.json', JSON.stringify({
     './package.json': './package.json',
   },
   engines: { node: '>=18' },
-  files: ['bin', 'lib', 'wasm', 'share', 'index.js', 'index.mjs', 'index.d.ts', 'LICENSE', 'README.md'],
+  files: ['bin', 'lib', 'wasm', 'share', 'index.js', 'index.mjs', 'index.d.ts', 'LICENSE', 'NOTICES', 'README.md'],
 }, null, 2) + '\n');
 
 const api = createRequire(import.meta.url)(path.join(to, 'lib/api.js'));

@@ -25,10 +25,11 @@ namespace fs = std::filesystem;
 
 /// Flags of the tool's own surroundings, and those that write files (which core/new_file refuses here in any
 /// case).
-constexpr std::array<std::string_view, 21> kNotGiven = {
-    "help",    "output", "help-all", "version",       "config",         "subgraphs",     "dot",
-    "mermaid", "trace",  "scatter",  "annotate",      "model-explorer", "junit",         "sarif",
-    "save",    "write",  "resume",   "save-baseline", "save-left-out",  "save-snapshot", "schema"};
+constexpr std::array<std::string_view, 23> kNotGiven = {
+    "help",          "output",  "help-all", "version", "config",   "subgraphs",      "dot",
+    "uncertainty",   "mermaid", "trace",    "scatter", "annotate", "model-explorer", "junit",
+    "sarif",         "refit",   "save",     "write",   "resume",   "save-baseline",  "save-left-out",
+    "save-snapshot", "schema"};
 
 bool given_by_assistants(const OptionFacts& option) {
     return option.group != "Output" &&
@@ -254,7 +255,8 @@ std::vector<std::string> ToolInput::words(const Json& arguments, const fs::path&
                 positional.push_back(text);
         }
     }
-    words.insert(words.end(), positional.begin(), positional.end());
+    // First: behind a flag that takes several values they would be among its values.
+    words.insert(words.begin(), positional.begin(), positional.end());
     return words;
 }
 

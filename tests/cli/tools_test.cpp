@@ -46,9 +46,9 @@ std::vector<std::string> examples_of(const std::string& help) {
     return examples;
 }
 
-/// Whether an example asks about the row's device or stack alone.
+/// Whether an example asks about the row's device alone.
 bool in_an_example(const std::string& row) {
-    for (const char* name : {",Hailo-8,", ",QCS8550,", ",RTX-4090,", ",hailort,"})
+    for (const char* name : {",Coral-Edge-TPU,", ",QCS8550,", ",RTX-4090,"})
         if (row.find(name) != std::string::npos)
             return true;
     return false;

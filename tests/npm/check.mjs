@@ -33,6 +33,10 @@ const node = (args, options = {}) => spawnSync(program, args, { cwd: folder, env
 const native = (args, options = {}) => spawnSync(tools, args,
   { cwd: folder, env: { ...clean, ARCHSIM_DATA_DIR: sources }, maxBuffer: 1 << 28, ...options });
 
+const notices = fs.readFileSync(path.join(folder, 'node_modules/archsim/NOTICES'), 'utf8');
+for (const library of ['emscripten', 'fmt', 'nlohmann-json', 'eigen', 'boost', 'cli11', 'protozero', 'valijson', 'chart.js'])
+  assert(notices.includes(library), `no notice of ${library}`);
+
 // Files of the user's.
 fs.copyFileSync(path.join(sources, 'models/onnx/resnet18.onnx'), path.join(folder, 'inside.onnx'));
 fs.writeFileSync(path.join(folder, 'packed.onnx.gz'), zlib.gzipSync(fs.readFileSync(path.join(folder, 'inside.onnx'))));
@@ -137,6 +141,23 @@ for (const { name, inputSchema } of JSON.parse(execFileSync(process.execPath, ['
   assert(types.includes(`export function ${name.replace(/_([a-z])/g, (all, letter) => letter.toUpperCase())}(`), name);
   for (const key of Object.keys(inputSchema.properties)) assert(key === 'max_rows' || new RegExp(`\\b${key}\\??: `).test(types), `${name}.${key}`);
 }
+// A compiler takes them, for modules of both kinds, and finds what no tool answers.
+const typedUses = `
+import { compare, estimate, localModels, sizeService } from 'archsim';
+const latency: number = estimate('resnet50', 'H100', { precision: 'int8', batch_size: 8, dim: { height: 224 } }).latency_s ?? 0;
+const line: string = compare({ model: ['resnet18'], hardware: ['H100', 'A100'] }).verdicts[0].lines[0];
+export const answers = [latency, line, sizeService({ model: 'qwen3-8b', rate: '8', ttft_p99: '500ms' }), localModels({ kind: 'vision' })];
+// @ts-expect-error
+compare({ model: ['resnet18'], hardwear: ['H100'] });
+// @ts-expect-error
+estimate(1, 'H100');
+`;
+const typedFiles = ['c.cts', 'd.mts'];
+for (const file of typedFiles) fs.writeFileSync(path.join(folder, file), typedUses);
+const compiler = path.join(sources, 'build/packages/web/node_modules/typescript/bin/tsc');
+const compiled = spawnSync(process.execPath, [compiler, '--strict', '--noEmit', '--target', 'es2022', '--module', 'node16', ...typedFiles],
+  { cwd: folder, env: clean });
+assert.equal(compiled.status, 0, `tsc: ${compiled.stdout}${compiled.stderr}`);
 
 // The page on installing, as its readers type it, in a folder with the package alone.
 const bare = path.join(folder, 'bare');

@@ -68,3 +68,5 @@ done
 expect H100 list_hardware_mappers --names devices
 mv "$root/consumer/data" "$root/usr/share/archsim"
 in_root dpkg --purge archsim >/dev/null
+left=$(cd "$root/usr" && find . -path '*archsim*' | head -n 3)
+[ -z "$left" ] || fail "the package is removed, and there is still $left"

@@ -1,6 +1,7 @@
 """PyTorch modules become models without a file of weights."""
 
 import os
+import sys
 
 import pytest
 import torch
@@ -60,3 +61,10 @@ def test_several_inputs_and_mistakes(session):
         archsim.from_torch(Product(), ["text"], session=session)
     with pytest.raises(archsim.UsageError, match="name"):
         archsim.from_torch(Product(), torch.zeros(1), session=session, name="../x")
+
+
+def test_without_torch_the_package_works_and_says_what_is_missing(session, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert session.estimate("resnet18", "H100").latency_s > 0
+    with pytest.raises(ModuleNotFoundError, match="pip install torch"):
+        archsim.from_torch(object(), [], session=session)

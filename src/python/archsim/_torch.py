@@ -32,7 +32,10 @@ def export_to_onnx(module, example_inputs, *, opset=17):
     The module is traced as it infers (eval), its mode is put back afterwards. Nothing is fused or folded, so that its
     parameters stay countable. Needs torch.
     """
-    import torch
+    try:
+        import torch
+    except ModuleNotFoundError as absent:
+        raise ModuleNotFoundError("PyTorch exports the module, and is not installed: pip install torch", name="torch") from absent
 
     inputs = tuple(example_inputs) if isinstance(example_inputs, (list, tuple)) else (example_inputs,)
     if not all(isinstance(x, torch.Tensor) for x in inputs):

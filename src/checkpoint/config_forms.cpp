@@ -190,6 +190,18 @@ bool all_counts(const json& list) {
                        [](const json& item) { return item.is_number_integer() && item.get<double>() >= 0; });
 }
 
+/// A list with the kind of every layer says how many there are (Nemotron-H of transformers 5).
+void count_layers(json& object) {
+    for (const char* key : {"num_hidden_layers", "n_layer", "n_layers", "num_layers"})
+        if (object.contains(key))
+            return;
+    for (const char* key : {"layers_block_type", "layer_types"})
+        if (const auto kinds = object.find(key); kinds != object.end() && kinds->is_array()) {
+            object["num_hidden_layers"] = kinds->size();
+            return;
+        }
+}
+
 /// Fields that some authors state per layer.
 constexpr std::array kListed = {"intermediate_size",   "num_attention_heads",
                                 "num_key_value_heads", "num_kv_heads",
@@ -234,6 +246,7 @@ json in_one_form(const json& text, const std::string& file, std::vector<Finding>
     complete_mamba(object);
     widen_layers(object);
     fill_in(object, kTextDefaults);
+    count_layers(object);
     shorten_lists(object, file, findings);
     return object;
 }

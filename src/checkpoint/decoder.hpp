@@ -125,6 +125,9 @@ struct Decoder {
 /// The graph of a decoder.
 Graph build_graph(const Decoder& decoder);
 
+/// Elements of a tensor whose sizes are all numbers.
+double elements(const Tensor& tensor);
+
 /// Elements of all stored tensors of floating-point formats; the integers of shapes do not count.
 double floating_elements(const Graph& graph);
 

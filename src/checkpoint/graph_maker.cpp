@@ -76,7 +76,7 @@ TensorId GraphMaker::weight(const std::string& path, std::string_view leaf, Shap
     for (std::size_t axis = 0; axis < shape.size(); ++axis)
         (*t.shape)[axis].value = shape[axis];
     if (matrix) {
-        const double bits = decoder_.formats.bits(module);
+        const double bits = decoder_.formats.of(module).bits;
         // What a narrow scheme leaves out lies as the checkpoint's type says, whatever is asked for the rest.
         store(id, bits <= 0 && decoder_.weights ? bits_of(decoder_.type) : bits);
     }

@@ -54,22 +54,18 @@ class LayerReader {
             f_.refuse("hybrid_override_pattern",
                       fmt::format("has {} letters for {} layers", pattern.size(), layers_.size()));
         for (std::size_t i = 0; i < pattern.size(); ++i) {
-            DecoderLayer& layer = layers_[i];
-            layer.feed_forward = {};
-            layer.mixer = {};
             switch (pattern[i]) {
             case 'M':
-                layer.mixer = read_recurrent_mixer(f_, hidden_);
+                read_half(i, "mamba");
                 break;
             case '*':
-                layer.mixer = mixer_;
-                set_window(layer.mixer, i);
+                read_half(i, "attention");
                 break;
             case '-':
-                layer.feed_forward = ff_.dense;
+                read_half(i, "mlp");
                 break;
             case 'E':
-                layer.feed_forward = ff_.experts;
+                read_half(i, "moe");
                 break;
             default:
                 f_.refuse("hybrid_override_pattern", fmt::format("'{}' is no kind of layer", pattern[i]));
@@ -77,11 +73,37 @@ class LayerReader {
         }
     }
 
+    /// A layer that mixes tokens or is an MLP, not one after the other (Nemotron-H). False: of another kind.
+    bool read_half(std::size_t i, std::string_view kind) {
+        DecoderLayer& layer = layers_[i];
+        layer.feed_forward = {};
+        layer.mixer = {};
+        if (kind == "mamba" || kind == "mamba2") {
+            layer.mixer = read_recurrent_mixer(f_, hidden_);
+        } else if (kind == "attention" || kind == "full_attention" || kind == "sliding_attention") {
+            layer.mixer = mixer_;
+            set_window(layer.mixer, i);
+        } else if (kind == "mlp") {
+            layer.feed_forward = ff_.dense;
+        } else if (kind == "moe") {
+            layer.feed_forward = ff_.experts;
+        } else {
+            return false;
+        }
+        return true;
+    }
+
     void read_types(const std::vector<std::string>& types) {
         if (types.size() < layers_.size())
             f_.refuse("layer_types", fmt::format("lists {} layers of {}", types.size(), layers_.size()));
+        // Kinds without a mixer are layers of their own, and those beside them have nothing else.
+        const bool halves = std::any_of(types.begin(), types.end(), [](const std::string& type) {
+            return type == "moe" || type == "mlp";
+        });
         for (std::size_t i = 0; i < layers_.size(); ++i) {
             const std::string& type = types[i];
+            if (halves && read_half(i, type))
+                continue;
             if (type == "linear_attention" || type == "mamba" || type == "mamba2")
                 layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
             else if (type == "conv")

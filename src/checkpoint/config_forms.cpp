@@ -210,6 +210,13 @@ constexpr std::array kListed = {"intermediate_size",   "num_attention_heads",
                                 "num_shared_expert",   "head_dim"};
 
 void shorten_lists(json& object, const std::string& file, std::vector<Finding>& findings) {
+    // Laguna states the number of most layers too.
+    if (const auto heads = object.find("num_attention_heads_per_layer");
+        heads != object.end() && heads->is_array()) {
+        json list = std::move(*heads);
+        object.erase(heads);
+        object["num_attention_heads"] = std::move(list);
+    }
     std::size_t layers = 0;
     for (const char* key : {"num_hidden_layers", "num_layers", "n_layer"})
         if (layers == 0 && object.contains(key) && object[key].is_number_unsigned())

@@ -58,6 +58,9 @@ class GraphMaker {
     const Decoder& decoder() const { return decoder_; }
     std::int64_t hidden() const { return decoder_.facts.hidden; }
     DataType type() const { return decoder_.type; }
+    /// The positions that the last sparse index chose; layers without one of their own attend to them too.
+    TensorId chosen() const { return chosen_; }
+    void set_chosen(TensorId positions) { chosen_ = positions; }
     /// A weight that lies in memory and takes no part in the graph.
     void keep(const ResidentWeight& weight);
     Graph take();
@@ -74,6 +77,7 @@ class GraphMaker {
     Graph graph_;
     std::map<std::string, int> used_;
     std::map<std::vector<std::int64_t>, TensorId> constants_;
+    TensorId chosen_ = kNoTensor;
     std::vector<TensorId> stored_;
     std::vector<double> stored_bits_;
 };

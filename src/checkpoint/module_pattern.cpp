@@ -89,13 +89,6 @@ bool numbers_expert(std::string_view component) {
            (!component.empty() && component.find_first_not_of("0123456789") == std::string_view::npos);
 }
 
-bool is_one_of(const std::string& part, const std::vector<std::string>& wanted) {
-    return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& want) {
-        return want.find_first_of("*?[") == std::string::npos ? want == part
-                                                              : fnmatch(want.c_str(), part.c_str(), 0) == 0;
-    });
-}
-
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
     for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
         text.replace(at, from.size(), to);
@@ -156,6 +149,12 @@ struct ModulePattern::Expression {
     bool valid;
 };
 
+bool ModulePattern::Component::operator()(const std::string& part) const {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+        return stars ? fnmatch(name.c_str(), part.c_str(), 0) == 0 : name == part;
+    });
+}
+
 ModulePattern::ModulePattern(const std::string& pattern) {
     constexpr std::string_view kExpression = "re:";
     if (pattern.starts_with(kExpression)) {
@@ -177,7 +176,7 @@ ModulePattern::ModulePattern(const std::string& pattern) {
     for (std::size_t i = 0; i < parts.size(); ++i) {
         if (i > 0 && parts[i - 1] == kExperts && numbers_expert(parts[i]))
             continue;
-        components_.push_back(own_names(parts[i]));
+        components_.push_back({own_names(parts[i]), parts[i].find_first_of("*?[") != std::string::npos});
         key_ += "." + parts[i];
     }
 }
@@ -189,7 +188,8 @@ bool ModulePattern::names(const ModuleName& module) const {
                std::any_of(module.spellings().begin(), module.spellings().end(), matches);
     }
     const auto& parts = module.components();
-    return std::search(parts.begin(), parts.end(), components_.begin(), components_.end(), is_one_of) !=
+    return std::search(parts.begin(), parts.end(), components_.begin(), components_.end(),
+                       [](const std::string& part, const Component& component) { return component(part); }) !=
            parts.end();
 }
 

@@ -35,7 +35,12 @@ class ModulePattern {
 
   private:
     struct Expression;
-    using Component = std::vector<std::string>; ///< any of these
+    /// Any of these names, which have stars in them or not.
+    struct Component {
+        std::vector<std::string> names;
+        bool stars = false;
+        bool operator()(const std::string& part) const;
+    };
     std::string key_;
     std::vector<Component> components_;
     std::shared_ptr<const Expression> expression_; ///< null: there is none

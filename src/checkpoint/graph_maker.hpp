@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,6 +81,7 @@ class GraphMaker {
     TensorId chosen_ = kNoTensor;
     std::vector<TensorId> stored_;
     std::vector<double> stored_bits_;
+    std::set<TensorId> alone_; ///< matrices that meet wide activations where others meet narrow ones
 };
 
 /// Token mixers and what follows them; each returns the result before it joins the residual stream.

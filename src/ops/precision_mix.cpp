@@ -33,10 +33,16 @@ bool meets_quantised_weights(const ShapedGraph& graph, const Operator& op) {
 
 } // namespace
 
+bool meets_weight_only(const ShapedGraph& graph, const Operator& op) {
+    return std::any_of(op.inputs.begin(), op.inputs.end(),
+                       [&](TensorId in) { return in != kNoTensor && graph.tensors[in].weight_only; });
+}
+
 std::string_view declared_format(const ShapedGraph& graph, const Operator& op) {
     if (op.native_precision)
         return name_of(*op.native_precision);
-    if (graph.stored_products && !op.work.contractions.empty() && meets_quantised_weights(graph, op))
+    if (graph.stored_products && !op.work.contractions.empty() && meets_quantised_weights(graph, op) &&
+        !meets_weight_only(graph, op))
         return name_of(*graph.stored_products);
     for (const auto* ids : {&op.outputs, &op.inputs})
         for (const TensorId id : *ids)

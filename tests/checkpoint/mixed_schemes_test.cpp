@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <vector>
 
 using namespace archsim;
 
@@ -165,4 +166,18 @@ TEST_CASE("tens of thousands of names of experts take no time", "[checkpoint]") 
     CHECK(std::chrono::steady_clock::now() - start <
           std::chrono::seconds(5)); // 0.1 s unless they are compared one by one
     CHECK(width_of(c, "model.layers.59.mlp.experts.w3") == 4.5);
+}
+
+TEST_CASE("a checkpoint of several schemes says which matrices it quantises alone", "[checkpoint]") {
+    const Checkpoint c = read_fields(kTwoLayers + R"(, "model_type": "llama", "quantization_config": {
+        "quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": {
+        "model.layers.1.self_attn.q_proj": {"quant_algo": "FP8"},
+        "model.layers.1.mlp.up_proj": {"quant_algo": "W4A16_NVFP4", "group_size": 16}}})");
+    const ShapedGraph graph = archsim::bind(c.graph, {}, c.dims);
+    CHECK(graph.stored_products == Precision::fp8);
+    std::vector<std::string> alone;
+    for (const ShapedTensor& t : graph.tensors)
+        if (t.weight_only)
+            alone.push_back(t.name);
+    CHECK(alone == std::vector<std::string>{kSecond + "mlp.up_proj.weight"});
 }

@@ -177,8 +177,10 @@ TensorId add_latent_attention(GraphMaker& g, const std::string& path, std::size_
                                     {"/" + ix + "/chosen", "present." + index + ".index"},
                                     {{"num_heads", m.index_heads}, {"keeps", m.index_keeps}}, kOwnDomain);
         g.output(chosen[1], {"batch", 1, "past_sequence + sequence", m.index_size});
-        inputs.push_back(chosen[0]);
+        g.set_chosen(chosen[0]);
     }
+    if (m.index_keeps > 0 && g.chosen() != kNoTensor)
+        inputs.push_back(g.chosen());
     const auto attended = g.nodes("LatentAttention", path, std::move(inputs),
                                   {"/" + path + "/LatentAttention_output_0", "present." + index + ".latent"},
                                   sizes, kOwnDomain);

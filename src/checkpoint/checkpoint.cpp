@@ -56,18 +56,16 @@ struct QuantizationFile {
 constexpr QuantizationFile kQuantizationFiles[] = {
     {"hf_quant_config.json", "modelopt"}, {"quantize_config.json", "gptq"}, {"quant_config.json", "awq"}};
 
-nlohmann::json with_quantization(nlohmann::json document, const std::filesystem::path& folder) {
-    const auto states = [](const nlohmann::json& object) {
-        for (const char* key : {"quantization_config", "compression_config", "quantization"})
-            if (const auto it = object.find(key); it != object.end() && it->is_object() && !it->empty())
-                return true;
-        return false;
-    };
-    if (states(document))
-        return document;
-    for (const auto& [key, part] : document.items())
-        if (key.ends_with("_config") && part.is_object() && states(part))
-            return document;
+/// What the object says of the quantisation itself; null: nothing.
+nlohmann::json* quantization_in(nlohmann::json& object) {
+    for (const char* key : {"quantization_config", "compression_config", "quantization"})
+        if (const auto it = object.find(key); it != object.end() && it->is_object() && !it->empty())
+            return &*it;
+    return nullptr;
+}
+
+/// What the first of the files beside the configuration says; null: there is none.
+nlohmann::json read_quantization_file(const std::filesystem::path& folder) {
     for (const QuantizationFile& file : kQuantizationFiles) {
         std::error_code ignored;
         const auto path = folder / file.name;
@@ -78,9 +76,26 @@ nlohmann::json with_quantization(nlohmann::json document, const std::filesystem:
             stated = nlohmann::json(*inner);
         if (!stated.contains("quant_method"))
             stated["quant_method"] = file.method;
-        document["quantization_config"] = std::move(stated);
-        break;
+        return stated;
     }
+    return nullptr;
+}
+
+nlohmann::json with_quantization(nlohmann::json document, const std::filesystem::path& folder) {
+    nlohmann::json* own = quantization_in(document);
+    for (auto& [key, part] : document.items())
+        if (!own && key.ends_with("_config") && part.is_object())
+            own = quantization_in(part);
+    const char* cache = "kv_cache_quant_algo"; // Model Optimizer may say it in its own file alone
+    const bool whole = own && (own->contains(cache) || own->contains("kv_cache_scheme") ||
+                               own->value("quant_method", nlohmann::json()) != "modelopt");
+    if (whole)
+        return document;
+    nlohmann::json stated = read_quantization_file(folder);
+    if (own && stated.is_object() && stated.contains(cache))
+        (*own)[cache] = stated[cache];
+    else if (!own && stated.is_object())
+        document["quantization_config"] = std::move(stated);
     return document;
 }
 

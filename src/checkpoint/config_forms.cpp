@@ -190,6 +190,18 @@ bool all_counts(const json& list) {
                        [](const json& item) { return item.is_number_integer() && item.get<double>() >= 0; });
 }
 
+/// A list with the kind of every layer says how many there are (Nemotron-H of transformers 5).
+void count_layers(json& object) {
+    for (const char* key : {"num_hidden_layers", "n_layer", "n_layers", "num_layers"})
+        if (object.contains(key))
+            return;
+    for (const char* key : {"layers_block_type", "layer_types"})
+        if (const auto kinds = object.find(key); kinds != object.end() && kinds->is_array()) {
+            object["num_hidden_layers"] = kinds->size();
+            return;
+        }
+}
+
 /// Fields that some authors state per layer.
 constexpr std::array kListed = {"intermediate_size",   "num_attention_heads",
                                 "num_key_value_heads", "num_kv_heads",
@@ -198,6 +210,13 @@ constexpr std::array kListed = {"intermediate_size",   "num_attention_heads",
                                 "num_shared_expert",   "head_dim"};
 
 void shorten_lists(json& object, const std::string& file, std::vector<Finding>& findings) {
+    // Laguna states the number of most layers too.
+    if (const auto heads = object.find("num_attention_heads_per_layer");
+        heads != object.end() && heads->is_array()) {
+        json list = std::move(*heads);
+        object.erase(heads);
+        object["num_attention_heads"] = std::move(list);
+    }
     std::size_t layers = 0;
     for (const char* key : {"num_hidden_layers", "num_layers", "n_layer"})
         if (layers == 0 && object.contains(key) && object[key].is_number_unsigned())
@@ -234,6 +253,7 @@ json in_one_form(const json& text, const std::string& file, std::vector<Finding>
     complete_mamba(object);
     widen_layers(object);
     fill_in(object, kTextDefaults);
+    count_layers(object);
     shorten_lists(object, file, findings);
     return object;
 }

@@ -110,20 +110,28 @@ void read_prediction(Fields& f, Decoder& d) {
     const std::int64_t heads = f.count(
         {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules", "num_mtp_layers"}, 0);
     const std::int64_t each = f.count({"mtp_transformer_layers"}, 1);
-    f.skip({"mtp_use_dedicated_embeddings"});
+    f.skip({"mtp_use_dedicated_embeddings", "mtp_layers_block_type"});
     if (!used || heads == 0)
         return;
     // Each head joins the hidden state and the next token's embedding in one matrix, then runs a layer like
-    // the last one with attention (DeepSeek-V3, arXiv:2412.19437, section 2.2).
-    const auto last = std::find_if(d.layers.rbegin(), d.layers.rend(), [](const DecoderLayer& layer) {
-        return layer.mixer.kind == MixerKind::attention || layer.mixer.kind == MixerKind::latent;
-    });
-    if (last == d.layers.rend())
+    // the last one with attention (DeepSeek-V3, arXiv:2412.19437, section 2.2), and like that with experts
+    // where these are apart (Nemotron-H).
+    double layers = 0;
+    const auto add_last = [&](const auto& is_like) {
+        const auto last = std::find_if(d.layers.rbegin(), d.layers.rend(), is_like);
+        layers += last == d.layers.rend() ? 0 : count_parameters(d, *last);
+        return last != d.layers.rend();
+    };
+    if (!add_last([](const DecoderLayer& layer) {
+            return layer.mixer.kind == MixerKind::attention || layer.mixer.kind == MixerKind::latent;
+        }))
         return;
+    const auto kinds = f.texts({"mtp_layers_block_type"});
+    if (std::find(kinds.begin(), kinds.end(), "moe") != kinds.end())
+        add_last([](const DecoderLayer& layer) { return layer.feed_forward.experts > 0; });
     const auto width = static_cast<double>(d.facts.hidden);
     d.facts.prediction_parameters =
-        static_cast<double>(heads) *
-        (static_cast<double>(each) * count_parameters(d, *last) + 2 * width * width);
+        static_cast<double>(heads) * (static_cast<double>(each) * layers + 2 * width * width);
 }
 
 double count_parameters(const Decoder& decoder, const DecoderLayer& layer) {
@@ -189,6 +197,7 @@ Decoder read_config(const json& document, const std::string& file) {
     set_cross_layers_aside(f, d);
     read_prediction(f, d);
     read_quantization(prefix.empty() || !inner.contains("quantization_config") ? top : f, d);
+    top.skip({"quantization_config"}); // the same again
     read_vision(top, d);
     fill_facts(d, ff.experts.experts, ff.experts.active);
     f.report_unread(d.findings);

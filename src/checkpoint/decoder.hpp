@@ -50,7 +50,8 @@ struct TokenMixer {
     // and with rotation; attention: `value_size` where values are not as wide as keys
     std::int64_t query_rank = 0, kv_rank = 0, plain_size = 0, rotary_size = 0, value_size = 0;
     bool expanded = false; ///< latent: the cache keeps keys and values of every head, not the vector
-    // a sparse index in front of latent attention: heads, their size, positions that attention then reads
+    // a sparse index in front of latent attention: heads (0: that of an earlier layer), their size, positions
+    // that attention then reads
     std::int64_t index_heads = 0, index_size = 0, index_keeps = 0;
     // gated_delta: `heads` value heads of `value_size`, `kv_heads` key heads of `head_size`;
     // mamba: `heads` of `head_size`, `kv_heads` groups that share B and C of `state_size`
@@ -124,6 +125,9 @@ struct Decoder {
 
 /// The graph of a decoder.
 Graph build_graph(const Decoder& decoder);
+
+/// Elements of a tensor whose sizes are all numbers.
+double elements(const Tensor& tensor);
 
 /// Elements of all stored tensors of floating-point formats; the integers of shapes do not count.
 double floating_elements(const Graph& graph);

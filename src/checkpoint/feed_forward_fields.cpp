@@ -30,13 +30,14 @@ void read_experts(Fields& f, const Implied& implied, FeedForward& e) {
     e.expert_inner = f.count({"moe_intermediate_size", "expert_ffn_hidden_size", "expert_intermediate_size",
                               "moe_ffn_hidden_size"},
                              e.inner, 1);
-    e.latent = f.count({"moe_latent_size"}, 0);
+    e.latent = f.count({"moe_latent_size", "routed_expert_hidden_size"}, 0);
     const std::int64_t shared =
         f.count({"n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert"},
                 implied.one_shared_expert ? 1 : 0);
-    const std::int64_t stated = f.count({"shared_expert_intermediate_size",
-                                         "moe_shared_expert_intermediate_size", "shared_intermediate_size"},
-                                        0);
+    const std::int64_t stated =
+        f.count({"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
+                 "shared_intermediate_size", "share_expert_dim"},
+                0);
     e.shared_inner = stated > 0 ? stated * std::max<std::int64_t>(shared, 1) : shared * e.expert_inner;
     e.shared_gate = implied.shared_gate && e.shared_inner > 0;
     e.expert_bias = implied.expert_bias;

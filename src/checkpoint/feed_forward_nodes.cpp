@@ -20,13 +20,14 @@ TensorId add_mlp(GraphMaker& g, const std::string& path, const FeedForward& f, T
 }
 
 /// A router scores every expert, each token runs through the best of them.
-TensorId add_experts(GraphMaker& g, const std::string& path, const FeedForward& f, TensorId x) {
+TensorId add_experts(GraphMaker& g, const std::string& path, const std::string& router, const FeedForward& f,
+                     TensorId x) {
     const std::int64_t d = g.hidden(), width = f.latent > 0 ? f.latent : d, n = f.experts,
                        inner = f.expert_inner;
-    const TensorId rows = g.node("Reshape", path + "/gate", {x, g.ints({-1, d})});
-    TensorId scores = g.node("MatMul", path + "/gate", {rows, g.weight(path + "/gate", "weight", {d, n})});
+    const TensorId rows = g.node("Reshape", router, {x, g.ints({-1, d})});
+    TensorId scores = g.node("MatMul", router, {rows, g.weight(router, "weight", {d, n})});
     if (f.router_bias)
-        scores = g.node("Add", path + "/gate", {g.weight(path + "/gate", "bias", {n}), scores});
+        scores = g.node("Add", router, {g.weight(router, "bias", {n}), scores});
     TensorId narrow = x;
     if (f.latent > 0)
         narrow = g.linear(path + "/fc1_latent_proj", x, d, f.latent, false);
@@ -59,7 +60,9 @@ TensorId add_feed_forward(GraphMaker& g, const std::string& path, const FeedForw
         return g.linear(mlp + "/linear_mlp", x, g.hidden(), g.hidden(), false);
     if (f.experts == 0)
         return f.inner > 0 ? add_mlp(g, mlp, f, x, g.hidden(), f.inner) : kNoTensor;
-    TensorId y = add_experts(g, mlp, f, x);
+    // Beside an MLP the experts lie in the layer itself (Gemma 4).
+    TensorId y =
+        f.inner > 0 ? add_experts(g, path, path + "/router", f, x) : add_experts(g, mlp, mlp + "/gate", f, x);
     if (f.shared_inner > 0) {
         TensorId shared = add_mlp(g, mlp + "/shared_experts", f, x, g.hidden(), f.shared_inner);
         if (f.shared_gate)
@@ -70,7 +73,7 @@ TensorId add_feed_forward(GraphMaker& g, const std::string& path, const FeedForw
         y = g.node("Add", mlp + "/shared_experts", {y, shared});
     }
     if (f.inner > 0)
-        y = g.node("Add", mlp + "/dense", {y, add_mlp(g, mlp + "/dense", f, x, g.hidden(), f.inner)});
+        y = g.node("Add", mlp, {y, add_mlp(g, mlp, f, x, g.hidden(), f.inner)});
     return y;
 }
 

@@ -77,7 +77,11 @@ constexpr std::array kHarmless = {
     "num_expert_group", "mla_use_nope", "altup_num_inputs", "altup_coef_clip", "altup_correct_scale",
     "block_dim", "block_use_swiglu", "conv_dim_out", "use_pos_enc", "num_gqa_groups", "ffn_with_glu",
     "qkv_multipliers", "rope_max_length", "postnorm", "max_attn_value", "pad_vocab_size_multiple",
-    "use_rmsnorm", "init_config", "projection_dim", "no_rope_layers", "no_rope_layer_interval"};
+    "use_rmsnorm", "init_config", "projection_dim", "no_rope_layers", "no_rope_layer_interval",
+    "compress_rope_parameters", "indexer_rope_interleave", "use_gemma_norm",
+    // what runs when, and how images and videos are cut into tokens
+    "index_share_for_mtp_iteration", "moe_shared_expert_overlap", "use_unified_vision_chunk",
+    "image_seq_length", "video_seq_length"};
 
 constexpr std::array kHarmlessEndings = {
     "_token_id",    "_token_index", "_token",   "_dropout", "_eps",     "_epsilon",

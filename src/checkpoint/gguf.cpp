@@ -24,7 +24,7 @@ namespace {
 constexpr double kTolerance = 0.01;
 
 /// ggml's name of a matrix and the module of the graph that holds it; fused ones stand for several.
-constexpr std::array<std::pair<const char*, const char*>, 53> kModules{
+constexpr std::array<std::pair<const char*, const char*>, 55> kModules{
     {{"attn_q", "self_attn.q_proj"},
      {"attn_q", "self_attn.q_gate"},
      {"attn_gate", "self_attn.q_gate"},
@@ -48,14 +48,16 @@ constexpr std::array<std::pair<const char*, const char*>, 53> kModules{
      {"ffn_up", "mlp.up_proj"},
      {"ffn_gate", "mlp.gate_proj"},
      {"ffn_down", "mlp.down_proj"},
-     {"ffn_gate", "mlp.dense.gate_proj"},
-     {"ffn_up", "mlp.dense.up_proj"},
-     {"ffn_down", "mlp.dense.down_proj"},
      {"ffn_gate_exps", "mlp.experts.w1"},
      {"ffn_up_exps", "mlp.experts.w3"},
      {"ffn_gate_up_exps", "mlp.experts.w1"},
      {"ffn_gate_up_exps", "mlp.experts.w3"},
      {"ffn_down_exps", "mlp.experts.w2"},
+     {"ffn_gate_exps", "experts.w1"}, // beside an MLP
+     {"ffn_up_exps", "experts.w3"},
+     {"ffn_gate_up_exps", "experts.w1"},
+     {"ffn_gate_up_exps", "experts.w3"},
+     {"ffn_down_exps", "experts.w2"},
      {"ffn_gate_shexp", "mlp.shared_experts.gate_proj"},
      {"ffn_up_shexp", "mlp.shared_experts.up_proj"},
      {"ffn_down_shexp", "mlp.shared_experts.down_proj"},

@@ -109,16 +109,18 @@ Graph build_graph(const Decoder& decoder) {
     return g.take();
 }
 
+double elements(const Tensor& tensor) {
+    double product = 1;
+    for (const Dimension& axis : *tensor.shape)
+        product *= static_cast<double>(axis.value);
+    return product;
+}
+
 double floating_elements(const Graph& graph) {
     double sum = 0;
-    for (const Tensor& t : graph.tensors) {
-        if (t.role != TensorRole::initializer || !is_floating(t.type))
-            continue;
-        double elements = 1;
-        for (const Dimension& axis : *t.shape)
-            elements *= static_cast<double>(axis.value);
-        sum += elements;
-    }
+    for (const Tensor& t : graph.tensors)
+        if (t.role == TensorRole::initializer && is_floating(t.type))
+            sum += elements(t);
     return sum;
 }
 

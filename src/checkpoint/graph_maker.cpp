@@ -76,9 +76,11 @@ TensorId GraphMaker::weight(const std::string& path, std::string_view leaf, Shap
     for (std::size_t axis = 0; axis < shape.size(); ++axis)
         (*t.shape)[axis].value = shape[axis];
     if (matrix) {
-        const double bits = decoder_.formats.bits(module);
+        const WeightScheme scheme = decoder_.formats.of(module);
         // What a narrow scheme leaves out lies as the checkpoint's type says, whatever is asked for the rest.
-        store(id, bits <= 0 && decoder_.weights ? bits_of(decoder_.type) : bits);
+        store(id, scheme.bits <= 0 && decoder_.weights ? bits_of(decoder_.type) : scheme.bits);
+        if (decoder_.products && decoder_.formats.mixed() && scheme.bits > 0 && !scheme.products)
+            alone_.insert(id);
     }
     return id;
 }
@@ -104,6 +106,12 @@ void GraphMaker::keep(const ResidentWeight& w) {
 Graph GraphMaker::take() {
     if (!stored_.empty() || decoder_.cache) {
         Attributes how{{"bits", std::move(stored_bits_)}};
+        if (!alone_.empty()) {
+            std::vector<std::int64_t> alone;
+            for (const TensorId id : stored_)
+                alone.push_back(alone_.count(id) > 0 ? 1 : 0);
+            how.emplace_back("weight_only", std::move(alone));
+        }
         if (decoder_.cache)
             how.emplace_back("cache", std::string(name_of(*decoder_.cache)));
         if (decoder_.weights)

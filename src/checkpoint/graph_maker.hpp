@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,9 @@ class GraphMaker {
     const Decoder& decoder() const { return decoder_; }
     std::int64_t hidden() const { return decoder_.facts.hidden; }
     DataType type() const { return decoder_.type; }
+    /// The positions that the last sparse index chose; layers without one of their own attend to them too.
+    TensorId chosen() const { return chosen_; }
+    void set_chosen(TensorId positions) { chosen_ = positions; }
     /// A weight that lies in memory and takes no part in the graph.
     void keep(const ResidentWeight& weight);
     Graph take();
@@ -74,8 +78,10 @@ class GraphMaker {
     Graph graph_;
     std::map<std::string, int> used_;
     std::map<std::vector<std::int64_t>, TensorId> constants_;
+    TensorId chosen_ = kNoTensor;
     std::vector<TensorId> stored_;
     std::vector<double> stored_bits_;
+    std::set<TensorId> alone_; ///< matrices that meet wide activations where others meet narrow ones
 };
 
 /// Token mixers and what follows them; each returns the result before it joins the residual stream.

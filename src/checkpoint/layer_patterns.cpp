@@ -39,6 +39,8 @@ class LayerReader {
             read_intervals();
         read_sizes_of_layers();
         read_global_layers();
+        read_local_layers();
+        read_shared_indexes();
         share_caches();
         return std::move(layers_);
     }
@@ -54,22 +56,18 @@ class LayerReader {
             f_.refuse("hybrid_override_pattern",
                       fmt::format("has {} letters for {} layers", pattern.size(), layers_.size()));
         for (std::size_t i = 0; i < pattern.size(); ++i) {
-            DecoderLayer& layer = layers_[i];
-            layer.feed_forward = {};
-            layer.mixer = {};
             switch (pattern[i]) {
             case 'M':
-                layer.mixer = read_recurrent_mixer(f_, hidden_);
+                read_half(i, "mamba");
                 break;
             case '*':
-                layer.mixer = mixer_;
-                set_window(layer.mixer, i);
+                read_half(i, "attention");
                 break;
             case '-':
-                layer.feed_forward = ff_.dense;
+                read_half(i, "mlp");
                 break;
             case 'E':
-                layer.feed_forward = ff_.experts;
+                read_half(i, "moe");
                 break;
             default:
                 f_.refuse("hybrid_override_pattern", fmt::format("'{}' is no kind of layer", pattern[i]));
@@ -77,11 +75,37 @@ class LayerReader {
         }
     }
 
+    /// A layer that mixes tokens or is an MLP, not one after the other (Nemotron-H). False: of another kind.
+    bool read_half(std::size_t i, std::string_view kind) {
+        DecoderLayer& layer = layers_[i];
+        layer.feed_forward = {};
+        layer.mixer = {};
+        if (kind == "mamba" || kind == "mamba2") {
+            layer.mixer = read_recurrent_mixer(f_, hidden_);
+        } else if (kind == "attention" || kind == "full_attention" || kind == "sliding_attention") {
+            layer.mixer = mixer_;
+            set_window(layer.mixer, i);
+        } else if (kind == "mlp") {
+            layer.feed_forward = ff_.dense;
+        } else if (kind == "moe") {
+            layer.feed_forward = ff_.experts;
+        } else {
+            return false;
+        }
+        return true;
+    }
+
     void read_types(const std::vector<std::string>& types) {
         if (types.size() < layers_.size())
             f_.refuse("layer_types", fmt::format("lists {} layers of {}", types.size(), layers_.size()));
+        // Kinds without a mixer are layers of their own, and those beside them have nothing else.
+        const bool halves = std::any_of(types.begin(), types.end(), [](const std::string& type) {
+            return type == "moe" || type == "mlp";
+        });
         for (std::size_t i = 0; i < layers_.size(); ++i) {
             const std::string& type = types[i];
+            if (halves && read_half(i, type))
+                continue;
             if (type == "linear_attention" || type == "mamba" || type == "mamba2")
                 layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
             else if (type == "conv")
@@ -210,6 +234,44 @@ class LayerReader {
             m.head_size = size > 0 ? size : m.head_size;
             m.kv_heads = heads > 0 ? heads : m.kv_heads;
             m.values_are_keys = one_projection;
+        }
+    }
+
+    /// Layers with a window may have heads of their own number and size (MiMo-V2).
+    void read_local_layers() {
+        const std::int64_t heads = f_.count({"swa_num_attention_heads"}, 0),
+                           kv_heads = f_.count({"swa_num_key_value_heads"}, 0),
+                           size = f_.count({"swa_head_dim"}, 0), values = f_.count({"swa_v_head_dim"}, 0);
+        const bool stated = f_.has({"add_swa_attention_sink_bias"}),
+                   sinks = f_.flag({"add_swa_attention_sink_bias"});
+        for (std::size_t i = 0; i < layers_.size(); ++i) {
+            TokenMixer& m = layers_[i].mixer;
+            if (m.kind != MixerKind::attention || m.window == 0)
+                continue;
+            m.heads = heads > 0 ? heads : m.heads;
+            m.kv_heads = kv_heads > 0 ? kv_heads : m.kv_heads;
+            m.head_size = size > 0 ? size : m.head_size;
+            m.value_size = values > 0 ? values : m.value_size;
+            m.sinks = stated ? sinks : m.sinks;
+            if (m.heads % m.kv_heads != 0)
+                f_.refuse("swa_num_key_value_heads", fmt::format("of layer {} must divide its heads", i));
+        }
+    }
+
+    /// Layers that attend to what the index before them chose, and have none (IndexShare, arXiv:2603.12201):
+    /// listed, by letters, or by a period after the first.
+    void read_shared_indexes() {
+        const auto types = f_.texts({"indexer_types"});
+        const std::string letters = f_.text({"index_topk_pattern"});
+        const std::int64_t period = f_.count({"index_topk_freq"}, 1, 1),
+                           first = f_.count({"index_skip_topk_offset"}, 2);
+        for (std::size_t i = 0; i < layers_.size(); ++i) {
+            const std::int64_t since = std::max<std::int64_t>(static_cast<std::int64_t>(i) - first + 1, 0);
+            const bool shared = i < types.size()     ? types[i] == "shared"
+                                : i < letters.size() ? letters[i] == 'S'
+                                                     : since % period != 0;
+            if (shared)
+                layers_[i].mixer.index_heads = 0;
         }
     }
 

@@ -53,6 +53,8 @@ TokenMixer read_mixer(Fields& f, const Implied& implied, std::int64_t hidden) {
                  : HeadNorm::none;
     if (f.has({"kv_lora_rank"}))
         read_latent(f, m, hidden);
+    else
+        m.value_size = f.count({"v_head_dim"}, 0);
     return m;
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <string_view>
 
 namespace archsim::checkpoint {
@@ -25,11 +26,7 @@ constexpr double kNfBlock = 64, kNfScales = 256;
 constexpr double kFour = 4, kEight = 8;
 constexpr double kGroup = 128; ///< of integer weights where none is stated
 
-struct Scheme {
-    double bits = 0;
-    std::string format;
-    std::optional<Precision> products; ///< both operands are quantised to it; none: weights alone are narrow
-};
+using Scheme = WeightScheme;
 
 Scheme integer_groups(double bits, double group, bool zero_points) {
     const double scales = group > 0 ? (kScaleBits + (zero_points ? bits : 0)) / group : 0;
@@ -128,7 +125,7 @@ Scheme compressed(Fields& q, WeightFormats& formats) {
             if (pattern.find_first_of(".:*") == std::string::npos) // a class: Linear, LinearBase, FusedMoE
                 most = most.bits > 0 ? most : scheme;
             else
-                formats.set_pattern(pattern, scheme.bits);
+                formats.set_pattern(pattern, scheme);
         }
     }
     // Names alone: what none of them is for stays wide.
@@ -215,19 +212,7 @@ Scheme mixed(Fields& q, WeightFormats& formats) {
         if (scheme.bits <= 0)
             continue;
         first = first.bits > 0 ? first : scheme;
-        // The graph merges experts, and splits what others merge.
-        constexpr std::string_view kExperts = ".experts", kMerged = "qkv_proj", kGates = "gate_up_proj";
-        if (const auto at = name.find(kExperts); at != std::string::npos) {
-            formats.set_pattern(name.substr(0, at + kExperts.size()), scheme.bits);
-        } else if (name.ends_with(kMerged)) {
-            for (const char* part : {"q_proj", "k_proj", "v_proj"})
-                formats.set_pattern(name.substr(0, name.size() - kMerged.size()) + part, scheme.bits);
-        } else if (name.ends_with(kGates)) {
-            for (const char* part : {"gate_proj", "up_proj"})
-                formats.set_pattern(name.substr(0, name.size() - kGates.size()) + part, scheme.bits);
-        } else {
-            formats.set_pattern(name, scheme.bits);
-        }
+        formats.set_pattern(name, scheme);
     }
     return {0, first.format, first.products};
 }
@@ -277,6 +262,8 @@ Scheme scheme_of(Fields& q, const std::string& method, WeightFormats& formats) {
     }
     if (method == "nvfp4" || method == "modelopt_fp4")
         return nvfp4();
+    if (method == "mxfp8")
+        return mxfp8();
     if (method == "fp8" || method == "fbgemm_fp8" || method == "modelopt")
         return q.has({"config_groups"}) ? compressed(q, formats) : fp8_blocks(q);
     if (method == "mxfp4")
@@ -314,18 +301,48 @@ Scheme scheme_of(Fields& q, const std::string& method, WeightFormats& formats) {
 
 /// The format of cached keys and values, none where the file leaves them wide.
 std::optional<Precision> cache_format(Fields& q) {
-    const std::string name = q.text({"kv_cache_quant_algo"});
+    const json* scheme = q.find({"kv_cache_scheme"});
+    const std::string name =
+        q.text({"kv_cache_quant_algo"}, scheme && scheme->is_string() ? scheme->get<std::string>() : "");
     if (name == "FP8" || name == "fp8")
         return Precision::fp8;
     if (name == "INT8" || name == "int8")
         return Precision::int8;
     if (name == "NVFP4" || name == "nvfp4")
         return Precision::fp4;
-    const json* scheme = q.find({"kv_cache_scheme"});
     if (!scheme || !scheme->is_object())
         return std::nullopt;
     Fields s(*scheme, q.file(), q.place("kv_cache_scheme."));
     return stated_format(s, "float");
+}
+
+/// Of several schemes the one that most weights have is that of the checkpoint, and its products are taken to
+/// the narrowest format of any: no matrix meets a narrower one than it is quantised for.
+void weigh_schemes(Decoder& decoder) {
+    std::map<std::string, double> weights;
+    double most = 0;
+    decoder.products.reset();
+    const Graph graph = build_graph(decoder);
+    for (const Tensor& tensor : graph.tensors) {
+        constexpr std::string_view kLeaf = ".weight";
+        if (tensor.role != TensorRole::initializer || tensor.shape->size() < 2 ||
+            !tensor.name.ends_with(kLeaf))
+            continue;
+        const Scheme scheme =
+            decoder.formats.of(std::string_view(tensor.name).substr(0, tensor.name.size() - kLeaf.size()));
+        if (scheme.bits <= 0)
+            continue;
+        double& sum = weights[scheme.format];
+        sum += elements(tensor);
+        if (sum > most) {
+            most = sum;
+            decoder.facts.weight_format = scheme.format;
+            decoder.weights = narrow_format(scheme.format, scheme.bits);
+        }
+        if (scheme.products &&
+            (!decoder.products || archsim::bits_of(*scheme.products) < archsim::bits_of(*decoder.products)))
+            decoder.products = scheme.products;
+    }
 }
 
 } // namespace
@@ -340,7 +357,7 @@ void read_quantization(Fields& config, Decoder& decoder) {
     // Model Optimizer may narrow the cache alone.
     if (method == "modelopt" && !q.has({"quant_algo"}) && !q.has({"config_groups"}))
         return;
-    const Scheme scheme = scheme_of(q, method, decoder.formats);
+    Scheme scheme = scheme_of(q, method, decoder.formats);
     decoder.facts.quantization = method.empty() ? "unnamed" : method;
     if (scheme.format.empty()) {
         Finding finding;
@@ -366,10 +383,18 @@ void read_quantization(Fields& config, Decoder& decoder) {
                             "llm_int8_skip_modules", "exclude"})
         for (std::string& name : q.texts({key}))
             kept.push_back(std::move(name));
-    decoder.formats.set_scheme(scheme.bits, std::move(kept));
+    // DeepSeek-V4's fields of the method speak of all matrices but the experts, whose inputs they quantise.
+    if (method == "fp8" && config.text({"expert_dtype"}) == "fp4") {
+        Scheme experts = mxfp4();
+        experts.products = scheme.products;
+        decoder.formats.set_pattern("mlp.experts", std::move(experts));
+    }
     decoder.facts.weight_format = scheme.format;
-    decoder.weights = narrow_format(scheme.format, decoder.formats.scheme_bits());
     decoder.products = scheme.products;
+    decoder.formats.set_scheme(std::move(scheme), std::move(kept));
+    decoder.weights = narrow_format(decoder.facts.weight_format, decoder.formats.scheme_bits());
+    if (decoder.formats.mixed())
+        weigh_schemes(decoder);
 }
 
 } // namespace archsim::checkpoint

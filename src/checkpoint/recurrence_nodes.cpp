@@ -172,8 +172,8 @@ TensorId add_recurrence(GraphMaker& g, const std::string& path, std::size_t laye
         return add_lightning(g, path + "/linear_attn", layer, m, x);
     case MixerKind::convolution:
         return add_gated_convolution(g, path + "/conv", layer, m, x);
-    default:
-        return add_gated_delta(g, path + "/linear_attn", layer, m, x);
+    default: // Kimi calls it as it calls attention
+        return add_gated_delta(g, path + (m.gate_rank > 0 ? "/self_attn" : "/linear_attn"), layer, m, x);
     }
 }
 

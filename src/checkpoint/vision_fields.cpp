@@ -12,6 +12,7 @@ using nlohmann::json;
 
 struct Tower {
     std::int64_t hidden = 0, inner = 0, layers = 0, patch = 0, channels = 0, frames = 0, positions = 0;
+    std::int64_t attention = 0; ///< width of queries, of keys and of values
     bool gated = false;
 };
 
@@ -21,22 +22,24 @@ Tower read_tower(Fields& v) {
     // Llama 3.2 Vision counts its last, gated layers apart.
     t.layers = v.count({"depth", "num_hidden_layers", "vt_num_hidden_layers", "layers"}) +
                v.count({"num_global_layers"}, 0);
+    t.attention = v.count({"qkv_hidden_size"}, t.hidden, 1);
     const double ratio = v.number({"mlp_ratio"}, 4);
     t.inner = v.count({"intermediate_size", "vt_intermediate_size"},
                       static_cast<std::int64_t>(ratio * static_cast<double>(t.hidden)), 1);
     t.patch = v.count({"patch_size", "spatial_patch_size"}, 14, 1);
     t.channels = v.count({"in_channels", "num_channels", "in_chans"}, 3, 1);
     t.frames = v.count({"temporal_patch_size"}, 1, 1);
-    // Gemma 4 has a table for each of two axes; others one of all positions, or as many as patches in an
-    // image.
+    // Gemma 4 has a table for each of two axes; others one of all positions, Kimi's of rows and columns (what
+    // it adds for time is computed), or as many as patches in an image.
     const std::int64_t side = v.count({"image_size"}, 0) / t.patch;
+    const std::int64_t grid = v.count({"init_pos_emb_height"}, side) * v.count({"init_pos_emb_width"}, side);
     t.positions = v.has({"position_embedding_size"}) ? 2 * v.count({"position_embedding_size"})
-                                                     : v.count({"num_position_embeddings"}, side * side);
+                                                     : v.count({"num_position_embeddings"}, grid);
     const std::string type = v.text({"model_type"}), activation = v.text({"hidden_act", "hidden_activation"});
     t.gated = type.starts_with("gemma4") || type == "pixtral" || activation == "silu";
     v.skip({"num_heads", "num_attention_heads", "num_key_value_heads", "vt_num_attention_heads", "head_dim",
             "attention_heads", "global_head_dim", "default_output_length", "pooling_kernel_size",
-            "standardize"});
+            "standardize", "init_pos_emb_time"});
     return t;
 }
 
@@ -82,18 +85,21 @@ void read_vision(Fields& config, Decoder& decoder) {
     add("patch_embed", {h, t.channels * t.frames * t.patch * t.patch});
     if (t.positions > 0)
         add("pos_embed", {t.positions, h});
-    add("blocks.attention", {t.layers, 4, h, h});
+    add("blocks.attention", {t.layers, 4, h, t.attention});
     add("blocks.mlp", {t.layers, t.gated ? 3 : 2, h, t.inner});
     if (!t.gated)
         add("blocks.bias", {t.layers, 5 * h + t.inner});
     add("blocks.norms", {t.layers, t.gated ? 2 : 4, h});
     const std::int64_t merge = v.count({"spatial_merge_size"}, 0);
+    std::int64_t patches = merge * merge; // of a token
+    if (const auto sides = v.counts({"merge_kernel_size"}); sides.size() == 2)
+        patches = sides[0] * sides[1];
     // Qwen2-VL calls the width of its result hidden_size, that of its layers embed_dim.
-    const std::int64_t merged =
-        v.count({"out_hidden_size"}, v.has({"embed_dim"}) ? v.count({"hidden_size"}, 0) : 0);
-    if (merge > 0 && merged > 0) {
+    const std::int64_t merged = v.count({"out_hidden_size", "text_hidden_size"},
+                                        v.has({"embed_dim"}) ? v.count({"hidden_size"}, 0) : 0);
+    if (patches > 0 && merged > 0) {
         // Patches of a square become one token; further mergers feed early layers of the language model.
-        const std::int64_t wide = merge * merge * h;
+        const std::int64_t wide = patches * v.count({"mm_hidden_size"}, h, 1);
         const auto mergers = 1 + static_cast<std::int64_t>(v.counts({"deepstack_visual_indexes"}).size());
         add("merger.fc1", {mergers, wide, wide});
         add("merger.fc2", {mergers, wide, merged});

@@ -240,9 +240,10 @@ std::shared_ptr<const GraphKinds> find_kinds(const ShapedGraph& graph, const Der
         // replace it, which has decided how operators fuse, and how its stored elements pack values, which
         // storage_bits counts, change no work.
         const auto& [name, type, value_kind, role, known, data_dependent, buffer, replaceable, constant,
-                     kv_cache, learned, storage_bits, packing, shape] = graph.tensors[id];
+                     kv_cache, learned, weight_only, storage_bits, packing, shape] = graph.tensors[id];
         key.clear();
-        key.put(type, role, known, constant, kv_cache, storage_bits, kinds.lm_head[id], kinds.wide[id]);
+        key.put(type, role, known, constant, kv_cache, weight_only, storage_bits, kinds.lm_head[id],
+                kinds.wide[id]);
         key.put(shape);
         if (derived)
             key.put(derived->tensor_share[id]);

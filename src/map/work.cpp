@@ -7,6 +7,7 @@
 #include "map/memory_plan.hpp"
 #include "map/stored_tensors.hpp"
 #include "map/wide_tensors.hpp"
+#include "ops/precision_mix.hpp"
 #include "ops/traffic.hpp"
 
 #include <algorithm>
@@ -113,8 +114,12 @@ class WorkBuilder {
             bits_of(precision_.compute) < std::min(bits_of(Precision::bf16), bits_of(precision_.activations));
         if (narrows && !multiplies_weights(op))
             return unweighted_precision(op);
-        if (narrows && graph_.stored_weights)
+        if (narrows && graph_.stored_weights) {
+            // A checkpoint of several schemes that is run as it was made.
+            if (precision_.compute == graph_.stored_products && meets_weight_only(graph_, op))
+                return precision_.activations;
             return meeting(stated_weight_bits(op));
+        }
         // A head that is kept wide is also multiplied wide.
         if (precision_.head_bits >= bits_of(precision_.activations) &&
             bits_of(precision_.activations) > bits_of(precision_.compute) &&

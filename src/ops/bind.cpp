@@ -240,7 +240,8 @@ void add_tensors(const Graph& graph, BindState& state) {
 }
 
 /// Nodes of archsim.Stored say how constants and states lie in memory: bits per element of each input, and
-/// the format of most weights where it is narrow, that of products with them, and that of a cache.
+/// the format of most weights where it is narrow, that of products with them, which inputs are quantised
+/// alone beside these, and the format of a cache.
 void apply_stored(const Graph& graph, ShapedGraph& bound) {
     for (const Node& node : graph.nodes) {
         if (node.op_type != "Stored" || node.domain != kArchsimDomain)
@@ -256,6 +257,11 @@ void apply_stored(const Graph& graph, ShapedGraph& bound) {
         const AttributeValue* products = node.attribute("products");
         if (const auto* name = products ? std::get_if<std::string>(products) : nullptr)
             bound.stored_products = parse_precision(*name);
+        const AttributeValue* alone = node.attribute("weight_only");
+        const auto* inputs = alone ? std::get_if<std::vector<std::int64_t>>(alone) : nullptr;
+        for (std::size_t i = 0; inputs && i < std::min(inputs->size(), node.inputs.size()); ++i)
+            if (node.inputs[i] != kNoTensor)
+                bound.tensors[node.inputs[i]].weight_only = (*inputs)[i] != 0;
         const AttributeValue* cache = node.attribute("cache");
         if (const auto* name = cache ? std::get_if<std::string>(cache) : nullptr)
             bound.stored_cache = parse_precision(*name);

@@ -23,21 +23,36 @@ std::string_view format_of(DataType type) {
     }
 }
 
-/// The operator multiplies with a matrix that the checkpoint quantised.
-bool meets_quantised_weights(const ShapedGraph& graph, const Operator& op) {
-    return std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId in) {
-        return in != kNoTensor && graph.tensors[in].constant && graph.tensors[in].storage_bits > 0 &&
-               graph.tensors[in].storage_bits < bits_of(Precision::bf16);
-    });
+/// Bits of the widest matrix that the checkpoint quantised and the operator multiplies with; 0: of none.
+double quantised_bits(const ShapedGraph& graph, const Operator& op) {
+    double widest = 0;
+    for (const TensorId in : op.inputs)
+        if (in != kNoTensor && graph.tensors[in].constant && !graph.tensors[in].weight_only &&
+            graph.tensors[in].storage_bits < bits_of(Precision::bf16))
+            widest = std::max(widest, graph.tensors[in].storage_bits);
+    return widest;
 }
 
 } // namespace
 
+bool meets_weight_only(const ShapedGraph& graph, const Operator& op) {
+    return std::any_of(op.inputs.begin(), op.inputs.end(),
+                       [&](TensorId in) { return in != kNoTensor && graph.tensors[in].weight_only; });
+}
+
 std::string_view declared_format(const ShapedGraph& graph, const Operator& op) {
     if (op.native_precision)
         return name_of(*op.native_precision);
-    if (graph.stored_products && !op.work.contractions.empty() && meets_quantised_weights(graph, op))
-        return name_of(*graph.stored_products);
+    if (graph.stored_products && !op.work.contractions.empty()) {
+        constexpr double kNearerToEight = 6; // scales of 4-bit formats take less than a bit
+        if (const double bits = quantised_bits(graph, op); bits > 0) {
+            const bool wider =
+                bits > kNearerToEight && bits_of(*graph.stored_products) < bits_of(Precision::fp8);
+            return name_of(!wider                               ? *graph.stored_products
+                           : is_integer(*graph.stored_products) ? Precision::int8
+                                                                : Precision::fp8);
+        }
+    }
     for (const auto* ids : {&op.outputs, &op.inputs})
         for (const TensorId id : *ids)
             if (id != kNoTensor && is_floating(graph.tensors[id].type))

@@ -16,6 +16,10 @@ namespace archsim {
 /// output or input ("fp32"), else the type of its first output ("int64").
 ARCHSIM_API std::string_view declared_format(const ShapedGraph& graph, const Operator& op);
 
+/// Whether `op` multiplies with a weight that a checkpoint quantises alone, beside others whose products it
+/// quantises.
+ARCHSIM_API bool meets_weight_only(const ShapedGraph& graph, const Operator& op);
+
 /// Work in one number format.
 struct FormatShare {
     std::string format;

@@ -79,6 +79,12 @@ TEST_CASE("hf_quant_config.json beside a configuration is read", "[checkpoint]")
     CHECK(bits_of(mixed, kQ) == 8);
     CHECK(bits_of(mixed, kUp) == 4.5);
     CHECK(bits_of(mixed, "model.layers.1.mlp.up_proj") == 16);
+    // The cache may be said there alone.
+    folder.write("config.json", kConfig + R"(, "quantization_config": {"quant_method": "modelopt",
+        "quant_algo": "FP8"}})");
+    folder.write("hf_quant_config.json", R"({"quantization": {"quant_algo": "FP8",
+        "kv_cache_quant_algo": "FP8"}})");
+    CHECK(cache_of(read_checkpoint(config)) == "fp8");
     // What config.json says itself comes first.
     folder.write("config.json", kConfig + R"(, "quantization_config": {"quant_method": "awq", "bits": 4}})");
     CHECK(bits_of(read_checkpoint(config), kUp) == 4 + 20.0 / 128);

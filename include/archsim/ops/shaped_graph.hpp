@@ -107,6 +107,8 @@ struct ShapedTensor {
     bool constant = false;       ///< value known at build time (initializer or folded)
     bool kv_cache = false;       ///< attention keys/values carried between steps
     bool learned = false; ///< counts as parameters: trained values, not statistics or quantisation scales
+    /// A weight of a checkpoint that quantises what most of its weights meet, but not what this one does.
+    bool weight_only = false;
     /// Bits per element as it lies in memory where that differs from `type` (the packed form behind a folded
     /// DequantizeLinear, with the scales' share); 0: the size of `type`.
     double storage_bits = 0;

@@ -98,6 +98,10 @@ std::optional<PrecisionConfig> quantised_products(const Graph& graph) {
     PrecisionConfig config = PrecisionConfig::uniform(Precision::bf16); // what lies between products
     config.compute = *products;
     config.weights = stated(graph, "format").value_or(*products);
+    // Floats that meet wider ones (MXFP4 weights and FP8 activations) need no format of their own: every
+    // matrix of a checkpoint states its bits.
+    if (!is_integer(config.weights) && bits_of(config.weights) < bits_of(*products))
+        config.weights = *products;
     config.kv_cache = stated(graph, "cache").value_or(config.kv_cache);
     if (is_integer(*products)) // as "w8a8"
         config.activations = *products;

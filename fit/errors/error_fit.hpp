@@ -1,6 +1,7 @@
 #pragma once
 // Variances of the error model from rows that no parameter had seen.
 
+#include "fit/errors/error_row.hpp"
 #include "fit/errors/left_out.hpp"
 #include "hardware/error_model.hpp"
 
@@ -8,15 +9,6 @@
 #include <vector>
 
 namespace archsim {
-
-/// log(measured / predicted) of one row; rates are turned so that it is about time.
-struct ErrorRow {
-    std::string id, family, runtime, device, model, regime, generation;
-    SpreadOf metric = SpreadOf::latency;
-    double value = 0;
-    double predicted = 0; ///< logarithm of the predicted time; of a rate with the sign turned
-    std::string workload; ///< sizes, batch, format and protocol
-};
 
 /// What a row's width is for.
 SpreadOf metric_of(const MeasuredRow& row);

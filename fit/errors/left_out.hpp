@@ -1,6 +1,7 @@
 #pragma once
 // Predictions for rows that the parameters have not seen, and what their errors say about every estimate.
 
+#include "fit/errors/error_row.hpp"
 #include "fit/errors/first_run.hpp"
 #include "fit/errors/validation.hpp"
 #include "hardware/error_model.hpp"
@@ -15,8 +16,6 @@
 #include <vector>
 
 namespace archsim {
-
-struct ErrorRow;
 
 /// What is left out together: all rows of one network, of one device, or of one family of devices.
 enum class LeaveOut : std::uint8_t { model, device, family };

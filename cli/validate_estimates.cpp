@@ -183,9 +183,11 @@ int main(int argc, char** argv) {
                          "measured values of first runs that no fit sees: CSV file(s) or folders");
         flags.add_option("--uncertainty", uncertainty,
                          "write the variances that left-out rows and first runs support to FILE");
-        flags.add_option(
-            "--served-layouts", served_layouts,
-            "measured servers whose waits widths are learnt from, and that no fit sees: CSV file(s)");
+        flags
+            .add_option(
+                "--served-layouts", served_layouts,
+                "measured servers whose waits widths are learnt from, and that no fit sees: CSV file(s)")
+            .value_named("FILE");
         flags.add_flag(
             "--check-prices", with_prices,
             "also report the factor on the energy prices that would match the measured power, and which "

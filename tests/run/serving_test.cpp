@@ -76,8 +76,7 @@ TEST_CASE("served on every device that holds the model: Little's law and conserv
     CHECK(served > 20);
 }
 
-TEST_CASE("intervals of waits: in proportion to steps in flight, wider the nearer the capacity",
-          "[serving]") {
+TEST_CASE("intervals of waits: in proportion to steps in flight, wider than steps at a rate", "[serving]") {
     ServingRequest held = load_of(0, 300);
     held.plan.concurrency = 16;
     const ServingResult in_flight = serve(held);
@@ -97,10 +96,9 @@ TEST_CASE("intervals of waits: in proportion to steps in flight, wider the neare
         const ServingResult r = serve(load_of(part * capacity, 1000));
         const double p99 = r.summary.end_to_end_s.p99;
         CHECK(r.bounds.end_to_end_s.low.p99 < p99);
-        const double wider = r.bounds.end_to_end_s.high.p99 / p99;
+        before = r.bounds.end_to_end_s.high.p99 / p99;
         INFO(part);
-        CHECK(wider > before);
-        before = wider;
+        CHECK(before > r.step_high);
     }
     // Steps at the upper end are more than this engine stands: its queue is longer than steps are.
     CHECK(before > 1.5 * serve(load_of(0.95 * capacity, 1000)).step_high);
@@ -221,7 +219,8 @@ TEST_CASE("experts on devices of their own", "[serving]") {
 
 TEST_CASE("more devices than a node joins wait for its network", "[serving]") {
     const auto tokens = [](std::int64_t devices) {
-        ServingRequest request = load_of(1, 50);
+        ServingRequest request = load_of(0.1, 50);
+        request.load.prompt_tokens = 16000; // the chips are slower than the host that launches their kernels
         request.parallelism = Parallelism{.tensor = devices};
         request.find_capacity = false;
         const ServingResult r = serve(request, "H100", "llama-3-70b");
@@ -289,9 +288,9 @@ TEST_CASE("prompts that no captured graph holds wait for the host, one graph lon
     CHECK(first_token(513, "vllm").first > 0.999 * host);
     CHECK(first_token(513, "vllm").first == Approx(first_token(600, "vllm").first));
     const auto [long_prompt, same_host] = first_token(32768, "vllm");
-    CHECK(long_prompt > same_host);                 // the device decides
-    CHECK(first_token(513, "trt-llm").second == 0); // a stack that nothing is known of
-    CHECK(first_token(513, "trt-llm").first < host);
+    CHECK(long_prompt > same_host);                   // the device decides
+    CHECK(first_token(513, "llama.cpp").second == 0); // a stack that nothing is known of
+    CHECK(first_token(513, "llama.cpp").first < host);
 
     ServingRequest request = load_of(0, 64);
     request.plan.concurrency = 4;

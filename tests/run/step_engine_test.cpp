@@ -131,7 +131,7 @@ TEST_CASE("a batch is priced as the mixture it is", "[serving][step]") {
     CHECK(eight < one);
     CHECK(eight > 0.5 * one);
     // A chunk behind others attends to them.
-    CHECK(seconds({{1024, 7168}}) > seconds({{1024, 0}}));
+    CHECK(seconds({{4096, 28672}}) > seconds({{4096, 0}}));
     // One window is full, one is not: the mean of two lengths is longer than both of them are in the mean.
     const StepEngine windowed(session, session.load("gemma-3-4b"), "H100");
     const std::vector<StepRequest> apart = {{1, 64}, {1, 16320}}, mean = {{1, 8192}, {1, 8192}};

@@ -3,6 +3,7 @@
 #include "estimate/algebra.hpp"
 
 #include "estimate/intervals.hpp"
+#include "estimate/price.hpp"
 #include "hardware/uncertainty.hpp"
 
 #include <algorithm>
@@ -115,12 +116,30 @@ std::shared_ptr<const BoundModel> StepRunner::prompt_pass(std::int64_t batch, st
     return prompt_pass(prompt_passes(batch, tokens, compiled), compiled);
 }
 
-double StepRunner::launch_seconds(std::size_t subgraphs, double tokens, bool whole_graph) const {
+double StepRunner::launches_of(const NetworkWork& work) const {
+    const double quantising = machine_->param(Parameter::quantising_kernels, 0);
+    double kernels = 0;
+    for (const SubgraphWork& s : work.subgraphs) {
+        ++kernels;
+        if (s.anchor == nullptr)
+            continue;
+        const auto products = std::count_if(s.anchor->contractions.begin(), s.anchor->contractions.end(),
+                                            [](const Contraction& c) { return c.weights_constant; });
+        const double quantises = bits_of(s.precision) < bits_of(precision_.activations) ? quantising : 0;
+        constexpr double kTwice = 2; // what experts are given, and what their last product is
+        if (products > 1)
+            kernels += s.anchor->serial_steps - 1 + kTwice * quantises;
+        else if (products == 1)
+            kernels += quantises;
+    }
+    return kernels;
+}
+
+double StepRunner::launch_seconds(double launches, double tokens, bool whole_graph) const {
     if (!whole_graph && tokens <= machine_->param(Parameter::captured_tokens, 0))
         return 0;
     return machine_->param(Parameter::uncaptured_launch, 0) *
-           (whole_graph ? machine_->param(Parameter::whole_graph_launch, 1) : 1) *
-           static_cast<double>(subgraphs);
+           (whole_graph ? machine_->param(Parameter::whole_graph_launch, 1) : 1) * launches;
 }
 
 Estimate StepRunner::prompt_part(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,
@@ -130,11 +149,12 @@ Estimate StepRunner::prompt_part(std::int64_t batch, std::int64_t tokens, std::i
     Estimate e = price(*counts, keep_subgraphs);
     // The host launches ahead of the device: what is longer decides.
     const double rows = static_cast<double>(passes.batch) * static_cast<double>(passes.tokens);
-    const double waits = launch_seconds(counts->subgraphs.size(), rows, false) - e.latency_s;
+    const double waits = launch_seconds(launches_of(*counts), rows, false) - e.latency_s;
     if (e.status != Status::ok || waits <= 0)
         return e;
     e.network.fixed.add(Resource::seconds, Lane::overhead, waits, 1, Parameter::uncaptured_launch);
-    return lengthened(std::move(e), waits, machine_->static_power_w * machine_->devices);
+    const double idle_w = static_power_at(*machine_, e.clock_ratio) * machine_->devices;
+    return lengthened(std::move(e), waits, idle_w);
 }
 
 Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,

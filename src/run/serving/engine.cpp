@@ -141,15 +141,36 @@ LaneShares lanes_waited_for(SpreadOf waited) {
     return waited == SpreadOf::first_token ? LaneShares{1, 0, 0} : LaneShares{0, 1, 0};
 }
 
+namespace {
+
+/// Whoever measures a server asks about it: what estimates of its network err by is known with the rest of
+/// what its device and stack have in common. Measurements do not say which network they are of, so that
+/// other networks follow as far.
+ErrorParts of_one_server(ErrorParts parts) {
+    parts.set += parts.network + parts.generation + parts.cell;
+    parts.network = parts.generation = parts.cell = 0;
+    return parts;
+}
+
+/// What measured waits say of those of a machine, whose errors consist of `parts`.
+Posterior learnt_of_waits(const Machine& machine, SpreadOf waited, const ErrorParts& parts) {
+    std::vector<GivenRow> rows = machine.uncertainty->given();
+    for (GivenRow& row : rows)
+        if (row.metric == waited)
+            row.parts = of_one_server(row.parts);
+    return posterior(rows, UncertaintyTable::subject(waited, *machine.device, *machine.runtime),
+                     of_one_server(parts));
+}
+
+} // namespace
+
 GivenWaits given_waits(const Machine& machine) {
     GivenWaits waits;
     if (!machine.uncertainty || machine.uncertainty->given().empty())
         return waits;
     const auto longer = [&](SpreadOf waited) {
-        const UncertaintyTable& table = *machine.uncertainty;
-        const Posterior learnt =
-            posterior(table.given(), UncertaintyTable::subject(waited, *machine.device, *machine.runtime),
-                      table.parts(waited, *machine.device, *machine.runtime));
+        const Posterior learnt = learnt_of_waits(
+            machine, waited, machine.uncertainty->parts(waited, *machine.device, *machine.runtime));
         waits.rows = std::max(waits.rows, learnt.rows);
         return std::exp(learnt.mean_at(lanes_waited_for(waited)));
     };
@@ -166,8 +187,7 @@ Spread waiting_spread(const Machine& machine, SpreadOf waited) {
     if (table.given().empty())
         return spread;
     const ErrorParts parts = table.parts(waited, *machine.device, *machine.runtime);
-    const Posterior learnt =
-        posterior(table.given(), UncertaintyTable::subject(waited, *machine.device, *machine.runtime), parts);
+    const Posterior learnt = learnt_of_waits(machine, waited, parts);
     if (learnt.rows == 0)
         return spread;
     const LaneShares lanes = lanes_waited_for(waited);

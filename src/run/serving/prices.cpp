@@ -60,7 +60,7 @@ EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, st
     machine_ = runner_.shared_machine();
     longer_ = given_waits(*machine_).later;
     runner_.ignore_capacity();
-    subgraphs_ = runner_.work(1, ContextCounts::kFirst, 0)->subgraphs.size();
+    launches_ = runner_.launches_of(*runner_.work(1, ContextCounts::kFirst, 0));
     hidden_ = runner_.model().hidden();
     const auto devices = static_cast<double>(parallelism.tensor);
     // A cache grows in straight lines, which bend where a window is full.
@@ -371,7 +371,7 @@ StepCost EnginePrices::priced(const StepLoad& load, bool& known) {
             add(plain, -1);
         }
         const double rows = static_cast<double>(share * load.verified) + prompt_tokens;
-        const double waits = longer_ * runner_.launch_seconds(subgraphs_, rows, whole_graph_) - whole.seconds;
+        const double waits = longer_ * runner_.launch_seconds(launches_, rows, whole_graph_) - whole.seconds;
         if (waits > 0)
             add({waits, waits * machine_->static_power_w * machine_->devices}, 1);
     }

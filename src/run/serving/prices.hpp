@@ -97,9 +97,9 @@ class ARCHSIM_API EnginePrices final : public StepPrices {
     Parallelism parallelism_;
     std::int64_t middle_;
     bool whole_graph_;
-    double longer_ = 1;         ///< steps, by what the user measured: GivenWaits::later
-    std::size_t subgraphs_ = 0; ///< that a pass with a prompt launches
-    double hidden_ = 0;         ///< width of the residual stream; 0: the model does not say
+    double longer_ = 1;   ///< steps, by what the user measured: GivenWaits::later
+    double launches_ = 0; ///< kernels of a pass with a prompt
+    double hidden_ = 0;   ///< width of the residual stream; 0: the model does not say
     Table decode_{kCounts}, mixed_{kCounts}, prompt_{kLengths}, several_{kLengths};
     mutable std::mutex filling_;              ///< a step that is estimated, and the members below
     std::map<std::int64_t, Table> verifying_; ///< decode_ for more than one token of a sequence

@@ -93,12 +93,11 @@ void estimate_rows(const Session& session, std::vector<LayoutRow>& rows,
         }
         const Spread waits = waiting_spread(server.prices().machine(), SpreadOf::first_token);
         const Spread steps = waiting_spread(server.prices().machine(), SpreadOf::later_token);
-        const Device& device = *server.prices().machine().device;
+        const Family family = server.prices().machine().device->family;
         for (const std::size_t i : members) {
             LayoutRow& row = rows[i];
             row.network = model.name();
-            row.family = name_of(device.family);
-            row.generation = device.generation;
+            row.family = name_of(family);
             ServingPlan plan = server.plan();
             plan.concurrency = row.in_flight;
             // Scripts start the server anew for every number in flight.
@@ -244,17 +243,12 @@ std::vector<ErrorRow> served_errors(const ServingLayouts& layouts) {
             continue;
         const auto add = [&](SpreadOf metric, double measured, double ours) {
             ErrorRow error;
-            error.id = fmt::format("{} {}", row.source, row.in_flight);
             error.family = row.family;
             error.runtime = row.runtime;
             error.device = row.hardware;
             error.model = row.network;
-            error.generation = row.generation;
             error.metric = metric;
             error.value = std::log(measured / ours);
-            error.predicted = std::log(ours);
-            error.workload = fmt::format("{} {} {} {} {}", row.precision, to_string(row.way),
-                                         row.prompt_tokens, row.output_tokens, row.in_flight);
             errors.push_back(std::move(error));
         };
         add(SpreadOf::first_token, row.measured.first_ms, row.ours->first_ms);

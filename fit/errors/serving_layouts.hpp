@@ -23,8 +23,8 @@ struct LayoutRow {
     std::optional<MeanWaits> ours; ///< absent: see `problem`
     /// Ends of the 90 % intervals of `ours`.
     MeanWaits low, high;
-    std::string problem;                     ///< why there is no estimate
-    std::string network, family, generation; ///< what was estimated, as the catalogue and the database say
+    std::string problem;         ///< why there is no estimate
+    std::string network, family; ///< what was estimated, as the catalogue and the database say
     std::string source;
     std::string
         client; ///< the benchmark that asked (hardware_db/server_benchmarks.json); empty: told by lengths
@@ -60,7 +60,7 @@ struct ServingLayouts {
 ServingLayouts compare_serving_layouts(const Session& session, const std::string& file,
                                        const std::function<void(std::size_t, std::size_t)>& progress = {});
 
-/// Errors of the estimated rows: two of each, of its wait for the first token and for the others.
+/// Errors of the estimated rows, for widths: two of each, of its wait for the first token and for the others.
 std::vector<ErrorRow> served_errors(const ServingLayouts& layouts);
 
 /// Whether the file has such rows, by its first line.

@@ -1,15 +1,17 @@
 #include "checkpoint/weight_formats.hpp"
 
+#include "core/product_format.hpp"
+
 #include <algorithm>
 
 namespace archsim::checkpoint {
 
 std::optional<Precision> narrow_format(std::string_view name, double bits) {
-    constexpr double kPlainFloat = 16, kNearerToEight = 6;
+    constexpr double kPlainFloat = 16;
     if (bits >= kPlainFloat)
         return std::nullopt;
     const bool real = name.find("fp") != std::string_view::npos;
-    if (bits < kNearerToEight)
+    if (is_four_bit(bits))
         return real ? Precision::fp4 : Precision::int4;
     return real ? Precision::fp8 : Precision::int8;
 }

@@ -1,5 +1,6 @@
 #include "archsim/map/work.hpp"
 
+#include "core/product_format.hpp"
 #include "hardware/operator_rules.hpp"
 #include "map/equivalence.hpp"
 #include "map/format_invariants.hpp"
@@ -141,14 +142,10 @@ class WorkBuilder {
                    : precision_.activations;
     }
 
-    /// What operands of `bits` are multiplied in: no product is narrower than they are.
+    /// What operands of `bits` are multiplied in.
     Precision meeting(double bits) const {
-        if (bits >= bits_of(precision_.activations))
-            return precision_.activations;
-        constexpr double kNearerToEight = 6; // scales of 4-bit formats take less than a bit
-        if (bits < kNearerToEight || bits_of(precision_.compute) >= bits_of(Precision::fp8))
-            return precision_.compute;
-        return is_integer(precision_.compute) ? Precision::int8 : Precision::fp8;
+        return bits >= bits_of(precision_.activations) ? precision_.activations
+                                                       : product_format(bits, precision_.compute);
     }
 
     /// Bits of the widest matrix that `op` multiplies with, as a checkpoint states them, without scales of

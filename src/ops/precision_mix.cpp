@@ -1,5 +1,7 @@
 #include "ops/precision_mix.hpp"
 
+#include "core/product_format.hpp"
+
 #include <algorithm>
 #include <map>
 
@@ -44,14 +46,8 @@ std::string_view declared_format(const ShapedGraph& graph, const Operator& op) {
     if (op.native_precision)
         return name_of(*op.native_precision);
     if (graph.stored_products && !op.work.contractions.empty()) {
-        constexpr double kNearerToEight = 6; // scales of 4-bit formats take less than a bit
-        if (const double bits = quantised_bits(graph, op); bits > 0) {
-            const bool wider =
-                bits > kNearerToEight && bits_of(*graph.stored_products) < bits_of(Precision::fp8);
-            return name_of(!wider                               ? *graph.stored_products
-                           : is_integer(*graph.stored_products) ? Precision::int8
-                                                                : Precision::fp8);
-        }
+        if (const double bits = quantised_bits(graph, op); bits > 0)
+            return name_of(product_format(bits, *graph.stored_products));
     }
     for (const auto* ids : {&op.outputs, &op.inputs})
         for (const TensorId id : *ids)

@@ -77,6 +77,7 @@ void fill(const JsonValue& benchmark, const MeasuredRow& row, ServedProtocol& p)
             p.step_tokens = p.prompt_tokens + beside;
         p.chunked = server.text_at("prompts") != "whole";
         p.whole_graph = server.text_at("compiled") == "whole_graph";
+        p.captured_tokens = whole_at(server, "captured_tokens", p.captured_tokens);
         p.side_by_side = server.text_at("requests") == "side_by_side";
         p.scheduled_ahead = server.text_at("scheduling") != "in_turn";
         p.wait_tokens = number_at(server, "wait_tokens", p.wait_tokens);

@@ -20,6 +20,7 @@ struct ServedProtocol {
     std::int64_t step_tokens = 0;      ///< of the server; 0: its stack's
     bool chunked = true;               ///< of the server: EngineLimits::chunked
     bool whole_graph = false;          ///< of the server: EngineLimits::whole_graph
+    std::int64_t captured_tokens = 0;  ///< of the server: EngineLimits::captured_tokens
     bool side_by_side = false;         ///< of the server: ServingPlan::side_by_side
     bool scheduled_ahead = true;       ///< of the server: EngineLimits::scheduled_ahead
     double wait_tokens = 0;            ///< of the server: EngineLimits::wait_tokens

@@ -96,6 +96,7 @@ ServingRequest request_of(const ServedProtocol& protocol, std::int64_t clients) 
     request.plan.engine.step_tokens = protocol.step_tokens;
     request.plan.engine.chunked = protocol.chunked;
     request.plan.engine.whole_graph = protocol.whole_graph;
+    request.plan.engine.captured_tokens = protocol.captured_tokens;
     request.plan.side_by_side = protocol.side_by_side;
     request.plan.engine.scheduled_ahead = protocol.scheduled_ahead;
     request.plan.engine.wait_tokens = protocol.wait_tokens;

@@ -281,6 +281,13 @@ std::vector<ServingField> engine_fields() {
                          "(vLLM with FULL_DECODE_ONLY and no splitting_ops)",
                      .group = kEngineGroup},
                     engine(&EngineLimits::whole_graph), false),
+        whole_field({.key = "captured_tokens",
+                     .flag = "--captured-tokens",
+                     .help = "largest step with prompts that runs from captured graphs (vLLM's "
+                             "--max-cudagraph-capture-size)",
+                     .fallback = "the stack's: vLLM 512",
+                     .group = kEngineGroup},
+                    engine(&EngineLimits::captured_tokens), 0, kMostServedTokens),
         real_field({.key = "wait_tokens",
                     .flag = "--wait-tokens",
                     .help = "part of --step-tokens that prompts wait for while others generate (with "

@@ -98,7 +98,7 @@ void set_cross_layers_aside(Fields& f, Decoder& d) {
         const auto at = d.layers.begin() + static_cast<std::ptrdiff_t>(i);
         d.resident.push_back(
             {fmt::format("cross_attention_layers.{}", i),
-             {static_cast<std::int64_t>(std::min(kLargestCount, count_parameters(d, *at)))}});
+             {1, static_cast<std::int64_t>(std::min(kLargestCount, count_parameters(d, *at)))}});
         d.layers.erase(at);
     }
 }

@@ -72,8 +72,9 @@ struct FeedForward {
     std::int64_t experts = 0, active = 0, expert_inner = 0;
     std::int64_t shared_inner = 0; ///< experts that every token takes, side by side
     bool shared_gate = false, expert_bias = false, router_bias = false;
-    bool linear = false;     ///< one matrix instead of an MLP
-    std::int64_t latent = 0; ///< width that experts work in, between two projections; 0: the hidden size
+    bool float_router = false; ///< the router multiplies in fp32, whatever the others take
+    bool linear = false;       ///< one matrix instead of an MLP
+    std::int64_t latent = 0;   ///< width that experts work in, between two projections; 0: the hidden size
 };
 
 struct DecoderLayer {

@@ -42,6 +42,9 @@ void read_experts(Fields& f, const Implied& implied, FeedForward& e) {
     e.shared_gate = implied.shared_gate && e.shared_inner > 0;
     e.expert_bias = implied.expert_bias;
     e.router_bias = implied.expert_bias;
+    const std::string router =
+        f.text({"router_dtype", "moe_router_dtype"}, implied.float_router ? "fp32" : "");
+    e.float_router = router == "fp32" || router == "float32";
 }
 
 std::int64_t dense_width(Fields& f) {

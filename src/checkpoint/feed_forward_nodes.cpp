@@ -19,13 +19,19 @@ TensorId add_mlp(GraphMaker& g, const std::string& path, const FeedForward& f, T
     return g.linear(path + "/down_proj", g.node("Mul", path, {gate, up}), inner, width, f.bias);
 }
 
+constexpr std::int64_t kToFloat = 1; // TensorProto.FLOAT
+
 /// A router scores every expert, each token runs through the best of them.
 TensorId add_experts(GraphMaker& g, const std::string& path, const std::string& router, const FeedForward& f,
                      TensorId x) {
     const std::int64_t d = g.hidden(), width = f.latent > 0 ? f.latent : d, n = f.experts,
                        inner = f.expert_inner;
     const TensorId rows = g.node("Reshape", router, {x, g.ints({-1, d})});
-    TensorId scores = g.node("MatMul", router, {rows, g.weight(router, "weight", {d, n})});
+    const TensorId matrix = g.weight(router, "weight", {d, n});
+    TensorId scores =
+        f.float_router ? g.node("MatMulFloat", router,
+                                {g.node("Cast", router, {rows}, {{"to", kToFloat}}), matrix}, {}, kOwnDomain)
+                       : g.node("MatMul", router, {rows, matrix});
     if (f.router_bias)
         scores = g.node("Add", router, {g.weight(router, "bias", {n}), scores});
     TensorId narrow = x;

@@ -40,7 +40,9 @@ constexpr std::array kRows = {
         .model_type = "gpt_oss", .output_bias = true, .sinks = true, .expert_bias = true, .window_period = 2},
     Implied{.model_type = "llama4", .one_shared_expert = true},
     Implied{.model_type = "llama"},
-    Implied{.model_type = "minimax_m2", .norm = HeadNorm::whole},
+    // Servers keep their routers in fp32 (vllm-project/vllm#43276, #44343).
+    Implied{.model_type = "minimax_m2", .norm = HeadNorm::whole, .float_router = true},
+    Implied{.model_type = "minimax_m3", .float_router = true},
     Implied{.model_type = "mixtral"},
     Implied{.model_type = "ministral3"},
     Implied{.model_type = "mistral"},

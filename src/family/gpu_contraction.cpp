@@ -34,6 +34,13 @@ double padded_k(const View& view, const Window& w, double k, bool aligned, Preci
     return k * std::max(padded, channels) / channels;
 }
 
+/// Whether the product keeps fp32 whatever the others take.
+bool multiplies_floats_alone(const SubgraphWork& work) {
+    return work.kind == OpKind::matmul && work.precision == Precision::fp32 &&
+           std::any_of(work.operators.begin(), work.operators.end(),
+                       [](const OperatorUse& use) { return use.op->native_precision == Precision::fp32; });
+}
+
 Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) {
     const Window* window =
         work.kind == OpKind::convolution && work.anchor->window ? &*work.anchor->window : nullptr;
@@ -59,6 +66,10 @@ Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) 
         if (p.engine.matrix && !is_integer(p.multiplied)) // whose engine has it already
             g.efficiency *= view.param(Parameter::warp_product_efficiency, 1);
     }
+    // What is multiplied in fp32 beside narrower products is a library's, which splits long reductions: 6.9
+    // us for one row of 6144 x 128 weights, 13.6 us for two, on B200 (vllm-project/vllm#44343).
+    if (!p.engine.matrix && multiplies_floats_alone(work))
+        g.split_cycles = view.param(Parameter::kernel_floor_cycles, -1);
     p.tile = view.tiles.of(shape, g);
     // Every row of tiles converts all weights for itself, between its products. Worked: a tile of 128 rows on
     // a multiprocessor of A100 multiplies a weight in 128 / 1024 of a cycle, and converts it by 1.6

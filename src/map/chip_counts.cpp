@@ -61,16 +61,27 @@ void ChipCounts::scale_window(std::uint32_t i, double inputs, double outputs) {
 }
 
 void ChipCounts::all_reduce(std::uint32_t i) {
+    for (TensorId out : graph_.operators[i].outputs)
+        if (out != kNoTensor)
+            all_reduce(i, elements(out));
+}
+
+void ChipCounts::add_up(std::uint32_t i, double numbers, bool alone) {
+    constexpr double kWide = 2; // counted as activations of 16 bits
+    const double before = counts_->collectives[i];
+    all_reduce(i, kWide * numbers);
+    if (!alone)
+        counts_->collectives[i] = before;
+}
+
+void ChipCounts::all_reduce(std::uint32_t i, double elements) {
     if (sharing_.tensor <= 1)
         return;
     const double near = sharing_.node > 0 ? std::min(sharing_.tensor, sharing_.node) : sharing_.tensor;
     const double nodes = sharing_.tensor / near;
     const double passes = 2 * (near - 1) / near + 2 * (nodes - 1) / nodes / near * sharing_.network;
-    for (TensorId out : graph_.operators[i].outputs)
-        if (out != kNoTensor) {
-            counts_->link_elements[i] += passes * elements(out);
-            counts_->collectives[i] += nodes > 1 ? 2 : 1;
-        }
+    counts_->link_elements[i] += passes * elements;
+    counts_->collectives[i] += nodes > 1 ? 2 : 1;
 }
 
 void ChipCounts::gather(TensorId id, std::uint32_t i) {

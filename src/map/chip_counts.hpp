@@ -34,6 +34,8 @@ class ChipCounts {
     void scale_window(std::uint32_t op, double inputs, double outputs);
     /// The sum over the devices that share a matrix: within nodes first, then each chip's part between them.
     void all_reduce(std::uint32_t op);
+    /// The same of so many numbers in fp32, in a collective of its own or with what another operator adds up.
+    void add_up(std::uint32_t op, double numbers, bool alone);
     /// The parts of the other devices.
     void gather(TensorId id, std::uint32_t op);
     void send(std::uint32_t op, double elements) {
@@ -46,12 +48,20 @@ class ChipCounts {
     std::shared_ptr<const DerivedCounts> finished(ShareOf share_of) {
         counts_->tensor_share.resize(graph_.tensors.size());
         for (TensorId id = 0; id < graph_.tensors.size(); ++id)
-            counts_->tensor_share[id] =
-                is_constant(id) ? (weight_share_[id] > 0 ? weight_share_[id] : 1) : share_of(id);
+            counts_->tensor_share[id] = is_constant(id) ? held_share(id) : share_of(id);
         return counts_;
     }
 
   private:
+    /// Matrices that nothing reads, such as those of a vision tower beside text, are divided like others.
+    double held_share(TensorId id) const {
+        if (weight_share_[id] > 0)
+            return weight_share_[id];
+        const ShapedTensor& tensor = graph_.tensors[id];
+        return tensor.learned && tensor.shape.size() > 1 ? 1 / sharing_.tensor : 1;
+    }
+    void all_reduce(std::uint32_t op, double elements);
+
     const ShapedGraph& graph_;
     const Sharing sharing_;
     std::shared_ptr<DerivedCounts> counts_;

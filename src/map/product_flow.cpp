@@ -14,8 +14,8 @@ bool joins_experts(const Operator& op) {
 }
 
 ProductFlow::ProductFlow(const ShapedGraph& graph)
-    : reaches_product_(graph.tensors.size(), false), normed_(graph.tensors.size(), false),
-      part_normed_(graph.tensors.size(), false) {
+    : reaches_product_(graph.tensors.size(), false), reaches_heads_(graph.tensors.size(), false),
+      normed_(graph.tensors.size(), false), part_normed_(graph.tensors.size(), false) {
     for (TensorId out : graph.outputs)
         if (out != kNoTensor)
             reaches_product_[out] = true;
@@ -25,13 +25,18 @@ ProductFlow::ProductFlow(const ShapedGraph& graph)
                             kind == OpKind::data_movement || kind == OpKind::pooling;
         const bool product = kind == OpKind::convolution || kind == OpKind::attention ||
                              (kind == OpKind::matmul && !joins_experts(*op));
-        const bool reaches =
-            product || (passes && std::any_of(op->outputs.begin(), op->outputs.end(), [&](TensorId id) {
-                            return id != kNoTensor && reaches_product_[id];
-                        }));
+        const auto any_result = [&](const std::vector<bool>& reaches) {
+            return std::any_of(op->outputs.begin(), op->outputs.end(),
+                               [&](TensorId id) { return id != kNoTensor && reaches[id]; });
+        };
+        const bool reaches = product || (passes && any_result(reaches_product_));
+        const bool reaches_heads = kind == OpKind::attention ||
+                                   ((passes || kind == OpKind::normalization) && any_result(reaches_heads_));
         for (TensorId in : op->inputs)
-            if (in != kNoTensor && reaches)
-                reaches_product_[in] = true;
+            if (in != kNoTensor) {
+                reaches_product_[in] = reaches_product_[in] || reaches;
+                reaches_heads_[in] = reaches_heads_[in] || reaches_heads;
+            }
         if (op->inputs.empty() || op->inputs.front() == kNoTensor)
             continue;
         if (kind == OpKind::normalization && op->work.passes > 1)

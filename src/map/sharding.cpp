@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <set>
 
 namespace archsim {
 
@@ -103,9 +104,9 @@ class Sharder {
         case OpKind::elementwise:
         case OpKind::pooling:
         case OpKind::data_movement:
-            return place_beside(i);
+            return looks_up(op) ? place_table(i) : place_beside(i);
         case OpKind::normalization:
-            return op.work.passes > 1 ? place_row_wise(i) : place_beside(i); // one pass: per channel
+            return op.work.passes > 1 ? place_norm(i) : place_beside(i); // one pass: per channel
         case OpKind::softmax:
         case OpKind::reduction:
             return place_row_wise(i);
@@ -142,12 +143,42 @@ class Sharder {
         return state;
     }
 
+    /// Rows of a learned table, one for each token.
+    bool looks_up(const Operator& op) const {
+        constexpr std::int64_t kVocabulary =
+            16384; // tables of positions are shorter, and whole on every chip
+        if (op.type != "Gather" || op.inputs.front() == kNoTensor || spread_input(op))
+            return false;
+        const ShapedTensor& table = graph_.tensors[op.inputs.front()];
+        return table.learned && table.shape.size() == 2 && table.shape.front() >= kVocabulary;
+    }
+
+    /// Each chip has some rows of the table, and those of the others as zeros; the sums are all rows.
+    void place_table(std::uint32_t i) {
+        Operator& part = counts_.part(i);
+        counts_.limit_read(part, 0, 1 / devices_);
+        counts_.all_reduce(i);
+    }
+
     void place_beside(std::uint32_t i) {
         const auto source = spread_input(graph_.operators[i]);
         if (source)
             spread(i, states_[*source]);
         else
             counts_.keep_weights(i);
+    }
+
+    /// Chips that have columns of the rows add what these sum up to, a number in fp32 for each row; norms of
+    /// what is made of one tensor, such as queries and keys, in one go (vllm-project/vllm#31493).
+    void place_norm(std::uint32_t i) {
+        const auto source = spread_input(graph_.operators[i]);
+        if (!source || states_[*source].layout != Layout::columns)
+            return place_row_wise(i);
+        spread(i, states_[*source]);
+        const double width = static_cast<double>(graph_.tensors[*source].shape.back());
+        const std::uint32_t maker = worker_[*source];
+        const TensorId origin = maker == kNobody ? kNoTensor : graph_.operators[maker].inputs.front();
+        counts_.add_up(i, elements(*source) / width, origin == kNoTensor || normed_.insert(origin).second);
     }
 
     /// Needs complete rows: independent heads have them, columns must be gathered.
@@ -185,7 +216,8 @@ class Sharder {
         if (source && multiplies(op, *source))
             return place_rows(i, states_[*source].share);
         const TensorId out = op.outputs.front();
-        if (grouped || c.n < devices_ || !flow_.reaches_product(out) || flow_.part_normed(out))
+        if (grouped || c.n < devices_ || !(flow_.reaches_product(out) || flow_.reaches_heads(out)) ||
+            flow_.part_normed(out))
             return counts_.keep_weights(i);
         spread(i, {Layout::columns, 1 / devices_}, false);
         for (Contraction& part : counts_.part(i).work.contractions)
@@ -395,6 +427,7 @@ class Sharder {
     ChipCounts counts_;
     const ProductFlow flow_;
     std::vector<State> states_;
+    std::set<TensorId> normed_;         ///< whose products are normed in parts
     std::vector<std::uint32_t> worker_; ///< operator with a kernel that made each tensor
 };
 

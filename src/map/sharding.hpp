@@ -13,12 +13,16 @@ namespace archsim {
 /// section 3):
 ///
 ///   whole input  x weights -> each chip computes a part of the columns (heads, channels); the result is
-///   spread element-wise, attention, per-head normalisation of a spread tensor -> stays spread spread input x
-///   weights -> each chip multiplies its part of the reduction; the results are summed over the
+///                             spread
+///   element-wise, attention, per-head normalisation of a spread tensor -> stays spread
+///   spread input x weights -> each chip multiplies its part of the reduction; the results are summed over
+///   the
 ///                             devices by an all-reduce, 2 (n - 1) / n of the result through each chip's link
-///   what needs whole rows (layer normalisation, softmax over columns, results of the network)
+///   normalisation of spread columns -> stays spread; the sums of each row are added by an all-reduce
+///   what needs whole rows (softmax over columns, results of the network)
 ///                          -> an all-gather, (n - 1) / n of the tensor
-///   everything else (embedding, norms of the residual stream) is repeated on every chip
+///   a table of embeddings  -> each chip has a part of the rows; what they look up is summed by an all-reduce
+///   everything else (norms of the residual stream) is repeated on every chip
 ///
 /// Heads and groups are whole: with 14 heads on 8 devices the busiest chip has two. Keys and values of a
 /// grouped-query attention with fewer heads than devices are repeated. The counts are those of the busiest

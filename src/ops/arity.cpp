@@ -17,7 +17,7 @@ struct NeededInputs {
 // Operators by the leading inputs that are neither optional nor variadic in any version of their schema (ONNX
 // up to opset 26, ONNX Runtime's contributed operators); all others need one, the first of a variadic list
 // too. RotaryEmbedding's tables of angles count for nothing: configurations have none. Sorted by name.
-constexpr std::array<NeededInputs, 100> kNeeded = {{
+constexpr std::array<NeededInputs, 101> kNeeded = {{
     {"Adagrad", 2},
     {"Adam", 2},
     {"Add", 2},
@@ -72,6 +72,7 @@ constexpr std::array<NeededInputs, 100> kNeeded = {{
     {"Less", 2},
     {"LessOrEqual", 2},
     {"MatMul", 2},
+    {"MatMulFloat", 2},
     {"MatMulBnb4", 3},
     {"MatMulInteger", 2},
     {"MatMulNBits", 3},

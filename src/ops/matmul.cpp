@@ -43,6 +43,11 @@ void work_matmul(NodeContext& c) {
     matmul_work(c, 0, 1);
 }
 
+void work_matmul_float(NodeContext& c) {
+    matmul_work(c, 0, 1);
+    c.op().native_precision = Precision::fp32;
+}
+
 void infer_gemm(NodeContext& c) {
     const bool ta = c.integer("transA", 0) != 0, tb = c.integer("transB", 0) != 0;
     if (c.rank(0) != 2 || c.rank(1) != 2)
@@ -199,6 +204,8 @@ constexpr OperatorRow kMatmulRows[] = {
     product_row("MatMul", kOnnxDomain, 1, infer_matmul, work_matmul,
                 "matrix product over the last two axes, broadcasting the rest"),
     product_row("Gemm", kOnnxDomain, 1, infer_gemm, work_gemm, "alpha A B + beta C"),
+    product_row("MatMulFloat", kArchsimDomain, 1, infer_matmul, work_matmul_float,
+                "matrix product in fp32, whatever others are computed in: the scores of some routers"),
     product_row("MatMulInteger", kOnnxDomain, 10, infer_matmul_integer, work_matmul_integer,
                 "8-bit matrix product with 32-bit results"),
     product_row("QLinearMatMul", kOnnxDomain, 10, infer_qlinear_matmul, work_qlinear_matmul,

@@ -94,7 +94,9 @@ std::vector<WeightShare> weight_mix(const ShapedGraph& graph) {
 
 bool is_quantized(const ShapedGraph& graph) {
     constexpr double kNarrowestPlainFloat = 16;
-    const auto prescribed = [](const Operator& op) { return !op.folded && op.native_precision.has_value(); };
+    const auto prescribed = [](const Operator& op) {
+        return !op.folded && op.native_precision && bits_of(*op.native_precision) < kNarrowestPlainFloat;
+    };
     const auto narrow = [](const WeightShare& share) { return share.bits < kNarrowestPlainFloat; };
     const std::vector<WeightShare> weights = weight_mix(graph);
     return std::any_of(graph.operators.begin(), graph.operators.end(), prescribed) ||

@@ -90,10 +90,12 @@ bool Engine::make_room(double bytes) {
     return true;
 }
 
-/// Hands the blocks of a prompt that was just computed over to the prefix cache; one that another request
-/// was quicker with is shared with it from here on.
+/// Hands the blocks of a prompt that the step computes over to the prefix cache, so that later requests of the
+/// same step find them (vLLM's KVCacheManager.allocate_slots); one that another request was quicker with is
+/// shared with it from here on.
 void Engine::keep_prompt(Sequence& s, const ServedRequest& r) {
-    for (const std::size_t all = kept_blocks(r); s.kept < all; ++s.kept) {
+    const std::int64_t till = s.context + s.chunk;
+    for (const std::size_t all = kept_blocks(r); s.kept < all && end_of(r, s.kept + 1) <= till; ++s.kept) {
         const auto bytes_till = [&](std::size_t held) {
             return held == 0 ? 0 : prices_->cache_bytes(static_cast<double>(end_of(r, held)));
         };
@@ -172,6 +174,7 @@ void Engine::admit(std::vector<ServedRequest>& requests, double seen_s, std::int
         load_.prompt_tokens += s.chunk;
         budget -= s.prompt_left > 0 ? s.chunk : limits_.drafted + 1;
         used_bytes_ += bytes;
+        keep_prompt(s, r);
         given_ += s.given;
         added_ += s.prompt_left + s.left;
         if (s.prompt_left > 0)
@@ -250,6 +253,7 @@ bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCo
         s.chunk = std::clamp<std::int64_t>(budget, 0, s.prompt_left);
         budget -= s.chunk;
         load_.prompt_tokens += s.chunk;
+        keep_prompt(s, requests[s.request]);
     }
     const bool looked = admits_now(requests, seen_s, budget);
     if (looked)
@@ -330,7 +334,6 @@ std::int64_t Engine::read(double now, std::vector<ServedRequest>& requests,
         if (s.prompt_left > 0)
             continue;
         ServedRequest& r = requests[s.request];
-        keep_prompt(s, r);
         if (s.emitted == 0 && r.emitted == 0)
             r.first_token_s = now;
         ++s.emitted;

@@ -96,7 +96,8 @@ class Simulation {
     void check() const {
         const EngineLimits& e = plan_.engine;
         if (plan_.engines < 1 || plan_.prompt_engines < 0 || e.sequences < 1 || e.block_tokens < 1 ||
-            e.drafted < 0 || e.wait_steps < 0 || e.poll_steps < 1 || plan_.request_s < 0)
+            e.drafted < 0 || e.wait_steps < 0 || e.poll_steps < 1 || plan_.request_s < 0 ||
+            plan_.prompt_token_s < 0)
             throw UsageError("a serving plan needs an engine, a sequence and a block of one token at least");
         if (!std::is_sorted(out_.requests.begin(), out_.requests.end(),
                             [](const auto& a, const auto& b) { return a.arrival_s < b.arrival_s; }))
@@ -143,7 +144,7 @@ class Simulation {
         switch (event.kind) {
         case EventKind::arrival:
             ++in_system_;
-            add(prepare(), EventKind::prepared, event.subject);
+            add(prepare(out_.requests[event.subject]), EventKind::prepared, event.subject);
             return;
         case EventKind::prepared:
             place(event.subject, 0, split_ ? answers_from_ : engines_.size());
@@ -158,11 +159,12 @@ class Simulation {
     }
 
     /// When a request that arrives now is handed to an engine, by the first process that is free for it.
-    double prepare() {
+    double prepare(const ServedRequest& request) {
+        const double takes = plan_.before_engine_s(static_cast<double>(request.prompt_tokens));
         if (plan_.side_by_side)
-            return now_ + plan_.request_s;
+            return now_ + takes;
         double& free_s = *std::min_element(fronts_.begin(), fronts_.end());
-        return free_s = std::max(now_, free_s) + plan_.request_s;
+        return free_s = std::max(now_, free_s) + takes;
     }
 
     /// To the engine of [first, last) with the fewest tokens ahead.
@@ -307,10 +309,13 @@ double serving_capacity(const ServingPlan& plan, StepPrices& prices,
     // Pools of prompts and of answers begin empty: which of them is the slower one shows in the long run.
     const bool split = plan.prompt_engines > 0;
     const std::int64_t batches = split ? 16 : 4, fewest = 256;
-    double length = 0;
-    for (const ServedRequest& r : requests)
+    double length = 0, prompt = 0;
+    for (const ServedRequest& r : requests) {
         length += static_cast<double>(r.prompt_tokens + r.output_tokens);
+        prompt += static_cast<double>(r.prompt_tokens);
+    }
     length /= static_cast<double>(std::max<std::size_t>(1, requests.size()));
+    prompt /= static_cast<double>(std::max<std::size_t>(1, requests.size()));
     // A batch is no larger than the cache holds.
     const double one = prices.cache_bytes(length);
     const auto batch =
@@ -350,7 +355,7 @@ double serving_capacity(const ServingPlan& plan, StepPrices& prices,
     all.insert(all.begin(), begun.begin(), begun.end());
     ServingPlan saturated = plan;
     saturated.concurrency = 0;
-    saturated.request_s = 0;
+    saturated.request_s = saturated.prompt_token_s = 0;
     saturated.on_step = nullptr;
     saturated.goes_on = nullptr;
     Simulation simulation(saturated, prices, std::move(all), prompt_prices);
@@ -362,9 +367,9 @@ double serving_capacity(const ServingPlan& plan, StepPrices& prices,
     if (out.duration_s <= 0 || outputs <= 0)
         return 0;
     // What the processes before the engines hand over.
-    const double handed_over = plan.request_s > 0 && !plan.side_by_side
-                                   ? out.engines / plan.request_s
-                                   : std::numeric_limits<double>::infinity();
+    const double before = plan.before_engine_s(prompt);
+    const double handed_over =
+        before > 0 && !plan.side_by_side ? out.engines / before : std::numeric_limits<double>::infinity();
     // Tokens per second while somebody waited, as answers of the mean length.
     if (out.last_waited_s > 0)
         return std::min(handed_over,

@@ -95,6 +95,8 @@ TEST_CASE("what a benchmark's script does for one model is not done for another"
         return protocol_for(stack, "1024", "1024", 4, "B200", model);
     };
     CHECK_FALSE(of("vllm", "openai/gpt-oss-120b").whole_graph);
+    CHECK(of("vllm", "openai/gpt-oss-120b").captured_tokens == 2048);
+    CHECK(of("vllm", "no script's model").captured_tokens == 0); // the stack's own
     CHECK(of("trt-llm", "openai/gpt-oss-120b").wait_steps == 0);
     CHECK(of("trt-llm", "openai/gpt-oss-120b").step_tokens == 20000);
     CHECK(of("trt-llm", "deepseek-ai/DeepSeek-R1").step_tokens == 8192);

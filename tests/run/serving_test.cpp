@@ -79,6 +79,7 @@ TEST_CASE("served on every device that holds the model: Little's law and conserv
 TEST_CASE("intervals of waits: in proportion to steps in flight, wider than steps at a rate", "[serving]") {
     ServingRequest held = load_of(0, 300);
     held.plan.concurrency = 16;
+    held.plan.request_s = 0; // steps alone
     const ServingResult in_flight = serve(held);
     REQUIRE(in_flight.ok);
     const auto& waits = in_flight.bounds;
@@ -311,6 +312,15 @@ TEST_CASE("prompts that no captured graph holds wait for the host, one graph lon
           0.999 * 2 * host);
     request.plan.engine.whole_graph = false;
     CHECK(run_serving(session, model, "B200", conditions, request).summary.time_to_first_s.mean < host);
+    // So do larger ones where the server captures larger steps.
+    request.load.prompt_tokens = 600;
+    const double launched =
+        run_serving(session, model, "B200", conditions, request).summary.time_to_first_s.mean;
+    request.plan.engine.captured_tokens = 8192;
+    const double captured_more =
+        run_serving(session, model, "B200", conditions, request).summary.time_to_first_s.mean;
+    CHECK(launched > 0.999 * host);
+    CHECK(captured_more < host);
 }
 
 TEST_CASE("a float narrower than the checkpoint holds means weights that were quantised anew", "[serving]") {

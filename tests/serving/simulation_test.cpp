@@ -345,6 +345,13 @@ TEST_CASE("requests pass the process before an engine one after another", "[serv
     CHECK(out.requests[1].time_to_first() == Approx(1.02));
     CHECK(out.requests[2].time_to_first() == Approx(0.52));
     CHECK(serving_capacity(plan, prices, all) == Approx(2)); // the engine would stand more
+    // Of the half second a part is for each token.
+    plan.request_s = 0.3;
+    plan.prompt_token_s = 0.002;
+    CHECK(simulate_serving(plan, prices, all).requests[1].time_to_first() == Approx(1.02));
+    CHECK(serving_capacity(plan, prices, all) == Approx(2));
+    plan.request_s = 0.5;
+    plan.prompt_token_s = 0;
     plan.side_by_side = true;
     CHECK(simulate_serving(plan, prices, all).requests[1].time_to_first() ==
           Approx(0.53)); // one step of both
@@ -408,11 +415,15 @@ TEST_CASE("a prompt that repeats is computed once, but for its last block", "[se
     ServingPlan without = plain();
     without.engine.prefix_cache = false;
     CHECK(simulate_serving(without, prices, again).requests[2].time_to_first() == Approx(whole));
-    // A request that is admitted beside the first finds nothing: the prompt is not there before it is
-    // computed.
+    // Requests that are admitted beside the first find what the step computes for it, as vLLM's do (its
+    // design/prefix_caching: a full block is cached at once, for others of the same batch).
     for (ServedRequest& r : again)
         r.arrival_s = 0;
-    CHECK(simulate_serving(plain(), prices, again).requests[1].time_to_first() > whole + 488 * 1e-4);
+    const ServingOutcome beside = simulate_serving(plain(), prices, again);
+    for (const ServedRequest& r : beside.requests)
+        CHECK(r.time_to_first() < whole + 3 * 4 * 1e-4);
+    CHECK(beside.requests[1].cached_tokens == 496);
+    CHECK(beside.cache_peak_bytes < 2 * 512);
 }
 
 TEST_CASE("kept prompts give way, the least recently used first", "[serving]") {

@@ -180,6 +180,7 @@ class ServerQuestion(Question, total=False):
     block_tokens: int
     whole_prompts: bool
     whole_graph: bool
+    captured_tokens: int
     wait_tokens: float
     wait_prompts: int
     wait_steps: int

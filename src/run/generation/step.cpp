@@ -135,11 +135,13 @@ double StepRunner::launches_of(const NetworkWork& work) const {
     return kernels;
 }
 
-double StepRunner::launch_seconds(double launches, double tokens, bool whole_graph) const {
-    if (!whole_graph && tokens <= machine_->param(Parameter::captured_tokens, 0))
+double StepRunner::launch_seconds(double launches, double tokens, const Capture& capture) const {
+    const double captured = capture.tokens > 0 ? static_cast<double>(capture.tokens)
+                                               : machine_->param(Parameter::captured_tokens, 0);
+    if (!capture.whole_graph && tokens <= captured)
         return 0;
     return machine_->param(Parameter::uncaptured_launch, 0) *
-           (whole_graph ? machine_->param(Parameter::whole_graph_launch, 1) : 1) * launches;
+           (capture.whole_graph ? machine_->param(Parameter::whole_graph_launch, 1) : 1) * launches;
 }
 
 Estimate StepRunner::prompt_part(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,
@@ -149,7 +151,7 @@ Estimate StepRunner::prompt_part(std::int64_t batch, std::int64_t tokens, std::i
     Estimate e = price(*counts, keep_subgraphs);
     // The host launches ahead of the device: what is longer decides.
     const double rows = static_cast<double>(passes.batch) * static_cast<double>(passes.tokens);
-    const double waits = launch_seconds(launches_of(*counts), rows, false) - e.latency_s;
+    const double waits = launch_seconds(launches_of(*counts), rows, {}) - e.latency_s;
     if (e.status != Status::ok || waits <= 0)
         return e;
     e.network.fixed.add(Resource::seconds, Lane::overhead, waits, 1, Parameter::uncaptured_launch);

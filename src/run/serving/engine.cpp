@@ -75,8 +75,9 @@ void choose_way(ServingEngine& engine, const StepRunner& runner, const ServingRe
             engine.reason = "has no interconnect in the database; several devices are not estimated";
             return;
         }
-        auto prices = std::make_unique<EnginePrices>(runner, way, middle, lengths.longest,
-                                                     engine.plan.engine.whole_graph);
+        auto prices = std::make_unique<EnginePrices>(
+            runner, way, middle, lengths.longest,
+            Capture{engine.plan.engine.whole_graph, engine.plan.engine.captured_tokens});
         if (way.pipeline > 1 && prices->hidden() <= 0) {
             engine.reason = "the model does not say the width that crosses between pipeline stages";
             return;

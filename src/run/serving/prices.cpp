@@ -52,9 +52,9 @@ double blend(double a, double b, double part) {
 } // namespace
 
 EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, std::int64_t middle,
-                           std::int64_t longest, bool whole_graph)
+                           std::int64_t longest, const Capture& capture)
     : runner_(std::move(runner)), parallelism_(parallelism), middle_(std::max(middle, ContextCounts::kFirst)),
-      whole_graph_(whole_graph) {
+      capture_(capture) {
     runner_.share(static_cast<double>(parallelism.tensor),
                   parallelism.experts > 1 ? static_cast<double>(parallelism.experts) : 0);
     machine_ = runner_.shared_machine();
@@ -371,7 +371,7 @@ StepCost EnginePrices::priced(const StepLoad& load, bool& known) {
             add(plain, -1);
         }
         const double rows = static_cast<double>(share * load.verified) + prompt_tokens;
-        const double waits = longer_ * runner_.launch_seconds(launches_, rows, whole_graph_) - whole.seconds;
+        const double waits = longer_ * runner_.launch_seconds(launches_, rows, capture_) - whole.seconds;
         if (waits > 0)
             add({waits, waits * machine_->static_power_w * machine_->devices}, 1);
     }

@@ -31,9 +31,9 @@ namespace archsim {
 /// wait for each other only where a table is filled.
 class ARCHSIM_API EnginePrices final : public StepPrices {
   public:
-    /// `middle`: context of a typical sequence, for typical_step(); `whole_graph`: EngineLimits::whole_graph.
+    /// `middle`: context of a typical sequence, for typical_step(); `capture`: as EngineLimits has it.
     EnginePrices(StepRunner runner, const Parallelism& parallelism, std::int64_t middle, std::int64_t longest,
-                 bool whole_graph);
+                 const Capture& capture);
 
     StepCost price(const StepLoad& load) override;
     void price_on(StepLoad load, std::span<StepCost> costs) override;
@@ -96,7 +96,7 @@ class ARCHSIM_API EnginePrices final : public StepPrices {
     std::shared_ptr<const Machine> machine_;
     Parallelism parallelism_;
     std::int64_t middle_;
-    bool whole_graph_;
+    Capture capture_;
     double longer_ = 1;   ///< steps, by what the user measured: GivenWaits::later
     double launches_ = 0; ///< kernels of a pass with a prompt
     double hidden_ = 0;   ///< width of the residual stream; 0: the model does not say

@@ -80,8 +80,11 @@ ServingPlan with_server_defaults(ServingPlan plan, const Machine& machine,
             engine.step_tokens = whole("step_tokens", usual.step_tokens);
         engine.prompts_apart = engine.prompts_apart || row.text_at("prompts") == "apart";
         constexpr double kMilli = 1e-3;
-        if (plan.request_s < 0)
+        constexpr double kMicro = 1e-6;
+        if (plan.request_s < 0) {
             plan.request_s = kMilli * positive_at(row, "request_ms", file.string());
+            plan.prompt_token_s = kMicro * positive_at(row, "prompt_token_us", file.string());
+        }
     });
     constexpr double kAny = 1e9;
     engine.sequences =

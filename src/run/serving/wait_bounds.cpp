@@ -39,12 +39,13 @@ PercentileBounds around(const Percentiles& estimate, Percentiles low, Percentile
 WaitBounds wait_bounds(const ServingPlan& plan, StepPrices& prices, const RequestPlan& requests,
                        const ServingSummary& estimate, TimeFactors first, TimeFactors later) {
     const bool in_proportion = plan.concurrency > 0;
+    const double fixed = plan.before_engine_s(requests.prompt_tokens);
     const auto with = [&](double factor) {
         ServingSummary summary = estimate;
         if (in_proportion) {
-            summary.time_to_first_s = times_behind(estimate.time_to_first_s, factor, plan.request_s);
+            summary.time_to_first_s = times_behind(estimate.time_to_first_s, factor, fixed);
             summary.time_per_token_s = times(estimate.time_per_token_s, factor);
-            summary.end_to_end_s = times_behind(estimate.end_to_end_s, factor, plan.request_s);
+            summary.end_to_end_s = times_behind(estimate.end_to_end_s, factor, fixed);
         } else if (factor != 1) {
             ScaledPrices scaled(prices, factor);
             ServingPlan unseen = plan;

@@ -324,8 +324,9 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
     for (const OperatorUse& use : work.operators)
         for (const Contraction& c : use.op->work.contractions) {
             const double columns = merged_columns(view, work, c);
-            Contraction merged = c;
-            merged.n = columns;
+            Contraction merged = padded_expert(view, work, c);
+            if (columns != c.n)
+                merged.n = columns;
             // Every pass gives each expert its part of the rows: tiles of few rows, and kernels of their own.
             const double passes = has_experts(work) ? passes_over(view, rows_of(view, work, c.m)) : 1;
             merged.m /= passes;

@@ -1,6 +1,7 @@
 // Weights of a product: how a checkpoint stores them, in what they are multiplied, and how often they are
 // read.
 
+#include "core/product_format.hpp"
 #include "family/gpu_product.hpp"
 
 #include <algorithm>
@@ -23,6 +24,11 @@ double stated_weight_bits(const View& view, const SubgraphWork& work) {
     return precision.requantized && bits < bits_of(Precision::bf16)
                ? bits_of(precision.weights) + precision.weight_bits_overhead
                : bits;
+}
+
+bool has_four_bits(const View& view, const SubgraphWork& work) {
+    const double stated = stated_weight_bits(view, work);
+    return stated > 0 ? is_four_bit(stated) : is_four_bit(bits_of(view.network.precision.weights));
 }
 
 /// The product with an output projection that a scheme keeps as wide as what it multiplies.
@@ -58,6 +64,19 @@ bool has_experts(const SubgraphWork& work) {
                          [](const Contraction& c) { return c.weights_constant; }) > 1;
 }
 
+Contraction padded_expert(const View& view, const SubgraphWork& work, Contraction c) {
+    if (!c.weights_constant || !has_experts(work) || !has_four_bits(view, work))
+        return c;
+    const auto& all = work.anchor->contractions;
+    // The last product leads back from the inner width, the others to it.
+    const bool back = c.n == all.back().n && c.k == all.back().k && all.size() > 1 && all.front().n == c.k;
+    const double inner = view.param(Parameter::packed_expert_inner, 1),
+                 outer = view.param(Parameter::packed_expert_outer, 1);
+    c.n = round_up(c.n, back ? outer : inner);
+    c.k = round_up(c.k, back ? inner : outer);
+    return c;
+}
+
 double rows_of(const View& view, const SubgraphWork& work, double most) {
     if (!has_experts(work))
         return most;
@@ -88,7 +107,15 @@ double expanded_weights(const View& view, const SubgraphWork& work, double rows)
 
 double weight_traffic(const View& view, const SubgraphWork& work, double rows, double expanded) {
     const double passes = passes_over(view, rows);
-    return (work.weight_bytes * view.weight_passes(work.precision) + 2 * expanded) * passes;
+    double stored = 0, padded = 0;
+    if (has_experts(work))
+        for (const Contraction& c : work.anchor->contractions)
+            if (const Contraction whole = padded_expert(view, work, c); c.weights_constant) {
+                stored += c.groups * c.n * c.k;
+                padded += whole.groups * whole.n * whole.k;
+            }
+    const double wider = stored > 0 ? padded / stored : 1;
+    return (work.weight_bytes * wider * view.weight_passes(work.precision) + 2 * expanded) * passes;
 }
 
 } // namespace archsim::gpu

@@ -46,6 +46,7 @@ TEST_CASE("measured layouts are estimated as serve_model does, whatever stands b
     request.plan.concurrency = 16;
     request.plan.engine.step_tokens = 8192;
     request.plan.engine.chunked = false;
+    request.plan.side_by_side = true;
     request.parallelism = Parallelism{};
     Conditions conditions;
     conditions.precision = precision_named("fp8");

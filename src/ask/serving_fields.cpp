@@ -115,7 +115,8 @@ void give_request_time(const std::string& text, const std::string& name, Serving
     if (!seconds || *seconds < 0)
         throw UsageError(
             fmt::format("{}: expected a time with a unit (500ms, 0.5s), got \"{}\"", name, text));
-    request.plan.request_s = *seconds;
+    request.plan.request_s = *seconds; // all of it
+    request.plan.prompt_token_s = 0;
 }
 
 std::vector<ServingField> load_fields() {

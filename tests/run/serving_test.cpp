@@ -79,7 +79,7 @@ TEST_CASE("served on every device that holds the model: Little's law and conserv
 TEST_CASE("intervals of waits: in proportion to steps in flight, wider than steps at a rate", "[serving]") {
     ServingRequest held = load_of(0, 300);
     held.plan.concurrency = 16;
-    held.plan.request_s = 0; // steps alone
+    held.plan.request_s = held.plan.prompt_token_s = 0; // steps alone
     const ServingResult in_flight = serve(held);
     REQUIRE(in_flight.ok);
     const auto& waits = in_flight.bounds;
@@ -116,12 +116,14 @@ TEST_CASE("what a server does by default is its stack's, unless the request says
     ServingRequest request = load_of(0.5, 40);
     const ServingResult usual = under_vllm(request);
     request.plan.request_s = 0;
+    request.plan.prompt_token_s = 0;
     const ServingResult bare = under_vllm(request);
     // HTTP, tokens and hand-over of vLLM come on top of the steps; an own number comes in their place.
     const double outside = first(usual) - first(bare);
     CHECK(outside > 0.005);
     CHECK(outside < 0.02);
     request.plan.request_s = 0.1;
+    request.plan.prompt_token_s = 0;
     CHECK(first(under_vllm(request)) == Approx(first(bare) + 0.1).epsilon(0.05));
     // So many at once that only the limit on sequences makes some of them wait: 1,024 on 80 GB.
     ServingRequest burst = load_of(0, 1500);
@@ -129,7 +131,7 @@ TEST_CASE("what a server does by default is its stack's, unless the request says
     burst.load.output_tokens = 64;
     burst.plan.concurrency = 1500;
     burst.plan.warm_up = 0;
-    burst.plan.request_s = 0; // else the process before the engine lets no more through
+    burst.plan.request_s = burst.plan.prompt_token_s = 0; // else no more come through before the engine
     const double by_default = under_vllm(burst, "llama-3.2-1b").outcome.batch;
     burst.plan.engine.sequences = 256;
     CHECK(under_vllm(burst, "llama-3.2-1b").outcome.batch <= 256);
@@ -295,7 +297,7 @@ TEST_CASE("prompts that no captured graph holds wait for the host, one graph lon
 
     ServingRequest request = load_of(0, 64);
     request.plan.concurrency = 4;
-    request.plan.request_s = 0; // steps alone
+    request.plan.request_s = request.plan.prompt_token_s = 0; // steps alone
     request.find_capacity = false;
     Conditions conditions = in_fp8();
     conditions.stack = "vllm";

@@ -81,10 +81,10 @@ ServingPlan with_server_defaults(ServingPlan plan, const Machine& machine,
         engine.prompts_apart = engine.prompts_apart || row.text_at("prompts") == "apart";
         constexpr double kMilli = 1e-3;
         constexpr double kMicro = 1e-6;
-        if (plan.request_s < 0) {
+        if (plan.request_s < 0)
             plan.request_s = kMilli * positive_at(row, "request_ms", file.string());
+        if (plan.prompt_token_s < 0)
             plan.prompt_token_s = kMicro * positive_at(row, "prompt_token_us", file.string());
-        }
     });
     constexpr double kAny = 1e9;
     engine.sequences =

@@ -175,6 +175,11 @@ void work_index(NodeContext& c) {
     c.work().macs += scores.macs();
     // Per score a rectifier and the weighted sum over heads; then the selection walks them once.
     c.work().vector_ops += pairs * (2 * heads + 1);
+    // Kernels after each other (DeepSeek-V3.2-Exp, inference/model.py, Indexer.forward): positions are
+    // rotated in, queries and keys are transformed (Hadamard) and quantised, the key is stored, the weights
+    // are scaled, the positions scored, the best chosen.
+    constexpr double kKernels = 9;
+    c.work().serial_steps = kKernels;
     c.mark_kv_cache_input(3);
     c.mark_kv_cache_output(1);
     c.work().partial_writes.emplace_back(std::uint16_t{1}, s.batch * s.query_length * size);

@@ -20,7 +20,10 @@ enum class EngineRole : std::uint8_t { both, prompts, answers };
 class Engine {
   public:
     Engine(const EngineLimits& limits, EngineRole role, StepPrices& prices, std::uint64_t seed)
-        : limits_(limits), role_(role), prices_(&prices), random_(seed), generating_(limits.drafted > 0) {}
+        : limits_(limits), role_(role), prices_(&prices), random_(seed), generating_(limits.drafted > 0) {
+        limits_.sequences *= limits.groups;
+        limits_.step_tokens *= limits.groups;
+    }
 
     /// Cache of a request's prompt that an engine for answers takes over.
     double handed_over_bytes(const ServedRequest& r) const { return bytes_for(r, 0); }

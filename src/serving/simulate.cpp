@@ -95,9 +95,9 @@ class Simulation {
   private:
     void check() const {
         const EngineLimits& e = plan_.engine;
-        if (plan_.engines < 1 || plan_.prompt_engines < 0 || e.sequences < 1 || e.block_tokens < 1 ||
-            e.drafted < 0 || e.wait_steps < 0 || e.poll_steps < 1 || plan_.request_s < 0 ||
-            plan_.prompt_token_s < 0)
+        if (plan_.engines < 1 || plan_.prompt_engines < 0 || e.groups < 1 || e.sequences < 1 ||
+            e.block_tokens < 1 || e.drafted < 0 || e.wait_steps < 0 || e.poll_steps < 1 ||
+            plan_.request_s < 0 || plan_.prompt_token_s < 0)
             throw UsageError("a serving plan needs an engine, a sequence and a block of one token at least");
         if (!std::is_sorted(out_.requests.begin(), out_.requests.end(),
                             [](const auto& a, const auto& b) { return a.arrival_s < b.arrival_s; }))
@@ -318,10 +318,10 @@ double serving_capacity(const ServingPlan& plan, StepPrices& prices,
     prompt /= static_cast<double>(std::max<std::size_t>(1, requests.size()));
     // A batch is no larger than the cache holds.
     const double one = prices.cache_bytes(length);
-    const auto batch =
-        one > 0 && plan.engine.cache_bytes > 0
-            ? std::clamp<std::int64_t>(std::llround(plan.engine.cache_bytes / one), 1, plan.engine.sequences)
-            : plan.engine.sequences;
+    const auto batch = one > 0 && plan.engine.cache_bytes > 0
+                           ? std::clamp<std::int64_t>(std::llround(plan.engine.cache_bytes / one), 1,
+                                                      plan.engine.all_sequences())
+                           : plan.engine.all_sequences();
     const auto number = static_cast<std::size_t>(
         std::max(batches * batch, fewest) * std::max<std::int64_t>(1, plan.engines + plan.prompt_engines));
     std::vector<ServedRequest> all;

@@ -208,6 +208,28 @@ TEST_CASE("GPU: every row of tiles converts packed weights, by instructions of s
     CHECK_FALSE(demand_on(eight, Resource::vector_cycles));
 }
 
+TEST_CASE("GPU: experts in 4 bits are as wide as their kernels want them", "[formulas][gpu]") {
+    Machine m = ten_units();
+    set(m, Parameter::packed_expert_inner, 64);
+    set(m, Parameter::packed_expert_outer, 96);
+    const auto run = [&](Precision weights) {
+        OperatorWork experts = product_work(10, 40, 70); // 70 in, 40 inside, and back
+        experts.contractions.push_back({1, 10, 70, 40, true});
+        experts.macs *= 2;
+        auto one = one_operator(experts, Precision::fp16, {700, 5600, 700});
+        one->network.precision.weights = weights;
+        return counted(*one, m);
+    };
+    const auto macs = [](const Mapping& out) {
+        return out.events.macs[static_cast<std::size_t>(Precision::fp16)];
+    };
+    const Mapping packed = run(Precision::fp4), plain = run(Precision::fp16);
+    CHECK(macs(plain) == 2 * 10 * 40 * 70);
+    CHECK(macs(packed) == 2 * 10 * 64 * 96);
+    CHECK(demand_on(packed, Resource::weight_bytes)->amount ==
+          Approx(demand_on(plain, Resource::weight_bytes)->amount * 64 * 96 / (40 * 70)));
+}
+
 TEST_CASE("GPU: activations of many rows are quantised to meet integer weights", "[formulas][gpu]") {
     Machine m = ten_units();
     set(m, Parameter::weight_only_efficiency, 0.5);

@@ -363,6 +363,24 @@ TEST_CASE("requests pass the process before an engine one after another", "[serv
     CHECK(out.requests[1].time_to_first() == Approx(0.52));
 }
 
+TEST_CASE("groups of an engine have limits of their own", "[serving]") {
+    SimplePrices prices;
+    ServingPlan plan = plain();
+    plan.engine.step_tokens = 100;
+    plan.engine.sequences = 1;
+    std::vector<ServedRequest> all(4);
+    for (ServedRequest& r : all) {
+        r.prompt_tokens = 100;
+        r.output_tokens = 1;
+    }
+    const double step = 0.01 + 100 * 1e-4, four = 0.01 + 400 * 1e-4;
+    CHECK(simulate_serving(plan, prices, all).duration_s == Approx(4 * step));
+    plan.engine.groups = 4;
+    CHECK(simulate_serving(plan, prices, all).duration_s == Approx(four));
+    plan.engine.groups = 0;
+    CHECK_THROWS_AS(simulate_serving(plan, prices, all), UsageError);
+}
+
 TEST_CASE("whole prompts wait for a step that holds them", "[serving]") {
     SimplePrices prices;
     ServingPlan plan = plain();

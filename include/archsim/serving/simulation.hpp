@@ -93,8 +93,12 @@ class ARCHSIM_API StepPrices {
 
 /// One engine: the devices that run a step together.
 struct EngineLimits {
-    double cache_bytes = 0;          ///< room for caches
-    std::int64_t sequences = 256;    ///< that run at once
+    double cache_bytes = 0; ///< room for caches
+    /// Parts of the engine that attend to requests of their own, beside each other in every step
+    /// (data-parallel attention): `sequences` and `step_tokens` are those of one.
+    std::int64_t groups = 1;
+    std::int64_t sequences = 256;                                     ///< that run at once
+    std::int64_t all_sequences() const { return groups * sequences; } ///< of all groups
     std::int64_t step_tokens = 8192; ///< of one step: longer prompts are cut into chunks
     bool chunked = true;             ///< false: a prompt is processed in one step, whole
     /// Prompts have steps of their own, in which no sequence generates (SGLang without --enable-mixed-chunk).

@@ -127,8 +127,10 @@ double StepRunner::launches_of(const NetworkWork& work) const {
                                             [](const Contraction& c) { return c.weights_constant; });
         const double quantises = bits_of(s.precision) < bits_of(precision_.activations) ? quantising : 0;
         constexpr double kTwice = 2; // what experts are given, and what their last product is
+        if (s.kind == OpKind::matmul)
+            kernels += s.anchor->serial_steps - 1;
         if (products > 1)
-            kernels += s.anchor->serial_steps - 1 + kTwice * quantises;
+            kernels += kTwice * quantises;
         else if (products == 1)
             kernels += quantises;
     }

@@ -132,6 +132,8 @@ ServingEngine make_engine(const Session& session, const Model& model, std::strin
         const std::filesystem::path servers = session.energy().file().parent_path() / "servers.json";
         engine.plan = with_server_defaults(request.plan, runner->machine(), servers);
         choose_way(engine, *runner, request, server_memory(runner->machine(), servers), lengths);
+        if (engine.plan.engine.groups == 0)
+            engine.plan.engine.groups = engine.parallelism.groups();
     } catch (const Error& problem) {
         engine.reason = problem.what();
     }

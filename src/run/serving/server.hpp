@@ -20,7 +20,7 @@ class ARCHSIM_API Server {
     /// That many requests in flight, a new one when one ends.
     ServingResult run_in_flight(std::int64_t requests);
     /// Sequences that an engine runs at once.
-    std::int64_t sequences() const { return engine_.plan.engine.sequences; }
+    std::int64_t sequences() const { return engine_.plan.engine.all_sequences(); }
     /// Adds the intervals of a run's waits to it.
     void add_bounds(ServingResult& out);
     /// Requests per second in the long run.

@@ -78,6 +78,8 @@ ServingPlan with_server_defaults(ServingPlan plan, const Machine& machine,
             engine.sequences = whole("sequences", usual.sequences);
         if (engine.step_tokens == 0)
             engine.step_tokens = whole("step_tokens", usual.step_tokens);
+        if (row.text_at("limits") == "of_all_groups")
+            engine.groups = 1;
         engine.prompts_apart = engine.prompts_apart || row.text_at("prompts") == "apart";
         constexpr double kMilli = 1e-3;
         constexpr double kMicro = 1e-6;

@@ -83,14 +83,14 @@ double Replicas::quickest_rate(double later) {
     const double limit = request_.level.time_per_token_s, output = std::max(1.0, load.output_tokens);
     double best = 0;
     for (std::int64_t batch = 1;; batch *= 2) {
-        batch = std::min(batch, server_.plan().engine.sequences);
+        batch = std::min(batch, server_.plan().engine.all_sequences());
         const double step =
             later *
             server_.prices().price({.sequences = batch, .context = load.prompt_tokens + output / 2}).seconds;
         // A batch beyond the limit still bounds those between it and the one before: t rises with b.
         best = std::max(best,
                         static_cast<double>(batch) / (output * (limit > 0 ? std::min(step, limit) : step)));
-        if ((limit > 0 && step > limit) || batch == server_.plan().engine.sequences || !(step > 0))
+        if ((limit > 0 && step > limit) || batch == server_.plan().engine.all_sequences() || !(step > 0))
             break;
     }
     return best;
@@ -160,7 +160,7 @@ std::optional<SizingPressure> Replicas::simulated(const Asked& asked, bool may_g
         most = {SizingLimit::queue, std::numeric_limits<double>::infinity(),
                 std::numeric_limits<double>::infinity()};
     most.cache_full = outcome.cache_peak_bytes > kFull * plan.engine.cache_bytes;
-    most.batch_full = outcome.batch > kFull * static_cast<double>(plan.engine.sequences);
+    most.batch_full = outcome.batch > kFull * static_cast<double>(plan.engine.all_sequences());
     return most;
 }
 

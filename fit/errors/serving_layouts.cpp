@@ -13,8 +13,6 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <thread>
 #include <tuple>
@@ -233,16 +231,6 @@ ServingLayouts compare_serving_layouts(const Session& session, const std::string
         for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i)
             workers.emplace_back(run);
         run();
-    }
-    if (const char* dump = std::getenv("DUMP")) { // TEMPORARY
-        FILE* o = std::fopen(dump, "w");
-        for (const LayoutRow& r : out.rows)
-            if (r.ours)
-                fmt::print(o, "{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}\n", r.model, r.hardware,
-                           r.runtime, r.precision, to_string(r.way), r.prompt_tokens, r.output_tokens,
-                           r.in_flight, r.client, r.measured.first_ms, r.ours->first_ms, r.measured.token_ms,
-                           r.ours->token_ms, r.low.first_ms, r.high.first_ms);
-        std::fclose(o);
     }
     out.groups = layout_groups(out.rows);
     return out;

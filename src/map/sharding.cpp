@@ -145,8 +145,8 @@ class Sharder {
 
     /// Rows of a learned table, one for each token.
     bool looks_up(const Operator& op) const {
-        constexpr std::int64_t kVocabulary =
-            16384; // tables of positions are shorter, and whole on every chip
+        // Tables of positions are shorter, and whole on every chip.
+        constexpr std::int64_t kVocabulary = 16384;
         if (op.type != "Gather" || op.inputs.front() == kNoTensor || spread_input(op))
             return false;
         const ShapedTensor& table = graph_.tensors[op.inputs.front()];
@@ -175,7 +175,7 @@ class Sharder {
         if (!source || states_[*source].layout != Layout::columns)
             return place_row_wise(i);
         spread(i, states_[*source]);
-        const double width = static_cast<double>(graph_.tensors[*source].shape.back());
+        const double width = std::max(1.0, static_cast<double>(graph_.tensors[*source].shape.back()));
         const std::uint32_t maker = worker_[*source];
         const TensorId origin = maker == kNobody ? kNoTensor : graph_.operators[maker].inputs.front();
         counts_.add_up(i, elements(*source) / width, origin == kNoTensor || normed_.insert(origin).second);

@@ -15,9 +15,8 @@ namespace archsim {
 ///   whole input  x weights -> each chip computes a part of the columns (heads, channels); the result is
 ///                             spread
 ///   element-wise, attention, per-head normalisation of a spread tensor -> stays spread
-///   spread input x weights -> each chip multiplies its part of the reduction; the results are summed over
-///   the
-///                             devices by an all-reduce, 2 (n - 1) / n of the result through each chip's link
+///   spread input x weights -> each chip multiplies its part of the reduction; the results are summed by an
+///                             all-reduce over the devices, 2 (n - 1) / n of the result through each link
 ///   normalisation of spread columns -> stays spread; the sums of each row are added by an all-reduce
 ///   what needs whole rows (softmax over columns, results of the network)
 ///                          -> an all-gather, (n - 1) / n of the tensor

@@ -90,9 +90,9 @@ bool Engine::make_room(double bytes) {
     return true;
 }
 
-/// Hands the blocks of a prompt that the step computes over to the prefix cache, so that later requests of the
-/// same step find them (vLLM's KVCacheManager.allocate_slots); one that another request was quicker with is
-/// shared with it from here on.
+/// Hands the blocks of a prompt that the step computes over to the prefix cache, so that later requests of
+/// the same step find them (vLLM's KVCacheManager.allocate_slots); one that another request was quicker with
+/// is shared with it from here on.
 void Engine::keep_prompt(Sequence& s, const ServedRequest& r) {
     const std::int64_t till = s.context + s.chunk;
     for (const std::size_t all = kept_blocks(r); s.kept < all && end_of(r, s.kept + 1) <= till; ++s.kept) {
@@ -108,8 +108,17 @@ void Engine::keep_prompt(Sequence& s, const ServedRequest& r) {
     }
 }
 
+/// Of the group with the fewest, which is the one that somebody has just left.
+std::size_t Engine::join(std::size_t request) {
+    const auto fewest = std::min_element(members_.begin(), members_.end());
+    ++*fewest;
+    if (group_of_.size() <= request)
+        group_of_.resize(request + 1, 0);
+    return group_of_[request] = static_cast<std::size_t>(fewest - members_.begin());
+}
+
 void Engine::enqueue(std::size_t request, const ServedRequest& r, double now) {
-    queue_.push_back({request, now});
+    queue_.push_back({request, now, join(request)});
     queued_tokens_ += r.prompt_tokens + r.output_tokens;
     ahead_ += static_cast<double>(r.prompt_tokens + r.output_tokens);
 }
@@ -126,6 +135,14 @@ double Engine::seen_till(double now) {
     return looked_s_;
 }
 
+bool Engine::all_groups_wait(double seen_s) const {
+    std::vector<bool> waits(members_.size(), false);
+    for (const Waiting& w : queue_)
+        if (w.since_s <= seen_s)
+            waits[w.group] = true;
+    return std::all_of(waits.begin(), waits.end(), [](bool w) { return w; });
+}
+
 /// Whether the prompts that are seen make up a step, or have waited long enough for one.
 bool Engine::admits_now(const std::vector<ServedRequest>& requests, double seen_s, std::int64_t budget) {
     if (limits_.wait_steps == 0 || load_.sequences == 0 || queue_.empty() || queue_.front().since_s > seen_s)
@@ -138,7 +155,8 @@ bool Engine::admits_now(const std::vector<ServedRequest>& requests, double seen_
         }
     const bool full =
         static_cast<double>(tokens) >= limits_.wait_tokens * static_cast<double>(limits_.step_tokens);
-    const bool shared = prompts >= limits_.wait_prompts || load_.sequences < limits_.wait_prompts;
+    const bool shared = load_.sequences < limits_.wait_prompts ||
+                        (limits_.groups > 1 ? all_groups_wait(seen_s) : prompts >= limits_.wait_prompts);
     if (!(full && shared) && waited_ < limits_.wait_steps) {
         ++waited_;
         return false;
@@ -219,6 +237,7 @@ bool Engine::resume(std::size_t request, const ServedRequest& r, std::int64_t em
     const double bytes = bytes_for(r, 0);
     if (static_cast<std::int64_t>(running()) >= limits_.sequences || !make_room(bytes))
         return false;
+    join(request);
     Sequence s;
     s.request = request;
     s.bytes = bytes;
@@ -319,6 +338,7 @@ void Engine::finish(const Sequence& s, std::vector<ServedRequest>& requests,
     r.emitted += s.emitted;
     used_bytes_ -= s.bytes;
     given_ -= s.given;
+    --members_[group_of_[s.request]];
     release(r, s.kept);
     finished.push_back(s.request);
 }

@@ -21,6 +21,7 @@ class Engine {
   public:
     Engine(const EngineLimits& limits, EngineRole role, StepPrices& prices, std::uint64_t seed)
         : limits_(limits), role_(role), prices_(&prices), random_(seed), generating_(limits.drafted > 0) {
+        members_.assign(static_cast<std::size_t>(limits.groups), 0);
         limits_.sequences *= limits.groups;
         limits_.step_tokens *= limits.groups;
     }
@@ -73,7 +74,11 @@ class Engine {
     struct Waiting {
         std::size_t request = 0;
         double since_s = 0;
+        std::size_t group = 0;
     };
+    std::size_t join(std::size_t request);
+    /// Whether every group has a prompt that waits, of those that are seen.
+    bool all_groups_wait(double seen_s) const;
     double seen_till(double now);
     bool admits_now(const std::vector<ServedRequest>& requests, double seen_s, std::int64_t budget);
     void admit(std::vector<ServedRequest>& requests, double seen_s, std::int64_t& budget);
@@ -88,10 +93,12 @@ class Engine {
     StepPrices* prices_;
     RandomStream random_;
     std::deque<Waiting> queue_;
-    std::int64_t queued_tokens_ = 0; ///< of prompts and answers that wait: thousands, when a rate is tried
-    std::vector<Sequence> reading_;  ///< whose prompt is not done, first come first
-    Generating generating_;          ///< the others: they came before
-    std::vector<Sequence> ended_;    ///< in a step
+    std::vector<std::int64_t> members_; ///< requests of each group, from their arrival to their end
+    std::vector<std::size_t> group_of_; ///< by request
+    std::int64_t queued_tokens_ = 0;    ///< of prompts and answers that wait: thousands, when a rate is tried
+    std::vector<Sequence> reading_;     ///< whose prompt is not done, first come first
+    Generating generating_;             ///< the others: they came before
+    std::vector<Sequence> ended_;       ///< in a step
     PrefixCache prefixes_;
     StepLoad load_;
     std::vector<StepRequest> held_; ///< in the step, for who looks

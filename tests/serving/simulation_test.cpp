@@ -306,6 +306,20 @@ TEST_CASE("prompts wait until every group of data-parallel attention has one", "
     plan.engine.wait_prompts = 3;
     all.pop_back();
     CHECK(simulate_serving(plan, prices, all).requests[2].first_token_s == Approx(first + 0.02 + 2e-5));
+    // Of groups, a prompt joins the one with the fewest requests. Here that is the first one for both: its
+    // own have ended, and the second has two.
+    std::vector<ServedRequest> pairs(6);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        pairs[i].prompt_tokens = 100;
+        pairs[i].output_tokens = i == 0 || i == 2 ? 2 : 100;
+        pairs[i].arrival_s = i < 4 ? 0 : 0.08;
+    }
+    const auto waits = [&](std::int64_t groups) {
+        plan.engine.groups = groups;
+        plan.engine.wait_prompts = 2;
+        return simulate_serving(plan, prices, pairs).requests[4].time_to_first();
+    };
+    CHECK(waits(2) == Approx(waits(1) + 5 * step));
 }
 
 TEST_CASE("an engine that looks every few steps leaves alone what comes in between", "[serving]") {

@@ -69,7 +69,7 @@ Contraction padded_expert(const View& view, const SubgraphWork& work, Contractio
         return c;
     const auto& all = work.anchor->contractions;
     // The last product leads back from the inner width, the others to it.
-    const bool back = c.n == all.back().n && c.k == all.back().k && all.size() > 1 && all.front().n == c.k;
+    const bool back = c.n == all.back().n && c.k == all.back().k && all.front().n == c.k;
     const double inner = view.param(Parameter::packed_expert_inner, 1),
                  outer = view.param(Parameter::packed_expert_outer, 1);
     c.n = round_up(c.n, back ? outer : inner);

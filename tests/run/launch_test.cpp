@@ -157,6 +157,7 @@ TEST_CASE("a launch has the limits of the engine that was simulated", "[sizing][
     };
     for (const std::int64_t asked : {0, 48}) { // the stack's own limits, and others
         request.serving.plan.engine.sequences = asked;
+        request.serving.plan.engine.captured_tokens = asked;
         const SizingAnswer answer = sized();
         const SizedDevice& device = answer.devices.front();
         REQUIRE(device.layout);
@@ -166,6 +167,7 @@ TEST_CASE("a launch has the limits of the engine that was simulated", "[sizing][
         const std::string text = launch_text(session, answer, device, LaunchTarget::vllm, "x");
         CHECK_THAT(text, Catch::Contains("--max-num-seqs " + std::to_string(engine.sequences)));
         CHECK_THAT(text, Catch::Contains("--max-num-batched-tokens " + std::to_string(engine.step_tokens)));
+        CHECK((text.find("--max-cudagraph-capture-size 48") != std::string::npos) == (asked == 48));
     }
 }
 

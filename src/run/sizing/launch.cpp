@@ -32,6 +32,7 @@ constexpr std::array kOptions = {
     LaunchOption{kVllm, "--kv-cache-dtype", true, "format of keys and values", kVllmPage},
     LaunchOption{kVllm, "--max-num-seqs", true, "sequences that run at once", kVllmPage},
     LaunchOption{kVllm, "--max-num-batched-tokens", true, "tokens of one step", kVllmPage},
+    LaunchOption{kVllm, "--max-cudagraph-capture-size", true, "largest step of captured graphs", kVllmPage},
     LaunchOption{kVllm, "--max-model-len", true, "positions of one sequence", kVllmPage},
     LaunchOption{kSglang, "--model-path", true, "checkpoint", kSglangPage},
     LaunchOption{kSglang, "--tp-size", true, "devices of one engine without its stages", kSglangPage},
@@ -146,6 +147,8 @@ struct Launch {
         add_format(w, true);
         w.flag("--max-num-seqs", engine().sequences);
         w.flag("--max-num-batched-tokens", engine().step_tokens);
+        if (engine().captured_tokens > 0) // else vLLM's own
+            w.flag("--max-cudagraph-capture-size", engine().captured_tokens);
         w.flag("--max-model-len", longest());
         return w.words();
     }

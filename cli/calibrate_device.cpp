@@ -58,9 +58,9 @@ int main(int argc, char** argv) {
         output.add_to(flags, "text, markdown, json, csv, html");
         flags.remove("--output");
         const char* result = "Result (default: only printed)";
-        flags.add_option("-o,--output", output_file, "write the device's file with the fitted values to FILE")
+        flags.add_option("-o,--output", output_file, "write the device's file with the fitted values to FILE").written()
             .in_group(result);
-        flags.add_flag("--write", write, "write the fitted values into the database files themselves")
+        flags.add_flag("--write", write, "write the fitted values into the database files themselves").kept_back()
             .in_group(result);
         flags.exclude("--output", "--write");
     };

@@ -148,13 +148,10 @@ Result Session::estimate(const Workload& workload, std::string_view device,
         hardware_->runtime(conditions.stack);
     Conditions meant = settled(conditions, workload);
     if (meant.format_of_device) {
-        meant.format_of_device = false;
         try {
-            const bool strict = meant.precision.strict_fp32;
-            meant.precision = usual_on(*machine(device, meant));
-            meant.precision.strict_fp32 = strict;
-            meant.precision.weights = meant.weights.value_or(meant.precision.weights);
+            meant = in_format_of(*machine(device, meant), meant);
         } catch (const InputError&) { // the estimate says what the device lacks
+            meant.format_of_device = false;
         }
     }
     refuse_unknown_names(workload);

@@ -42,6 +42,7 @@ constexpr std::array kWords = {
     Word{"SIZES", false, true, ""},
     Word{"FILE", true, false, ""},
     Word{"FOLDER", true, false, ""},
+    Word{"MEASUREMENT", true, false, ""}, // or a file of them
     Word{"[DEVICE=]FILE", true, false, ""},
 };
 

@@ -1,13 +1,18 @@
-// The table of fields of a question: what every syntax writes is what it reads, keys tell questions apart,
-// and a row that is added is in all of them.
+// The table of fields of a question: what every syntax writes is what it reads, keys tell questions apart, and a text that
+// one place takes is taken in each.
 
 #include "fields/question.hpp"
 
+#include "answers/architectures/compare_architectures.hpp"
+#include "answers/study/study_file.hpp"
+#include "answers/sweep/sweep.hpp"
 #include "archsim/archsim.h"
 #include "archsim/core/finding.hpp"
+#include "archsim/run/compare_models.hpp"
 #include "common/question_options.hpp"
 #include "core/parse_number.hpp"
 #include "fields/question_json.hpp"
+#include "hardware/temporary_database.hpp"
 #include "laws/laws.hpp"
 #include "session/usual_precision.hpp"
 
@@ -31,7 +36,7 @@ struct Stated {
 const std::vector<Stated>& examples() {
     static const std::vector<Stated> all = {
         {"precision",
-         {"int8", "w4a16", "fp32", "mixed",
+         {"int8", "w4a16", "fp32", "mixed", "usual",
           "compute=fp16+activations=fp16+weights=fp8+kv_cache=fp8+head_bits=6"}},
         {"activations", {"fp16"}},
         {"weights", {"int4", "fp8"}},
@@ -212,6 +217,64 @@ TEST_CASE("questions with different answers have different keys, the same questi
         for (auto b = std::next(a); b != by_key.end(); ++b)
             if (same_question(*a->second.front(), *b->second.front()))
                 FAIL_CHECK(a->first << " and " << b->first << " are the same question");
+}
+
+TEST_CASE("a text that one place takes for a field is taken in each", "[laws][ask]") {
+    const Session& session = laws::session();
+    const test::TemporaryDatabase folder;
+    const auto takes = [](const std::string& where, const auto& ask) {
+        INFO(where);
+        try {
+            ask();
+        } catch (const UsageError& refused) {
+            FAIL_CHECK(refused.what());
+        } catch (const Error&) { // the device lacks it, or nobody knows the stack
+        }
+    };
+    for (const Stated& one : examples())
+        for (const std::string& text : one.texts) {
+            INFO(one.key << " = " << text);
+            const QuestionField& field = question_field(one.key);
+            QuestionTexts texts(Spelling::key);
+            if (field.of == FieldOf::answer || field.key == "beams")
+                texts.give("prompt_tokens", "512");
+            texts.give(one.key, text);
+            const Question asked = texts.question();
+            const std::string flags = field.of == FieldOf::answer ? " --prompt-tokens 512 " : " ";
+            if (field.flag.empty())
+                continue;
+            check_same(asked,
+                       parsed(flags + field.flag +
+                              (field.kind == FieldKind::truth ? std::string() : " " + shell_quoted(text))),
+                       "flag");
+            if (field.kind == FieldKind::whole || field.kind == FieldKind::text)
+                CHECK(texts_of_json(field, text, one.key) == std::vector{text});
+            takes("--what-if", [&] {
+                CompareArchitecturesRequest request;
+                request.model = field.of == FieldOf::answer ? "llama-3.2-1b" : "resnet18";
+                if (field.of == FieldOf::answer)
+                    request.workload.prompt.emplace();
+                request.architectures = {"GPU", "CPU"};
+                request.what_if = {one.key + ("=" + text)};
+                compare_architectures(session, request);
+            });
+            if (field.key == "precision" || field.key == "batch_size") {
+                takes("a sweep", [&] {
+                    SweepRequest request{.models = {"resnet18"}, .hardware = {"H100"}};
+                    request.precisions = {field.key == "precision" ? text : "fp16"};
+                    Sweep(session, request).result(0, {});
+                });
+                takes("compare_models", [&] {
+                    CompareModelsRequest request{.models = {"resnet18"}, .hardware = {"H100"}};
+                    request.precisions = {field.key == "precision" ? text : "fp16"};
+                    compare_models(session, request);
+                });
+                const nlohmann::json study = {{"models", {"resnet18"}},
+                                              {"devices", {"H100"}},
+                                              {field.key == "precision" ? "precisions" : "batch_sizes", {text == "8" ? nlohmann::json(8) : nlohmann::json(text)}}};
+                CHECK_NOTHROW(run_study(session, read_study(session, folder.write("study.json", study.dump()))));
+            }
+        }
 }
 
 TEST_CASE("C, a new Conditions and the tools ask the same of a model", "[laws][ask]") {

@@ -25,6 +25,7 @@
 #include "report/blocks/verdict.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -210,14 +211,7 @@ class ModelSection {
 
     /// "resnet50: fastest H100, 465 us; least energy ..." in one line.
     std::string line() const {
-        const Takeaway own = verdict_block(verdict());
-        std::string text = fmt::format("{}: {}", c_.models[model_]->name, own.lines.front());
-        for (std::size_t i = 1; i < own.lines.size(); ++i)
-            if (own.lines.front().starts_with("None meets")
-                    ? i == 1
-                    : own.lines[i].starts_with("Formats differ") || own.lines[i].starts_with("The format is"))
-                text += " " + own.lines[i];
-        return text;
+        return fmt::format("{}: {}", c_.models[model_]->name, fmt::join(brief_lines(verdict()), " "));
     }
 
   private:

@@ -1,7 +1,7 @@
 // compare_models: one or more models on several devices, ranked and explained.
 
 #include "answers/compare/compare_models_report.hpp"
-#include "answers/study/study_file.hpp"
+#include "answers/study/study.hpp"
 #include "answers/study/study_report.hpp"
 #include "common/check_options.hpp"
 #include "common/explain_options.hpp"

@@ -2,8 +2,6 @@
 // sound.
 
 #include "answers/hardware/hardware_list.hpp"
-#include "answers/hardware/limits_of_belief.hpp"
-#include "answers/hardware/this_machine_report.hpp"
 #include "common/tool.hpp"
 #include "core/data_dir.hpp"
 #include "hardware/family_schema.hpp"

@@ -3,7 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/run/session.hpp"
 #include "estimate/intervals.hpp"
-#include "session/language_rows.hpp"
+#include "session/given.hpp"
 #include "session/price_tables.hpp"
 #include "session/usual_precision.hpp"
 

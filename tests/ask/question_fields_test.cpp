@@ -4,7 +4,7 @@
 #include "fields/question.hpp"
 
 #include "answers/architectures/compare_architectures.hpp"
-#include "answers/study/study_file.hpp"
+#include "answers/study/study.hpp"
 #include "answers/sweep/sweep.hpp"
 #include "archsim/archsim.h"
 #include "archsim/core/finding.hpp"

@@ -2,7 +2,7 @@
 
 #include "answers/mapping/graph_mapping.hpp"
 
-#include "answers/comprehensive/breakdown.hpp"
+#include "answers/comprehensive/comprehensive.hpp"
 #include "archsim/run/session.hpp"
 #include "estimate/resource_times.hpp"
 #include "result/shown_pass.hpp"

@@ -1,4 +1,4 @@
-#include "answers/study/study_file.hpp"
+#include "answers/study/study.hpp"
 #include "answers/study/study_report.hpp"
 #include "fields/question.hpp"
 

@@ -1,7 +1,6 @@
 #include "answers/architectures/compare_architectures_report.hpp"
 
 #include "answers/architectures/architectures.hpp"
-#include "answers/architectures/architectures_json.hpp"
 #include "answers/difference/explanation_text.hpp"
 #include "fields/question_json.hpp"
 #include "report/blocks/explanations_json.hpp"

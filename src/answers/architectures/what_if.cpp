@@ -1,4 +1,4 @@
-#include "answers/architectures/what_if.hpp"
+#include "answers/architectures/runs.hpp"
 
 #include "archsim/compare/decisions.hpp"
 #include "core/assignment.hpp"

@@ -2,9 +2,7 @@
 
 #include "archsim/report/answers.hpp"
 
-#include "answers/compare/all_subgraphs_table.hpp"
 #include "answers/compare/model_ranking.hpp"
-#include "answers/compare/percentile_table.hpp"
 #include "report/blocks/advice.hpp"
 #include "report/blocks/cold_start_table.hpp"
 #include "report/blocks/command_text.hpp"

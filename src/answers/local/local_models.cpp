@@ -1,7 +1,6 @@
 #include "answers/local/local_models.hpp"
 
 #include "answers/local/llama_command.hpp"
-#include "answers/local/llama_memory.hpp"
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
 #include "map/sharding.hpp"

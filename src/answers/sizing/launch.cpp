@@ -1,6 +1,5 @@
 #include "answers/sizing/launch.hpp"
 
-#include "answers/sizing/manifest.hpp"
 #include "archsim/core/finding.hpp"
 
 #include <fmt/format.h>

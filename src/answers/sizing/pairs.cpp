@@ -1,9 +1,5 @@
-#include "answers/sizing/pairs.hpp"
+#include "answers/sizing/layouts.hpp"
 
-#include "answers/sizing/limit_misses.hpp"
-#include "answers/sizing/money.hpp"
-#include "answers/sizing/replicas.hpp"
-#include "answers/sizing/ways.hpp"
 #include "archsim/core/finding.hpp"
 #include "hardware/uncertainty.hpp"
 #include "session/server/engine.hpp"

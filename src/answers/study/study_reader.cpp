@@ -1,6 +1,6 @@
 // A study file, JSON or YAML -> StudyRequest, with every mistake as a finding.
 
-#include "answers/study/study_file.hpp"
+#include "answers/study/study.hpp"
 #include "answers/study/yaml_text.hpp"
 #include "core/parse_number.hpp"
 #include "fields/question.hpp"

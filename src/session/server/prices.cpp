@@ -1,7 +1,7 @@
 #include "session/server/prices.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "session/generation/stages.hpp"
+#include "session/generation/step.hpp"
 #include "session/server/engine.hpp"
 
 #include <algorithm>

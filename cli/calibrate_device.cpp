@@ -58,9 +58,11 @@ int main(int argc, char** argv) {
         output.add_to(flags, "text, markdown, json, csv, html");
         flags.remove("--output");
         const char* result = "Result (default: only printed)";
-        flags.add_option("-o,--output", output_file, "write the device's file with the fitted values to FILE").written()
+        flags.add_option("-o,--output", output_file, "write the device's file with the fitted values to FILE")
+            .written()
             .in_group(result);
-        flags.add_flag("--write", write, "write the fitted values into the database files themselves").kept_back()
+        flags.add_flag("--write", write, "write the fitted values into the database files themselves")
+            .kept_back()
             .in_group(result);
         flags.exclude("--output", "--write");
     };

@@ -87,10 +87,13 @@ int main(int argc, char** argv) {
         flags.add_option("--sort", sort, "metric that ranks: " + MetricTable::standard().keys())
             .value_named("COLUMN");
         flags.add_option("--top", view.top, "rows of the ranking; 0: all").within(0, 1 << 20).show_default();
-        flags.add_option("--subgraphs", subgraphs, "also write every subgraph of every device to a CSV file").written();
+        flags.add_option("--subgraphs", subgraphs, "also write every subgraph of every device to a CSV file")
+            .written();
         flags.add_flag("-v,--verbose", view.verbose, "details of every device, with its subgraphs");
-        flags.add_option("--study", study_file,
-                         "run every combination that a study file names (docs/studies.md)").file();
+        flags
+            .add_option("--study", study_file,
+                        "run every combination that a study file names (docs/studies.md)")
+            .file();
         // A study's file decides what is asked, but for what reads its devices.
         flags.exclude_all_but("--study", {"--config", "--allow-unknown", "--hardware-db", "--measured"});
         output.add_to(flags, "text, markdown, json, csv, html");

@@ -51,10 +51,14 @@ struct MachineRequest {
             .one_of({"processor", "gpu", ""});
         flags.add_flag("--probe", probe,
                        "with --this-machine: measure its clock and memory bandwidth (two seconds)");
-        flags.add_option("--snapshot", snapshot,
-                         "with --this-machine: read the texts that --save-snapshot wrote on another machine").file();
-        flags.add_option("--save-snapshot", save_snapshot,
-                         "with --this-machine: write the texts that the machine was read from to FILE").written();
+        flags
+            .add_option("--snapshot", snapshot,
+                        "with --this-machine: read the texts that --save-snapshot wrote on another machine")
+            .file();
+        flags
+            .add_option("--save-snapshot", save_snapshot,
+                        "with --this-machine: write the texts that the machine was read from to FILE")
+            .written();
     }
 
     archsim::Snapshot read() const {
@@ -95,15 +99,20 @@ int main(int argc, char** argv) {
             .add_option("--show-runtime", show_runtime,
                         "everything about one software stack: devices, fusion, costs, fallback, sources")
             .value_named("STACK");
-        flags.add_optional_value("--check", check,
-                                 "check a database folder or one file (default: the installed database)").file();
+        flags
+            .add_optional_value("--check", check,
+                                "check a database folder or one file (default: the installed database)")
+            .file();
         machine.add_to(flags);
         flags.add_flag("--belief", belief,
                        "what was measured and what is a projection, per device, with the width of intervals");
         flags.add_option("--names", names, "names only, one per line")
             .one_of({"devices", "runtimes", "deployments"});
-        flags.add_option("--schema", schema,
-                         "a JSON Schema file, with families and their facts as this library knows them").file().kept_back();
+        flags
+            .add_option("--schema", schema,
+                        "a JSON Schema file, with families and their facts as this library knows them")
+            .file()
+            .kept_back();
         flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence")
             .value_named("FOLDER");
         output.add_order_to(flags);

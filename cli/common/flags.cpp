@@ -47,7 +47,8 @@ constexpr std::array kWords = {
 };
 
 const Word* find_word(std::string_view word) {
-    const auto* const found = std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.word == word; });
+    const auto* const found =
+        std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.word == word; });
     return found == kWords.end() ? nullptr : found;
 }
 
@@ -158,7 +159,8 @@ Option& Option::within(std::int64_t low, std::int64_t high) {
 Option& Option::value_named(const std::string& word) {
     CLI::Option& option = of(option_);
     option.type_name(word);
-    if (const Word* known = find_word(word); known != nullptr && known->list && option.get_items_expected_max() > 1)
+    if (const Word* known = find_word(word);
+        known != nullptr && known->list && option.get_items_expected_max() > 1)
         list();
     return *this;
 }
@@ -202,7 +204,9 @@ Flags::Flags(const std::string& tool, const std::string& description, const std:
     made(parser_->declared([&] {
         return parser_->add_option("--config", parser_->config,
                                    "options from a file, JSON or TOML: {\"hardware\": [\"H100\"]}");
-    })).file().kept_back();
+    }))
+        .file()
+        .kept_back();
     parser_->set_version_flag("--version", version);
 }
 
@@ -244,10 +248,9 @@ template Option Flags::add_option(const std::string&, std::optional<double>&, co
 Option Flags::add_optional_value(const std::string& name, std::optional<std::string>& variable,
                                  const std::string& help) {
     const auto take = [&variable](const std::string& value) { variable = value; };
-    return made(
-        parser_->declared([&] { return parser_->add_option_function<std::string>(name, take, help); })
-            ->expected(0, 1)
-            ->trigger_on_parse());
+    return made(parser_->declared([&] { return parser_->add_option_function<std::string>(name, take, help); })
+                    ->expected(0, 1)
+                    ->trigger_on_parse());
 }
 
 Option Flags::add_flag(const std::string& name, bool& variable, const std::string& help) {

@@ -49,9 +49,9 @@ class Option {
     Option& one_of(const std::vector<std::string>& values, Case letters = Case::exact);
     /// Only values from `low` to `high`.
     Option& within(std::int64_t low, std::int64_t high);
-    /// What stands for its value in help: "TIME"; choices with bars between them: "csv|json". MODEL, DEVICE, STACK and
-    /// DEPLOYMENT are what the database has of these, which shells complete; of several DEVICE or STACK one word may hold
-    /// a list.
+    /// What stands for its value in help: "TIME"; choices with bars between them: "csv|json". MODEL, DEVICE,
+    /// STACK and DEPLOYMENT are what the database has of these, which shells complete; of several DEVICE or
+    /// STACK one word may hold a list.
     Option& value_named(const std::string& word);
     /// Its values name files, which shells complete.
     Option& file();

@@ -77,7 +77,8 @@ void OutputOptions::add_to(Flags& flags, const std::string& formats) {
     flags.add_option("--format", format, "output format: " + formats)
         .value_named(fmt::format("{}", fmt::join(choices, "|")))
         .in_group("Output");
-    flags.add_option("-o,--output", file, "write to FILE; its extension chooses the format").written()
+    flags.add_option("-o,--output", file, "write to FILE; its extension chooses the format")
+        .written()
         .in_group("Output");
     flags.add_option("--color", color, "auto, always or never")
         .one_of({"auto", "always", "never"})

@@ -23,7 +23,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-/// Files are not written for assistants (core/new_file refuses it in any case), and nobody reads their terminal.
+/// Files are not written for assistants (core/new_file refuses it in any case), and nobody reads their
+/// terminal.
 bool given_by_assistants(const OptionFacts& option) {
     return option.group != "Output" && !option.kept_back;
 }

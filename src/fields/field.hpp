@@ -1,6 +1,7 @@
 #pragma once
-// One field of something that is asked (a question of a device, a request to a server): its names, what it says, and how a
-// text goes in and comes out. Tools, studies, Python, C, the page and files of results are made from these rows.
+// One field of something that is asked (a question of a device, a request to a server): its names, what it
+// says, and how a text goes in and comes out. Tools, studies, Python, C, the page and files of results are
+// made from these rows.
 
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
@@ -76,7 +77,8 @@ struct Field {
     /// The same as `parse`, of one of the choices where there are any.
     void put(const std::string& text, const std::string& name, Asked& asked) const {
         if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end())
-            throw UsageError(fmt::format("{}: \"{}\" is not one of {}", name, text, fmt::join(choices, ", ")));
+            throw UsageError(
+                fmt::format("{}: \"{}\" is not one of {}", name, text, fmt::join(choices, ", ")));
         parse(text, name, asked);
     }
 };
@@ -88,8 +90,8 @@ using FieldTable = std::vector<Field<Asked>>;
 /// The field of that key, alias or flag; null where there is none.
 template <class Asked>
 const Field<Asked>* find_field(const FieldTable<Asked>& table, std::string_view name) {
-    const auto found =
-        std::find_if(table.begin(), table.end(), [&](const Field<Asked>& field) { return field.is_called(name); });
+    const auto found = std::find_if(table.begin(), table.end(),
+                                    [&](const Field<Asked>& field) { return field.is_called(name); });
     return found == table.end() ? nullptr : &*found;
 }
 
@@ -111,8 +113,8 @@ const Field<Asked>& field_at(const FieldTable<Asked>& table, std::string_view na
 template <class Asked>
 class FieldTexts {
   public:
-    /// Gives a text to a field, in place of an earlier one unless the field takes several; `named` is how messages call it.
-    /// Throws UsageError for a text that cannot be, and leaves the texts as they were.
+    /// Gives a text to a field, in place of an earlier one unless the field takes several; `named` is how
+    /// messages call it. Throws UsageError for a text that cannot be, and leaves the texts as they were.
     void give(const Field<Asked>& field, std::string_view text, const std::string& named) {
         if (field.kind != FieldKind::file) {
             Asked scratch = blank_;
@@ -129,10 +131,13 @@ class FieldTexts {
         give(field, text, spelling_ == Spelling::flag ? field.flag : std::string(name));
     }
     /// Whether a text was given.
-    bool has(std::string_view name) const { return given_.contains(&field_at(*table_, name, whole_, spelling_)); }
+    bool has(std::string_view name) const {
+        return given_.contains(&field_at(*table_, name, whole_, spelling_));
+    }
 
   protected:
-    /// `spelling`: how messages name fields. `blank`: what texts are tried on, with what other fields may say later.
+    /// `spelling`: how messages name fields. `blank`: what texts are tried on, with what other fields may say
+    /// later.
     FieldTexts(const FieldTable<Asked>& table, std::string_view whole, Spelling spelling, Asked blank = {})
         : table_(&table), whole_(whole), spelling_(spelling), blank_(std::move(blank)) {}
     /// Puts every text there, in the order of the table, in which fields refine each other.
@@ -143,7 +148,9 @@ class FieldTexts {
                     field.put(one.text, one.named, asked);
     }
     /// How messages name a field.
-    const std::string& named(std::string_view key) const { return find_field(*table_, key)->spelled(spelling_); }
+    const std::string& named(std::string_view key) const {
+        return find_field(*table_, key)->spelled(spelling_);
+    }
     Spelling spelling() const { return spelling_; }
     /// The fields that have texts.
     std::vector<const Field<Asked>*> given() const {

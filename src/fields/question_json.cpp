@@ -101,15 +101,15 @@ Members<Question> question_members(std::span<const std::string_view> only) {
     std::vector<Member<Question>> members;
     for (const QuestionField& field : question_fields())
         if (only.empty() || std::find(only.begin(), only.end(), field.key) != only.end())
-        members.emplace_back(
-            field.key, field.help,
-            [&field](const Question& question) { return field_json(field, field.print(question)); },
-            Shaped{[&field] {
-                Json schema = field_schema(field.kind, {});
-                if (field.key == "devices") // "auto": as many as hold the model
-                    schema["type"].push_back("string");
-                return schema;
-            }});
+            members.emplace_back(
+                field.key, field.help,
+                [&field](const Question& question) { return field_json(field, field.print(question)); },
+                Shaped{[&field] {
+                    Json schema = field_schema(field.kind, {});
+                    if (field.key == "devices") // "auto": as many as hold the model
+                        schema["type"].push_back("string");
+                    return schema;
+                }});
     return Members<Question>(std::move(members));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// Formats that have no name of their own, part by part: "compute=fp16+activations=fp16+weights=int4+kv_cache=fp16+head_bits=6".
-// No commas, which part lists of formats.
+// Formats that have no name of their own, part by part:
+// "compute=fp16+activations=fp16+weights=int4+kv_cache=fp16+head_bits=6". No commas, which part lists of
+// formats.
 
 #include "archsim/core/precision.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
-// Models and their catalogue from files. A path goes in; a graph, the parts of a pipeline, or the catalogue comes out.
+// Models and their catalogue from files. A path goes in; a graph, the parts of a pipeline, or the catalogue
+// comes out.
 
 #include "archsim/core/finding.hpp"
 #include "archsim/extend/operator.hpp"

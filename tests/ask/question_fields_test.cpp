@@ -1,5 +1,5 @@
-// The table of fields of a question: what every syntax writes is what it reads, keys tell questions apart, and a text that
-// one place takes is taken in each.
+// The table of fields of a question: what every syntax writes is what it reads, keys tell questions apart,
+// and a text that one place takes is taken in each.
 
 #include "fields/question.hpp"
 
@@ -271,8 +271,10 @@ TEST_CASE("a text that one place takes for a field is taken in each", "[laws][as
                 });
                 const nlohmann::json study = {{"models", {"resnet18"}},
                                               {"devices", {"H100"}},
-                                              {field.key == "precision" ? "precisions" : "batch_sizes", {text == "8" ? nlohmann::json(8) : nlohmann::json(text)}}};
-                CHECK_NOTHROW(run_study(session, read_study(session, folder.write("study.json", study.dump()))));
+                                              {field.key == "precision" ? "precisions" : "batch_sizes",
+                                               {text == "8" ? nlohmann::json(8) : nlohmann::json(text)}}};
+                CHECK_NOTHROW(
+                    run_study(session, read_study(session, folder.write("study.json", study.dump()))));
             }
         }
 }
@@ -340,10 +342,10 @@ TEST_CASE("Python's stub has every field of a question", "[ask]") {
     std::stringstream text;
     text << stub.rdbuf();
     for (const QuestionField& field : question_fields()) {
-        const std::string& word = field.aliases.empty() || field.key == "devices" ||
-                                          field.key == "runtime" || field.key == "dims"
-                                      ? field.key
-                                      : field.aliases.front();
+        const std::string& word =
+            field.aliases.empty() || field.key == "devices" || field.key == "runtime" || field.key == "dims"
+                ? field.key
+                : field.aliases.front();
         INFO(word);
         CHECK_THAT(text.str(), Catch::Contains("\n    " + word + ": "));
     }

@@ -36,7 +36,7 @@ TEST_CASE("help says what a value is, and manuals every exit status", "[cli]") {
         for (std::string line; std::getline(lines, line);)
             if (std::smatch found; std::regex_search(line, found, option)) {
                 INFO(line);
-                CHECK(found[2] != "VALUE"); // nothing is known of it: see kWords
+                CHECK(found[2] != "VALUE");                        // nothing is known of it: see kWords
                 for (const char digit : std::string("0123456789")) // no P99 of --ttft-p99
                     CHECK(found[2].str().find(digit) == std::string::npos);
             }
@@ -47,10 +47,13 @@ TEST_CASE("help says what a value is, and manuals every exit status", "[cli]") {
     CHECK_THAT(workplace.run("sweep_design_space --help-all").output, Catch::Contains("|csv|html|ndjson"));
 }
 
-TEST_CASE("shells complete files for every option that takes one, and ask for lists that there are", "[cli]") {
+TEST_CASE("shells complete files for every option that takes one, and ask for lists that there are",
+          "[cli]") {
     const Workplace workplace;
-    // fish: "complete -c TOOL -l NAME -r -a '(LIST 2>/dev/null)' -d 'DESCRIPTION'", -x where no files are completed.
-    const std::regex line(R"(^complete -c \w+(?: -s \w)? -l ([a-z0-9-]+)(?: -[ls] \S+)* (-[rx])(?: -a '(.*?)')? -d '(.*)'$)");
+    // fish: "complete -c TOOL -l NAME -r -a '(LIST 2>/dev/null)' -d 'DESCRIPTION'", -x where no files are
+    // completed.
+    const std::regex line(
+        R"(^complete -c \w+(?: -s \w)? -l ([a-z0-9-]+)(?: -[ls] \S+)* (-[rx])(?: -a '(.*?)')? -d '(.*)'$)");
     const std::regex of_files(R"(\b(FILE|FOLDER|files?|folders?)\b(?!\Ss))"), list(R"(\((.+) 2>/dev/null\))");
     std::set<std::string> lists;
     for (const std::string& tool : names_of_tools()) {

@@ -275,12 +275,11 @@ AnswerDocument<Compared> architectures_document(const MetricView& view, const Ex
             .with(explanation_members().of<C>([explanations](const C& c) {
                 return Explained{c.results, explanations};
             }))
-            .with(
-                {{"explanation", "of the difference between two; null: not asked for",
-                  [](const C& c) {
-                      return c.explanation ? std::optional(PairInFull{&c, &*c.explanation}) : std::nullopt;
-                  },
-                  compared_pair_members()}})};
+            .with({{"explanation", "of the difference between two; null: not asked for",
+                    [](const C& c) {
+                        return c.explanation ? std::optional(PairInFull{&c, &*c.explanation}) : std::nullopt;
+                    },
+                    compared_pair_members()}})};
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #pragma once
-// What compare_architectures estimates beside the architectures as they are. A request and its choices go in; results come out:
-// of other batches, of changed devices, and of the smallest change that turns a pair around.
+// What compare_architectures estimates beside the architectures as they are. A request and its choices go in;
+// results come out: of other batches, of changed devices, and of the smallest change that turns a pair
+// around.
 
 #include "answers/architectures/compare_architectures.hpp"
 #include "answers/architectures/explanation.hpp"

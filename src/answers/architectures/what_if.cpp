@@ -67,9 +67,9 @@ void apply_to(const AskedChange& change, DeviceChange& device) {
     }
     const auto lever = change.key == "tdp" ? std::optional(Lever::power_limit) : parse_lever(change.key);
     if (!lever)
-        throw UsageError(
-            fmt::format("--what-if: \"{}\" is not one of {}tdp, and no field of the question (batch, precision, ...)",
-                        change.key, part_names()));
+        throw UsageError(fmt::format(
+            "--what-if: \"{}\" is not one of {}tdp, and no field of the question (batch, precision, ...)",
+            change.key, part_names()));
     changes[*lever] *= factor_of(change);
 }
 
@@ -90,7 +90,8 @@ WhatIf run_what_if(const Session& session, const CompareArchitecturesRequest& re
     WhatIf what_if;
     what_if.asked = request.what_if;
     Question question{request.workload, request.conditions};
-    std::vector<DeviceChange> changes(choices.size(), {request.conditions.changes, request.conditions.structure});
+    std::vector<DeviceChange> changes(choices.size(),
+                                      {request.conditions.changes, request.conditions.structure});
     for (const std::string& text : what_if.asked) {
         const AskedChange change = parse(text, choices);
         // A field that tools have no flag for is a change of the device by another name.
@@ -110,7 +111,8 @@ WhatIf run_what_if(const Session& session, const CompareArchitecturesRequest& re
     for (std::size_t i = 0; i < choices.size(); ++i) {
         question.conditions.changes = changes[i].rates;
         question.conditions.structure = changes[i].structure;
-        what_if.results.push_back(session.estimate(question.workload, choices[i].hardware, question.conditions));
+        what_if.results.push_back(
+            session.estimate(question.workload, choices[i].hardware, question.conditions));
         refuse_impossible_limit(what_if.results.back());
     }
     return what_if;

@@ -1,6 +1,6 @@
 #pragma once
-// The steps of sizing one device. A request and a way to share the model go in; the fewest replicas that hold its load, what they
-// cost, and what would help where none does come out.
+// The steps of sizing one device. A request and a way to share the model go in; the fewest replicas that hold
+// its load, what they cost, and what would help where none does come out.
 
 #include "answers/sizing/size_service.hpp"
 #include "archsim/compare/cost.hpp"

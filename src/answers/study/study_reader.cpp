@@ -227,7 +227,8 @@ class StudyReader {
             if (field.key == "dims")
                 dims(top, texts);
             else if (field.key != "batch_size" && field.key != "precision" && field.key != "runtime")
-                give(field, field.key == "devices" ? std::string_view("device_count") : field.key, top, texts);
+                give(field, field.key == "devices" ? std::string_view("device_count") : field.key, top,
+                     texts);
         if (!context_.findings.empty())
             return;
         try {

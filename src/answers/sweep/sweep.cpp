@@ -126,7 +126,7 @@ struct Sweep::State {
     const Session& session;
     SweepRequest request;
     std::vector<Model> models;
-    std::vector<Bindings> sizes; ///< of each model: those of the request that it has
+    std::vector<Bindings> sizes;     ///< of each model: those of the request that it has
     std::vector<Conditions> formats; ///< the request's, in each of its formats
     std::uint64_t size = 0;
 };

@@ -25,7 +25,8 @@ ARCHSIM_API SweepAxis parse_sweep_axis(std::string_view text);
 /// What to estimate.
 struct SweepRequest {
     std::vector<std::string> models, hardware;
-    /// Formats by name, "usual" (each device's own) among them; empty: the one that all models have by themselves.
+    /// Formats by name, "usual" (each device's own) among them; empty: the one that all models have by
+    /// themselves.
     std::vector<std::string> precisions;
     std::vector<std::int64_t> batches{1};
     std::vector<SweepAxis> axes;

@@ -12,7 +12,7 @@ namespace archsim {
 
 namespace {
 
-constexpr std::int64_t kMaxFactors = 1'000'000; ///< of one axis
+constexpr std::int64_t kMaxFactors = 1'000'000;          ///< of one axis
 constexpr double kLeastFactor = 1e-9, kMostFactor = 1e9; ///< ranges between them have finite ratios and steps
 
 [[noreturn]] void malformed(std::string_view text, std::string_view why) {
@@ -36,7 +36,8 @@ std::string known_names() {
 double factor_of(std::string_view text, std::string_view whole) {
     const auto factor = parse_factor(text);
     if (!factor || !(*factor >= kLeastFactor && *factor <= kMostFactor))
-        malformed(whole, fmt::format("\"{}\" is not a factor from {:g} to {:g}", text, kLeastFactor, kMostFactor));
+        malformed(whole,
+                  fmt::format("\"{}\" is not a factor from {:g} to {:g}", text, kLeastFactor, kMostFactor));
     return *factor;
 }
 

@@ -66,8 +66,7 @@ void take_over(const Result& result, const MetricView& view, SweepRow& row) {
 } // namespace
 
 SweepWorker::SweepWorker(SweepShared& shared, std::span<const Conditions> formats)
-    : shared_(shared), request_(shared.request()), formats_(formats),
-      widths_(request_.hardware.size()) {
+    : shared_(shared), request_(shared.request()), formats_(formats), widths_(request_.hardware.size()) {
     before_.model = before_.hardware = kNone;
     targets_.reserve(request_.axes.size());
     for (const SweepAxis& axis : request_.axes) {

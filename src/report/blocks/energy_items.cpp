@@ -125,11 +125,11 @@ class Account {
         const Machine& m = *result_.machine;
         const double seconds = energy_.total() / result_.estimate.power_w;
         if (energy_.static_joules > 0)
-            items_.push_back({"static", "static power, second", seconds, energy_.static_joules / seconds,
-                              energy_.static_joules,
-                              source_of(m.mode && m.mode->active_idle.known() ? m.mode->active_idle
-                                                                              : table_.static_power),
-                              true});
+            items_.push_back(
+                {"static", "static power, second", seconds, energy_.static_joules / seconds,
+                 energy_.static_joules,
+                 source_of(m.mode && m.mode->active_idle.known() ? m.mode->active_idle : table_.static_power),
+                 true});
     }
 
     const Result& result_;

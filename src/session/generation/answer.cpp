@@ -4,8 +4,8 @@
 #include "estimate/algebra.hpp"
 #include "estimate/intervals.hpp"
 #include "map/sharding.hpp"
-#include "session/generation/step.hpp"
 #include "session/generation/prepared_prompt.hpp"
+#include "session/generation/step.hpp"
 #include "session/gigabytes.hpp"
 
 #include <fmt/format.h>

@@ -202,9 +202,9 @@ constexpr std::array kFacts = {
 };
 
 constexpr std::array kCgraProperties = {
-    FamilyProperty{"programmability", "programmable in parallel patterns",
+    FamilyProperty{"programmability: programmable in parallel patterns",
                    "Prabhakar et al., Plasticine, ISCA 2017"},
-    FamilyProperty{"flexibility", "reconfigurable", "Prabhakar et al., Plasticine, ISCA 2017"}};
+    FamilyProperty{"flexibility: reconfigurable", "Prabhakar et al., Plasticine, ISCA 2017"}};
 
 } // namespace
 

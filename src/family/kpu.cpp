@@ -143,10 +143,10 @@ constexpr std::array kFacts = {
 };
 
 constexpr std::array kKpuProperties = {
-    FamilyProperty{"programmability", "programmable",
+    FamilyProperty{"programmability: programmable",
                    "the vendor's description of the domain-flow architecture: systems of affine recurrences; "
                    "unreleased silicon"},
-    FamilyProperty{"formats", "mixed precision",
+    FamilyProperty{"formats: mixed precision",
                    "device files of the database: tiles of different formats side by side"}};
 
 } // namespace

@@ -13,6 +13,7 @@
 #include "archsim/run/compare_models.hpp"
 #include "estimate/resource_times.hpp"
 #include "laws/laws.hpp"
+#include "report/blocks/family_aspects.hpp"
 #include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
@@ -202,8 +203,8 @@ TEST_CASE("architectures say how they are programmed, with a source", "[laws][sc
         bool said = false;
         for (const FamilyProperty& property : family.row().properties) {
             CHECK(!property.source.empty());
-            CHECK(!property.aspect.empty());
-            said = said || property.aspect == kProgrammability;
+            CHECK(!aspect_of(property).aspect.empty());
+            said = said || aspect_of(property).aspect == kProgrammability;
         }
         CHECK(said);
     }

@@ -143,13 +143,9 @@ std::unique_ptr<FamilyFacts> empty_facts() {
     return std::make_unique<Facts>();
 }
 
-/// The aspect that every family states: how a new operator comes onto it.
-inline constexpr std::string_view kProgrammability = "programmability";
-
 /// What holds of every device of a family and no number says.
 struct FamilyProperty {
-    std::string_view aspect; ///< kProgrammability, "driver", "timing", "flexibility", "use" ...
-    std::string_view text;   ///< "fixed function"
+    std::string_view text;   ///< "needs no driver"
     std::string_view source; ///< who says so
 };
 

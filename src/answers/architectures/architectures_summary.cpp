@@ -8,6 +8,7 @@
 
 #include "report/blocks/advice.hpp"
 #include "report/blocks/columns.hpp"
+#include "report/blocks/family_aspects.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
@@ -108,12 +109,13 @@ std::string programmability_text(const ArchitectureComparison& c) {
         if (!c.results[i].device)
             continue;
         for (const FamilyProperty& property : c.results[i].device->family.row().properties) {
-            if (property.aspect != kProgrammability)
+            const FamilyAspect own = aspect_of(property);
+            if (own.aspect != kProgrammability)
                 continue;
             const auto known = std::find_if(groups.begin(), groups.end(),
-                                            [&](const auto& group) { return group.first == property.text; });
+                                            [&](const auto& group) { return group.first == own.text; });
             if (known == groups.end())
-                groups.emplace_back(property.text, c.labels[i]);
+                groups.emplace_back(own.text, c.labels[i]);
             else
                 known->second += ", " + c.labels[i];
         }

@@ -3,6 +3,7 @@
 #include "answers/architectures/architectures.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/cost_text.hpp"
+#include "report/blocks/family_aspects.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
@@ -271,9 +272,11 @@ void add_profile(const ModelClassComparison& c, std::size_t i, Report& report) {
         facts.items.push_back({"Price", price_text(any, {})});
         report.blocks.push_back(std::move(facts));
         Facts properties;
-        for (const FamilyProperty& property : any.device->family.row().properties)
+        for (const FamilyProperty& property : any.device->family.row().properties) {
+            const FamilyAspect own = aspect_of(property);
             properties.items.push_back(
-                {std::string(property.aspect), fmt::format("{} ({})", property.text, property.source), 1});
+                {std::string(own.aspect), fmt::format("{} ({})", own.text, property.source), 1});
+        }
         if (!properties.items.empty()) {
             report.blocks.push_back(Heading{3, "Properties of the architecture:"});
             report.blocks.push_back(std::move(properties));
@@ -407,8 +410,8 @@ Members<ProfiledArchitecture> profiled_architecture_members() {
              },
              Members<FamilyProperty>{
                  {"aspect", "programmability, driver, flexibility, use ...",
-                  [](const FamilyProperty& f) { return std::string(f.aspect); }},
-                 {"text", "", [](const FamilyProperty& f) { return std::string(f.text); }},
+                  [](const FamilyProperty& f) { return std::string(aspect_of(f).aspect); }},
+                 {"text", "", [](const FamilyProperty& f) { return std::string(aspect_of(f).text); }},
                  {"source", "", [](const FamilyProperty& f) { return std::string(f.source); }}}},
             {"compared_with", "architectures of comparable power, with which its speed is compared",
              [](const P& p) {

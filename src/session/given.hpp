@@ -15,11 +15,8 @@
 
 #include "archsim/compare/measured_row.hpp"
 #include "archsim/core/export.hpp"
-#include "archsim/map/machine.hpp"
 #include "archsim/run/session.hpp"
-#include "hardware/posterior.hpp"
 
-#include <atomic>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,15 +33,5 @@ ARCHSIM_API void accept_language_rows();
 /// Every text, and every line of a text that is the path of a file; lines that begin with # say nothing.
 ARCHSIM_API std::vector<MeasuredRow> read_given(std::span<const std::string> texts, const Session& session,
                                                 std::string_view device, std::string_view flag);
-
-using LanguageRowReader = GivenRow (*)(const Session&, const MeasuredRow&, const std::string& hardware,
-                                       const Conditions&);
-/// Null until accept_language_rows() was called.
-std::atomic<LanguageRowReader>& language_row_reader();
-
-/// What a measured row says of an estimate: its machine and its error.
-GivenRow given_row(const Machine& machine, SpreadOf metric, const LaneShares& lanes, double log_ratio);
-/// Throws InputError that names the row.
-[[noreturn]] void no_estimate(const MeasuredRow& row, const std::string& reason);
 
 } // namespace archsim

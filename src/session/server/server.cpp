@@ -6,6 +6,7 @@
 #include "hardware/uncertainty.hpp"
 #include "session/generation/phases.hpp"
 #include "session/given.hpp"
+#include "session/language_rows.hpp"
 #include "session/server/wait_bounds.hpp"
 
 #include <fmt/format.h>

@@ -58,12 +58,12 @@ struct Field {
     bool commas = false;            ///< a text may hold commas: "tp=4,pp=2"
     std::int64_t low = 0, high = 0; ///< of whole numbers; both 0: any
     /// What is asked there, one text or, of several, each; none: nothing, or what a file holds.
-    std::function<std::vector<std::string>(const Asked&)> print = {};
+    std::function<std::vector<std::string>(const Asked&)> print{};
     /// Puts a text there. Throws UsageError that names the field as `name`.
-    std::function<void(const std::string& text, const std::string& name, Asked&)> parse = {};
+    std::function<void(const std::string& text, const std::string& name, Asked&)> parse{};
     /// What print() gives where the field is left out, as a rule of the other fields; empty: what a new
     /// `Asked` has.
-    std::function<std::vector<std::string>(const Asked&)> usual = {};
+    std::function<std::vector<std::string>(const Asked&)> usual{};
 
     /// Whether several texts may be given, which add up.
     bool many() const { return kind >= FieldKind::sizes; }

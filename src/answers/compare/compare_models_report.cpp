@@ -262,7 +262,7 @@ class ModelSection {
                 add(parts_table(results_[i]));
     }
 
-    /// Of every device, best first; else of the one that the verdict names.
+    /// Blocks of every device, best first; else of the one that the verdict names.
     void add_best() {
         const auto winner = this->winner();
         for (const Rank& rank : rank_results(results_, by_, shown_.conditions))

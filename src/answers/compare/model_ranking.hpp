@@ -1,5 +1,6 @@
 #pragma once
-// What ranks the devices of one model in a comparison of models, in every format.
+// The tables of a comparison of models: its ranking, its percentiles and its subgraphs, the same in every
+// format.
 
 #include "answers/compare/compare_models_report.hpp"
 #include "answers/compare/percentiles.hpp"
@@ -41,13 +42,13 @@ Table all_subgraphs_table(std::span<const Result> results);
 /// P50 to P99.9 of every result, quickest first, with what they rest on. Under a rate: with the queue.
 Table percentile_table(std::span<const Result> results, const PercentileRequest& request);
 
-/// Those of one result, under a load.
+/// Percentiles of one result, under a load.
 struct ShownPercentiles {
     const Result* result = nullptr;
     ResultPercentiles found;
     double rate_per_s = 0;
 };
-/// Of every result that has an estimate, in order.
+/// Percentiles of every result that has an estimate, in order.
 std::vector<ShownPercentiles> shown_percentiles(std::span<const Result> results,
                                                 const PercentileRequest& request);
 Members<ShownPercentiles> percentile_members();

@@ -1,5 +1,6 @@
 #pragma once
-// Everything about one model on one device.
+// Everything about one model on one device. A request goes in; the estimate, its breakdown and its batches
+// come out.
 
 #include "answers/batch/analyze_batch.hpp"
 #include "archsim/compare/result.hpp"
@@ -8,18 +9,6 @@
 #include <vector>
 
 namespace archsim {
-
-/// Everything about one model on one device.
-struct ComprehensiveAnalysis {
-    Result result;
-    Decision decision; ///< on the one result
-    std::vector<KindShare> kinds;
-    BatchAnalysis batches; ///< without series where not asked for
-};
-
-/// The workload of the request on its first device: one estimate, its checks and breakdown, and the sweep
-/// over `request.batches` (none: no sweep). Throws as analyze_batches does.
-ARCHSIM_API ComprehensiveAnalysis analyze_comprehensive(const Session& session, const BatchRequest& request);
 
 /// Work of one kind of subgraph.
 struct KindShare {
@@ -32,5 +21,17 @@ struct KindShare {
 /// Largest time first; latencies add up to that of the estimate, of an answer to a prompt to that of the pass
 /// whose subgraphs it lists (shown_pass). Empty without an estimate or its subgraphs.
 ARCHSIM_API std::vector<KindShare> breakdown_by_kind(const Result& result);
+
+/// Everything about one model on one device.
+struct ComprehensiveAnalysis {
+    Result result;
+    Decision decision; ///< on the one result
+    std::vector<KindShare> kinds;
+    BatchAnalysis batches; ///< without series where not asked for
+};
+
+/// The workload of the request on its first device: one estimate, its checks and breakdown, and the sweep
+/// over `request.batches` (none: no sweep). Throws as analyze_batches does.
+ARCHSIM_API ComprehensiveAnalysis analyze_comprehensive(const Session& session, const BatchRequest& request);
 
 } // namespace archsim

@@ -1,4 +1,7 @@
 #pragma once
+// Changes of a model that would make it faster on a device. A graph and a request go in; the changes that
+// save most, each done and estimated, come out.
+
 #include "answers/portability/check_model.hpp"
 
 #include <cstdint>
@@ -8,16 +11,7 @@
 
 namespace archsim {
 
-/// The changes of the model that save most time per item, best first, at most `most`: known rewrites,
-/// channels at multiples of tiles, dense windows in place of depthwise and 1x1, sizes of attention heads, one
-/// block in int8, batches, padded sequences; each done on the graph and estimated. `before` is the estimate
-/// as it is, with its subgraphs.
-std::vector<RewriteOutcome> advise(const Trial& trial, const Graph& graph, const PortabilityRequest& request,
-                                   const Result& before, std::size_t most);
-
-/// True where the stack's compiler does not take the operator and the host runs it.
-bool leaves_accelerator(const OperatorUse& use, const Runtime& stack);
-
+/// One change of a graph, bound and estimated on a device.
 class Trial {
   public:
     /// Everything must outlive the trial.
@@ -35,5 +29,15 @@ class Trial {
     const PortabilityRequest& request_;
     const std::string& hardware_;
 };
+
+/// The changes of the model that save most time per item, best first, at most `most`: known rewrites,
+/// channels at multiples of tiles, dense windows in place of depthwise and 1x1, sizes of attention heads, one
+/// block in int8, batches, padded sequences; each done on the graph and estimated. `before` is the estimate
+/// as it is, with its subgraphs.
+std::vector<RewriteOutcome> advise(const Trial& trial, const Graph& graph, const PortabilityRequest& request,
+                                   const Result& before, std::size_t most);
+
+/// True where the stack's compiler does not take the operator and the host runs it.
+bool leaves_accelerator(const OperatorUse& use, const Runtime& stack);
 
 } // namespace archsim

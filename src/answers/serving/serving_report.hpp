@@ -37,7 +37,7 @@ struct ServedQuestion {
 /// Everything, keys with units.
 ARCHSIM_API std::string serving_json(std::span<const ServingResult> results, const ServedQuestion& asked);
 
-/// Of one engine.
+/// Members of one engine.
 Members<Parallelism> engine_parallelism_members();
 /// With the engines beside each other.
 Members<Parallelism> parallelism_members();

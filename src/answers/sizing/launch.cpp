@@ -238,7 +238,7 @@ std::string checkpoint_of(const Session& session, std::string_view model) {
     const CatalogueEntry* entry = session.catalogue().find(model);
     if (!entry)
         return std::string(model);
-    // Of its names the first with an owner is that of its checkpoint.
+    // The first of its names that has an owner is that of its checkpoint.
     for (const std::string& alias : entry->aliases)
         if (std::count(alias.begin(), alias.end(), '/') == 1)
             return alias;

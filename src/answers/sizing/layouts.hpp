@@ -122,7 +122,7 @@ class LimitMisses {
           // Refused ones and answers of one token do not count; fewer values leave out no more.
           left_out_(beyond_p99(requests - warm_up_)) {}
 
-    /// Of a request that ended. The arithmetic is that of nearest_limit().
+    /// Misses of a request that ended. The arithmetic is that of nearest_limit().
     bool can_hold(std::size_t index, const ServedRequest& r) {
         if (static_cast<std::int64_t>(index) < warm_up_)
             return true;

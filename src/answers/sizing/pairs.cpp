@@ -195,7 +195,7 @@ class PairSizer {
 
 void size_pairs(const SizingBasis& basis, const std::vector<const Conditions*>& conditions,
                 SizingAnswer& answer) {
-    // Those that serve at all, the cheapest first.
+    // Pairs that serve at all, the cheapest first.
     std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < answer.devices.size(); ++i)
         if (answer.devices[i].layout || answer.devices[i].nearest.ratio > 0)

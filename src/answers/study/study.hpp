@@ -1,5 +1,6 @@
 #pragma once
-// A study: every combination of models, devices, software stacks, batch sizes and formats, and its outcome.
+// A study file goes in; a result for every combination of its models, devices, software stacks, batch sizes
+// and formats comes out.
 
 #include "archsim/compare/metric.hpp"
 #include "archsim/core/export.hpp"

@@ -1,5 +1,6 @@
 #pragma once
-// Design-space sweeps: models x batches x devices x precisions x parametric changes of the device.
+// Design spaces. Models, batches, devices, precisions and factors on parts of the device go in; a row for
+// every combination comes out, in order, on any number of threads.
 
 #include "answers/sweep/sweep_row.hpp"
 #include "archsim/core/export.hpp"

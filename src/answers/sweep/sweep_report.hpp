@@ -61,7 +61,8 @@ struct NextFactor {
 
 /// What a sweep concludes; fed one row at a time, in the order of the points.
 struct ARCHSIM_API SweepSummary {
-    /// Of `all` points, of which `top` per model are listed by `ranks`, one of `metrics`; 0: every one.
+    /// A summary of `all` points, of which `top` per model are listed by `ranks`, one of `metrics`; 0: every
+    /// one.
     explicit SweepSummary(std::vector<SweepAxis> parts = {}, const Metric& ranks = metric::latency,
                           std::size_t top = kListed, std::uint64_t all = 0,
                           const MetricTable& metrics = MetricTable::standard());

@@ -2,6 +2,7 @@
 
 #include "map/counts_of_structure.hpp"
 #include "map/on_chip.hpp"
+#include "session/usual_precision.hpp"
 
 #include <algorithm>
 #include <limits>

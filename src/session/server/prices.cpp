@@ -170,7 +170,7 @@ class EnginePrices::Decoding {
         }
     }
 
-    /// Of the contexts as they are.
+    /// The price of the contexts as they are.
     Point price() {
         Point low_sum, high_sum;
         for (std::size_t i = 0; i < used_; ++i) {

@@ -86,7 +86,8 @@ const Metric latency = {.key = "latency",
                         .title = "Latency",
                         .unit = "s",
                         .measure = estimated([](const Estimate& e) {
-                            return Measure{e.latency_s, e.latency_interval};
+                            return Measure{e.latency_s, e.latency_interval,
+                        .has_causes = true};
                         }),
                         .quantity = QuantityKind::time,
                         .noun = "latency",
@@ -105,7 +106,8 @@ const Metric throughput = {.key = "throughput",
                            .unit = "1/s",
                            .better = Better::higher,
                            .measure = estimated([](const Estimate& e) {
-                               return Measure{e.throughput_per_s, e.throughput_interval};
+                               return Measure{e.throughput_per_s, e.throughput_interval,
+                           .has_causes = true};
                            }),
                            .quantity = QuantityKind::rate,
                            .noun = "throughput",
@@ -131,7 +133,8 @@ const Metric power = {.key = "power",
                       .priority = 0,
                       .limit_help = "average, e.g. 15W",
                       .recommend = false,
-                      .best = "Least power"};
+                      .best = "Least power",
+                      .has_causes = true};
 
 const Metric efficiency = {.key = "efficiency",
                            .title = "Efficiency",
@@ -154,7 +157,8 @@ const Metric energy = {.key = "energy",
                        .unit = "J",
                        .measure = drawn([](const Estimate& e, double times) {
                            return Measure{times * e.energy_per_inference_j,
-                                          {times * e.energy_interval.low, times * e.energy_interval.high}};
+                                          {times * e.energy_interval.low, times * e.energy_interval.high},
+                       .has_causes = true};
                        }),
                        .quantity = QuantityKind::energy,
                        .noun = "energy per inference",
@@ -197,7 +201,8 @@ const Metric memory = {.key = "memory",
                        .column_unit = "MB",
                        .priority = 5,
                        .limit_help = "peak, e.g. 512MB",
-                       .best = "Least memory"};
+                       .best = "Least memory",
+                       .has_causes = true};
 
 const Metric cost = {.key = "cost",
                      .title = "Cost",
@@ -213,7 +218,8 @@ const Metric cost = {.key = "cost",
                      .priority = 8,
                      .limit_help = "USD per million inferences, e.g. 0.25",
                      .recommend = false,
-                     .best = "Cheapest"};
+                     .best = "Cheapest",
+                     .has_causes = true};
 
 const Metric carbon = {.key = "carbon",
                        .title = "Carbon",

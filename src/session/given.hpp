@@ -27,9 +27,6 @@ namespace archsim {
 /// and the form.
 ARCHSIM_API MeasuredRow parse_given(std::string_view text, const Session& session, std::string_view device,
                                     std::string_view flag);
-/// From here on Session::given takes measured passes and waits of language models, too. read_measured() calls
-/// it; a program that never does is linked without the simulation of servers.
-ARCHSIM_API void accept_language_rows();
 /// Every text, and every line of a text that is the path of a file; lines that begin with # say nothing.
 ARCHSIM_API std::vector<MeasuredRow> read_given(std::span<const std::string> texts, const Session& session,
                                                 std::string_view device, std::string_view flag);

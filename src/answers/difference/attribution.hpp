@@ -112,12 +112,8 @@ struct Attribution {
     double residual = 0;
 };
 
-/// True for the metrics whose difference has causes that add up: latency, throughput, energy, power, memory,
-/// cost. Others follow from these (balance is a product: explain energy and latency).
-ARCHSIM_API bool can_attribute(const Metric& metric);
-
 /// Both results must be estimates of one model at the same sizes, with their subgraphs. `metric` is one
-/// that can_attribute. Absent when one of them has no value.
+/// that has_causes. Absent when one of them has no value.
 ARCHSIM_API std::optional<Attribution> attribute(const Result& a, const Result& b, const Metric& metric,
                                                  const CostOptions& cost = {});
 

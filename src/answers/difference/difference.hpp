@@ -73,7 +73,7 @@ struct Difference {
 ARCHSIM_API std::string block_of(std::string_view operator_name);
 
 /// Takes a difference apart. Throws UsageError for a metric whose differences have no causes of their own
-/// (see can_attribute), InputError where one side has no value of it.
+/// (see Metric::has_causes), InputError where one side has no value of it.
 ARCHSIM_API Difference explain_difference(EstimateRecord before, EstimateRecord after, const Metric& metric);
 
 } // namespace archsim

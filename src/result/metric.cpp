@@ -86,8 +86,7 @@ const Metric latency = {.key = "latency",
                         .title = "Latency",
                         .unit = "s",
                         .measure = estimated([](const Estimate& e) {
-                            return Measure{e.latency_s, e.latency_interval,
-                        .has_causes = true};
+                            return Measure{e.latency_s, e.latency_interval};
                         }),
                         .quantity = QuantityKind::time,
                         .noun = "latency",
@@ -99,15 +98,15 @@ const Metric latency = {.key = "latency",
                         .column_unit = "ms",
                         .priority = 0,
                         .limit_help = "of one batch, e.g. 50ms",
-                        .best = "Fastest"};
+                        .best = "Fastest",
+                        .has_causes = true};
 
 const Metric throughput = {.key = "throughput",
                            .title = "Throughput",
                            .unit = "1/s",
                            .better = Better::higher,
                            .measure = estimated([](const Estimate& e) {
-                               return Measure{e.throughput_per_s, e.throughput_interval,
-                           .has_causes = true};
+                               return Measure{e.throughput_per_s, e.throughput_interval};
                            }),
                            .quantity = QuantityKind::rate,
                            .noun = "throughput",
@@ -118,7 +117,8 @@ const Metric throughput = {.key = "throughput",
                            .axis_unit = "FPS",
                            .priority = 0,
                            .limit_help = "inferences per second, e.g. 10k",
-                           .best = "Most throughput"};
+                           .best = "Most throughput",
+                           .has_causes = true};
 
 const Metric power = {.key = "power",
                       .title = "Power",
@@ -157,8 +157,7 @@ const Metric energy = {.key = "energy",
                        .unit = "J",
                        .measure = drawn([](const Estimate& e, double times) {
                            return Measure{times * e.energy_per_inference_j,
-                                          {times * e.energy_interval.low, times * e.energy_interval.high},
-                       .has_causes = true};
+                                          {times * e.energy_interval.low, times * e.energy_interval.high}};
                        }),
                        .quantity = QuantityKind::energy,
                        .noun = "energy per inference",
@@ -171,7 +170,8 @@ const Metric energy = {.key = "energy",
                        .axis_unit = "mJ",
                        .priority = 0,
                        .limit_help = "per inference, e.g. 100mJ",
-                       .best = "Least energy"};
+                       .best = "Least energy",
+                       .has_causes = true};
 
 const Metric utilization = {.key = "utilization",
                             .title = "Utilization",

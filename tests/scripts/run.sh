@@ -22,7 +22,7 @@ chmod +x "$root/scripts/setup" "$scratch/bin/cmake"
 export PATH="$scratch/bin:$PATH"
 touch "$root"/{CMakeLists.txt,CMakePresets.json,README.md,cli/tool.cpp}
 read -ra places <<<"$(cd "$project" && grep -rhoE 'PROJECT_SOURCE_DIR\}/[a-z_]+' CMakeLists.txt cmake |
-    sed 's|.*/||' | sort -u | grep -vxE 'bench|build|models|npm|packaging|tests' | tr '\n' ' ')"
+    sed 's|.*/||' | sort -u | grep -vxE 'bench|build|docs|models|npm|packaging|tests' | tr '\n' ' ')"
 for place in cli cmake fit hardware_db include src; do
     [[ " ${places[*]} " == *" $place "* ]] || { echo "CMake's files do not name $place/" >&2 && exit 1; }
 done

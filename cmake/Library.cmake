@@ -9,7 +9,7 @@ if(NOT EMSCRIPTEN) # for which Debian has no zlib
     include(cmake/Zlib.cmake)
 endif()
 include(cmake/Modules.cmake)
-target_sources(archsim_report_render PRIVATE ${archsim_asset_source})
+target_sources(archsim_report PRIVATE ${archsim_asset_source})
 target_sources(archsim_core PRIVATE ${archsim_embedded_source} ${archsim_inflate_object})
 # Every start waits for the parser.
 set_source_files_properties(

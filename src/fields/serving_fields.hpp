@@ -2,7 +2,6 @@
 // What is asked of a server beside the question: its load and its engine, a row for each field. serve_model's
 // flags, Python's keywords and C's fields are these rows.
 
-#include "archsim/core/export.hpp"
 #include "archsim/run/serve.hpp"
 #include "fields/question.hpp"
 
@@ -36,9 +35,9 @@ struct ServingField {
 };
 
 /// Every field, in the order of the tools' help.
-ARCHSIM_API const std::vector<ServingField>& serving_fields();
+const std::vector<ServingField>& serving_fields();
 /// The field of that key, alias or flag; null where there is none.
-ARCHSIM_API const ServingField* find_serving_field(std::string_view name);
+const ServingField* find_serving_field(std::string_view name);
 
 /// The texts that somebody gave for fields of a request to a server.
 /// @code
@@ -48,7 +47,7 @@ ARCHSIM_API const ServingField* find_serving_field(std::string_view name);
 /// texts.give("arrivals", "constant");
 /// assert(texts.request().load.prompt_tokens == 2000);
 /// @endcode
-class ARCHSIM_API ServingTexts {
+class ServingTexts {
   public:
     /// `spelling`: how messages name fields.
     explicit ServingTexts(Spelling spelling) : spelling_(spelling) {}

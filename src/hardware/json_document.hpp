@@ -2,7 +2,6 @@
 // A JSON document to read from: values lie in a few blocks of memory and texts are views into the file.
 // nlohmann::json allocates and frees every value by itself, which devices, read by the hundred, feel.
 
-#include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"
 
 #include <cstddef>
@@ -23,7 +22,7 @@ class FlatObject;
 struct JsonMember;
 
 /// A value of a JsonDocument, in whose memory its parts lie. Members are sorted by their keys.
-class ARCHSIM_API JsonValue {
+class JsonValue {
   public:
     JsonValue() = default; ///< null
     explicit JsonValue(bool value) : kind_(Kind::boolean), boolean_(value) {}
@@ -103,7 +102,7 @@ inline std::span<JsonMember> JsonValue::members() {
 }
 
 /// Memory that is handed out piece by piece and freed at once.
-class ARCHSIM_API JsonMemory {
+class JsonMemory {
   public:
     /// Copies of what can be copied byte by byte.
     template <class Item>
@@ -154,7 +153,6 @@ std::optional<JsonDocument> parse_document_text(std::string_view text, const std
                                                 std::vector<Finding>& findings);
 
 /// Parses a file; null with a finding (with line and column) when it cannot be read or is not a JSON object.
-ARCHSIM_API std::optional<JsonDocument> parse_document(const std::string& file,
-                                                       std::vector<Finding>& findings);
+std::optional<JsonDocument> parse_document(const std::string& file, std::vector<Finding>& findings);
 
 } // namespace archsim

@@ -1,7 +1,6 @@
 #pragma once
 // What an estimate is bound by.
 
-#include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
 
 #include <string>
@@ -9,6 +8,6 @@
 namespace archsim {
 
 /// What most of the time goes to: "compute", "memory" or "overhead". The estimate keeps its subgraphs.
-ARCHSIM_API std::string regime_of(const Estimate& estimate);
+std::string regime_of(const Estimate& estimate);
 
 } // namespace archsim

@@ -2,7 +2,6 @@
 // Where the time and energy of one estimate go, by kind of operator.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 
 #include <vector>
 
@@ -18,6 +17,6 @@ struct KindShare {
 
 /// Largest time first; latencies add up to that of the estimate, of an answer to a prompt to that of the pass
 /// whose subgraphs it lists (shown_pass). Empty without an estimate or its subgraphs.
-ARCHSIM_API std::vector<KindShare> breakdown_by_kind(const Result& result);
+std::vector<KindShare> breakdown_by_kind(const Result& result);
 
 } // namespace archsim

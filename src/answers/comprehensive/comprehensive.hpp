@@ -3,7 +3,6 @@
 
 #include "answers/batch/analyze_batch.hpp"
 #include "answers/comprehensive/breakdown.hpp"
-#include "archsim/core/export.hpp"
 
 #include <vector>
 
@@ -19,6 +18,6 @@ struct ComprehensiveAnalysis {
 
 /// The workload of the request on its first device: one estimate, its checks and breakdown, and the sweep
 /// over `request.batches` (none: no sweep). Throws as analyze_batches does.
-ARCHSIM_API ComprehensiveAnalysis analyze_comprehensive(const Session& session, const BatchRequest& request);
+ComprehensiveAnalysis analyze_comprehensive(const Session& session, const BatchRequest& request);
 
 } // namespace archsim

@@ -2,7 +2,6 @@
 // How far estimates can be believed: per family what was measured, what is a projection, and how wide the
 // intervals are. Written to docs/limits_of_belief.md.
 
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/hardware/database.hpp"
 #include "hardware/uncertainty.hpp"
@@ -23,7 +22,7 @@ struct BeliefRow {
 };
 
 /// Every device of the database, by family and id; devices that cannot be read or have no stack are left out.
-ARCHSIM_API std::vector<BeliefRow> beliefs(const HardwareDatabase& database, const UncertaintyTable& table);
-ARCHSIM_API Report describe(const std::vector<BeliefRow>& rows);
+std::vector<BeliefRow> beliefs(const HardwareDatabase& database, const UncertaintyTable& table);
+Report describe(const std::vector<BeliefRow>& rows);
 
 } // namespace archsim

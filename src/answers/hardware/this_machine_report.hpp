@@ -8,13 +8,12 @@
 //     cores                   2         detected  /proc/cpuinfo
 //     clock, all cores busy   2.90 GHz  database  Xeon-8592+: clock with all cores busy
 
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "machine/this_machine.hpp"
 
 namespace archsim {
 
 /// One table per processor and GPU, its remarks, and what to do with the entry.
-ARCHSIM_API Report describe(const ThisMachine& machine);
+Report describe(const ThisMachine& machine);
 
 } // namespace archsim

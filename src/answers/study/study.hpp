@@ -2,7 +2,6 @@
 // A study: every combination of models, devices, software stacks, batch sizes and formats, and its outcome.
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 
 #include <cstdint>
@@ -33,7 +32,7 @@ struct StudyGroup {
 };
 
 /// A request with the results of its cells.
-struct ARCHSIM_API Study {
+struct Study {
     StudyRequest request;
     std::vector<StudyGroup> groups; ///< models x batch sizes x precisions
 
@@ -53,6 +52,6 @@ struct ARCHSIM_API Study {
 /// const Study study = run_study(session, request);
 /// assert(study.cells() == 4 && study.cells(Status::ok) == 4);
 /// @endcode
-ARCHSIM_API Study run_study(const Session& session, StudyRequest request);
+Study run_study(const Session& session, StudyRequest request);
 
 } // namespace archsim

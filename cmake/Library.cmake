@@ -11,10 +11,6 @@ endif()
 include(cmake/Modules.cmake)
 target_sources(archsim_report PRIVATE ${archsim_asset_source})
 target_sources(archsim_core PRIVATE ${archsim_embedded_source} ${archsim_inflate_object})
-# Every start waits for the parser.
-set_source_files_properties(
-    ${PROJECT_SOURCE_DIR}/src/hardware/json_document.cpp ${PROJECT_SOURCE_DIR}/src/hardware/plain_json.cpp
-    PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>")
 include(cmake/BuildTime.cmake)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/core/version.cpp PROPERTIES
     COMPILE_DEFINITIONS "ARCHSIM_VERSION=\"${PROJECT_VERSION}\"")

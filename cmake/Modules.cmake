@@ -73,7 +73,7 @@ foreach(module IN LISTS archsim_modules)
     target_include_directories(${target}
         PUBLIC ${PROJECT_SOURCE_DIR}/include
         PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_include_directories(${target} SYSTEM PRIVATE ${ARCHSIM_PROTOZERO})
+    target_include_directories(${target} SYSTEM PRIVATE ${ARCHSIM_PROTOZERO} ${ARCHSIM_RAPIDJSON})
     target_link_libraries(${target}
         PRIVATE archsim_warnings archsim_fmt nlohmann_json::nlohmann_json Eigen3::Eigen Boost::headers valijson
         PUBLIC ${links} ${archsim_private_libraries})

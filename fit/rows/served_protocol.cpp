@@ -1,7 +1,7 @@
 #include "fit/rows/served_protocol.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "hardware/json_document.hpp"
+#include "core/json_document.hpp"
 
 #include <algorithm>
 #include <charconv>

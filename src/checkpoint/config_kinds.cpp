@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
+#include "core/json_document.hpp"
 #include "core/text_file.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +41,7 @@ constexpr std::array<std::pair<std::string_view, Family>, 7> kKinds = {
      {"recurrent", Family::recurrent}}};
 
 const json& model_types() {
-    static const json table = json::parse(read_text_file(data_table("model_types.json")));
+    static const json table = read_json(read_text_file(data_table("model_types.json"))).root.copy();
     return table;
 }
 

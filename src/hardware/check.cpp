@@ -10,7 +10,7 @@
 #include "hardware/claims.hpp"
 #include "hardware/device_files.hpp"
 #include "hardware/device_reader.hpp"
-#include "hardware/json_text.hpp"
+#include "core/json_text.hpp"
 #include "hardware/lints.hpp"
 #include "hardware/operator_rules_reader.hpp"
 #include "hardware/runtime_reader.hpp"

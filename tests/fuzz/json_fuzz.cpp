@@ -1,8 +1,8 @@
 // Reads arbitrary bytes as a JSON document of the database: the quick reader gives nlohmann's document or
 // none, and whatever is an object is the same document to those who read it.
 
-#include "hardware/json_document.hpp"
-#include "hardware/json_text.hpp"
+#include "core/json_document.hpp"
+#include "core/json_text.hpp"
 
 #include <cstddef>
 #include <cstdint>

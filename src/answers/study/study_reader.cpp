@@ -5,6 +5,7 @@
 #include "core/parse_number.hpp"
 #include "fields/question.hpp"
 #include "fields/question_json.hpp"
+#include "core/json_document.hpp"
 #include "hardware/json_reader.hpp"
 #include "hardware/text.hpp"
 
@@ -289,7 +290,7 @@ StudyRequest read_study(const Session& session, const fs::path& file) {
     StudyRequest study;
     if (is_yaml_file(file.string())) {
         if (const auto document = parse_yaml_file(file.string(), findings)) {
-            study = read(*document_of(document->value)); // of 64 levels at most
+            study = read(read_json(document->value.dump()));
             for (Finding& finding : findings)
                 finding.where = fmt::format("{} ({})", document->place_of(finding.where), finding.where);
         }

@@ -143,7 +143,7 @@ const ClassRow* find_class(const ClassRow (&rows)[N], std::string_view name) {
     throw InputError(finding);
 }
 
-json read_json(const std::filesystem::path& file) {
+json document_in(const std::filesystem::path& file) {
     std::error_code problem;
     const auto size = std::filesystem::file_size(file, problem);
     if (!problem && size > kLargestFile)
@@ -185,7 +185,7 @@ class PipelineReader {
     PipelineReader(const std::filesystem::path& path, bool divided) : divided_(divided) {
         std::error_code ignored;
         file_ = std::filesystem::is_directory(path, ignored) ? path / "model_index.json" : path;
-        index_ = read_json(file_);
+        index_ = document_in(file_);
         const std::string name = stated_text(index_, "_class_name");
         out_.architecture = name;
         const auto row =
@@ -250,7 +250,7 @@ class PipelineReader {
             } else {
                 const auto own = file_.parent_path() / name / "config.json";
                 part.file = own.string();
-                part.config = read_json(own);
+                part.config = document_in(own);
             }
             part.architecture = class_of(part.config, *it);
             return part;

@@ -2,13 +2,13 @@
 
 #include "archsim/hardware/database.hpp"
 #include "core/csv_reader.hpp"
+#include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 #include "fit/rows/old_rows.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
@@ -31,14 +31,6 @@ constexpr std::array<std::string_view, 20> kOptional = {
 constexpr std::array<std::string_view, 6> kCircumstances = {"variant",  "context",    "transfers",
                                                             "sampling", "decided_by", "client"};
 constexpr std::array<std::string_view, 3> kScopes = {"kernel", "end_to_end", "offline"};
-
-std::optional<double> number_in(const std::string& text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
-        return std::nullopt;
-    return value;
-}
 
 /// What a word in a column stands for; the first is meant where the field is empty.
 template <class Value>
@@ -126,7 +118,7 @@ class TableReader {
         const std::string text = field(record, column);
         if (text.empty())
             return otherwise;
-        const auto value = number_in(text);
+        const auto value = plain_number<double>(text);
         if (!value || *value <= 0)
             bad(record, column, fmt::format("\"{}\" is not a number above 0", text), "correct the value");
         return value.value_or(otherwise);
@@ -136,7 +128,7 @@ class TableReader {
         const std::string text = field(record, column);
         if (text.empty())
             return std::nullopt;
-        const auto value = number_in(text);
+        const auto value = plain_number<double>(text);
         if (!value || *value < 1 || *value > 1e6 || *value != std::floor(*value)) {
             bad(record, column, fmt::format("\"{}\" is not a whole number from 1", text),
                 "correct the value");

@@ -5,7 +5,7 @@
 #include "core/embedded_files.hpp"
 #include "core/folder.hpp"
 #include "core/json_document.hpp"
-#include "hardware/text.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

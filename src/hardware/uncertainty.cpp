@@ -1,8 +1,8 @@
 #include "hardware/uncertainty.hpp"
 
+#include "core/text.hpp"
 #include "hardware/interval_factor.hpp"
 #include "hardware/json_reader.hpp"
-#include "hardware/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 #include "archsim/compare/metric.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/text.hpp"
 #include "result/error_terms.hpp"
 #include "result/power_at.hpp"
 #include "result/ties.hpp"
@@ -14,13 +15,6 @@
 namespace archsim {
 
 namespace {
-
-std::string lower_case(std::string_view text) {
-    std::string lower(text);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return lower;
-}
 
 Measure point(double value) {
     return {value, {value, value}};

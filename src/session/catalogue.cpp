@@ -3,13 +3,12 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 #include "core/json_document.hpp"
+#include "core/text.hpp"
 #include "core/text_file.hpp"
-#include "hardware/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -20,11 +19,6 @@
 namespace archsim {
 
 namespace {
-
-bool same_name(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
 
 /// What makes a file no catalogue.
 [[noreturn]] void refuse(std::string_view key, std::string_view wanted) {
@@ -257,11 +251,11 @@ const CatalogueEntry* Catalogue::find(std::string_view name) const {
     const std::vector<Listed>& listed = state_->listed;
     const auto entry_of = [&](const Listed& model) { return &state_->entry(model); };
     for (const Listed& model : listed)
-        if (same_name(model.name, name))
+        if (same_ignoring_case(model.name, name))
             return entry_of(model);
     for (const Listed& model : listed)
         for (const std::string_view alias : model.aliases)
-            if (same_name(alias, name))
+            if (same_ignoring_case(alias, name))
                 return entry_of(model);
     // "ResNet-50" is resnet50: punctuation tells names apart only where something else is called so, too.
     const std::string bare = bare_name(name);

@@ -4,7 +4,6 @@
 #include "core/assignment.hpp"
 #include "core/parse_number.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>
@@ -41,10 +40,8 @@ double factor_of(const AskedChange& change) {
 }
 
 std::int64_t parse_batch(const AskedChange& change) {
-    std::int64_t batch = 0;
-    const char* end = change.value.data() + change.value.size();
-    const auto [rest, error] = std::from_chars(change.value.data(), end, batch);
-    if (error != std::errc{} || rest != end || batch < 1 || batch > (1 << 20))
+    const std::int64_t batch = parse_whole(change.value).value_or(0);
+    if (batch < 1 || batch > (1 << 20))
         throw UsageError(fmt::format("--what-if: \"{}\": give a batch of 1 to 1048576", change.text));
     return batch;
 }

@@ -2,12 +2,12 @@
 
 #include "answers/study/study_file.hpp"
 #include "answers/study/yaml_text.hpp"
+#include "core/json_document.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
 #include "fields/question.hpp"
 #include "fields/question_json.hpp"
-#include "core/json_document.hpp"
 #include "hardware/json_reader.hpp"
-#include "hardware/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 #include "answers/study/yaml_text.hpp"
+#include "core/parse_number.hpp"
 
 #include "core/shared_object.hpp"
 #include "core/text_file.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <fmt/format.h>
@@ -75,15 +75,10 @@ std::optional<json> plain_number(std::string_view text) {
     if (!begins)
         return std::nullopt;
     const std::string signed_digits = (negative ? "-" : "") + std::string(digits);
-    const char* const end = signed_digits.data() + signed_digits.size();
-    std::int64_t whole = 0;
-    if (const auto [stop, error] = std::from_chars(signed_digits.data(), end, whole);
-        error == std::errc{} && stop == end)
-        return json(whole);
-    double real = 0;
-    if (const auto [stop, error] = std::from_chars(signed_digits.data(), end, real);
-        error == std::errc{} && stop == end && std::isfinite(real))
-        return json(real);
+    if (const auto whole = plain_number<std::int64_t>(signed_digits))
+        return json(*whole);
+    if (const auto real = plain_number<double>(signed_digits))
+        return json(*real);
     return std::nullopt;
 }
 

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
 namespace archsim {
@@ -51,9 +50,8 @@ std::vector<double> parse_range(std::string_view text, std::string_view whole) {
     const bool logarithmic = steps.starts_with("log");
     if (logarithmic)
         steps.remove_prefix(3);
-    std::size_t count = 0;
-    const auto [end, error] = std::from_chars(steps.data(), steps.data() + steps.size(), count);
-    if (error != std::errc{} || end != steps.data() + steps.size() || count < 2 || count > kMaxFactors)
+    const std::size_t count = plain_number<std::size_t>(steps).value_or(0);
+    if (count < 2 || count > kMaxFactors)
         malformed(whole, "the number of steps must be from 2 to 1000000");
     std::vector<double> factors;
     for (std::size_t i = 0; i < count; ++i) {

@@ -2,6 +2,7 @@
 
 #include "checkpoint/config_parts.hpp"
 #include "checkpoint/diffusion/parts.hpp"
+#include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 namespace archsim {
@@ -25,9 +25,8 @@ std::string PartPlace::frames_of() const {
 }
 
 Axis PartPlace::axis(const std::string& text) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc{} && end == text.data() + text.size() ? Axis(number) : Axis(text);
+    const auto number = plain_number<std::int64_t>(text);
+    return number ? Axis(*number) : Axis(text);
 }
 
 Graph finished(GraphMaker& g, Fields& f) {

@@ -91,17 +91,4 @@ const QuestionField& question_field(std::string_view name) {
                                  nearest.empty() ? "" : fmt::format("; is {} meant?", nearest.front())));
 }
 
-AddedField::AddedField(const QuestionField& row) : row_(row) {
-    if (row.key.empty() || !row.print || !row.parse)
-        throw InputError(fmt::format("the field \"{}\" needs a key, print and parse", row.key));
-    for (const QuestionField* other : table())
-        if (is_called(*other, row.key) || (!row.flag.empty() && other->flag == row.flag))
-            throw InputError(fmt::format("the field \"{}\" is in the table already", row.key));
-    table().push_back(&row);
-}
-
-AddedField::~AddedField() {
-    std::erase(table(), &row_);
-}
-
 } // namespace archsim

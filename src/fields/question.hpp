@@ -81,21 +81,6 @@ const QuestionField* find_question_field(std::string_view name);
 /// The same; throws UsageError with the nearest keys.
 const QuestionField& question_field(std::string_view name);
 
-/// A field that the library does not know, in the table while this lives: everything that reads or writes
-/// questions then has it. Not thread-safe: add fields before work starts, remove them in reverse order. The
-/// row must outlive it.
-class AddedField {
-  public:
-    /// Throws InputError when its key or flag is taken, or the row lacks a key, print or parse.
-    explicit AddedField(const QuestionField& row);
-    AddedField(const AddedField&) = delete;
-    AddedField& operator=(const AddedField&) = delete;
-    ~AddedField();
-
-  private:
-    const QuestionField& row_;
-};
-
 /// The texts that somebody gave for fields, in any order.
 /// @code
 /// QuestionTexts texts(Spelling::key);

@@ -214,58 +214,6 @@ TEST_CASE("questions with different answers have different keys, the same questi
                 FAIL_CHECK(a->first << " and " << b->first << " are the same question");
 }
 
-TEST_CASE("a field that is added is in the key, the request, the command, the options and C", "[laws][ask]") {
-    const QuestionField row = {
-        .key = "image_height",
-        .flag = "--image-height",
-        .kind = FieldKind::whole,
-        .help = "rows of the picture",
-        .value = "ROWS",
-        .print =
-            [](const Question& q) {
-                const auto found = q.workload.sizes.dims.find("height");
-                return found == q.workload.sizes.dims.end() ? std::vector<std::string>{}
-                                                            : std::vector{std::to_string(found->second)};
-            },
-        .parse = [](const std::string& text, const std::string&,
-                    Question& q) { q.workload.sizes.dims["height"] = parse_whole(text).value(); }};
-    CHECK(find_question_field("image_height") == nullptr);
-    {
-        const AddedField added(row);
-        CHECK_THROWS_AS(AddedField(row), InputError);
-        QuestionTexts texts(Spelling::key);
-        texts.give("image_height", "1k");
-        const Question asked = texts.question();
-        CHECK_THAT(question_key(asked), Catch::Contains(R"("image_height":1000)"));
-        CHECK(question_json(asked)["image_height"] == 1000);
-        CHECK_THAT(command_flags(asked), Catch::Contains(" --image-height 1000"));
-        CHECK(parsed(" --image-height 1k").workload.sizes.dims.at("height") == 1000);
-        cli::Flags flags("a_tool", "A tool.", "", "1");
-        cli::QuestionOptions options;
-        options.add_to(flags);
-        bool shown = false;
-        for (const cli::OptionFacts& option : flags.facts())
-            shown = shown || (option.name == "image-height" && option.value == "ROWS");
-        CHECK(shown);
-
-        archsim_session* session = nullptr;
-        archsim_model* model = nullptr;
-        archsim_question* question = nullptr;
-        archsim_estimate small = {}, large = {};
-        REQUIRE(archsim_open(ARCHSIM_SOURCE_DIR, &session, nullptr) == ARCHSIM_OK);
-        REQUIRE(archsim_load(session, "resnet18", &model, nullptr) == ARCHSIM_OK);
-        REQUIRE(archsim_ask(model, &question, nullptr) == ARCHSIM_OK);
-        CHECK(archsim_answer(session, question, "H100", &small, nullptr) == ARCHSIM_OK);
-        CHECK(archsim_set(question, "image_height", "448", nullptr) == ARCHSIM_OK);
-        CHECK(archsim_answer(session, question, "H100", &large, nullptr) == ARCHSIM_OK);
-        CHECK(large.latency_s > small.latency_s);
-        archsim_drop(question);
-        archsim_release(model);
-        archsim_close(session);
-    }
-    CHECK(find_question_field("image_height") == nullptr);
-}
-
 TEST_CASE("C, a new Conditions and the tools ask the same of a model", "[laws][ask]") {
     const Session& library = laws::session();
     archsim_session* session = nullptr;

@@ -1,6 +1,7 @@
 // sweep_design_space: models x devices x changes of the device x batches x precisions, as rows, fronts and
 // sensitivities.
 
+#include "answers/sweep/saved_row.hpp"
 #include "answers/sweep/sweep_file.hpp"
 #include "common/progress.hpp"
 #include "common/save_options.hpp"

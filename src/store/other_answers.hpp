@@ -1,15 +1,16 @@
 #pragma once
-// Answers that are no single estimate of a model on a device - points of a design space, runs of a server -
-// as rows of a file of results.
+// Answers that are no single estimate of a model on a device, such as runs of a server, as rows of a file of
+// results.
 
-#include "answers/sweep/sweep.hpp"
-#include "answers/sweep/sweep_row.hpp"
 #include "archsim/run/serve.hpp"
 #include "store/results_file.hpp"
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace archsim {
@@ -23,8 +24,12 @@ const MetricTable& saved_metrics();
 /// highest rate was searched, if any.
 SavedResult saved_row(const ServingResult& result, const ServingRequest& request,
                       const Conditions& conditions = {}, const ServiceLevel& level = {});
-/// A point of a design space; the question is the point's factors.
-SavedResult saved_row(const SweepRow& row, const SweepRequest& request);
+/// The fields of a question that such a row has columns for.
+inline constexpr std::array<std::string_view, 9> kSavedColumns = {
+    "runtime", "batch_size",    "precision",       "kv_cache", "scenario",
+    "scope",   "prompt_tokens", "generate_tokens", "devices"};
+/// Fills in "Jetson-Orin-Nano@15W" as its two parts.
+void name_device(const std::string& asked, CellKey& key);
 
 /// Adds a run with these rows to `file`, as save_results() does; `run` of the rows is not looked at.
 std::int64_t save_rows(const std::filesystem::path& file, const RunFacts& run,

@@ -195,7 +195,7 @@ Members<Flip> flip_members() {
         {"b_value", "then", &Flip::b_value}};
 }
 
-struct ComparedPair {
+struct PairInFull {
     const Compared* all = nullptr;
     const Explanation* pair = nullptr;
 
@@ -214,8 +214,8 @@ struct ComparedPair {
     }
 };
 
-Members<ComparedPair> compared_pair_members() {
-    using P = ComparedPair;
+Members<PairInFull> compared_pair_members() {
+    using P = PairInFull;
     return {
         {"a", "", [](const P& p) { return p.all->labels[p.pair->a]; }},
         {"b", "", [](const P& p) { return p.all->labels[p.pair->b]; }},
@@ -279,7 +279,7 @@ AnswerDocument<Compared> architectures_document(const MetricView& view, const Ex
             .with(
                 {{"explanation", "of the difference between two; null: not asked for",
                   [](const C& c) {
-                      return c.explanation ? std::optional(ComparedPair{&c, &*c.explanation}) : std::nullopt;
+                      return c.explanation ? std::optional(PairInFull{&c, &*c.explanation}) : std::nullopt;
                   },
                   compared_pair_members()}})};
 }

@@ -149,9 +149,9 @@ Json record_json(const EstimateRecord& r) {
 }
 
 /// Reads members by key; what is missing or of the wrong type is an error that names the place.
-class Members {
+class BaselineMembers {
   public:
-    Members(const nlohmann::json& object, std::string file, std::string place)
+    BaselineMembers(const nlohmann::json& object, std::string file, std::string place)
         : object_(object), file_(std::move(file)), place_(std::move(place)) {
         if (!object.is_object())
             fail("", "an object");
@@ -187,8 +187,8 @@ class Members {
             fail(key, "an array");
         return at(key);
     }
-    Members object(const char* key) const { return {at(key), file_, place_ + "/" + key}; }
-    Members element(const char* key, std::size_t index) const {
+    BaselineMembers object(const char* key) const { return {at(key), file_, place_ + "/" + key}; }
+    BaselineMembers element(const char* key, std::size_t index) const {
         return {at(key)[index], file_, fmt::format("{}/{}/{}", place_, key, index)};
     }
     double to_number(const nlohmann::json& value, std::string_view key) const {
@@ -203,7 +203,7 @@ class Members {
     /// Numbers by name, zero where there is none.
     template <class Keys>
     void numbers(const char* key, double* values, std::size_t count, Keys key_of) const {
-        const Members own = object(key);
+        const BaselineMembers own = object(key);
         for (std::size_t i = 0; i < count; ++i)
             values[i] = own.number_or_zero(std::string(key_of(i)).c_str());
     }
@@ -224,7 +224,7 @@ class Members {
     std::string file_, place_;
 };
 
-KernelRecord read_kernel(const Members& m, std::size_t operators) {
+KernelRecord read_kernel(const BaselineMembers& m, std::size_t operators) {
     KernelRecord k;
     k.name = m.text("name");
     k.kind = m.text("class");
@@ -247,7 +247,7 @@ KernelRecord read_kernel(const Members& m, std::size_t operators) {
     return k;
 }
 
-GraphRecord read_graph(const Members& m) {
+GraphRecord read_graph(const BaselineMembers& m) {
     GraphRecord g;
     g.name = m.text("name");
     for (const auto& [key, member] : kGraph)
@@ -265,14 +265,14 @@ GraphRecord read_graph(const Members& m) {
     return g;
 }
 
-EstimateRecord read_record(const Members& m) {
+EstimateRecord read_record(const BaselineMembers& m) {
     EstimateRecord r;
     r.model = m.text("model");
     r.hardware = m.text("hardware");
     r.stack = m.text("runtime");
     if (m.json().contains("question")) // files of earlier versions have none
         r.question = m.text("question");
-    const Members formats = m.object("formats");
+    const BaselineMembers formats = m.object("formats");
     r.precision.compute = formats.format("compute");
     r.precision.activations = formats.format("activations");
     r.precision.weights = formats.format("weights");
@@ -282,17 +282,17 @@ EstimateRecord read_record(const Members& m) {
     r.precision.strict_fp32 = formats.flag("strict_fp32");
     for (const auto& [key, member] : kRecord)
         r.*member = m.number(key);
-    const Members dims = m.object("dims");
+    const BaselineMembers dims = m.object("dims");
     for (const auto& [key, value] : dims.json().items())
         r.dims[key] = static_cast<std::int64_t>(dims.number(key.c_str()));
-    const Members values = m.object("values");
+    const BaselineMembers values = m.object("values");
     for (const auto& [key, value] : values.json().items()) {
         if (values.array(key.c_str()).size() != 3)
             values.fail(key, "a list of a value and its interval");
         r.values[key] = {values.to_number(value[0], key),
                          {values.to_number(value[1], key), values.to_number(value[2], key)}};
     }
-    const Members inputs = m.object("inputs");
+    const BaselineMembers inputs = m.object("inputs");
     for (std::size_t f = 0; f < kFactorCount; ++f)
         r.inputs.push_back(inputs.number_or_zero(std::string(info_of(static_cast<Factor>(f)).name).c_str()));
     for (std::size_t i = 0; i < m.array("graphs").size(); ++i)
@@ -317,7 +317,7 @@ std::vector<EstimateRecord> read_baseline(const std::filesystem::path& file) {
     const auto document = parse_json_file(file.string(), findings);
     if (!document)
         throw InputError(findings.front());
-    const Members top(*document, file.string(), "");
+    const BaselineMembers top(*document, file.string(), "");
     if (top.text("schema") != kSchema)
         top.fail("schema", fmt::format("\"{}\"", kSchema));
     std::vector<EstimateRecord> records;

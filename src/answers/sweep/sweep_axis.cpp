@@ -13,7 +13,7 @@ namespace archsim {
 namespace {
 
 constexpr std::size_t kMaxFactors = 1'000'000; ///< of one axis
-constexpr double kLeast = 1e-9, kMost = 1e9;   ///< ranges between them have finite ratios and steps
+constexpr double kLeastFactor = 1e-9, kMostFactor = 1e9;   ///< ranges between them have finite ratios and steps
 
 [[noreturn]] void malformed(std::string_view text, std::string_view why) {
     throw UsageError(
@@ -35,8 +35,8 @@ std::string known_names() {
 
 double factor_of(std::string_view text, std::string_view whole) {
     const auto factor = parse_factor(text);
-    if (!factor || !(*factor >= kLeast && *factor <= kMost))
-        malformed(whole, fmt::format("\"{}\" is not a factor from {:g} to {:g}", text, kLeast, kMost));
+    if (!factor || !(*factor >= kLeastFactor && *factor <= kMostFactor))
+        malformed(whole, fmt::format("\"{}\" is not a factor from {:g} to {:g}", text, kLeastFactor, kMostFactor));
     return *factor;
 }
 

@@ -17,5 +17,7 @@ archsim_share_precompiled(archsim_cli)
 set(archsim_cli_grouped ${archsim_cli_sources})
 list(FILTER archsim_cli_grouped EXCLUDE REGEX "/(measurement|serving|pair)_options") # which call what few tools are linked with
 archsim_group(archsim_cli common 250 ${archsim_cli_grouped})
+archsim_targets_of(modules ${archsim_modules_of_common})
+target_link_libraries(archsim_cli PUBLIC ${modules})
 # The tools are fronts of the library's own: they include what it offers, be it public or not.
 target_include_directories(archsim_cli INTERFACE ${PROJECT_SOURCE_DIR}/cli ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})

@@ -63,7 +63,7 @@ std::string pointer_key(std::string_view key) {
 }
 
 /// A number of the core schema; YAML has no other numbers without a tag.
-std::optional<json> plain_number(std::string_view text) {
+std::optional<json> scalar_number(std::string_view text) {
     std::string_view digits = text;
     const bool negative = digits.starts_with('-');
     if (negative || digits.starts_with('+'))
@@ -92,7 +92,7 @@ json plain_scalar(std::string_view text) {
     for (const std::string_view word : {"false", "False", "FALSE"})
         if (text == word)
             return false;
-    if (auto number = plain_number(text))
+    if (auto number = scalar_number(text))
         return std::move(*number);
     return std::string(text);
 }

@@ -1,6 +1,7 @@
 // sweep_design_space: models x devices x changes of the device x batches x precisions, as rows, fronts and
 // sensitivities.
 
+#include "answers/sweep/saved_row.hpp"
 #include "answers/sweep/sweep_file.hpp"
 #include "common/progress.hpp"
 #include "common/save_options.hpp"
@@ -11,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 #include <cstdlib> // defines __GLIBC__ where it is
 #include <functional>
@@ -51,8 +51,9 @@ std::vector<std::int64_t> parse_batches(const std::vector<std::string>& texts) {
 void parse_shard(const std::string& text, SweepRequest& request) {
     const auto slash = text.find('/');
     const auto number = [&](std::string_view part, std::uint64_t& value) {
-        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-        return error == std::errc{} && end == part.data() + part.size();
+        const auto read = archsim::plain_number<std::uint64_t>(part);
+        value = read.value_or(value);
+        return read.has_value();
     };
     const std::string_view all = text;
     if (slash == std::string::npos || !number(all.substr(0, slash), request.shard) ||

@@ -1,7 +1,7 @@
 #include "fit/rows/measured_stack.hpp"
+#include "core/parse_number.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 namespace archsim {
@@ -32,10 +32,8 @@ bool closer(const MeasuredAs& a, const MeasuredAs& b) {
 int last_year(std::string_view date) {
     int last = 0;
     for (std::size_t at = 0; at + kYearDigits <= date.size(); ++at) {
-        const char* first = date.data() + at;
-        int value = 0;
-        const auto [end, error] = std::from_chars(first, first + kYearDigits, value);
-        if (error == std::errc{} && end == first + kYearDigits && value >= kFirstYear && value <= kLastYear)
+        const int value = plain_number<int>(date.substr(at, kYearDigits)).value_or(0);
+        if (value >= kFirstYear && value <= kLastYear)
             last = value;
     }
     return last;

@@ -239,7 +239,6 @@ archsim_status archsim_given(archsim_session* session, const char* rows, char** 
         for (const std::string_view line : split(rows, '\n'))
             if (line.find_first_not_of(" \t\r") != std::string_view::npos)
                 given.push_back(parse_given(line, session->session, "", "archsim_given"));
-        accept_language_rows();
         session->session.given(given);
         return ARCHSIM_OK;
     });

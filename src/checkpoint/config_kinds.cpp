@@ -2,13 +2,14 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
+#include "core/json_document.hpp"
+#include "core/text.hpp"
 #include "core/text_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,7 +41,7 @@ constexpr std::array<std::pair<std::string_view, Family>, 7> kKinds = {
      {"recurrent", Family::recurrent}}};
 
 const json& model_types() {
-    static const json table = json::parse(read_text_file(data_table("model_types.json")));
+    static const json table = read_json(read_text_file(data_table("model_types.json"))).root.copy();
     return table;
 }
 
@@ -54,9 +55,7 @@ bool lists(const json& names, std::string_view type) {
 
 /// The family of a model_type, and whether it is one of those that the table lists.
 bool find_family(std::string_view stated, Family& family) {
-    std::string lower(stated);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string lower = lower_case(stated);
     if (lower.empty() || lists(model_types().at("decoders"), lower))
         return false;
     for (const json& kind : model_types().at("kinds")) {

@@ -3,7 +3,6 @@
 // beside the folders of its parts), or one file with the parts' configurations inside. Headers only; weights
 // are never read.
 
-#include "archsim/core/export.hpp"
 #include "archsim/graph/graph.hpp"
 
 #include <cstdint>
@@ -37,13 +36,12 @@ struct DiffusionPipeline {
 
 /// True for a folder with a model_index.json, that file, and a .json file whose `_class_name` ends in
 /// Pipeline.
-ARCHSIM_API bool is_diffusion_pipeline(const std::filesystem::path& path);
+bool is_diffusion_pipeline(const std::filesystem::path& path);
 
 /// Reads it. A field that changes sizes and is not known becomes a finding of the part's graph. Throws
 /// InputError with file and field for classes that are not known. `divided`: denoisers that divide are as
 /// each of several devices runs them, with keys and values of the others' tokens (size `other_tokens`) as an
 /// input.
-ARCHSIM_API DiffusionPipeline read_diffusion_pipeline(const std::filesystem::path& path,
-                                                      bool divided = false);
+DiffusionPipeline read_diffusion_pipeline(const std::filesystem::path& path, bool divided = false);
 
 } // namespace archsim

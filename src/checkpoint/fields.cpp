@@ -1,5 +1,7 @@
 #include "checkpoint/fields.hpp"
 
+#include "core/json_document.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -115,12 +117,11 @@ bool changes_no_size(std::string_view key) {
 
 json parse_python_json(std::string_view text, const std::string& file) {
     try {
-        json document = json::parse(without_infinities(text));
+        json document = read_json(without_infinities(text)).root.copy();
         if (document.is_object())
             return document;
-    } catch (const json::exception& problem) {
-        const std::string_view what = problem.what(); // begins with the name of the exception, in brackets
-        throw InputError(fmt::format("{}: not JSON: {}", file, what.substr(what.find("] ") + 2)));
+    } catch (const JsonFault& fault) {
+        throw InputError(fmt::format("{}: {}; {}", file, fault.what(), fault.hint));
     }
     throw InputError(fmt::format("{}: not the configuration of a model: no JSON object", file));
 }

@@ -2,11 +2,11 @@
 // the others take of their activations.
 
 #include "checkpoint/config_parts.hpp"
+#include "core/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <string_view>
 
@@ -229,9 +229,7 @@ Scheme bitsandbytes(Fields& q) {
 /// Methods that name a type in words ("int8", "Float8WeightOnlyConfig"), anywhere in what they state.
 Scheme worded(Fields& q, const std::string& method) {
     const json* stated = q.find({"weights", "quant_type", "quant_config"});
-    std::string words = stated ? stated->dump() : method == "eetq" ? "int8" : "int4";
-    std::transform(words.begin(), words.end(), words.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string words = lower_case(stated ? stated->dump() : method == "eetq" ? "int8" : "int4");
     const auto has = [&](const char* part) { return words.find(part) != std::string::npos; };
     double bits = has("8") && !has("int4") ? kEight : kFour, group = kGroup;
     if (has("float8") || has("fp8"))

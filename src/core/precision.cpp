@@ -1,6 +1,6 @@
 #include "archsim/core/precision.hpp"
+#include "core/text.hpp"
 
-#include <cctype>
 #include <string>
 #include <utility>
 
@@ -44,13 +44,6 @@ constexpr std::array kAliases = {
 
 const PrecisionRow& row_of(Precision p) {
     return kRows[static_cast<std::size_t>(p)];
-}
-
-std::string lower_case(std::string_view text) {
-    std::string result;
-    for (char c : text)
-        result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return result;
 }
 
 /// Widths of the "w<bits>a<bits>" notation: 8 and 4 bit are integers, 16 bit is fp16, 32 bit is fp32.

@@ -187,7 +187,7 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
         stretch = macs > 0 ? scores * widths / macs : 1;
     }
     out.add(engine.resource, Lane::compute, cycles, engine.efficiency, engine.reason);
-    out.add(Resource::overhead_cycles, Lane::overhead, extra_cycles, 1, Parameter::split_cycles);
+    out.add(Resource::overhead_cycles, Lane::overhead, extra_cycles, 1, Parameter::kernel_floor_cycles);
     if (!rows_only)
         add_softmax(view, work, stretch, out);
     out.ideal_cycles += 2 * macs / engine.ops_per_cycle;

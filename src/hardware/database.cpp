@@ -1,6 +1,7 @@
 #include "archsim/hardware/database.hpp"
 
 #include "core/embedded_files.hpp"
+#include "core/text.hpp"
 #include "hardware/device_files.hpp"
 #include "hardware/limit_mode.hpp"
 #include "hardware/lints.hpp"
@@ -8,7 +9,6 @@
 #include "hardware/made_entries.hpp"
 #include "hardware/memory_mode.hpp"
 #include "hardware/runtime_reader.hpp"
-#include "hardware/text.hpp"
 #include "hardware/walk_facts.hpp"
 
 #include <algorithm>

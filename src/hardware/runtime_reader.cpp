@@ -1,7 +1,7 @@
 #include "hardware/runtime_reader.hpp"
 
+#include "core/text.hpp"
 #include "hardware/operator_rules_reader.hpp"
-#include "hardware/text.hpp"
 
 #include <algorithm>
 #include <cmath>

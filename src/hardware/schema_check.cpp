@@ -1,7 +1,7 @@
 #include "hardware/schema_check.hpp"
 
 #include "hardware/complete_schema.hpp"
-#include "hardware/json_text.hpp"
+#include "core/json_text.hpp"
 
 #include <algorithm>
 #include <exception>

@@ -1,7 +1,7 @@
 #include "import/external_data.hpp"
+#include "core/parse_number.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 #include <fstream>
 #include <system_error>
@@ -20,8 +20,9 @@ struct Entry {
 };
 
 bool parse(std::string_view text, std::uint64_t& value) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && end == text.data() + text.size();
+    const auto read = plain_number<std::uint64_t>(text);
+    value = read.value_or(value);
+    return read.has_value();
 }
 
 Entry read_entry(const TensorMessage& tensor) {

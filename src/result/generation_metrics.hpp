@@ -9,7 +9,6 @@
 //   token_energy energy_per_token_j       J     lower   J/token
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/core/export.hpp"
 
 #include <span>
 
@@ -24,9 +23,9 @@ ARCHSIM_API extern const Metric first_token, token_time, token_rate, total_token
 
 /// The metrics of language models, then those of every model that mean something for an answer: power,
 /// memory.
-ARCHSIM_API const MetricTable& generation_metrics();
+const MetricTable& generation_metrics();
 
 /// True where the metrics of language models are those to compare by: every estimate answers a prompt.
-ARCHSIM_API bool compares_generation(std::span<const Result> results);
+bool compares_generation(std::span<const Result> results);
 
 } // namespace archsim

@@ -2,7 +2,6 @@
 // How much the same inference on the same machine varies from run to run: interrupts, clocks, other work of
 // the host. It has nothing to do with the 90 % interval, which is how wrong the estimate may be.
 
-#include "archsim/core/export.hpp"
 #include "archsim/hardware/device.hpp"
 #include "archsim/hardware/runtime.hpp"
 #include "hardware/spread_rows.hpp"
@@ -29,7 +28,7 @@ struct RunPercentiles {
 /// `fixed_s` (the host's hand-over) and `share` of the median (clocks, memory) above it, the least absolute
 /// relative error over the rows; outside of `shortest_s` to `longest_s` the ratio to the median stays as at
 /// that end.
-struct ARCHSIM_API LatencySpread {
+struct LatencySpread {
     double fixed_s = 0, share = 0;
     double shortest_s = 0, longest_s = 0;       ///< medians of the rows behind it
     double ninety = 0, nine_hundred_ninety = 0; ///< excess of P90 and P99.9 as parts of that of P99

@@ -2,7 +2,6 @@
 // What a model of several parts needs where they take turns in the device's memory.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 
 #include <optional>
 #include <string>
@@ -25,6 +24,6 @@ ARCHSIM_API std::optional<PartsInTurn> parts_in_turn(const Result& result);
 
 /// "one part at a time takes 24 GB (transformer), with 33.5 GB over the link to the host, 1.2 s more per
 /// batch"; empty where there is no such figure.
-ARCHSIM_API std::string in_words(const std::optional<PartsInTurn>& parts);
+std::string in_words(const std::optional<PartsInTurn>& parts);
 
 } // namespace archsim

@@ -3,7 +3,6 @@
 // its middle is listed, or the prompt's pass where nothing is generated.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 
 namespace archsim {
 

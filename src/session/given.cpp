@@ -30,11 +30,6 @@ GivenRow given_row(const Machine& machine, SpreadOf metric, const LaneShares& la
     return given;
 }
 
-std::atomic<LanguageRowReader>& language_row_reader() {
-    static std::atomic<LanguageRowReader> reader = nullptr;
-    return reader;
-}
-
 void Session::given(const std::vector<MeasuredRow>& rows) {
     prices_ = prices_->given({});
     std::vector<GivenRow> known;
@@ -52,13 +47,8 @@ void Session::given(const std::vector<MeasuredRow>& rows) {
         if (!row.precision.empty()) // else what is usual: language models' is another than networks'
             conditions.precision = PrecisionConfig::parse(row.precision).value_or(PrecisionConfig{});
         if (!row.phase.empty()) {
-            const LanguageRowReader read = language_row_reader();
-            if (read == nullptr)
-                throw UsageError(
-                    fmt::format("measured {} on {}: timed passes of language models are taken by "
-                                "serve_model, size_service and local_models",
-                                row.model, row.hardware));
-            known.push_back(read(*this, row, hardware, settled(conditions, {.prompt = Prompt{}})));
+            known.push_back(
+                given_language_row(*this, row, hardware, settled(conditions, {.prompt = Prompt{}})));
             continue;
         }
         conditions.scenario = row.scope == "offline" ? Scenario::throughput : Scenario::latency;

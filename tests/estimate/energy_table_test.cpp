@@ -6,7 +6,7 @@
 #include "family/cpu_view.hpp"
 #include "family/gpu_view.hpp"
 #include "hardware/energy_table.hpp"
-#include "hardware/json_text.hpp"
+#include "core/json_text.hpp"
 #include "hardware/schema_check.hpp"
 #include "hardware/temporary_database.hpp"
 #include "hardware/uncertainty.hpp"

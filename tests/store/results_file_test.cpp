@@ -4,6 +4,7 @@
 #include "store/other_answers.hpp"
 #include "store/results_path.hpp"
 
+#include "answers/sweep/saved_row.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/core/version.hpp"
 #include "cli/workplace.hpp"

@@ -50,7 +50,7 @@ void add_hybrids(ArchitectureComparison& c) {
 /// Throws InputError where one of the two has no value to explain.
 Explanation explain(const Session& session, const ArchitectureComparison& c, std::size_t a, std::size_t b) {
     const CompareArchitecturesRequest& q = c.request;
-    if (!can_attribute(*q.metric))
+    if (!q.metric->has_causes)
         throw UsageError(
             fmt::format("--metric {}: its differences have no causes of their own; explain energy or latency",
                         q.metric->key));

@@ -40,7 +40,7 @@ const EstimateRecord* find_record(const std::vector<EstimateRecord>& baseline, c
 std::vector<const Metric*> explained(const std::vector<BudgetRule>& rules) {
     std::vector<const Metric*> metrics;
     for (const BudgetRule& rule : rules)
-        if (can_attribute(*rule.metric) &&
+        if (rule.metric->has_causes &&
             std::find(metrics.begin(), metrics.end(), rule.metric) == metrics.end())
             metrics.push_back(rule.metric);
     if (metrics.empty())

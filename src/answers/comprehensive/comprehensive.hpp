@@ -32,6 +32,6 @@ struct ComprehensiveAnalysis {
 
 /// The workload of the request on its first device: one estimate, its checks and breakdown, and the sweep
 /// over `request.batches` (none: no sweep). Throws as analyze_batches does.
-ARCHSIM_API ComprehensiveAnalysis analyze_comprehensive(const Session& session, const BatchRequest& request);
+ComprehensiveAnalysis analyze_comprehensive(const Session& session, const BatchRequest& request);
 
 } // namespace archsim

@@ -3,6 +3,7 @@
 #include "answers/local/llama_command.hpp"
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
+#include "core/parse_number.hpp"
 #include "map/sharding.hpp"
 #include "session/generation/language_model.hpp"
 #include "session/generation/step.hpp"
@@ -16,7 +17,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cmath>
 #include <set>
 #include <thread>
@@ -369,13 +369,11 @@ std::pair<std::string, double> parse_local_machine(std::string_view text) {
         std::string_view size = text.substr(comma + 1);
         while (size.starts_with(' '))
             size.remove_prefix(1);
-        double number = 0;
-        const auto [end, problem] = std::from_chars(size.data(), size.data() + size.size(), number);
-        std::string_view unit(end, static_cast<std::size_t>(size.data() + size.size() - end));
-        while (unit.starts_with(' '))
-            unit.remove_prefix(1);
+        const double number = take_number<double>(size).value_or(0);
+        while (size.starts_with(' '))
+            size.remove_prefix(1);
         constexpr double kGibi = 0x1p30; // modules of memory hold powers of two
-        if (problem == std::errc() && number > 0 && (unit == "GB" || unit == "GiB" || unit == "gb")) {
+        if (number > 0 && (size == "GB" || size == "GiB" || size == "gb")) {
             bytes = number * kGibi;
             name = text.substr(0, comma);
         }

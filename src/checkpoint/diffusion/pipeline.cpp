@@ -2,6 +2,7 @@
 
 #include "checkpoint/config_parts.hpp"
 #include "checkpoint/diffusion/parts.hpp"
+#include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 namespace archsim {
@@ -25,9 +25,8 @@ std::string PartPlace::frames_of() const {
 }
 
 Axis PartPlace::axis(const std::string& text) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc{} && end == text.data() + text.size() ? Axis(number) : Axis(text);
+    const auto number = plain_number<std::int64_t>(text);
+    return number ? Axis(*number) : Axis(text);
 }
 
 Graph finished(GraphMaker& g, Fields& f) {
@@ -143,7 +142,7 @@ const ClassRow* find_class(const ClassRow (&rows)[N], std::string_view name) {
     throw InputError(finding);
 }
 
-json read_json(const std::filesystem::path& file) {
+json document_in(const std::filesystem::path& file) {
     std::error_code problem;
     const auto size = std::filesystem::file_size(file, problem);
     if (!problem && size > kLargestFile)
@@ -185,7 +184,7 @@ class PipelineReader {
     PipelineReader(const std::filesystem::path& path, bool divided) : divided_(divided) {
         std::error_code ignored;
         file_ = std::filesystem::is_directory(path, ignored) ? path / "model_index.json" : path;
-        index_ = read_json(file_);
+        index_ = document_in(file_);
         const std::string name = stated_text(index_, "_class_name");
         out_.architecture = name;
         const auto row =
@@ -250,7 +249,7 @@ class PipelineReader {
             } else {
                 const auto own = file_.parent_path() / name / "config.json";
                 part.file = own.string();
-                part.config = read_json(own);
+                part.config = document_in(own);
             }
             part.architecture = class_of(part.config, *it);
             return part;

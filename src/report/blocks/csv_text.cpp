@@ -1,10 +1,10 @@
 #include "report/blocks/csv_text.hpp"
+#include "core/parse_number.hpp"
 
 #include "core/printable.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace archsim {
 
@@ -13,9 +13,7 @@ namespace {
 bool is_number(std::string_view text) {
     if (text.starts_with('+'))
         text.remove_prefix(1);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && end == text.data() + text.size();
+    return plain_number<double>(text).has_value();
 }
 
 /// "-3.4 % better", "+12 ms": digits, then words and units without any sign that calculates or calls.

@@ -2,7 +2,6 @@
 // Language models in their two phases: the prompt in one pass (prefill), then one step per token (decode).
 // One graph with inputs for the cached keys and values serves both.
 
-#include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 #include "session/bound_model.hpp"
 
@@ -18,7 +17,7 @@ namespace archsim {
 
 /// A language model, alone or as the last part of a multi-part one, bound at any batch and length on demand.
 /// Safe to use from many threads.
-class ARCHSIM_API GenerationModel {
+class GenerationModel {
   public:
     /// Throws UsageError for a model without a cache of keys and values. `operators` must outlive it.
     GenerationModel(const Model& model, const Bindings& bindings,

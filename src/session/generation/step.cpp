@@ -168,9 +168,7 @@ Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens, std::int64
         return e;
     add_intervals(*machine_, SpreadOf::prefill, e);
     const PromptPasses passes = prompt_passes(batch, tokens, compiled);
-    e = of_batch(repeated(std::move(e), passes.times), static_cast<double>(batch));
-    return lengthened(std::move(e), machine_->param(Parameter::first_token_time, 0),
-                      machine_->static_power_w * machine_->devices);
+    return of_batch(repeated(std::move(e), passes.times), static_cast<double>(batch));
 }
 
 std::int64_t StepRunner::context_read(std::int64_t past, std::int64_t compiled) const {

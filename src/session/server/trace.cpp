@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -70,10 +69,10 @@ std::optional<double> seconds_of_date(const std::string& text) {
     if (text.size() < kSeconds + 2)
         return std::nullopt;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const char* from = text.data() + kStarts[i];
-        const std::ptrdiff_t size = i == 0 ? 4 : 2;
-        if (std::from_chars(from, from + size, numbers[i]).ptr != from + size)
+        const auto number = plain_number<int>(std::string_view(text).substr(kStarts[i], i == 0 ? 4 : 2));
+        if (!number)
             return std::nullopt;
+        numbers[i] = *number;
     }
     std::size_t end = kSeconds;
     while (end < text.size() &&

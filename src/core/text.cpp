@@ -1,4 +1,4 @@
-#include "hardware/text.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -17,6 +17,12 @@ std::string lower_case(std::string_view text) {
     std::string result(text);
     std::transform(result.begin(), result.end(), result.begin(), lower);
     return result;
+}
+
+std::string first_lower(std::string text) {
+    if (text.size() > 1 && text[1] >= 'a' && text[1] <= 'z')
+        text[0] = lower(text[0]);
+    return text;
 }
 
 bool same_ignoring_case(std::string_view a, std::string_view b) {

@@ -1,8 +1,8 @@
 #pragma once
-// A JSON document to read from: values lie in a few blocks of memory and texts are views into the file.
-// nlohmann::json allocates and frees every value by itself, which devices, read by the hundred, feel.
+// The one reader of JSON, on RapidJSON: a document whose values and texts lie in a few blocks of its own
+// memory. nlohmann::json allocates and frees every value by itself, which devices, read by the hundred, feel;
+// it stays for documents that are changed or written.
 
-#include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"
 
 #include <cstddef>
@@ -12,18 +12,19 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace archsim {
 
-class FlatObject;
 struct JsonMember;
 
 /// A value of a JsonDocument, in whose memory its parts lie. Members are sorted by their keys.
-class ARCHSIM_API JsonValue {
+class JsonValue {
   public:
     JsonValue() = default; ///< null
     explicit JsonValue(bool value) : kind_(Kind::boolean), boolean_(value) {}
@@ -103,7 +104,7 @@ inline std::span<JsonMember> JsonValue::members() {
 }
 
 /// Memory that is handed out piece by piece and freed at once.
-class ARCHSIM_API JsonMemory {
+class JsonMemory {
   public:
     /// Copies of what can be copied byte by byte.
     template <class Item>
@@ -118,19 +119,16 @@ class ARCHSIM_API JsonMemory {
     }
     /// Keeps what `other` handed out, too.
     void adopt(JsonMemory other);
+    /// Room for so many characters, to be written to.
+    std::span<char> characters(std::size_t size) { return {static_cast<char*>(room(size, 1)), size}; }
 
   private:
     void* copy_bytes(const void* bytes, std::size_t size, std::size_t alignment);
+    void* room(std::size_t size, std::size_t alignment);
 
     std::vector<std::unique_ptr<std::byte[]>> blocks_;
     std::byte* next_ = nullptr;
     std::size_t left_ = 0;
-};
-
-/// A member of the document that is a long list of flat objects: each goes to `read`.
-struct PassingRows {
-    std::string_view key;
-    std::function<void(FlatObject&)> read;
 };
 
 /// A value with the memory that it lies in.
@@ -139,22 +137,36 @@ struct JsonDocument {
     JsonMemory memory;
 };
 
-/// The document that nlohmann::json::parse would return. Reads what the database uses: ASCII text, strings
-/// without \u escapes, at most 64 levels. Null for anything else, right or wrong: then nlohmann parses, which
-/// also words the error. Views of the document lead into `text`. `rows` are read as they pass and are no part
-/// of the document; after a null what they were given is void.
-std::optional<JsonDocument> parse_plain_json(std::string_view text, std::span<const PassingRows> rows = {});
+/// What a text may hold at most. Files of the database and of models have a dozen levels.
+struct JsonLimits {
+    std::size_t bytes = std::size_t{1} << 30;
+    int depth = 64; ///< of objects and arrays inside each other
+};
 
-/// The same document; null where it has more than a thousand levels.
-std::optional<JsonDocument> document_of(const nlohmann::json& value);
+/// Why a text is no document, in one sentence that says where, and what to do.
+class JsonFault : public std::runtime_error {
+  public:
+    JsonFault(const std::string& message, std::string advice)
+        : std::runtime_error(message), hint(std::move(advice)) {}
+    std::string hint;
+};
 
-/// Parses a text; `file` stands for it in findings. Null with a finding (with line and column) when it is not
-/// a JSON object. Views of the document lead into `text`.
+/// The document of a text in UTF-8; of members with the same key the last one counts. Throws JsonFault for
+/// what is no JSON, exceeds the limits, or holds a number that no double can.
+JsonDocument read_json(std::string_view text, const JsonLimits& limits = {});
+
+/// Calls `member` for one member of the object after the other, as the text has them, until it returns false;
+/// what follows is not read. Throws as read_json() does for what is wrong before that.
+void read_members(std::string_view text,
+                  const std::function<bool(std::string_view key, const JsonValue& value)>& member);
+
+/// The document of an object; `file` stands for the text in findings. Null with a finding when it is no JSON
+/// object.
 std::optional<JsonDocument> parse_document_text(std::string_view text, const std::string& file,
                                                 std::vector<Finding>& findings);
 
-/// Parses a file; null with a finding (with line and column) when it cannot be read or is not a JSON object.
-ARCHSIM_API std::optional<JsonDocument> parse_document(const std::string& file,
-                                                       std::vector<Finding>& findings);
+/// The document of a file that holds an object; null with a finding when it cannot be read or is no such
+/// file.
+std::optional<JsonDocument> parse_document(const std::string& file, std::vector<Finding>& findings);
 
 } // namespace archsim

@@ -7,6 +7,8 @@
 namespace archsim {
 
 std::string lower_case(std::string_view text);
+/// "fastest" of "Fastest", but not of "GPU": abbreviations stay.
+std::string first_lower(std::string text);
 bool same_ignoring_case(std::string_view a, std::string_view b);
 /// Lower case, with blanks and underscores as hyphens: the form in which ids and aliases are compared.
 std::string name_key(std::string_view name);

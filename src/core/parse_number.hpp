@@ -1,7 +1,6 @@
 #pragma once
 // Numbers as people write them, with the letters and units that go with them.
 
-#include "core/parse_number.hpp"
 #include <charconv>
 #include <cmath>
 #include <cstdint>

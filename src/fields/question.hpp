@@ -24,13 +24,13 @@ struct Question {
 using QuestionField = Field<Question>;
 
 /// Every field, in the order in which texts are put into a question.
-ARCHSIM_API const FieldTable<Question>& question_fields();
+const FieldTable<Question>& question_fields();
 /// Keys of the fields of some kinds of questions.
 std::vector<std::string> keys_of(std::initializer_list<FieldOf> kinds);
 /// The field of that key, alias or flag; null where there is none.
 const QuestionField* find_question_field(std::string_view name);
 /// The same; throws UsageError with the nearest keys.
-ARCHSIM_API const QuestionField& question_field(std::string_view name);
+const QuestionField& question_field(std::string_view name);
 
 /// The texts that somebody gave for fields of a question.
 /// @code
@@ -40,7 +40,7 @@ ARCHSIM_API const QuestionField& question_field(std::string_view name);
 /// assert(texts.question().workload.prompt->tokens == 2000);
 /// assert(command_flags(texts.question()) == " --prompt-tokens 2000 --generate-tokens 128 --context 4096");
 /// @endcode
-class ARCHSIM_API QuestionTexts : public FieldTexts<Question> {
+class QuestionTexts : public FieldTexts<Question> {
   public:
     /// `spelling`: how messages name fields.
     explicit QuestionTexts(Spelling spelling);

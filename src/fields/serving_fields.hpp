@@ -14,7 +14,7 @@ namespace archsim {
 using ServingField = Field<ServingRequest>;
 
 /// Every field, in the order of the tools' help.
-ARCHSIM_API const FieldTable<ServingRequest>& serving_fields();
+const FieldTable<ServingRequest>& serving_fields();
 /// The field of that key, alias or flag; null where there is none.
 const ServingField* find_serving_field(std::string_view name);
 
@@ -26,7 +26,7 @@ const ServingField* find_serving_field(std::string_view name);
 /// texts.give("arrivals", "constant");
 /// assert(texts.request().load.prompt_tokens == 2000);
 /// @endcode
-class ARCHSIM_API ServingTexts : public FieldTexts<ServingRequest> {
+class ServingTexts : public FieldTexts<ServingRequest> {
   public:
     /// `spelling`: how messages name fields.
     explicit ServingTexts(Spelling spelling);

@@ -27,7 +27,7 @@ struct BoundShares {
 
 /// The shares of a result with subgraphs, or of its parts, weighted with their times. Absent where there is
 /// no estimate or the subgraphs were not kept.
-ARCHSIM_API std::optional<BoundShares> bound_shares(const Result& result);
+std::optional<BoundShares> bound_shares(const Result& result);
 
 /// The resource that the side which binds waits for longest, over all subgraphs: Resource::l2_bytes where a
 /// network is bound by memory and the L2 is what it waits for. Absent for fixed cost, and where the subgraphs

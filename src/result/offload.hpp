@@ -20,7 +20,7 @@ struct PartsInTurn {
 /// The offload of a result with parts; absent where one of them was not planned. Worked: a text encoder
 /// of 9.5 GB and a denoiser of 24 GB need 33.5 GB together, in turn 24 GB, and over a link of 28 GB/s 1.2 s
 /// more per batch.
-ARCHSIM_API std::optional<PartsInTurn> parts_in_turn(const Result& result);
+std::optional<PartsInTurn> parts_in_turn(const Result& result);
 
 /// "one part at a time takes 24 GB (transformer), with 33.5 GB over the link to the host, 1.2 s more per
 /// batch"; empty where there is no such figure.

@@ -16,6 +16,6 @@ struct ShownPass {
 };
 
 /// The pass of an estimate; zeros without one.
-ARCHSIM_API ShownPass shown_pass(const Result& result);
+ShownPass shown_pass(const Result& result);
 
 } // namespace archsim

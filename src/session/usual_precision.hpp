@@ -31,7 +31,7 @@ PrecisionConfig usual_precision(const Workload& workload, bool strict_fp32 = fal
 PrecisionConfig usual_on(const Machine& machine);
 
 /// The conditions in the format that is usual on the machine's device, where they ask for each device's own.
-ARCHSIM_API Conditions in_format_of(const Machine& machine, Conditions conditions);
+Conditions in_format_of(const Machine& machine, Conditions conditions);
 
 /// The conditions with the formats that are meant, storage of weights among them. That of a device stays
 /// open.

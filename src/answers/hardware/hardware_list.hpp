@@ -85,10 +85,10 @@ struct BeliefRow {
 };
 
 /// Every device of the database, by family and id; devices that cannot be read or have no stack are left out.
-ARCHSIM_API std::vector<BeliefRow> beliefs(const HardwareDatabase& database, const UncertaintyTable& table);
-ARCHSIM_API Report describe(const std::vector<BeliefRow>& rows);
+std::vector<BeliefRow> beliefs(const HardwareDatabase& database, const UncertaintyTable& table);
+Report describe(const std::vector<BeliefRow>& rows);
 
 /// One table per processor and GPU, its remarks, and what to do with the entry.
-ARCHSIM_API Report describe(const ThisMachine& machine);
+Report describe(const ThisMachine& machine);
 
 } // namespace archsim

@@ -59,6 +59,6 @@ Study run_study(const Session& session, StudyRequest request);
 /// describes both. Paths of models and devices that exist beside the file are taken from there. Throws
 /// InputError with one finding per mistake, each with its JSON pointer, in YAML with its line and column, and
 /// the nearest known name: fields, types, formats, and names that the Session does not know.
-ARCHSIM_API StudyRequest read_study(const Session& session, const std::filesystem::path& file);
+StudyRequest read_study(const Session& session, const std::filesystem::path& file);
 
 } // namespace archsim

@@ -57,7 +57,7 @@ struct NextFactor {
 };
 
 /// What a sweep concludes; fed one row at a time, in the order of the points.
-struct ARCHSIM_API SweepSummary {
+struct SweepSummary {
     /// A summary of `all` points, of which `top` per model are listed by `ranks`, one of `metrics`; 0: every
     /// one.
     explicit SweepSummary(std::vector<SweepAxis> parts = {}, const Metric& ranks = metric::latency,

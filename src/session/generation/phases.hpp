@@ -1,7 +1,6 @@
 #pragma once
 // One phase alone, in the forms in which measurements of language models are published.
 
-#include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
 #include "session/generation/language_model.hpp"
 
@@ -37,6 +36,6 @@ PhaseEstimate estimate_phase(const Session& session, const GenerationModel& mode
                              const Prompt& prompt, double experts = 0);
 
 /// What most of the time goes to: "compute", "memory" or "overhead". The estimate keeps its subgraphs.
-ARCHSIM_API std::string regime_of(const Estimate& estimate);
+std::string regime_of(const Estimate& estimate);
 
 } // namespace archsim

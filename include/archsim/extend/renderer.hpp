@@ -43,7 +43,7 @@ struct Cell {
 };
 
 /// Which numbers of a column are the best ones: they come first where rows are sorted by it.
-enum class Best : std::uint8_t { most, least };
+enum class BestIs : std::uint8_t { most, least };
 
 /// One column of a table.
 struct Column {
@@ -52,7 +52,7 @@ struct Column {
     std::string key;     ///< machine name with unit suffix for CSV, "latency_s"; empty: a drawing, for people only
     Align align = Align::left;
     int priority = 0; ///< 0 always shown; higher is dropped first when the terminal is narrow
-    Best best = Best::most;
+    BestIs best = BestIs::most;
     std::string high_key = {}; ///< not empty: cells are intervals; `key` is that of the lower end, this of the upper
 };
 

@@ -79,7 +79,7 @@ void add_sensitivity(const ArchitectureComparison& c, Report& report) {
             return Cell{signed_percent(row.*of), row.*of};
         };
     };
-    const Best best = column_of(*c.request.metric).best;
+    const BestIs best = column_of(*c.request.metric).best;
     const auto changing = std::count_if(s.rows.begin(), s.rows.end(),
                                         [](const SensitivityRow& row) { return row.other_winner.has_value(); });
     Table table = table_of<SensitivityRow>(

@@ -170,7 +170,7 @@ std::string outcome_text(const BudgetOutcome& o) {
         break;
     }
     const std::string before = o.before ? fmt::format(", before {} ({})", format_value(metric, *o.before),
-                                                      change_of(o.before, o.after))
+                                                      change_cell(o.before, o.after).text)
                                         : "";
     const std::string chance =
         o.chance ? fmt::format(", kept with {:.0f} % probability", *o.chance * 100) : "";

@@ -45,9 +45,9 @@ Table family_table(Family family, const std::vector<BeliefRow>& rows) {
           [](const R& row) {
               return Cell{std::string(words_of(row)), {}, row.projected ? Tone::muted : Tone::plain};
           }},
-         {{"Time", kWidth, "latency_factor_low", Align::left, 0, Best::least, "latency_factor_high"},
+         {{"Time", kWidth, "latency_factor_low", Align::left, 0, BestIs::least, "latency_factor_high"},
           [](const R& row) { return width_cell(row.latency); }},
-         {{"Energy", kWidth, "energy_factor_low", Align::left, 0, Best::least, "energy_factor_high"},
+         {{"Energy", kWidth, "energy_factor_low", Align::left, 0, BestIs::least, "energy_factor_high"},
           [](const R& row) { return row.energy_known ? width_cell(row.energy) : Cell{}; }},
          {{"What the width comes from", "", "basis"}, [](const R& row) { return row.latency.basis; }}},
         own);

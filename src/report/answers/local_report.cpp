@@ -41,7 +41,7 @@ std::vector<LocalColumn> rate_columns(const char* heading, std::string_view unit
               cell.interval = {r.low, r.per_s, r.high};
               return cell;
           }},
-         {interval_column("90 %", std::string(unit), key + "_low_per_s", key + "_high_per_s", priority, Best::most),
+         {interval_column("90 %", std::string(unit), key + "_low_per_s", key + "_high_per_s", priority, BestIs::most),
           [which](const LocalModel& m) {
               const LocalRate& r = m.*which;
               return interval_cell(1, r.low, r.per_s, r.high);

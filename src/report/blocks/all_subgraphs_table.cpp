@@ -22,8 +22,8 @@ std::vector<ColumnOf<SubgraphRow>> subgraph_columns() {
     std::vector<ColumnOf<R>> columns;
     const auto name = [&](const char* key, auto of) { columns.emplace_back(plain_column(key), of); };
     const auto number = [&](const char* key, auto of) { columns.emplace_back(plain_column(key), 1, of); };
-    const auto lane = [&](const char* key, Lane lane) {
-        number(key, [lane](const R& r) { return r.s.lane_s[static_cast<std::size_t>(lane)]; });
+    const auto lane = [&](const char* key, Lane which) {
+        number(key, [which](const R& r) { return r.s.lane_s[static_cast<std::size_t>(which)]; });
     };
     name("model", [](const R& r) { return r.result.model->name; });
     name("hardware", [](const R& r) { return r.result.device->id; });

@@ -103,14 +103,14 @@ Members<Row> members_of(const std::vector<ColumnOf<Row>>& columns) {
 
 /// A column of numbers of which the least, or the most, is best.
 inline Column least_best(std::string heading, std::string unit, std::string key, int priority = 0) {
-    return {std::move(heading), std::move(unit), std::move(key), Align::right, priority, Best::least};
+    return {std::move(heading), std::move(unit), std::move(key), Align::right, priority, BestIs::least};
 }
 inline Column most_best(std::string heading, std::string unit, std::string key, int priority = 0) {
     return {std::move(heading), std::move(unit), std::move(key), Align::right, priority};
 }
 /// A column of intervals, whose ends have a key each.
 inline Column interval_column(std::string heading, std::string unit, std::string low, std::string high,
-                              int priority = 0, Best best = Best::least) {
+                              int priority = 0, BestIs best = BestIs::least) {
     return {std::move(heading), std::move(unit), std::move(low), Align::right, priority, best, std::move(high)};
 }
 /// The column of a document for programs, where the key is the heading.

@@ -83,7 +83,7 @@ bool said_by_another(const Metric& metric, std::span<const Result> results, cons
 
 Column column_of(const Metric& metric) {
     return {metric.heading,  metric.column_unit, metric.field,
-            Align::right,    metric.priority,    metric.better == Better::lower ? Best::least : Best::most};
+            Align::right,    metric.priority,    metric.better == Better::lower ? BestIs::least : BestIs::most};
 }
 
 Cell cell_of(const Metric& metric, const std::optional<Measure>& measure) {

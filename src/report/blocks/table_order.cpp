@@ -48,7 +48,7 @@ std::size_t find_column(const Table& table, const std::string& name) {
 }
 
 void sort_rows(Table& table, std::size_t by) {
-    const bool rising = table.columns[by].best == Best::least;
+    const bool rising = table.columns[by].best == BestIs::least;
     const bool numbers = std::any_of(table.rows.begin(), table.rows.end(),
                                      [by](const auto& row) { return row[by].value.has_value(); });
     std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {

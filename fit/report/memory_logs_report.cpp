@@ -1,8 +1,8 @@
 #include "fit/report/memory_logs_report.hpp"
 
-#include "compare/quantile.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
+#include "result/quantile.hpp"
 
 #include <fmt/format.h>
 
@@ -45,14 +45,15 @@ Table errors_by_quantity(const std::vector<MemoryLogRow>& rows) {
     const auto percent = [](double error) {
         return Cell{fmt::format("{:.1f}", kLoggedPercent * error), error};
     };
-    Table table = table_of<Row>(
-        "Memory of engines, by quantity",
-        {{{"Quantity", "", "quantity"}, &Row::title},
-         {most_best("Rows", "", "rows"), 1, [](const Row& row) { return row.errors.size(); }},
-         {least_best("Median error", "%", "median_error"),
-          [=](const Row& row) { return percent(quantile(row.errors, 0.5)); }},
-         {least_best("Largest", "%", "largest_error"), [=](const Row& row) { return percent(row.errors.back()); }}},
-        lines);
+    Table table =
+        table_of<Row>("Memory of engines, by quantity",
+                      {{{"Quantity", "", "quantity"}, &Row::title},
+                       {most_best("Rows", "", "rows"), 1, [](const Row& row) { return row.errors.size(); }},
+                       {least_best("Median error", "%", "median_error"),
+                        [=](const Row& row) { return percent(quantile(row.errors, 0.5)); }},
+                       {least_best("Largest", "%", "largest_error"),
+                        [=](const Row& row) { return percent(row.errors.back()); }}},
+                      lines);
     const auto ran_out =
         std::count_if(rows.begin(), rows.end(), [](const auto& r) { return r.fits.has_value(); });
     const auto fit = std::count_if(rows.begin(), rows.end(), [](const auto& r) { return r.fits == true; });
@@ -74,7 +75,9 @@ Table every_row(const std::vector<MemoryLogRow>& rows) {
               return r.context > 0 ? fmt::format("{}, {} positions", r.quantity, r.context) : r.quantity;
           }},
          {least_best("Logged", "", "logged_bytes"),
-          [](const R& r) { return r.logged > 0 ? Cell{format_bytes(r.logged), r.logged} : Cell{"ran out"}; }},
+          [](const R& r) {
+              return r.logged > 0 ? Cell{format_bytes(r.logged), r.logged} : Cell{"ran out"};
+          }},
          {least_best("Estimated", "", "estimated_bytes"),
           [](const R& r) {
               return r.fits   ? Cell{*r.fits ? "fits" : "does not fit"}

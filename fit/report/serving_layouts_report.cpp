@@ -1,8 +1,9 @@
 #include "fit/report/serving_layouts_report.hpp"
 
-#include "compare/quantile.hpp"
 #include "fit/report/statistic_cells.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
+#include "result/quantile.hpp"
 
 #include <fmt/format.h>
 
@@ -82,17 +83,18 @@ Table errors_by(const ServingLayouts& layouts, const char* heading, const char* 
     const auto share = [](double LayoutErrors::*of) {
         return [of](const G& g) { return g.errors.rows > 0 ? layout_percent_cell(g.errors.*of) : Cell{}; };
     };
-    return table_of<G>({},
-                       {{{heading, "", key}, &G::name},
-                        {most_best("Configurations", "", "configurations"), 1,
-                         [](const G& g) { return g.errors.configurations.size(); }},
-                        {most_best("Rows", "", "rows"), 1, &G::rows},
-                        {most_best("Estimated", "", "estimated"), 1, [](const G& g) { return g.errors.rows; }},
-                        {least_best("TTFT", "%", "ttft_error"), [](const G& g) { return error_cell(g.errors.first); }},
-                        {least_best("TPOT", "%", "tpot_error"), [](const G& g) { return error_cell(g.errors.token); }},
-                        {least_best("TPOT bias", "%", "tpot_bias"), share(&LayoutErrors::bias)},
-                        {most_best("TPOT in 90 %", "%", "tpot_covered"), share(&LayoutErrors::covered)}},
-                       groups);
+    return table_of<G>(
+        {},
+        {{{heading, "", key}, &G::name},
+         {most_best("Configurations", "", "configurations"), 1,
+          [](const G& g) { return g.errors.configurations.size(); }},
+         {most_best("Rows", "", "rows"), 1, &G::rows},
+         {most_best("Estimated", "", "estimated"), 1, [](const G& g) { return g.errors.rows; }},
+         {least_best("TTFT", "%", "ttft_error"), [](const G& g) { return error_cell(g.errors.first); }},
+         {least_best("TPOT", "%", "tpot_error"), [](const G& g) { return error_cell(g.errors.token); }},
+         {least_best("TPOT bias", "%", "tpot_bias"), share(&LayoutErrors::bias)},
+         {most_best("TPOT in 90 %", "%", "tpot_covered"), share(&LayoutErrors::covered)}},
+        groups);
 }
 
 Table choices_by_model(const ServingLayouts& layouts) {
@@ -133,7 +135,9 @@ Table choices_by_model(const ServingLayouts& layouts) {
          {most_best("Within 10 % of the best", "%", "as_good"), [](const C& c) { return c.part(c.good); }},
          {least_best("Never within the limit", "%", "missed"), [](const C& c) { return c.part(c.missed); }},
          {most_best("Median share of the best", "%", "median_share"),
-          [](const C& c) { return c.shares.empty() ? Cell{} : layout_percent_cell(quantile(c.shares, 0.5)); }}},
+          [](const C& c) {
+              return c.shares.empty() ? Cell{} : layout_percent_cell(quantile(c.shares, 0.5));
+          }}},
         rows);
     table.notes.emplace_back(
         "A group: one model, device, stack, format and lengths, several layouts, and a limit on the time per "
@@ -157,7 +161,8 @@ Table every_layout(const ServingLayouts& layouts) {
         {{{"Model", "", "model"}, &R::model},
          {{"Hardware", "", "hardware"}, &R::hardware},
          {{"Stack", "", "runtime"}, &R::runtime},
-         {{"Format", "", "format"}, [](const R& r) { return r.precision.empty() ? "as stored" : r.precision; }},
+         {{"Format", "", "format"},
+          [](const R& r) { return r.precision.empty() ? "as stored" : r.precision; }},
          {{"Layout", "", "layout"}, [](const R& r) { return to_string(r.way); }},
          {most_best("In", "", "prompt_tokens"), 1, [](const R& r) { return r.prompt_tokens; }},
          {most_best("Out", "", "output_tokens"), 1, [](const R& r) { return r.output_tokens; }},

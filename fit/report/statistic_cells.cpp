@@ -1,6 +1,6 @@
 #include "fit/report/statistic_cells.hpp"
 
-#include "compare/quantile.hpp"
+#include "result/quantile.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // "device", "explain" and "change": one device, two devices, a device that does not exist.
 
+#include "answers/architectures/compare_architectures_report.hpp"
+#include "answers/comprehensive/comprehensive_report.hpp"
 #include "archsim/core/finding.hpp"
-#include "report/answers/compare_architectures_report.hpp"
-#include "report/answers/comprehensive_report.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
@@ -73,20 +73,21 @@ std::vector<Block> change_blocks(const Result& stated, const Result& changed) {
     };
     std::vector<Row> rows;
     for (const Metric* metric : MetricTable::standard().rows())
-        if (const auto before = value_of(stated, *metric), after = value_of(changed, *metric); before || after)
+        if (const auto before = value_of(stated, *metric), after = value_of(changed, *metric);
+            before || after)
             rows.push_back({*metric, before, after});
-    Table table = table_of<Row>(
-        fmt::format("{}, as stated and as changed", hardware_label(stated)),
-        {{{"Metric", "", "metric"}, [](const Row& row) { return row.metric.title; }},
-         {most_best("As stated", "", "stated"), shown(&Row::before)},
-         {most_best("As changed", "", "changed"), shown(&Row::after)},
-         {most_best("Ratio", "", "ratio"),
-          [](const Row& row) {
-              const double ratio =
-                  row.before && row.after && *row.before > 0 ? *row.after / *row.before : 0;
-              return ratio > 0 ? Cell{fmt::format("{:.3f}", ratio), ratio} : Cell{};
-          }}},
-        rows);
+    Table table = table_of<Row>(fmt::format("{}, as stated and as changed", hardware_label(stated)),
+                                {{{"Metric", "", "metric"}, [](const Row& row) { return row.metric.title; }},
+                                 {most_best("As stated", "", "stated"), shown(&Row::before)},
+                                 {most_best("As changed", "", "changed"), shown(&Row::after)},
+                                 {most_best("Ratio", "", "ratio"),
+                                  [](const Row& row) {
+                                      const double ratio = row.before && row.after && *row.before > 0
+                                                               ? *row.after / *row.before
+                                                               : 0;
+                                      return ratio > 0 ? Cell{fmt::format("{:.3f}", ratio), ratio} : Cell{};
+                                  }}},
+                                rows);
     for (const Result* result : {&stated, &changed})
         if (!result->ok())
             table.notes.push_back(fmt::format("{}: {}", result == &stated ? "as stated" : "as changed",

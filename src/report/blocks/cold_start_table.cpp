@@ -14,7 +14,8 @@ namespace archsim {
 namespace {
 
 std::string kind_of(const Fact* fact) {
-    return fact == nullptr || fact->source == nullptr ? std::string() : std::string(name_of(fact->source->kind));
+    return fact == nullptr || fact->source == nullptr ? std::string()
+                                                      : std::string(name_of(fact->source->kind));
 }
 
 using ColdRow = std::pair<const Result*, ColdStart>;
@@ -54,15 +55,16 @@ Table cold_start_table(std::span<const Result> results) {
         {least_best("Prebuilt", "s", "first_prebuilt_s"), 1,
          [](const ColdRow& r) { return r.second.upload_s + r.second.warm_s; }}};
     if (parts)
-        append_columns(columns, where<ColdRow>([](const ColdRow& r) { return !r.first->parts.empty(); },
+        append_columns(columns,
+                       where<ColdRow>([](const ColdRow& r) { return !r.first->parts.empty(); },
                                       {{least_best("Side by side", "s", "side_by_side_s"), 1,
                                         [](const ColdRow& r) { return r.second.side_by_side_s(); }}}));
-    append_columns(columns,
-                   {{least_best("Warm", "ms", "latency_s"), 1e-3, [](const ColdRow& r) { return r.second.warm_s; }},
-                    {{"Build from", "", "build_source", Align::left, 1},
-                     [](const ColdRow& r) { return kind_of(r.second.build); }},
-                    {{"Link from", "", "link_source", Align::left, 2},
-                     [](const ColdRow& r) { return kind_of(r.second.link); }}});
+    append_columns(columns, {{least_best("Warm", "ms", "latency_s"), 1e-3,
+                              [](const ColdRow& r) { return r.second.warm_s; }},
+                             {{"Build from", "", "build_source", Align::left, 1},
+                              [](const ColdRow& r) { return kind_of(r.second.build); }},
+                             {{"Link from", "", "link_source", Align::left, 2},
+                              [](const ColdRow& r) { return kind_of(r.second.link); }}});
     Table table = table_of("Cold Start (First Inference, Nothing Cached)", columns, rows);
     table.notes = {
         "Build: compilation or graph building by the software stack, which many keep on disk; weights: "

@@ -3,7 +3,7 @@
 // makes the table for people, the CSV and the rows of a JSON document.
 
 #include "archsim/extend/renderer.hpp"
-#include "ask/json_members.hpp"
+#include "fields/json_members.hpp"
 #include "report/blocks/cells.hpp"
 
 #include <cmath>
@@ -31,7 +31,9 @@ struct ColumnOf {
         if constexpr (std::convertible_to<std::invoke_result_t<Get, const Row&>, Cell>)
             cell = std::move(get);
         else
-            cell = [get = std::move(get)](const Row& row) { return Cell{std::string(std::invoke(get, row))}; };
+            cell = [get = std::move(get)](const Row& row) {
+                return Cell{std::string(std::invoke(get, row))};
+            };
     }
     template <class Get>
     ColumnOf(Column shown, double unit, Get get)
@@ -111,7 +113,8 @@ inline Column most_best(std::string heading, std::string unit, std::string key, 
 /// A column of intervals, whose ends have a key each.
 inline Column interval_column(std::string heading, std::string unit, std::string low, std::string high,
                               int priority = 0, BestIs best = BestIs::least) {
-    return {std::move(heading), std::move(unit), std::move(low), Align::right, priority, best, std::move(high)};
+    return {std::move(heading), std::move(unit), std::move(low), Align::right, priority, best,
+            std::move(high)};
 }
 /// The column of a document for programs, where the key is the heading.
 inline Column plain_column(std::string key) {

@@ -45,8 +45,14 @@ Table account(const Result& result) {
         {{{"", "", "model"}, [&](const I&) { return result.model->name; }},
          {{"", "", "hardware"}, [&](const I&) { return hardware_label(result); }},
          {{"Event", "", "event"}, &I::title},
-         {least_best("Count", "", "count"), [](const I& i) { return Cell{count_text(i), i.count}; }},
-         {least_best("Each", "", "each_j"), [](const I& i) { return Cell{price_text(i), i.each_j}; }},
+         {least_best("Count", "", "count"),
+          [](const I& i) {
+              return Cell{count_text(i), i.count};
+          }},
+         {least_best("Each", "", "each_j"),
+          [](const I& i) {
+              return Cell{price_text(i), i.each_j};
+          }},
          {least_best("Energy", "mJ", "energy_j"), 1e-3, &I::joules},
          {least_best("Share", "%", "share"), [=](const I& i) { return percent_cell(i.joules / total); }},
          {{"Source", "", "source_kind"}, [](const I& i) { return i.source.substr(0, i.source.find(':')); }},
@@ -134,18 +140,20 @@ Table by_subgraph(const Result& result) {
         {{"", "", "hardware"}, [&](const Row&) { return hardware_label(result); }},
         {{"Subgraph", "", "subgraph"}, &Row::name},
         {least_best("Energy", "µJ", "energy_j"), 1e-6, [](const Row& r) { return r.energy.total(); }},
-        {least_best("Share", "%", "share"), [=](const Row& r) { return percent_cell(r.energy.total() / total); }},
+        {least_best("Share", "%", "share"),
+         [=](const Row& r) { return percent_cell(r.energy.total() / total); }},
         {least_best("Power", "W", "power_w", 1), 1, [](const Row& r) {
              return r.seconds > 0 ? std::optional(r.energy.total() / r.seconds) : std::nullopt;
          }}};
     const EnergyParts all = parts_of(result.estimate.energy);
     for (std::size_t p = 0; p < kEnergyPartCount; ++p)
-        columns.emplace_back(least_best(std::string(kEnergyPartNames[p]), "%", std::string(kEnergyPartKeys[p]),
-                                        all[p] > 0 ? 2 : 6),
-                             [p](const Row& r) {
-                                 const double joules = parts_of(r.energy)[p], whole = r.energy.total();
-                                 return Cell{fmt::format("{:.0f}", whole > 0 ? 100 * joules / whole : 0), joules};
-                             });
+        columns.emplace_back(
+            least_best(std::string(kEnergyPartNames[p]), "%", std::string(kEnergyPartKeys[p]),
+                       all[p] > 0 ? 2 : 6),
+            [p](const Row& r) {
+                const double joules = parts_of(r.energy)[p], whole = r.energy.total();
+                return Cell{fmt::format("{:.0f}", whole > 0 ? 100 * joules / whole : 0), joules};
+            });
     std::vector<Row> rows;
     for (const SubgraphEstimate& s : result.estimate.subgraphs)
         rows.push_back({result.partition->subgraphs[s.index].name, s.energy, s.latency_s});
@@ -164,17 +172,17 @@ void add_parts(const Result& result, const EnergyView& view, Report& report) {
     const auto joules = [](const ResultPart& part) {
         return part.result->estimate.energy.total() * part.repeat;
     };
-    report.blocks.push_back(table_of<ResultPart>(
-        "Energy by part",
-        {{{"Part", "", "part"}, &ResultPart::name},
-         {least_best("Runs", "", "repeat"),
-          [](const ResultPart& part) {
-              return Cell{fmt::format("{:g}", part.repeat), part.repeat};
-          }},
-         {least_best("Energy", "mJ", "energy_j"), 1e-3, joules},
-         {least_best("Share", "%", "share"),
-          [=](const ResultPart& part) { return percent_cell(joules(part) / total); }}},
-        result.parts));
+    report.blocks.push_back(
+        table_of<ResultPart>("Energy by part",
+                             {{{"Part", "", "part"}, &ResultPart::name},
+                              {least_best("Runs", "", "repeat"),
+                               [](const ResultPart& part) {
+                                   return Cell{fmt::format("{:g}", part.repeat), part.repeat};
+                               }},
+                              {least_best("Energy", "mJ", "energy_j"), 1e-3, joules},
+                              {least_best("Share", "%", "share"),
+                               [=](const ResultPart& part) { return percent_cell(joules(part) / total); }}},
+                             result.parts));
     if (!view.subgraphs)
         return;
     for (const ResultPart& part : result.parts) {

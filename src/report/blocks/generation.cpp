@@ -1,12 +1,12 @@
 #include "report/blocks/generation_report.hpp"
 
 #include "archsim/compare/metric.hpp"
-#include "compare/offload.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/failure_notes.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
+#include "result/offload.hpp"
 
 #include <fmt/format.h>
 
@@ -21,28 +21,29 @@ namespace {
 
 using GenerationColumns = std::vector<ColumnOf<const Result*>>;
 
-bool estimated(const Result* r) {
+bool has_generation_estimate(const Result* r) {
     return r->ok();
 }
 
 /// A number of every result with a prompt; unknown where it is not above zero.
-ColumnOf<const Result*> number(Column column, double unit, double (*of)(const GenerationEstimate&)) {
-    return {std::move(column), unit,
-            [of](const Result* r) { return positive(of(*r->generation)); }};
+ColumnOf<const Result*> generation_number(Column column, double unit,
+                                          double (*of)(const GenerationEstimate&)) {
+    return {std::move(column), unit, [of](const Result* r) { return positive(of(*r->generation)); }};
 }
 
 /// A time and its interval, where the result has it.
 void add_time(GenerationColumns& columns, const char* heading, const std::string& key,
               double (*time)(const GenerationEstimate&), Interval (*interval)(const GenerationEstimate&)) {
-    append_columns(
-        columns,
-        where<const Result*>(estimated,
-              {number(least_best(heading, "ms", key + "_s"), 1e-3, time),
-               {interval_column("90 %", "ms", key + "_low_s", key + "_high_s", 3), [time, interval](const Result* r) {
-                    const GenerationEstimate& g = *r->generation;
-                    const Interval i = interval(g);
-                    return time(g) > 0 ? interval_cell(1e-3, i.low, time(g), i.high) : Cell{};
-                }}}));
+    append_columns(columns,
+                   where<const Result*>(has_generation_estimate,
+                                        {generation_number(least_best(heading, "ms", key + "_s"), 1e-3, time),
+                                         {interval_column("90 %", "ms", key + "_low_s", key + "_high_s", 3),
+                                          [time, interval](const Result* r) {
+                                              const GenerationEstimate& g = *r->generation;
+                                              const Interval i = interval(g);
+                                              return time(g) > 0 ? interval_cell(1e-3, i.low, time(g), i.high)
+                                                                 : Cell{};
+                                          }}}));
 }
 
 GenerationColumns generation_columns(bool serving) {
@@ -63,32 +64,33 @@ GenerationColumns generation_columns(bool serving) {
         [](G g) { return g.time_per_output_token_interval; });
     append_columns(
         columns,
-        where<const Result*>(estimated,
-              {number(most_best("Per user", "tokens/s", "tokens_per_s_stream"), 1,
-                      [](G g) { return g.tokens_per_s_stream; }),
-               number(most_best("Total", "tokens/s", "tokens_per_s_total", 1), 1,
-                      [](G g) { return g.tokens_per_s_total; }),
-               number(least_best("Energy", "J/token", "energy_per_token_j"), 1,
-                      [](G g) { return g.energy_per_token_j; }),
-               number(least_best("Energy", "J/prompt token", "energy_per_prompt_token_j", 2), 1,
-                      [](G g) { return g.energy_per_prompt_token_j(); }),
-               number(least_best("Energy", "J/request", "energy_per_request_j", 2), 1,
-                      [](G g) { return g.energy_per_request_j(); }),
-               number(least_best("Power", "W/device", "power_per_device_w", 1), 1,
-                      [](G g) { return g.power_per_device_w(); }),
-               number(least_best("Power", "W/replica", "power_w", 2), 1,
-                      [](G g) { return g.power_per_device_w() * g.devices; })}));
-    append_columns(columns,
-                   {number(least_best("Weights", "GB", "weight_bytes"), 1e9, [](G g) { return g.weight_bytes; }),
-                    number(least_best("KV cache", "GB", "kv_cache_bytes", 1), 1e9,
-                           [](G g) { return g.kv_cache_bytes; }),
-                    number(least_best("Need/device", "GB", "memory_bytes_per_device", 1), 1e9,
-                           [](G g) { return g.memory_bytes; }),
-                    number(most_best("Has", "GB", "memory_capacity_bytes_per_device", 1), 1e9,
-                           [](G g) { return g.memory_capacity_bytes; })});
+        where<const Result*>(
+            has_generation_estimate,
+            {generation_number(most_best("Per user", "tokens/s", "tokens_per_s_stream"), 1,
+                               [](G g) { return g.tokens_per_s_stream; }),
+             generation_number(most_best("Total", "tokens/s", "tokens_per_s_total", 1), 1,
+                               [](G g) { return g.tokens_per_s_total; }),
+             generation_number(least_best("Energy", "J/token", "energy_per_token_j"), 1,
+                               [](G g) { return g.energy_per_token_j; }),
+             generation_number(least_best("Energy", "J/prompt token", "energy_per_prompt_token_j", 2), 1,
+                               [](G g) { return g.energy_per_prompt_token_j(); }),
+             generation_number(least_best("Energy", "J/request", "energy_per_request_j", 2), 1,
+                               [](G g) { return g.energy_per_request_j(); }),
+             generation_number(least_best("Power", "W/device", "power_per_device_w", 1), 1,
+                               [](G g) { return g.power_per_device_w(); }),
+             generation_number(least_best("Power", "W/replica", "power_w", 2), 1,
+                               [](G g) { return g.power_per_device_w() * g.devices; })}));
+    append_columns(columns, {generation_number(least_best("Weights", "GB", "weight_bytes"), 1e9,
+                                               [](G g) { return g.weight_bytes; }),
+                             generation_number(least_best("KV cache", "GB", "kv_cache_bytes", 1), 1e9,
+                                               [](G g) { return g.kv_cache_bytes; }),
+                             generation_number(least_best("Need/device", "GB", "memory_bytes_per_device", 1),
+                                               1e9, [](G g) { return g.memory_bytes; }),
+                             generation_number(most_best("Has", "GB", "memory_capacity_bytes_per_device", 1),
+                                               1e9, [](G g) { return g.memory_capacity_bytes; })});
     if (serving)
-        columns.push_back(number(most_best("Serving", "tokens/s", "serving_tokens_per_s"), 1,
-                                 [](G g) { return g.serving.tokens_per_s; }));
+        columns.push_back(generation_number(most_best("Serving", "tokens/s", "serving_tokens_per_s"), 1,
+                                            [](G g) { return g.serving.tokens_per_s; }));
     columns.emplace_back(Column{"Stack", "", "runtime", Align::left, 2},
                          [](const Result* r) { return r->runtime ? r->runtime->id : std::string(); });
     return columns;

@@ -1,10 +1,10 @@
 #include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/columns.hpp"
 
-#include "compare/shown_pass.hpp"
 #include "report/blocks/name_pattern.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/subgraph_table.hpp"
+#include "result/shown_pass.hpp"
 
 #include <fmt/format.h>
 
@@ -50,17 +50,18 @@ GroupRow row_of(const Result& result, const SubgraphGroup& group) {
 
 std::vector<ColumnOf<GroupRow>> group_columns(double total_s, const UnitOfColumn& joules) {
     using G = GroupRow;
-    return {{{"Subgraph", "", "subgraph"}, &G::name},
-            {most_best("Count", "", "count"), [](const G& g) { return g.count ? whole_cell(*g.count) : Cell{}; }},
-            {{"Kind", "", "kind", Align::left, 1}, &G::kind},
-            {least_best("Time", "µs", "latency_s"), 1e-6, &G::seconds},
-            {least_best("Share", "%", "share"), [=](const G& g) { return percent_cell(g.seconds / total_s); }},
-            {{"Bound by", "", "binding"}, &G::bound},
-            {most_best("Util", "%", "utilization", 2),
-             [](const G& g) { return g.utilization ? percent_cell(*g.utilization) : Cell{}; }},
-            {least_best("Energy", joules.name, "energy_j", 3), joules.factor, &G::joules},
-            {{"Allocation", "", "allocation", Align::left, 4},
-             [](const G& g) { return text_cell(g.allocation); }}};
+    return {
+        {{"Subgraph", "", "subgraph"}, &G::name},
+        {most_best("Count", "", "count"), [](const G& g) { return g.count ? whole_cell(*g.count) : Cell{}; }},
+        {{"Kind", "", "kind", Align::left, 1}, &G::kind},
+        {least_best("Time", "µs", "latency_s"), 1e-6, &G::seconds},
+        {least_best("Share", "%", "share"), [=](const G& g) { return percent_cell(g.seconds / total_s); }},
+        {{"Bound by", "", "binding"}, &G::bound},
+        {most_best("Util", "%", "utilization", 2),
+         [](const G& g) { return g.utilization ? percent_cell(*g.utilization) : Cell{}; }},
+        {least_best("Energy", joules.name, "energy_j", 3), joules.factor, &G::joules},
+        {{"Allocation", "", "allocation", Align::left, 4},
+         [](const G& g) { return text_cell(g.allocation); }}};
 }
 
 } // namespace

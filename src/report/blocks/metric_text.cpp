@@ -1,7 +1,7 @@
 #include "report/blocks/metric_text.hpp"
 
-#include "compare/generation_metrics.hpp"
 #include "report/blocks/number_format.hpp"
+#include "result/generation_metrics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -82,8 +82,9 @@ bool said_by_another(const Metric& metric, std::span<const Result> results, cons
 }
 
 Column column_of(const Metric& metric) {
-    return {metric.heading,  metric.column_unit, metric.field,
-            Align::right,    metric.priority,    metric.better == Better::lower ? BestIs::least : BestIs::most};
+    return {metric.heading,  metric.column_unit,
+            metric.field,    Align::right,
+            metric.priority, metric.better == Better::lower ? BestIs::least : BestIs::most};
 }
 
 Cell cell_of(const Metric& metric, const std::optional<Measure>& measure) {
@@ -91,7 +92,8 @@ Cell cell_of(const Metric& metric, const std::optional<Measure>& measure) {
 }
 
 Cell interval_cell_of(const Metric& metric, const std::optional<Measure>& measure) {
-    return measure ? interval_cell(1 / metric.scale, measure->interval.low, measure->value, measure->interval.high)
+    return measure ? interval_cell(1 / metric.scale, measure->interval.low, measure->value,
+                                   measure->interval.high)
                    : Cell{};
 }
 

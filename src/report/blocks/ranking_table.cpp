@@ -1,12 +1,12 @@
 #include "report/blocks/ranking_table.hpp"
 
-#include "compare/mixed_formats.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/failure_notes.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_sources.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
+#include "result/mixed_formats.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -31,7 +31,7 @@ bool several_stacks(std::span<const Result> results) {
     return devices.size() < results.size();
 }
 
-bool estimated(const RankingRow& row) {
+bool is_estimated(const RankingRow& row) {
     return row.result->ok();
 }
 
@@ -56,7 +56,7 @@ void add_ranking_metrics(RankingColumns& columns, std::span<const Result> result
                                }}};
         if (ranks && !m->low_field.empty())
             own.push_back(interval_column_of<RankingRow>(*m, 1, measure));
-        append_columns(columns, where(estimated, std::move(own)));
+        append_columns(columns, where(is_estimated, std::move(own)));
     }
 }
 
@@ -81,22 +81,22 @@ RankingColumns ranking_columns(std::span<const Result> results, const Metric& by
                                            : Tone::plain};
                        }});
     if (std::any_of(results.begin(), results.end(), [](const Result& r) { return r.estimate.projected; }))
-        append_columns(columns, where<RankingRow>(estimated, {{{"Basis", "", "belief", Align::left, 2},
-                                                               [](const RankingRow& row) {
-                                                                   const bool projected =
-                                                                       row.result->estimate.projected;
-                                                                   return Cell{projected ? "projected" : "measured",
-                                                                               {},
-                                                                               projected ? Tone::muted : Tone::plain};
-                                                               }}}));
+        append_columns(
+            columns, where<RankingRow>(is_estimated,
+                                       {{{"Basis", "", "belief", Align::left, 2}, [](const RankingRow& row) {
+                                             const bool projected = row.result->estimate.projected;
+                                             return Cell{projected ? "projected" : "measured",
+                                                         {},
+                                                         projected ? Tone::muted : Tone::plain};
+                                         }}}));
     // Where formats differ every width shows them.
-    append_columns(columns,
-                   where<RankingRow>(
-                       estimated,
-                       {{{"Precision", "", "executed_precision", Align::left, mixed_formats(results) ? 0 : 1},
-                         [](const RankingRow& row) {
-                             return marked(multiplied_format(*row.result), MarkedCell::precision, *row.result);
-                         }}}));
+    append_columns(
+        columns, where<RankingRow>(
+                     is_estimated,
+                     {{{"Precision", "", "executed_precision", Align::left, mixed_formats(results) ? 0 : 1},
+                       [](const RankingRow& row) {
+                           return marked(multiplied_format(*row.result), MarkedCell::precision, *row.result);
+                       }}}));
     add_ranking_metrics(columns, results, by, view, false);
     columns.push_back({{"Stack", "", "runtime", Align::left, several_stacks(results) ? 0 : 3},
                        [](const RankingRow& row) { return Cell{runtime_label(*row.result)}; }});

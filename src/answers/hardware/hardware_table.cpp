@@ -1,0 +1,213 @@
+// The list of devices as report blocks. Text form:
+//
+//   GPU (46)
+//   Name          Year  Node  INT8   FP16/BF16  FP32    Memory  Bandwidth  Power  Price   Modes  Default
+//   stack  Sourced
+//                       nm    TOPS   TFLOPS     TFLOPS  GB      GB/s       W      USD of numbers
+//   RTX-4090      2022  5     661    330        82.6    24      1008       450    1599    -      tensorrt 62
+//   %
+//
+// INT8, FP16 and FP32 are dense peaks: the matrix engines, or the vector engines where there are none
+// (followed by "v"). "Sourced" is the share of the entry's numbers that are not assumed.
+
+#include "answers/hardware/hardware_list.hpp"
+#include "answers/hardware/list_verdicts.hpp"
+#include "answers/hardware/sheet_text.hpp"
+#include "report/blocks/columns.hpp"
+#include "report/blocks/number_format.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+namespace archsim {
+
+namespace {
+
+constexpr double kTera = 1e12;
+constexpr double kGiga = 1e9;
+
+/// Facts are shown as stated, not rounded.
+Cell fact_cell(const Fact& fact, double unit) {
+    if (!fact.known())
+        return {};
+    return {fmt::format("{:.5g}", fact.value / unit), fact.value};
+}
+
+/// Matrix peak of the first format that an engine has, or the vector peak, marked "v".
+Cell peak_cell(const Device& device, const std::vector<Precision>& formats) {
+    for (const Precision precision : formats)
+        if (const double matrix = device.peak(EngineClass::matrix, precision); matrix > 0)
+            return cell_in(kTera, matrix);
+    for (const Precision precision : formats)
+        if (const double vector = device.peak(EngineClass::vector, precision); vector > 0)
+            return Cell{format_number(vector / kTera) + "v", vector};
+    return {};
+}
+
+std::string modes_text(const HardwareRow& row) {
+    if (!row.power_mode.empty())
+        return row.power_mode;
+    std::string text;
+    for (const PowerMode& mode : row.device->power_modes)
+        text += (text.empty() ? "" : " ") + mode.name;
+    return text;
+}
+
+double known_share(const SourceCounts& sources) {
+    const double total = static_cast<double>(sources.total());
+    return total > 0 ? 1 - static_cast<double>(sources[SourceKind::assumed]) / total : 0;
+}
+
+enum class Layout : std::uint8_t {
+    grouped,    ///< one table per family, for terminals
+    document,   ///< the same with explanations and kinds of source
+    spreadsheet ///< one table
+};
+
+Layout layout_for(Format format) {
+    if (format == Format::csv)
+        return Layout::spreadsheet;
+    return format == Format::text ? Layout::grouped : Layout::document;
+}
+
+using HardwareColumns = std::vector<ColumnOf<const HardwareRow*>>;
+
+HardwareColumns hardware_columns(Layout layout) {
+    using R = const HardwareRow*;
+    const auto dram = [](Fact Dram::*of) {
+        return [of](R row) {
+            const auto& memory = row->device->dram;
+            return memory ? fact_cell((*memory).*of, kGiga) : Cell{};
+        };
+    };
+    const auto peak = [](std::initializer_list<Precision> formats) {
+        return [formats = std::vector(formats)](R row) { return peak_cell(*row->device, formats); };
+    };
+    HardwareColumns columns = {{{"Name", "", "id"}, [](R row) { return row->device->id; }}};
+    if (layout == Layout::spreadsheet)
+        columns.emplace_back(Column{"Family", "", "family"},
+                             [](R row) { return name_of(row->device->family); });
+    append_columns(
+        columns,
+        {{most_best("Year", "", "year", 2),
+          [](R row) { return count_cell(row->device->year > 0, row->device->year); }},
+         {least_best("Node", "nm", "process_nm", 4),
+          [](R row) { return fact_cell(row->device->process_nm, 1); }},
+         {most_best("INT8", "TOPS", "int8_ops_per_s"), peak({Precision::int8})},
+         {most_best("FP16/BF16", "TFLOPS", "fp16_ops_per_s"), peak({Precision::fp16, Precision::bf16})},
+         {most_best("FP32", "TFLOPS", "fp32_ops_per_s", 1), peak({Precision::fp32})},
+         {most_best("Memory", "GB", "memory_bytes", 1), dram(&Dram::capacity)},
+         {most_best("Bandwidth", "GB/s", "bandwidth_bytes_per_s"), dram(&Dram::bandwidth)},
+         {least_best("Power", "W", "power_w"),
+          [](R row) {
+              const PowerMode* mode =
+                  row->power_mode.empty() ? nullptr : row->device->power_mode(row->power_mode);
+              return fact_cell(mode != nullptr && mode->limit.known() ? mode->limit : row->device->tdp, 1);
+          }},
+         {least_best("Price", "USD", "price_usd", 3),
+          [](R row) {
+              return row->device->list_price ? fact_cell(row->device->list_price->amount, 1) : Cell{};
+          }},
+         {{"Default stack", "", "default_runtime", Align::left, 1},
+          [](R row) { return row->device->default_runtime; }},
+         {{"Power modes", "", "power_modes", Align::left, 3}, [](R row) { return modes_text(*row); }}});
+    if (layout == Layout::grouped)
+        columns.emplace_back(most_best("Sourced", "of numbers", "sourced_share", 2),
+                             [](R row) { return share_cell(known_share(row->sources)); });
+    else
+        columns.emplace_back(Column{"Sources", "numbers", "sources", Align::left, 2},
+                             [](R row) { return counts_text(row->sources); });
+    return columns;
+}
+
+void add_introduction(const HardwareList& list, Report& report) {
+    report.blocks.push_back(Paragraph{fmt::format("The hardware database describes {} devices. Peaks are "
+                                                  "dense: units x operations per clock x clock, with 1 "
+                                                  "multiply-accumulate = 2 operations; \"v\" marks a format "
+                                                  "that only the vector engines have. \"Sources\" "
+                                                  "counts the numbers of an entry by where they come from.",
+                                                  list.rows.size())});
+    struct Kind {
+        SourceKind kind;
+        const char* meaning;
+    };
+    SourceCounts all;
+    for (const HardwareRow& row : list.rows)
+        all += row.sources;
+    report.blocks.push_back(table_of<Kind>(
+        {},
+        {{{"Kind", "", "kind"}, [](const Kind& k) { return name_of(k.kind); }},
+         {most_best("Numbers", "", "numbers"), [&](const Kind& k) { return whole_cell(all[k.kind]); }},
+         {{"Meaning", "", "meaning"}, &Kind::meaning}},
+        std::array{
+            Kind{SourceKind::datasheet,
+                 "stated by the maker; \"unverified\" where the document was not at hand"},
+            Kind{SourceKind::paper, "published research"},
+            Kind{SourceKind::measured, "published measurement"},
+            Kind{SourceKind::derived, "arithmetic on other numbers"},
+            Kind{SourceKind::fitted, "parameter of a fit to n measurements, with its error"},
+            Kind{SourceKind::tuned, "chosen with measurements of networks in view, without a recorded fit"},
+            Kind{SourceKind::assumed, "estimate without a published figure"}}));
+}
+
+void add_deployments(const HardwareList& list, Report& report) {
+    using D = Deployment;
+    if (!list.deployments.empty())
+        report.blocks.push_back(
+            table_of<D>("Deployments (--deployment)",
+                        {{{"Id", "", "id"}, &D::id},
+                         {{"Title", "", "title"}, &D::title},
+                         {{"For", "", "use"}, &D::description},
+                         {{"Hardware", "", "devices"}, [](const D& d) { return joined(d.hardware, " "); }}},
+                        list.deployments));
+}
+
+} // namespace
+
+Report describe(const HardwareList& list, PlainView, Format format) {
+    const Layout layout = layout_for(format);
+    Report report;
+    report.title = "Hardware";
+    std::vector<const HardwareRow*> all;
+    for (const HardwareRow& row : list.rows)
+        all.push_back(&row);
+    if (layout == Layout::spreadsheet) {
+        report.blocks.push_back(table_of({}, hardware_columns(layout), all));
+        return report;
+    }
+    const bool document = layout == Layout::document;
+    report.blocks.push_back(Heading{1, "HARDWARE"});
+    report.blocks.push_back(Takeaway{verdict_lines(list)});
+    if (document)
+        add_introduction(list, report);
+    if (!list.deployment.empty()) {
+        report.blocks.push_back(
+            table_of(fmt::format("{} ({})", list.deployment, all.size()), hardware_columns(layout), all));
+        return report;
+    }
+    for (const Family family : families()) {
+        std::vector<const HardwareRow*> rows;
+        std::copy_if(all.begin(), all.end(), std::back_inserter(rows),
+                     [&](const HardwareRow* row) { return row->device->family == family; });
+        if (rows.empty())
+            continue;
+        const std::string title = fmt::format("{} ({})", title_of(family), rows.size());
+        if (document)
+            report.blocks.push_back(Heading{2, title});
+        report.blocks.push_back(table_of(document ? std::string() : title, hardware_columns(layout), rows));
+    }
+    add_deployments(list, report);
+    if (!document && !all.empty())
+        report.blocks.push_back(
+            Paragraph{"Dense peaks, 1 multiply-accumulate = 2 operations; v: vector engines only. Sourced: "
+                      "share of the "
+                      "entry's numbers that are not assumed. --show NAME lists every number with its source.",
+                      Tone::muted});
+    return report;
+}
+
+} // namespace archsim

@@ -1,0 +1,273 @@
+// The profile of a graph as report blocks: facts, a table by type, the module tree, the largest operators.
+
+#include "answers/profile/graph_profile.hpp"
+
+#include "ops/given_values.hpp"
+#include "ops/uncounted.hpp"
+#include "report/blocks/columns.hpp"
+#include "report/blocks/finding_text.hpp"
+#include "report/blocks/name_pattern.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/precision_text.hpp"
+#include "report/blocks/shape_text.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+
+namespace archsim {
+
+namespace {
+
+/// What a row counts; unknown where nothing is known, a bound where a part is.
+template <class Row, class Sums>
+std::vector<ColumnOf<Row>> sum_columns(Sums sums_of) {
+    const auto sum = [sums_of](auto of, std::string (*text)(double)) {
+        return [=](const Row& row) {
+            const ProfileSums& sums = sums_of(row);
+            const double value = std::invoke(of, sums);
+            if (sums.unknown == 0)
+                return Cell{text(value), value};
+            return value == 0 || sums.unknown == sums.operators ? Cell{} : bound_cell(text(value), value);
+        };
+    };
+    return {{least_best("MACs", "", "macs"), sum(&ProfileSums::macs, format_count)},
+            {least_best("Operations", "", "operations"), sum(&ProfileSums::operations, format_count)},
+            {least_best("Parameters", "", "parameters", 1), sum(&ProfileSums::parameters, format_count)},
+            {least_best("Weights", "read", "weight_bytes", 3), sum(&ProfileSums::weight_bytes, format_bytes)},
+            {least_best("Activations", "read + written", "activation_bytes", 2),
+             sum(&ProfileSums::activation_bytes, format_bytes)},
+            {most_best("Intensity", "ops/byte", "operations_per_byte", 1), 1, [sums_of](const Row& row) {
+                 return known(sums_of(row).unknown == 0, sums_of(row).intensity());
+             }}};
+}
+
+template <class Row, class Sums, class Rows>
+Table table_with_sums(std::string title, std::vector<ColumnOf<Row>> columns, Sums sums_of, const Rows& rows) {
+    append_columns(columns, sum_columns<Row>(sums_of));
+    return table_of(std::move(title), columns, rows);
+}
+
+Table type_table(const GraphProfile& profile) {
+    using T = TypeProfile;
+    const ProfileSums& all = profile.totals;
+    return table_with_sums<T>(
+        "By operator type",
+        {{{"Type", "", "type"}, &T::type},
+         {most_best("Count", "", "count"), [](const T& t) { return count_cell(true, t.sums.operators); }},
+         {most_best("Share", "of ops", "share", 1),
+          [&](const T& t) {
+              return all.unknown > 0
+                         ? Cell{}
+                         : share_cell(all.operations > 0 ? t.sums.operations / all.operations : 0);
+          }}},
+        [](const T& t) -> const ProfileSums& { return t.sums; }, profile.types);
+}
+
+Table module_table(const GraphProfile& profile, int depth) {
+    using M = ModuleProfile;
+    std::vector<M> shown;
+    std::copy_if(profile.modules.begin(), profile.modules.end(), std::back_inserter(shown),
+                 [&](const M& module) { return module.depth <= depth; });
+    return table_with_sums<M>(
+        "By module",
+        {{{"Module", "", "module"},
+          [](const M& m) { return std::string(2 * static_cast<std::size_t>(m.depth), ' ') + m.name; }},
+         {most_best("Operators", "", "operators", 2),
+          [](const M& m) { return count_cell(true, m.sums.operators); }}},
+        [](const M& m) -> const ProfileSums& { return m.sums; }, shown);
+}
+
+double key_of(const ProfileSums& sums, ProfileOrder order) {
+    switch (order) {
+    case ProfileOrder::operations:
+        return sums.operations;
+    case ProfileOrder::macs:
+        return sums.macs;
+    case ProfileOrder::bytes:
+        return sums.bytes();
+    case ProfileOrder::parameters:
+        return sums.parameters;
+    case ProfileOrder::intensity:
+        return sums.intensity();
+    case ProfileOrder::graph:
+        break;
+    }
+    return 0; // all alike: the order of the graph stays
+}
+
+/// Operators whose names differ in numbers alone, of one type and shape.
+struct OperatorGroup {
+    std::vector<std::string> names;
+    const OperatorProfile* first;
+    ProfileSums sums;
+};
+
+/// Each of its own where they are not to stand `together`.
+std::vector<OperatorGroup> operator_groups(const GraphProfile& profile, bool together) {
+    std::vector<OperatorGroup> groups;
+    std::map<std::string, std::size_t> known;
+    for (const OperatorProfile& item : profile.operators) {
+        const std::string key =
+            !together ? std::string()
+                      : fmt::format("{} {} {} {} {}", item.op->type, name_shape(item.op->name),
+                                    item.sums.operations, item.sums.bytes(), item.sums.parameters);
+        const auto [at, fresh] = known.try_emplace(key, groups.size());
+        if (fresh || !together) {
+            at->second = groups.size();
+            groups.push_back({{}, &item, {}});
+        }
+        groups[at->second].names.push_back(item.op->name);
+        groups[at->second].sums += item.sums;
+    }
+    return groups;
+}
+
+Table operator_table(const GraphProfile& profile, const GraphProfileView& view) {
+    const bool together = view.top > 0 && view.order != ProfileOrder::graph;
+    std::vector<OperatorGroup> groups = operator_groups(profile, together);
+    std::stable_sort(groups.begin(), groups.end(), [&](const OperatorGroup& a, const OperatorGroup& b) {
+        return key_of(a.sums, view.order) > key_of(b.sums, view.order);
+    });
+    std::string title = view.order == ProfileOrder::graph
+                            ? std::string("Operators")
+                            : fmt::format("Operators by {}", name_of(view.order));
+    if (const auto top = static_cast<std::size_t>(std::max(0, view.top)); top > 0 && top < groups.size()) {
+        title += fmt::format(", the first {} of {}{}", top, groups.size(), together ? " kinds" : "");
+        groups.erase(groups.begin() + view.top, groups.end());
+    }
+    using G = OperatorGroup;
+    return table_with_sums<G>(
+        std::move(title),
+        {{{"Operator", "", "name"},
+          [](const G& g) {
+              return g.names.size() == 1 ? g.first->op->name
+                                         : fmt::format("{} x {}", g.names.size(), common_name(g.names));
+          }},
+         {{"Type", "", "type"}, [](const G& g) { return g.first->op->type; }},
+         {{"Inputs", "", "inputs", Align::left, 2},
+          [&](const G& g) {
+              return text_cell(shapes_text(*profile.graph, activations_of(*profile.graph, *g.first->op)));
+          }},
+         {{"Outputs", "", "outputs", Align::left, 1},
+          [&](const G& g) { return text_cell(shapes_text(*profile.graph, g.first->op->outputs)); }}},
+        [](const G& g) -> const ProfileSums& { return g.sums; }, groups);
+}
+
+Table tensor_table(const ShapedGraph& graph) {
+    using T = ShapedTensor;
+    Table table = table_of<T>(
+        "Tensors",
+        {{{"Tensor", "", "tensor"}, &T::name},
+         {{"Type", "", "type"}, [](const T& t) { return name_of(t.type); }},
+         {{"Shape", "", "shape"}, [](const T& t) { return shape_text(t) + (t.data_dependent ? " *" : ""); }},
+         {{"Role", "", "role", Align::left, 1},
+          [](const T& t) {
+              return t.role == TensorRole::input         ? "input"
+                     : t.role == TensorRole::initializer ? "initializer"
+                     : t.constant                        ? "constant"
+                                                         : "computed";
+          }},
+         {least_best("Size", "", "bytes", 1),
+          [](const T& t) {
+              const double bytes = t.elements() * t.stored_bits() / 8;
+              return t.known ? Cell{format_bytes(bytes), bytes} : Cell{};
+          }}},
+        graph.tensors);
+    if (std::any_of(graph.tensors.begin(), graph.tensors.end(), [](const T& t) { return t.data_dependent; }))
+        table.notes.push_back("* depends on data at run time: an upper bound, or the size given with --dim");
+    return table;
+}
+
+Facts summary(const GraphProfile& profile, bool totals_known) {
+    Facts facts;
+    const auto add = [&](const char* name, std::string value) {
+        facts.items.push_back({name, std::move(value)});
+    };
+    if (std::string dims = sizes_text(profile.graph->dims); !dims.empty())
+        add("Sizes", std::move(dims));
+    add("Operators", fmt::format("{} at run time, {} folded", profile.operators.size(),
+                                 profile.graph->operators.size() - profile.operators.size()));
+    const ProfileSums& totals = profile.totals;
+    if (!profile.precisions.empty())
+        add("Precision", precision_text(profile.precisions));
+    if (!totals_known) {
+        add("Totals", "withheld: a part of the model is not understood (see the findings)");
+        return facts;
+    }
+    const std::string mark = profile.complete ? "" : " (incomplete)";
+    add("Parameters", format_count(profile.graph->parameters()) + mark);
+    const std::string widths = weight_text(weight_mix(*profile.graph));
+    add("Weights",
+        format_bytes(profile.stored_weight_bytes) + (widths.empty() ? "" : " (" + widths + ")") + mark);
+    add("Multiply-accumulates", fmt::format("{} ({} operations){}", format_count(totals.macs),
+                                            format_count(totals.operations), mark));
+    add("Activation traffic", format_bytes(totals.activation_bytes) + " unfused" + mark);
+    add("Arithmetic intensity", format_number(totals.intensity()) + " operations per byte" + mark);
+    return facts;
+}
+
+/// Size and work in a line, and the operator that does most of it.
+Takeaway profile_takeaway(const GraphProfile& profile, bool totals_known) {
+    if (const auto sizes = sizes_wanted(profile.graph->findings); !totals_known && !sizes.empty())
+        return {{fmt::format("{}: needs {}, for example {}.", profile.name,
+                             sizes.size() == 1 ? "a size" : "sizes", fmt::join(sizes, " "))}};
+    if (!totals_known)
+        return {
+            {fmt::format("{}: a part of the model is not understood; the findings say which.", profile.name),
+             fmt::format("Of it {}.", uncounted_text(*profile.graph))}};
+    const ProfileSums& totals = profile.totals;
+    Takeaway takeaway{
+        {fmt::format("{}: {} multiply-accumulates, {} parameters in {}, {} operators.", profile.name,
+                     format_count(totals.macs), format_count(profile.graph->parameters()),
+                     format_bytes(profile.stored_weight_bytes), profile.operators.size())}};
+    if (!profile.complete)
+        takeaway.lines.insert(takeaway.lines.begin(),
+                              fmt::format("Incomplete: {}.", uncounted_text(*profile.graph)));
+    const auto most = std::max_element(
+        profile.types.begin(), profile.types.end(),
+        [](const TypeProfile& a, const TypeProfile& b) { return a.sums.operations < b.sums.operations; });
+    if (most != profile.types.end() && totals.operations > 0)
+        takeaway.lines.push_back(fmt::format(
+            "{} does {} of the operations; {} operations per byte unfused.", most->type,
+            format_percent(most->sums.operations / totals.operations), format_number(totals.intensity())));
+    return takeaway;
+}
+
+Bullets finding_list(const std::vector<Finding>& findings) {
+    Bullets bullets;
+    for (const FindingLine& line : finding_lines(findings))
+        bullets.items.push_back(fmt::format("{}: {}", name_of(line.severity), line.text));
+    return bullets;
+}
+
+} // namespace
+
+Report describe(const GraphProfile& profile, const GraphProfileView& view, Format format) {
+    Report report;
+    report.title = "Graph profile: " + profile.name;
+    const bool totals_known = profile.complete || view.allow_unknown;
+    if (format == Format::csv) {
+        GraphProfileView all = view;
+        all.top = 0;
+        report.blocks.emplace_back(operator_table(profile, all));
+        return report;
+    }
+    report.blocks.emplace_back(Heading{1, report.title});
+    report.blocks.emplace_back(profile_takeaway(profile, totals_known));
+    report.blocks.emplace_back(summary(profile, totals_known));
+    report.blocks.emplace_back(type_table(profile));
+    if (view.depth > 0)
+        report.blocks.emplace_back(module_table(profile, view.depth));
+    report.blocks.emplace_back(operator_table(profile, view));
+    if (view.tensors)
+        report.blocks.emplace_back(tensor_table(*profile.graph));
+    if (!profile.graph->findings.empty()) {
+        report.blocks.emplace_back(Heading{2, "Findings"});
+        report.blocks.emplace_back(finding_list(profile.graph->findings));
+    }
+    return report;
+}
+
+} // namespace archsim

@@ -1,0 +1,126 @@
+#include "answers/profile/operator_list.hpp"
+
+#include "report/blocks/columns.hpp"
+#include "report/render/answer_document.hpp"
+#include "report/render/answer_schemas.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <tuple>
+#include <vector>
+
+namespace archsim {
+
+namespace {
+
+std::string_view domain_name(const OperatorRow& row) {
+    return row.domain.empty() ? std::string_view("ai.onnx") : row.domain;
+}
+
+std::vector<const OperatorRow*> by_domain(const OperatorRegistry& operators) {
+    std::vector<const OperatorRow*> rows;
+    for (const OperatorRow& row : operators.rows())
+        rows.push_back(&row);
+    std::sort(rows.begin(), rows.end(), [](const OperatorRow* a, const OperatorRow* b) {
+        return std::tuple(domain_name(*a), a->name) < std::tuple(domain_name(*b), b->name);
+    });
+    return rows;
+}
+
+using OperatorColumns = std::vector<ColumnOf<const OperatorRow*>>;
+
+OperatorColumns operator_columns(bool with_domain) {
+    using R = const OperatorRow*;
+    /// Operations per element where a fixed number describes them.
+    const auto cost = [](double ElementCost::*of) {
+        return [of](R row) {
+            const double value = row->cost.*of;
+            return row->cost.vector > 0 || row->cost.special > 0 ? Cell{fmt::format("{}", value), value}
+                                                                 : text_cell("");
+        };
+    };
+    OperatorColumns columns;
+    if (with_domain)
+        columns.emplace_back(Column{"Domain", "", "domain"}, [](R row) { return domain_name(*row); });
+    append_columns(columns,
+                   {{{"Operator", "", "name"}, [](R row) { return row->name; }},
+                    {most_best("Since", "", "since"), 1, [](R row) { return row->since; }},
+                    {{"Kind", "", "kind"}, [](R row) { return name_of(row->kind); }},
+                    {{"Fusion", "", "fusion", Align::left, 1}, [](R row) { return name_of(row->fusion); }},
+                    {least_best("Vector", "", "vector_per_element", 2), cost(&ElementCost::vector)},
+                    {least_best("Special", "", "special_per_element", 2), cost(&ElementCost::special)},
+                    {{"Meaning and count", "", "doc", Align::left, 3},
+                     [](R row) { return text_cell(std::string(row->doc)); }}});
+    return columns;
+}
+
+} // namespace
+
+Report describe(const OperatorRegistry& operators, PlainView, Format format) {
+    const bool one_table = format == Format::csv;
+    const auto rows = by_domain(operators);
+    Report report;
+    report.title = "Operators";
+    report.blocks.emplace_back(Heading{1, report.title});
+    report.blocks.emplace_back(Paragraph{fmt::format(
+        "{} operators. Since is the first version of its domain that has the operator; every later form is "
+        "read too, up to opset {} of ai.onnx. Kind is what hardware has to do; fusion is how the operator "
+        "may join its neighbours in one kernel.",
+        rows.size(), kNewestOpset)});
+    report.blocks.emplace_back(Paragraph{
+        "Vector and special are the operations per element outside matrix products, where a fixed number "
+        "describes them (special: exp, log, erf, square root, division, trigonometry). Elements are those of "
+        "the output for elementwise kinds and of the input for reductions, normalisations and softmax. "
+        "1 multiply-accumulate = 2 operations."});
+    for (auto first = rows.begin(); first != rows.end();) {
+        const auto last =
+            one_table ? rows.end() : std::find_if(first, rows.end(), [&](const OperatorRow* row) {
+                return domain_name(*row) != domain_name(**first);
+            });
+        if (!one_table)
+            report.blocks.emplace_back(
+                Heading{2, fmt::format("{} ({})", domain_name(**first), last - first)});
+        report.blocks.emplace_back(table_of({}, operator_columns(one_table), std::span(first, last)));
+        first = last;
+    }
+    return report;
+}
+
+namespace {
+
+AnswerDocument<OperatorRegistry> operators_document() {
+    const auto cost = [](auto of) {
+        return [of](const OperatorRow& row) {
+            return known(row.cost.vector > 0 || row.cost.special > 0, row.cost.*of);
+        };
+    };
+    const Members<OperatorRow> row = {
+        {"domain", "", [](const OperatorRow& r) { return domain_name(r); }},
+        {"name", "", [](const OperatorRow& r) { return r.name; }},
+        {"since", "first version of its domain that has it", [](const OperatorRow& r) { return r.since; }},
+        {"kind", "what hardware has to do", [](const OperatorRow& r) { return name_of(r.kind); }},
+        {"fusion", "how it may join its neighbours in one kernel",
+         [](const OperatorRow& r) { return name_of(r.fusion); }},
+        {"vector_per_element", "operations; null: no fixed number describes them",
+         cost(&ElementCost::vector)},
+        {"special_per_element", "exp, log, erf, roots, division, trigonometry", cost(&ElementCost::special)},
+        {"doc", "", [](const OperatorRow& r) { return r.doc; }}};
+    return {"operators",
+            "operators that are understood",
+            {{"newest_opset", "of ai.onnx", [](const OperatorRegistry&) { return kNewestOpset; }},
+             {"operators", "", by_domain, row}}};
+}
+
+} // namespace
+
+nlohmann::ordered_json operators_schema() {
+    return operators_document().schema();
+}
+
+std::string to_json(const OperatorRegistry& operators, PlainView) {
+    return operators_document().text(operators);
+}
+
+} // namespace archsim

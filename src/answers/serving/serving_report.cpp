@@ -1,0 +1,322 @@
+#include "answers/serving/serving_report.hpp"
+
+#include "report/blocks/columns.hpp"
+#include "report/blocks/number_format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace archsim {
+
+namespace {
+
+constexpr double kServingMilli = 1e-3, kServingPercent = 100, kServingMillion = 1e6, kServingKilo = 1e3;
+
+using Served = const ServingResult*;
+
+/// A P99 and its interval.
+std::vector<ColumnOf<Served>> p99_columns(const char* heading, const std::string& key,
+                                          Percentiles ServingSummary::*of,
+                                          PercentileBounds WaitBounds::*bounds) {
+    const auto value = [of](Served r) { return (r->summary.*of).p99; };
+    return {{least_best(fmt::format("{} P99", heading), "ms", key + "_p99_s"), kServingMilli, value},
+            {interval_column("90 %", "ms", key + "_p99_low_s", key + "_p99_high_s", 1), [=](Served r) {
+                 const PercentileBounds& ends = r->bounds.*bounds;
+                 return interval_cell(kServingMilli, ends.low.p99, value(r), ends.high.p99);
+             }}};
+}
+
+/// What the abbreviations of the field mean.
+void add_latency_notes(Table& table) {
+    table.notes.emplace_back(
+        "TTFT: time to first token; TPOT: time per output token; P99: 99 of 100 requests "
+        "are no slower.",
+        "time_to_first_token_p99_s");
+    table.notes.emplace_back("E2E: from the request to the last token.", "end_to_end_p99_s");
+}
+
+std::vector<ColumnOf<Served>> serving_columns() {
+    std::vector<ColumnOf<Served>> run = {
+        {most_best("Load", "req/s", "rate_per_s"), 1, [](Served r) { return positive(r->rate_per_s); }},
+        {most_best("In flight", "", "in_flight", 2),
+         [](Served r) { return count_cell(r->in_flight > 0, static_cast<double>(r->in_flight)); }},
+        {most_best("Saturated rate", "req/s", "capacity_per_s", 1), 1,
+         [](Served r) { return positive(r->capacity_per_s); }},
+        {least_best("TTFT P50", "ms", "time_to_first_token_p50_s", 1), kServingMilli,
+         [](Served r) { return r->summary.time_to_first_s.p50; }}};
+    append_columns(run, p99_columns("TTFT", "time_to_first_token", &ServingSummary::time_to_first_s,
+                                    &WaitBounds::time_to_first_s));
+    append_columns(run, {{least_best("TPOT P50", "ms", "time_per_output_token_p50_s", 1), kServingMilli,
+                          [](Served r) { return r->summary.time_per_token_s.p50; }}});
+    append_columns(run, p99_columns("TPOT", "time_per_output_token", &ServingSummary::time_per_token_s,
+                                    &WaitBounds::time_per_token_s));
+    append_columns(
+        run,
+        {{least_best("E2E P99", "s", "end_to_end_p99_s", 2), 1,
+          [](Served r) { return r->summary.end_to_end_s.p99; }},
+         {most_best("Output", "tokens/s", "output_tokens_per_s"), 1,
+          [](Served r) { return r->summary.output_tokens_per_s; }},
+         {most_best("Batch", "", "mean_batch", 2), 1, [](Served r) { return r->outcome.batch; }},
+         {least_best("Waiting", "", "mean_waiting", 2), 1, [](Served r) { return r->summary.mean_waiting; }},
+         {least_best("Busy", "%", "utilization", 1), 1 / kServingPercent,
+          [](Served r) { return r->summary.utilization; }},
+         {least_best("Power", "W", "power_w", 1), 1, [](Served r) { return r->summary.watts; }},
+         {least_best("Output", "J/token", "joules_per_million_output_tokens", 1), kServingMillion,
+          [](Served r) { return r->summary.joules_per_million_output; }},
+         {least_best("Prompt", "J/token", "joules_per_million_prompt_tokens", 3), kServingMillion,
+          [](Served r) { return r->summary.joules_per_million_prompt; }},
+         {least_best("Output", "USD/M tok", "usd_per_million_output_tokens"), 1,
+          [](Served r) { return r->usd_per_million_output(); }},
+         {least_best("Prompt", "USD/M tok", "usd_per_million_prompt_tokens", 3), 1,
+          [](Served r) { return r->usd_per_million_prompt(); }}});
+    std::vector<ColumnOf<Served>> columns = {
+        {{"Hardware", "", "hardware"}, [](Served r) { return r->hardware; }},
+        {{"Parallel", "", "parallel"}, [](Served r) { return to_string(r->parallelism); }}};
+    append_columns(columns, where<Served>([](Served r) { return r->ok; }, std::move(run)));
+    columns.emplace_back(Column{"Stack", "", "runtime", Align::left, 3}, [](Served r) { return r->runtime; });
+    return columns;
+}
+
+/// Why the runs that failed did.
+void add_failures(std::span<const ServingResult> results, Table& table) {
+    for (const ServingResult& r : results)
+        if (!r.ok)
+            table.notes.push_back(fmt::format("{}, {}: {}", r.hardware, to_string(r.parallelism), r.reason));
+}
+
+Table serving_table(std::span<const ServingResult> results, const std::vector<Served>& order) {
+    Table table = table_of("Serving", serving_columns(), order);
+    add_latency_notes(table);
+    add_failures(results, table);
+    return table;
+}
+
+std::vector<Served> as_asked(std::span<const ServingResult> results) {
+    std::vector<Served> all;
+    for (const ServingResult& r : results)
+        all.push_back(&r);
+    return all;
+}
+
+/// By which the first line names the best: the most load within limits; else the most tokens.
+double worth(const ServingResult& r, const ServiceLevel& level) {
+    return !r.ok ? -1 : level.any() ? r.rate_per_s : r.summary.output_tokens_per_s;
+}
+
+/// What a reader must know before a number of a run is used.
+std::vector<std::string> serving_sentences(const ServingResult& r) {
+    std::vector<std::string> out;
+    if (r.overloaded)
+        out.push_back(
+            fmt::format("overloaded: the queue grows without bound above {} requests/s; what waits longest "
+                        "here would wait longer in a longer run",
+                        format_number(r.capacity_per_s)));
+    out.push_back(
+        fmt::format("KV cache: {} per token{}; {} sequences of the mean length fit; {} of the allocated "
+                    "KV-cache blocks unused on average",
+                    format_bytes(r.cache_bytes_per_token),
+                    r.fixed_cache_bytes_per_sequence > 0
+                        ? fmt::format(" and {} of fixed size per sequence (full windows, states)",
+                                      format_bytes(r.fixed_cache_bytes_per_sequence))
+                        : "",
+                    format_count(r.longest_batch), format_percent(r.outcome.cache_wasted)));
+    const ServingSummary& s = r.summary;
+    if (s.warm_up > 0)
+        out.push_back(fmt::format("the first {} of {} requests warm the engine up and are not counted",
+                                  format_count(static_cast<double>(s.warm_up)),
+                                  format_count(static_cast<double>(r.outcome.requests.size()))));
+    if (s.cached_share > 0)
+        out.push_back(fmt::format("prefix cache: {} of the prompts' tokens are found in it",
+                                  format_percent(s.cached_share)));
+    out.push_back(fmt::format(
+        "{} kJ for all {} requests: {} J and {} g CO2e per 1,000 tokens, prompts' and answers' ({} g/kWh, "
+        "facility over device power {})",
+        format_number(r.outcome.joules / kServingKilo),
+        format_count(static_cast<double>(r.outcome.requests.size())),
+        format_number(r.joules_per_thousand_tokens()), format_number(r.carbon_g_per_thousand_tokens()),
+        format_number(r.grid_intensity), format_number(r.pue)));
+    out.insert(out.end(), r.notes.begin(), r.notes.end());
+    return out;
+}
+
+Chart frontier(std::span<const ServingResult> results) {
+    Chart chart;
+    chart.kind = ChartKind::scatter;
+    chart.title = "Throughput against waiting";
+    chart.x_title = "P99 time to first token (ms)";
+    chart.y_title = "output tokens/s";
+    chart.x_log = chart.y_log = true;
+    std::map<std::string, std::size_t> series;
+    for (const ServingResult& r : results) {
+        if (!r.ok)
+            continue;
+        const auto [it, fresh] = series.try_emplace(r.hardware, chart.series.size());
+        if (fresh)
+            chart.series.push_back({r.hardware, {}});
+        chart.series[it->second].points.push_back({.label = to_string(r.parallelism),
+                                                   .x = r.summary.time_to_first_s.p99 / kServingMilli,
+                                                   .y = r.summary.output_tokens_per_s});
+    }
+    return chart;
+}
+
+Table frontier_table(std::span<const ServingResult> results, const std::vector<bool>& on) {
+    std::vector<Served> best;
+    for (std::size_t i = 0; i < results.size(); ++i)
+        if (on[i])
+            best.push_back(&results[i]);
+    std::sort(best.begin(), best.end(),
+              [](Served a, Served b) { return a->tokens_per_user() > b->tokens_per_user(); });
+    Table table =
+        table_of<Served>("Frontier",
+                         {{{"Hardware", "", "hardware"}, [](Served r) { return r->hardware; }},
+                          {{"Parallel", "", "parallel"}, [](Served r) { return to_string(r->parallelism); }},
+                          {most_best("In flight", "", "in_flight"), 1, [](Served r) { return r->in_flight; }},
+                          {most_best("Tokens/s", "per device", "output_tokens_per_s_per_device"), 1,
+                           [](Served r) { return r->tokens_per_device(); }},
+                          {most_best("Tokens/s", "per user", "output_tokens_per_s_per_user"), 1,
+                           [](Served r) { return r->tokens_per_user(); }},
+                          {least_best("TTFT P99", "ms", "time_to_first_token_p99_s"), kServingMilli,
+                           [](Served r) { return r->summary.time_to_first_s.p99; }},
+                          {least_best("TPOT P99", "ms", "time_per_output_token_p99_s"), kServingMilli,
+                           [](Served r) { return r->summary.time_per_token_s.p99; }},
+                          {least_best("Output", "USD/M tok", "usd_per_million_output_tokens"), 1,
+                           [](Served r) { return r->usd_per_million_output(); }}},
+                         best);
+    add_latency_notes(table);
+    add_failures(results, table);
+    return table;
+}
+
+Chart sweep_chart(std::span<const ServingResult> results) {
+    Chart chart;
+    chart.kind = ChartKind::scatter;
+    chart.title = "Throughput against the speed that a user sees";
+    chart.x_title = "output tokens/s of one user";
+    chart.y_title = "output tokens/s of one device";
+    chart.x_log = chart.y_log = true;
+    for (const ServingResult& r : results) {
+        if (!r.ok || r.tokens_per_user() <= 0)
+            continue;
+        const std::string name = r.hardware + ", " + to_string(r.parallelism);
+        if (chart.series.empty() || chart.series.back().name != name)
+            chart.series.push_back({.name = name, .points = {}, .joined = false, .group = r.hardware});
+        chart.series.back().points.push_back({.label = fmt::format("{} in flight", r.in_flight),
+                                              .x = r.tokens_per_user(),
+                                              .y = r.tokens_per_device()});
+    }
+    return chart;
+}
+
+} // namespace
+
+namespace {
+
+/// "H100, 1 device: 4 requests/s, first token within 42 ms and a token every 7.2 ms (P99), 310 tokens/s at
+/// 412 W."
+std::string served_text(const ServingResult& r) {
+    const ServingSummary& s = r.summary;
+    const std::string saturated =
+        r.overloaded ? fmt::format(" ({} are completed)", format_number(r.capacity_per_s)) : "";
+    // Those who wait in flight explain a time to the first token that nobody asked for.
+    const std::string waiting = r.in_flight > 0 && r.longest_batch < static_cast<double>(r.in_flight)
+                                    ? fmt::format(" The KV cache holds {} of the {} requests in flight; the "
+                                                  "others wait.",
+                                                  format_count(std::floor(r.longest_batch)), r.in_flight)
+                                    : "";
+    return fmt::format("{}, {}: {}{} requests/s{}, P99 TTFT {}, P99 TPOT {}, {} output tokens/s at {}.{}",
+                       r.hardware, to_string(r.parallelism), r.overloaded ? "overloaded at " : "",
+                       format_number(r.rate_per_s > 0 ? r.rate_per_s : s.requests_per_s), saturated,
+                       format_time(s.time_to_first_s.p99), format_time(s.time_per_token_s.p99),
+                       format_number(s.output_tokens_per_s), format_power(s.watts), waiting);
+}
+
+/// The most load within the limits, where there are any; else the run that gives out most tokens.
+Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceLevel& level) {
+    const ServingResult* best = nullptr;
+    std::size_t failed = 0;
+    for (const ServingResult& r : results) {
+        failed += r.ok ? 0U : 1U;
+        if (r.ok && (!best || worth(r, level) > worth(*best, level)))
+            best = &r;
+    }
+    if (best == nullptr)
+        return {{level.any() ? "Nothing meets the limits."
+                             : "None of these devices serves it: the table says why."}};
+    Takeaway takeaway{{(level.any()          ? "Most requests within the limits: "
+                        : results.size() > 1 ? "Most tokens: "
+                                             : "") +
+                       served_text(*best)}};
+    if (failed > 0)
+        takeaway.lines.push_back(fmt::format("No answer for {} of {}.", failed, results.size()));
+    return takeaway;
+}
+
+/// Both ends of the frontier: the most for a user, the most from a device.
+Takeaway frontier_takeaway(std::span<const ServingResult> results) {
+    const ServingResult *user = nullptr, *device = nullptr;
+    for (const ServingResult& r : results) {
+        if (!r.ok)
+            continue;
+        if (!user || r.tokens_per_user() > user->tokens_per_user())
+            user = &r;
+        if (!device || r.tokens_per_device() > device->tokens_per_device())
+            device = &r;
+    }
+    if (!user)
+        return {{"None of these devices serves it: the table says why."}};
+    const auto line = [](const char* what, const ServingResult& r) {
+        return fmt::format("{}: {}, {}, {} in flight: {} tokens/s per user, {} tokens/s per device, P99 TTFT "
+                           "{}.",
+                           what, r.hardware, to_string(r.parallelism), r.in_flight,
+                           format_number(r.tokens_per_user()), format_number(r.tokens_per_device()),
+                           format_time(r.summary.time_to_first_s.p99));
+    };
+    return {{line("Quickest for a user", *user), line("Most from a device", *device)}};
+}
+
+} // namespace
+
+Report describe_frontier(std::span<const ServingResult> results) {
+    Report report;
+    report.title = results.empty() ? "Serving" : "Serving " + results.front().model;
+    report.blocks.emplace_back(Heading{1, report.title});
+    report.blocks.emplace_back(frontier_takeaway(results));
+    report.blocks.emplace_back(frontier_table(results, serving_frontier(results)));
+    report.blocks.emplace_back(sweep_chart(results));
+    report.blocks.emplace_back(serving_table(results, as_asked(results)));
+    return report;
+}
+
+Report tabulate_serving(std::span<const ServingResult> results) {
+    Report report;
+    report.title = "Serving";
+    report.blocks.emplace_back(serving_table(results, as_asked(results)));
+    return report;
+}
+
+Report describe_serving(std::span<const ServingResult> results, const ServiceLevel& level) {
+    Report report;
+    report.title = results.empty() ? "Serving" : "Serving " + results.front().model;
+    report.blocks.emplace_back(Heading{1, report.title});
+    report.blocks.emplace_back(serving_takeaway(results, level));
+    std::vector<Served> best_first = as_asked(results);
+    std::stable_sort(best_first.begin(), best_first.end(),
+                     [&](Served a, Served b) { return worth(*a, level) > worth(*b, level); });
+    report.blocks.emplace_back(serving_table(results, best_first));
+    for (const ServingResult& r : results) {
+        if (!r.ok)
+            continue;
+        if (results.size() > 1)
+            report.blocks.emplace_back(Heading{3, r.hardware + ", " + to_string(r.parallelism)});
+        report.blocks.emplace_back(Bullets{serving_sentences(r)});
+    }
+    if (results.size() > 1)
+        report.blocks.emplace_back(frontier(results));
+    return report;
+}
+
+} // namespace archsim

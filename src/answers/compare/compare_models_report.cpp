@@ -129,7 +129,13 @@ Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
             rows.push_back(row);
     Report report;
     report.title = "Model comparison";
-    report.blocks.push_back(table_of({}, result_columns(view.metric_view()), rows));
+    std::vector<ColumnOf<RankedResult>> columns = result_columns(view.metric_view());
+    const MetricView shown = shown_metrics(c.results, view.metric_view());
+    for (ColumnOf<RankedResult>& more : result_columns(shown)) // tokens, where answers are compared
+        if (std::none_of(columns.begin(), columns.end(),
+                         [&](const auto& column) { return column.column.key == more.column.key; }))
+            columns.push_back(std::move(more));
+    report.blocks.push_back(table_of({}, columns, rows));
     if (view.percentiles)
         report.blocks.push_back(percentile_table(c.results, *view.percentiles));
     for (Block& block : explanation_blocks(c.results, view.explanations))

@@ -15,15 +15,15 @@ namespace {
 
 constexpr double kServingMilli = 1e-3, kServingPercent = 100, kServingMillion = 1e6, kServingKilo = 1e3;
 
-using Served = const ServingResult*;
+using ServedRun = const ServingResult*;
 
 /// A P99 and its interval.
-std::vector<ColumnOf<Served>> p99_columns(const char* heading, const std::string& key,
-                                          Percentiles ServingSummary::*of,
-                                          PercentileBounds WaitBounds::*bounds) {
-    const auto value = [of](Served r) { return (r->summary.*of).p99; };
+std::vector<ColumnOf<ServedRun>> p99_columns(const char* heading, const std::string& key,
+                                             Percentiles ServingSummary::*of,
+                                             PercentileBounds WaitBounds::*bounds) {
+    const auto value = [of](ServedRun r) { return (r->summary.*of).p99; };
     return {{least_best(fmt::format("{} P99", heading), "ms", key + "_p99_s"), kServingMilli, value},
-            {interval_column("90 %", "ms", key + "_p99_low_s", key + "_p99_high_s", 1), [=](Served r) {
+            {interval_column("90 %", "ms", key + "_p99_low_s", key + "_p99_high_s", 1), [=](ServedRun r) {
                  const PercentileBounds& ends = r->bounds.*bounds;
                  return interval_cell(kServingMilli, ends.low.p99, value(r), ends.high.p99);
              }}};
@@ -38,45 +38,46 @@ void add_latency_notes(Table& table) {
     table.notes.emplace_back("E2E: from the request to the last token.", "end_to_end_p99_s");
 }
 
-std::vector<ColumnOf<Served>> serving_columns() {
-    std::vector<ColumnOf<Served>> run = {
-        {most_best("Load", "req/s", "rate_per_s"), 1, [](Served r) { return positive(r->rate_per_s); }},
+std::vector<ColumnOf<ServedRun>> serving_columns() {
+    std::vector<ColumnOf<ServedRun>> run = {
+        {most_best("Load", "req/s", "rate_per_s"), 1, [](ServedRun r) { return positive(r->rate_per_s); }},
         {most_best("In flight", "", "in_flight", 2),
-         [](Served r) { return count_cell(r->in_flight > 0, static_cast<double>(r->in_flight)); }},
+         [](ServedRun r) { return count_cell(r->in_flight > 0, static_cast<double>(r->in_flight)); }},
         {most_best("Saturated rate", "req/s", "capacity_per_s", 1), 1,
-         [](Served r) { return positive(r->capacity_per_s); }},
+         [](ServedRun r) { return positive(r->capacity_per_s); }},
         {least_best("TTFT P50", "ms", "time_to_first_token_p50_s", 1), kServingMilli,
-         [](Served r) { return r->summary.time_to_first_s.p50; }}};
+         [](ServedRun r) { return r->summary.time_to_first_s.p50; }}};
     append_columns(run, p99_columns("TTFT", "time_to_first_token", &ServingSummary::time_to_first_s,
                                     &WaitBounds::time_to_first_s));
     append_columns(run, {{least_best("TPOT P50", "ms", "time_per_output_token_p50_s", 1), kServingMilli,
-                          [](Served r) { return r->summary.time_per_token_s.p50; }}});
+                          [](ServedRun r) { return r->summary.time_per_token_s.p50; }}});
     append_columns(run, p99_columns("TPOT", "time_per_output_token", &ServingSummary::time_per_token_s,
                                     &WaitBounds::time_per_token_s));
     append_columns(
-        run,
-        {{least_best("E2E P99", "s", "end_to_end_p99_s", 2), 1,
-          [](Served r) { return r->summary.end_to_end_s.p99; }},
-         {most_best("Output", "tokens/s", "output_tokens_per_s"), 1,
-          [](Served r) { return r->summary.output_tokens_per_s; }},
-         {most_best("Batch", "", "mean_batch", 2), 1, [](Served r) { return r->outcome.batch; }},
-         {least_best("Waiting", "", "mean_waiting", 2), 1, [](Served r) { return r->summary.mean_waiting; }},
-         {least_best("Busy", "%", "utilization", 1), 1 / kServingPercent,
-          [](Served r) { return r->summary.utilization; }},
-         {least_best("Power", "W", "power_w", 1), 1, [](Served r) { return r->summary.watts; }},
-         {least_best("Output", "J/token", "joules_per_million_output_tokens", 1), kServingMillion,
-          [](Served r) { return r->summary.joules_per_million_output; }},
-         {least_best("Prompt", "J/token", "joules_per_million_prompt_tokens", 3), kServingMillion,
-          [](Served r) { return r->summary.joules_per_million_prompt; }},
-         {least_best("Output", "USD/M tok", "usd_per_million_output_tokens"), 1,
-          [](Served r) { return r->usd_per_million_output(); }},
-         {least_best("Prompt", "USD/M tok", "usd_per_million_prompt_tokens", 3), 1,
-          [](Served r) { return r->usd_per_million_prompt(); }}});
-    std::vector<ColumnOf<Served>> columns = {
-        {{"Hardware", "", "hardware"}, [](Served r) { return r->hardware; }},
-        {{"Parallel", "", "parallel"}, [](Served r) { return to_string(r->parallelism); }}};
-    append_columns(columns, where<Served>([](Served r) { return r->ok; }, std::move(run)));
-    columns.emplace_back(Column{"Stack", "", "runtime", Align::left, 3}, [](Served r) { return r->runtime; });
+        run, {{least_best("E2E P99", "s", "end_to_end_p99_s", 2), 1,
+               [](ServedRun r) { return r->summary.end_to_end_s.p99; }},
+              {most_best("Output", "tokens/s", "output_tokens_per_s"), 1,
+               [](ServedRun r) { return r->summary.output_tokens_per_s; }},
+              {most_best("Batch", "", "mean_batch", 2), 1, [](ServedRun r) { return r->outcome.batch; }},
+              {least_best("Waiting", "", "mean_waiting", 2), 1,
+               [](ServedRun r) { return r->summary.mean_waiting; }},
+              {least_best("Busy", "%", "utilization", 1), 1 / kServingPercent,
+               [](ServedRun r) { return r->summary.utilization; }},
+              {least_best("Power", "W", "power_w", 1), 1, [](ServedRun r) { return r->summary.watts; }},
+              {least_best("Output", "J/token", "joules_per_million_output_tokens", 1), kServingMillion,
+               [](ServedRun r) { return r->summary.joules_per_million_output; }},
+              {least_best("Prompt", "J/token", "joules_per_million_prompt_tokens", 3), kServingMillion,
+               [](ServedRun r) { return r->summary.joules_per_million_prompt; }},
+              {least_best("Output", "USD/M tok", "usd_per_million_output_tokens"), 1,
+               [](ServedRun r) { return r->usd_per_million_output(); }},
+              {least_best("Prompt", "USD/M tok", "usd_per_million_prompt_tokens", 3), 1,
+               [](ServedRun r) { return r->usd_per_million_prompt(); }}});
+    std::vector<ColumnOf<ServedRun>> columns = {
+        {{"Hardware", "", "hardware"}, [](ServedRun r) { return r->hardware; }},
+        {{"Parallel", "", "parallel"}, [](ServedRun r) { return to_string(r->parallelism); }}};
+    append_columns(columns, where<ServedRun>([](ServedRun r) { return r->ok; }, std::move(run)));
+    columns.emplace_back(Column{"Stack", "", "runtime", Align::left, 3},
+                         [](ServedRun r) { return r->runtime; });
     return columns;
 }
 
@@ -87,15 +88,15 @@ void add_failures(std::span<const ServingResult> results, Table& table) {
             table.notes.push_back(fmt::format("{}, {}: {}", r.hardware, to_string(r.parallelism), r.reason));
 }
 
-Table serving_table(std::span<const ServingResult> results, const std::vector<Served>& order) {
+Table serving_table(std::span<const ServingResult> results, const std::vector<ServedRun>& order) {
     Table table = table_of("Serving", serving_columns(), order);
     add_latency_notes(table);
     add_failures(results, table);
     return table;
 }
 
-std::vector<Served> as_asked(std::span<const ServingResult> results) {
-    std::vector<Served> all;
+std::vector<ServedRun> as_asked(std::span<const ServingResult> results) {
+    std::vector<ServedRun> all;
     for (const ServingResult& r : results)
         all.push_back(&r);
     return all;
@@ -164,28 +165,28 @@ Chart frontier(std::span<const ServingResult> results) {
 }
 
 Table frontier_table(std::span<const ServingResult> results, const std::vector<bool>& on) {
-    std::vector<Served> best;
+    std::vector<ServedRun> best;
     for (std::size_t i = 0; i < results.size(); ++i)
         if (on[i])
             best.push_back(&results[i]);
     std::sort(best.begin(), best.end(),
-              [](Served a, Served b) { return a->tokens_per_user() > b->tokens_per_user(); });
-    Table table =
-        table_of<Served>("Frontier",
-                         {{{"Hardware", "", "hardware"}, [](Served r) { return r->hardware; }},
-                          {{"Parallel", "", "parallel"}, [](Served r) { return to_string(r->parallelism); }},
-                          {most_best("In flight", "", "in_flight"), 1, [](Served r) { return r->in_flight; }},
-                          {most_best("Tokens/s", "per device", "output_tokens_per_s_per_device"), 1,
-                           [](Served r) { return r->tokens_per_device(); }},
-                          {most_best("Tokens/s", "per user", "output_tokens_per_s_per_user"), 1,
-                           [](Served r) { return r->tokens_per_user(); }},
-                          {least_best("TTFT P99", "ms", "time_to_first_token_p99_s"), kServingMilli,
-                           [](Served r) { return r->summary.time_to_first_s.p99; }},
-                          {least_best("TPOT P99", "ms", "time_per_output_token_p99_s"), kServingMilli,
-                           [](Served r) { return r->summary.time_per_token_s.p99; }},
-                          {least_best("Output", "USD/M tok", "usd_per_million_output_tokens"), 1,
-                           [](Served r) { return r->usd_per_million_output(); }}},
-                         best);
+              [](ServedRun a, ServedRun b) { return a->tokens_per_user() > b->tokens_per_user(); });
+    Table table = table_of<ServedRun>(
+        "Frontier",
+        {{{"Hardware", "", "hardware"}, [](ServedRun r) { return r->hardware; }},
+         {{"Parallel", "", "parallel"}, [](ServedRun r) { return to_string(r->parallelism); }},
+         {most_best("In flight", "", "in_flight"), 1, [](ServedRun r) { return r->in_flight; }},
+         {most_best("Tokens/s", "per device", "output_tokens_per_s_per_device"), 1,
+          [](ServedRun r) { return r->tokens_per_device(); }},
+         {most_best("Tokens/s", "per user", "output_tokens_per_s_per_user"), 1,
+          [](ServedRun r) { return r->tokens_per_user(); }},
+         {least_best("TTFT P99", "ms", "time_to_first_token_p99_s"), kServingMilli,
+          [](ServedRun r) { return r->summary.time_to_first_s.p99; }},
+         {least_best("TPOT P99", "ms", "time_per_output_token_p99_s"), kServingMilli,
+          [](ServedRun r) { return r->summary.time_per_token_s.p99; }},
+         {least_best("Output", "USD/M tok", "usd_per_million_output_tokens"), 1,
+          [](ServedRun r) { return r->usd_per_million_output(); }}},
+        best);
     add_latency_notes(table);
     add_failures(results, table);
     return table;
@@ -303,9 +304,9 @@ Report describe_serving(std::span<const ServingResult> results, const ServiceLev
     report.title = results.empty() ? "Serving" : "Serving " + results.front().model;
     report.blocks.emplace_back(Heading{1, report.title});
     report.blocks.emplace_back(serving_takeaway(results, level));
-    std::vector<Served> best_first = as_asked(results);
+    std::vector<ServedRun> best_first = as_asked(results);
     std::stable_sort(best_first.begin(), best_first.end(),
-                     [&](Served a, Served b) { return worth(*a, level) > worth(*b, level); });
+                     [&](ServedRun a, ServedRun b) { return worth(*a, level) > worth(*b, level); });
     report.blocks.emplace_back(serving_table(results, best_first));
     for (const ServingResult& r : results) {
         if (!r.ok)

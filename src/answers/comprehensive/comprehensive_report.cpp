@@ -43,7 +43,7 @@ std::string kind_title(OpKind kind) {
 Table kind_table(const ComprehensiveAnalysis& a) {
     const double whole = shown_pass(a.result).latency_s;
     using K = KindShare;
-    const auto count = [](double K::*of) { return [of](const K& k) { return count_cell(true, k.*of); }; };
+    const auto count = [](auto of) { return [of](const K& k) { return count_cell(true, k.*of); }; };
     return table_of<K>(with_pass("Time and energy by kind of work", a.result),
                        {{{"Kind", "", "kind"}, [](const K& k) { return kind_title(k.kind); }},
                         {most_best("Subgraphs", "", "subgraphs"), count(&K::subgraphs)},

@@ -102,7 +102,7 @@ std::string with_interval(const Metric& given, const Result& result, const CostO
     const std::string& unit = axis_unit_of(metric);
     const std::string range = measure->interval.low == measure->interval.high
                                   ? std::string()
-                                  : fmt::format(" ({})", interval_text(metric, measure->interval));
+                                  : fmt::format(" ({})", interval_cell_of(metric, measure).text);
     return column_number(metric, measure->value) + range + (unit.empty() ? "" : " ") + unit;
 }
 

@@ -1,6 +1,5 @@
 #include "report/blocks/table_order.hpp"
 
-#include "archsim/compare/metric.hpp"
 #include "archsim/core/finding.hpp"
 #include "core/text.hpp"
 
@@ -39,15 +38,8 @@ std::size_t find_column(const Table& table, const std::string& name) {
     throw UsageError(fmt::format("--sort: there is no column \"{}\"; there are {}", name, names));
 }
 
-bool lower_first(const Column& column) {
-    const auto metrics = MetricTable::standard().rows();
-    const auto found =
-        std::find_if(metrics.begin(), metrics.end(), [&](const Metric* m) { return m->field == column.key; });
-    return found != metrics.end() && (*found)->better == Better::lower;
-}
-
 void sort_rows(Table& table, std::size_t by) {
-    const bool rising = lower_first(table.columns[by]);
+    const bool rising = table.columns[by].best == BestIs::least;
     const bool numbers = std::any_of(table.rows.begin(), table.rows.end(),
                                      [by](const auto& row) { return row[by].value.has_value(); });
     std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {

@@ -48,10 +48,14 @@ std::optional<Format> format_of_file(std::string_view file) {
 
 namespace {
 
-/// Tables without their columns for CSV.
+/// Tables without their columns for CSV, and with a sign for what is unknown.
 Report for_people(Report report) {
     for (Block& block : report.blocks)
-        if (Table* table = std::get_if<Table>(&block))
+        if (Table* table = std::get_if<Table>(&block)) {
+            for (auto& row : table->rows)
+                for (Cell& cell : row)
+                    if (cell.text.empty() && !cell.value && cell.kind != CellKind::text)
+                        cell.text = "-";
             for (std::size_t c = table->columns.size(); c-- > 0;) {
                 if (!table->columns[c].heading.empty())
                     continue;
@@ -60,6 +64,7 @@ Report for_people(Report report) {
                 for (auto& row : table->rows)
                     row.erase(row.begin() + at);
             }
+        }
     return report;
 }
 

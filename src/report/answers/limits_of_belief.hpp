@@ -1,6 +1,6 @@
 #pragma once
 // How far estimates can be believed: per family what was measured, what is a projection, and how wide the
-// intervals are. Written to docs/limits_of_belief.md.
+// intervals are. Written to docs/evidence/limits_of_belief.md.
 
 #include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"

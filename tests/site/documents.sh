@@ -46,3 +46,17 @@ Hardware
 END
 finds "1: the link gone.md leads nowhere" <<<'[a page](gone.md)'
 finds "page.md has no such heading" <<<'[a part](page.md#gone)'
+
+# Flags are those of the tools, here of one that has a single one.
+printf '#!/bin/sh\necho "  --known N   a number"\n' >"$work/tool"
+chmod +x "$work/tool"
+export ARCHSIM_TOOLS=$work
+finds sound <<'END'
+    tool --known 1 \
+        --known 2 | other --unknown
+    other_tool --unknown
+END
+finds "1: tool has no --unknown" <<'END'
+    tool --known 1 \
+        --unknown
+END

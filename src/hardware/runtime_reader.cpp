@@ -238,7 +238,7 @@ void report_unknown_parameter(ReadContext& context, std::string_view key, const 
     const auto nearest = nearest_names(key, known, 1);
     context.report(FindingKind::unknown_key, Severity::warning, place,
                    fmt::format("\"{}\" is not a parameter of the latency model", key),
-                   nearest.empty() ? std::string("see the list of parameters in docs/hardware.md")
+                   nearest.empty() ? std::string("see the list of parameters in docs/evidence/hardware.md")
                                    : fmt::format("is \"{}\" meant?", nearest.front()));
 }
 

@@ -81,7 +81,7 @@ int read_metric(ObjectReader& entry, Need need) {
     const std::string metric = entry.text("metric", need);
     const auto known = metric_named(metric);
     if (!metric.empty() && !known)
-        unknown(entry, "metric", metric, "see docs/validation.md");
+        unknown(entry, "metric", metric, "see docs/evidence/validation.md");
     return known ? static_cast<int>(*known) : -1;
 }
 

@@ -34,7 +34,9 @@ class Cuts {
 /// Input elements along an axis that so many outputs touch, and how many more each cut of the axis adds.
 struct Axis {
     double step, halo;
-    Axis(double kernel, double stride) : step(stride), halo(std::max(kernel, stride) - stride) {}
+    Axis(const Nest& n, std::size_t axis)
+        : step(n.stride[axis]),
+          halo(std::max((n.kernel[axis] - 1) * n.dilation[axis] + 1, n.stride[axis]) - n.stride[axis]) {}
     double touched(double outputs, double cuts) const { return outputs * step + cuts * halo; }
 };
 
@@ -48,7 +50,7 @@ constexpr std::size_t at(Stationary kept) {
 class Search {
   public:
     Search(const Nest& nest, const Limits& limits)
-        : n_(nest), l_(limits), rows_(nest.kernel[0], nest.stride[0]), cols_(nest.kernel[1], nest.stride[1]),
+        : n_(nest), l_(limits), rows_(nest, 0), cols_(nest, 1),
           taps_(nest.kernel[0] * nest.kernel[1]), grain_(std::min(nest.outputs, limits.output_grain)),
           sizes_(bytes_of({n_.images, n_.rows, n_.cols, n_.outputs, n_.inputs})) {
         best_.best_of.fill(kNone);
@@ -108,10 +110,10 @@ class Search {
             }
         }
     }
-    /// Where not even the smallest tile that the machine runs fits, it turns over parts of one: of its outputs, then
-    /// of its inputs. Nothing is moved for less than with a tile that fits.
+    /// Where not even the smallest tile that the machine runs fits, it turns over parts of one: of its columns, then
+    /// of its outputs and inputs. Nothing is moved for less than with a tile that fits.
     void take_least(Tile t) {
-        for (double Tile::*part : {&Tile::outputs, &Tile::inputs}) {
+        for (double Tile::*part : {&Tile::cols, &Tile::outputs, &Tile::inputs}) {
             for (const double size : Cuts(t.*part, 1, 1.12)) {
                 t.*part = size;
                 if (fits(t)) {
@@ -250,7 +252,7 @@ Tiling least_traffic(const Nest& nest, const Limits& limits) {
 }
 
 double lower_bound_elements(const Nest& n, double buffer) {
-    const Axis rows(n.kernel[0], n.stride[0]), cols(n.kernel[1], n.stride[1]);
+    const Axis rows(n, 0), cols(n, 1);
     const double taps = n.kernel[0] * n.kernel[1], outputs = n.images * n.rows * n.cols * n.outputs;
     const double once = n.images * rows.touched(n.rows, 1) * cols.touched(n.cols, 1) * n.inputs +
                         n.outputs * n.inputs * taps + outputs;

@@ -19,7 +19,7 @@ inline constexpr std::size_t kOperands = 3;
 struct Nest {
     double images = 1, rows = 1, cols = 1; ///< outputs in space, which reuse weights
     double outputs = 1, inputs = 1;        ///< channels of one group
-    std::array<double, 2> kernel{1, 1}, stride{1, 1};
+    std::array<double, 2> kernel{1, 1}, stride{1, 1}, dilation{1, 1};
     double groups = 1; ///< of them share nothing
 };
 

@@ -121,11 +121,11 @@ Table grouped_subgraph_table(const Result& result, std::size_t most) {
         cells[6] = {};
         table.rows.push_back(std::move(cells));
     }
-    if (const auto outside = outside_subgraphs(result)) {
+    for (const OutsidePart& part : outside_parts(result)) {
         GroupRow row;
-        row.name = "outside subgraphs";
-        row.seconds = outside->latency_s;
-        row.joules = outside->energy_j;
+        row.name = part.name;
+        row.seconds = part.cost.latency_s;
+        row.joules = part.cost.energy_j;
         std::vector<Cell> cells = cells_of_row(row, total, joules);
         cells[1] = cells[6] = {};
         table.rows.push_back(std::move(cells));

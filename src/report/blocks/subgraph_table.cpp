@@ -2,6 +2,7 @@
 #include "report/blocks/cells.hpp"
 
 #include "compare/shown_pass.hpp"
+#include "estimate/resource_times.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>
@@ -59,6 +60,33 @@ std::optional<OutsideSubgraphs> outside_subgraphs(const Result& result) {
     return OutsideSubgraphs{std::max(0.0, outside.latency_s), std::max(0.0, outside.energy_j)};
 }
 
+std::vector<OutsidePart> outside_parts(const Result& result) {
+    const auto outside = outside_subgraphs(result);
+    if (!outside)
+        return {};
+    std::vector<OutsidePart> parts;
+    double left = outside->latency_s;
+    const auto add = [&](std::string name, double seconds) {
+        seconds = std::min(seconds, left);
+        if (!(seconds > 0))
+            return;
+        left -= seconds;
+        parts.push_back({std::move(name), {seconds, outside->energy_j * seconds / outside->latency_s}});
+    };
+    const Estimate& e = result.estimate;
+    add("waiting for weights (exposed streaming)", e.weights_wait_s);
+    for (const ResourceTime& time : resource_times(e.network.fixed, *result.machine, e.clock_ratio, 1))
+        add(fmt::format("once an inference: {}", time.reason == Parameter::count_ ? name_of(time.resource)
+                                                                                   : info_of(time.reason).name),
+            time.seconds);
+    constexpr double kRounding = 1e-6;
+    if (left > kRounding * outside->latency_s)
+        add("outside subgraphs", left);
+    else if (parts.empty())
+        parts.push_back({"outside subgraphs", *outside});
+    return parts;
+}
+
 Table subgraph_table(const Result& result) {
     double largest = 0;
     for (const SubgraphEstimate& s : result.estimate.subgraphs)
@@ -98,11 +126,11 @@ Table subgraph_table(const Result& result) {
                                                           allocation_text(s.mapping.allocation, unit))
                                             : allocation_text(s.mapping.allocation, unit)}});
     }
-    if (const auto outside = outside_subgraphs(result)) {
+    for (const OutsidePart& part : outside_parts(result)) {
         std::vector<Cell>& row = table.rows.emplace_back(table.columns.size());
-        row[0].text = "outside subgraphs";
-        row[2] = cell_in(1e-6, outside->latency_s);
-        row[9] = cell_in(joules.factor, outside->energy_j);
+        row[0].text = part.name;
+        row[2] = cell_in(1e-6, part.cost.latency_s);
+        row[9] = cell_in(joules.factor, part.cost.energy_j);
     }
     return table;
 }

@@ -1,7 +1,7 @@
 // What buffers are worth: laws over every accelerator of the database.
 
 #include "laws/laws.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/graph_run.hpp"
 
 #include "archsim/hardware/family.hpp"
 

@@ -49,6 +49,10 @@ int main(int argc, char** argv) {
         flags.add_option("--top", view.top, "longest groups of equal subgraphs described one by one; 0: all")
             .within(0, 1 << 20)
             .show_default();
+        flags
+            .add_option("--subgraph", view.subgraph,
+                        "instead: the subgraphs of that name, or with it in their name: loop order, tile, levels")
+            .value_named("NAME");
         flags.add_flag("--show-roofline", view.roofline,
                        "intensity and rate of every subgraph under the roofs");
         flags.add_flag("--show-memory", view.memory, "live bytes at every step, and the tensors at the peak");

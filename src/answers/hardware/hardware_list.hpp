@@ -1,6 +1,7 @@
 #pragma once
 // The hardware database for people: lists, one device with its sources, the outcome of a check.
 
+#include "archsim/compare/result.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/hardware/database.hpp"
 #include "hardware/stated_facts.hpp"
@@ -66,6 +67,7 @@ std::string to_json(const RuntimeSheet& sheet, PlainView view = {});
 struct HardwareCheck {
     std::string path;
     std::vector<Finding> findings;
+    std::vector<Result> runs; ///< of a device's file, a network under each of its stacks and the ideal one
     std::size_t devices = 0, runtimes = 0; ///< 0 where a single file was checked
     SourceCounts device_sources, runtime_sources;
 };

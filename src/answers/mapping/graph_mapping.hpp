@@ -23,6 +23,7 @@ namespace archsim {
 
 /// What of it is shown.
 struct GraphMappingView {
+    std::string subgraph;   ///< instead of the slowest: those of that name, or with it in their name
     int top = 1;            ///< slowest groups of equal subgraphs described one by one; 0: all
     bool roofline = false;  ///< intensity and rate of every subgraph under the device's roofs
     bool memory = false;    ///< live bytes at every step, tensors at the peak

@@ -9,7 +9,7 @@
 namespace archsim {
 
 struct NpuFacts : FactsOf<NpuFacts> {
-    Fact cores, array_rows, array_cols, sram_bytes, on_chip_weight_bytes;
+    Fact cores, array_rows, array_cols, sram_bytes, on_chip_weight_bytes, data_memory_bytes;
     Fact compute_units, layer_controllers, units_per_controller, context_fill, unit_channels, layer_bandwidth;
     bool dataflow_pipeline = false; ///< whole network laid out spatially, one image per pipeline step
 };
@@ -40,6 +40,13 @@ inline constexpr std::array kNpuFacts = {
     FactRow{.name = "on_chip_weights",
             .member = fact_at(&NpuFacts::on_chip_weight_bytes),
             .doc = "Weights that stay on chip.",
+            .unit = "B",
+            .low = 0,
+            .high = 1e12,
+            .scales_with = Structure::on_chip_memory},
+    FactRow{.name = "data_memory",
+            .member = fact_at(&NpuFacts::data_memory_bytes),
+            .doc = "Part of the on-chip buffer that only activations use, where weights have a memory apart.",
             .unit = "B",
             .low = 0,
             .high = 1e12,

@@ -69,6 +69,7 @@ std::shared_ptr<const Source> source_of(ObjectReader& block) {
 OperatorRule read_rule(ObjectReader& block) {
     OperatorRule rule;
     rule.operators = block.texts("operators");
+    rule.domains = block.texts("domains");
     rule.generations = block.texts("generations");
     block.object("when", [&](ObjectReader& when) {
         when.members([&](std::string_view name, const JsonPlace&) { read_condition(when, name, rule.when); });

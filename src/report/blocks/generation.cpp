@@ -2,6 +2,7 @@
 
 #include "archsim/compare/metric.hpp"
 #include "compare/offload.hpp"
+#include "compare/power_at.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/failure_notes.hpp"
@@ -23,14 +24,19 @@ std::string range(const Interval& i, double unit) {
     return fmt::format("{}-{}", format_number(i.low / unit), format_number(i.high / unit));
 }
 
-using GenerationColumns = std::vector<ColumnOf<const Result*>>;
+/// A result with a prompt, its energies where power is taken.
+struct GenerationRow {
+    const Result* result = nullptr;
+    GenerationEstimate generation;
+};
+using GenerationColumns = std::vector<ColumnOf<GenerationRow>>;
 
 /// A number of every result with a prompt; "-" where it is not above zero.
 void add_number(GenerationColumns& columns, Column column, double unit,
                 double (*of)(const GenerationEstimate&)) {
     column.align = Align::right;
-    columns.push_back({std::move(column), [unit, of](const Result* r) {
-                           const double value = of(*r->generation);
+    columns.push_back({std::move(column), [unit, of](const GenerationRow& r) {
+                           const double value = of(r.generation);
                            return value > 0 ? cell_in(unit, value) : Cell{"-"};
                        }});
 }
@@ -39,8 +45,8 @@ void add_number(GenerationColumns& columns, Column column, double unit,
 void add_estimated(GenerationColumns& columns, Column column, double unit,
                    double (*of)(const GenerationEstimate&)) {
     add_number(columns, std::move(column), unit, of);
-    columns.back().cell = [cell = columns.back().cell](const Result* r) {
-        return r->ok() ? cell(r) : Cell{"-"};
+    columns.back().cell = [cell = columns.back().cell](const GenerationRow& r) {
+        return r.result->ok() ? cell(r) : Cell{"-"};
     };
 }
 
@@ -48,24 +54,26 @@ void add_estimated(GenerationColumns& columns, Column column, double unit,
 void add_time(GenerationColumns& columns, const char* heading, const std::string& key,
               double (*time)(const GenerationEstimate&), Interval (*interval)(const GenerationEstimate&)) {
     add_estimated(columns, {heading, "ms", key + "_s"}, 1e-3, time);
-    columns.push_back({{"90 %", "ms", key + "_interval", Align::right, 3}, [time, interval](const Result* r) {
-                           const GenerationEstimate& g = *r->generation;
-                           return Cell{r->ok() && time(g) > 0 ? range(interval(g), 1e-3) : "-"};
-                       }});
+    columns.push_back(
+        {{"90 %", "ms", key + "_interval", Align::right, 3}, [time, interval](const GenerationRow& r) {
+             const GenerationEstimate& g = r.generation;
+             return Cell{r.result->ok() && time(g) > 0 ? range(interval(g), 1e-3) : "-"};
+         }});
 }
 
 GenerationColumns generation_columns(bool serving) {
     using G = const GenerationEstimate&;
-    GenerationColumns columns = {
-        {{"Hardware", "", "hardware"}, [](const Result* r) { return Cell{hardware_label(*r)}; }},
-        {{"Devices", "", "devices", Align::right},
-         [](const Result* r) { return count_cell(true, r->generation->devices); }}};
+    GenerationColumns columns = {{{"Hardware", "", "hardware"},
+                                  [](const GenerationRow& r) { return Cell{hardware_label(*r.result)}; }},
+                                 {{"Devices", "", "devices", Align::right}, [](const GenerationRow& r) {
+                                      return count_cell(true, r.generation.devices);
+                                  }}};
     add_time(
         columns, "First token", "time_to_first_token", [](G g) { return g.time_to_first_token_s; },
         [](G g) { return g.time_to_first_token_interval; });
     auto& first = columns[columns.size() - 2].cell; // says why there is no estimate
-    first = [shown = first](const Result* r) {
-        return r->ok() ? shown(r) : Cell{status_words(r->estimate), {}, Tone::bad};
+    first = [shown = first](const GenerationRow& r) {
+        return r.result->ok() ? shown(r) : Cell{status_words(r.result->estimate), {}, Tone::bad};
     };
     add_time(
         columns, "Per token", "time_per_output_token", [](G g) { return g.time_per_output_token_s; },
@@ -94,8 +102,9 @@ GenerationColumns generation_columns(bool serving) {
     if (serving)
         add_number(columns, {"Serving", "tokens/s", "serving_tokens_per_s"}, 1,
                    [](G g) { return g.serving.tokens_per_s; });
-    columns.push_back({{"Stack", "", "runtime", Align::left, 2},
-                       [](const Result* r) { return Cell{r->runtime ? r->runtime->id : "-"}; }});
+    columns.push_back({{"Stack", "", "runtime", Align::left, 2}, [](const GenerationRow& r) {
+                           return Cell{r.result->runtime ? r.result->runtime->id : "-"};
+                       }});
     return columns;
 }
 
@@ -146,14 +155,16 @@ std::vector<TableNote> generation_notes(std::span<const Result> results) {
     return notes;
 }
 
-Table generation_table(std::span<const Result> results, BesideRanking beside) {
-    std::vector<const Result*> rows;
+Table generation_table(std::span<const Result> results, BesideRanking beside, PowerBoundary power_at) {
+    std::vector<GenerationRow> rows;
+    std::vector<const Result*> shown;
     std::vector<std::string> notes;
     bool serving = false;
     for (const Result& r : results) {
         if (!r.generation)
             continue;
-        rows.push_back(&r);
+        rows.push_back({&r, generation_at(r, power_at)});
+        shown.push_back(&r);
         const double sequences = r.generation->serving.sequences;
         serving = serving || sequences > 0;
         if (sequences > 0)
@@ -166,7 +177,7 @@ Table generation_table(std::span<const Result> results, BesideRanking beside) {
                                                         : "Text Generation",
                            columns, rows);
     if (beside == BesideRanking::no) // the ranking says why
-        for (std::string& note : failure_notes(rows))
+        for (std::string& note : failure_notes(shown))
             table.notes.emplace_back(std::move(note));
     table.notes.insert(table.notes.end(), notes.begin(), notes.end());
     for (TableNote& note : generation_notes(results))
@@ -186,16 +197,17 @@ struct PartRow {
 using PartColumns = std::vector<ColumnOf<PartRow>>;
 
 /// What only estimates have, of all executions.
-void add_part_metric(PartColumns& columns, Column column, const Metric& metric, bool each) {
+void add_part_metric(PartColumns& columns, Column column, const Metric& metric, const CostOptions& conditions,
+                     bool each) {
     column.align = Align::right;
-    columns.push_back({std::move(column), [&metric, each](const PartRow& row) {
-                           const auto value = value_of(*row.result, metric);
+    columns.push_back({std::move(column), [&metric, conditions, each](const PartRow& row) {
+                           const auto value = value_of(*row.result, metric, conditions);
                            return row.result->ok() && value ? cell_in(1e-3, *value * (each ? 1 : row.times))
                                                             : Cell{"-"};
                        }});
 }
 
-PartColumns part_columns() {
+PartColumns part_columns(const CostOptions& conditions) {
     PartColumns columns = {
         {{"Part", "", "part"},
          [](const PartRow& row) {
@@ -211,14 +223,14 @@ PartColumns part_columns() {
              const double macs = row.result->model->macs;
              return amount_cell(macs);
          }}};
-    add_part_metric(columns, {"Latency", "ms each", "latency_s"}, metric::latency, true);
+    add_part_metric(columns, {"Latency", "ms each", "latency_s"}, metric::latency, conditions, true);
     auto& first = columns.back().cell; // says why there is no estimate
     first = [shown = first](const PartRow& row) {
         const Result& r = *row.result;
         return r.ok() || row.whole ? shown(row) : Cell{status_words(r.estimate), {}, Tone::bad};
     };
-    add_part_metric(columns, {"Latency", "ms all", "total_latency_s"}, metric::latency, false);
-    add_part_metric(columns, {"Energy", "mJ all", "total_energy_j"}, metric::energy, false);
+    add_part_metric(columns, {"Latency", "ms all", "total_latency_s"}, metric::latency, conditions, false);
+    add_part_metric(columns, {"Energy", "mJ all", "total_energy_j"}, metric::energy, conditions, false);
     columns.push_back({{"Weights", "MB", "weight_bytes", Align::right}, [](const PartRow& row) {
                            return cell_in(1e6, row.result->estimate.memory.weight_bytes);
                        }});
@@ -230,7 +242,7 @@ PartColumns part_columns() {
 
 } // namespace
 
-Table parts_table(const Result& result) {
+Table parts_table(const Result& result, const CostOptions& conditions) {
     std::vector<PartRow> rows;
     std::vector<std::string> notes;
     for (const ResultPart& part : result.parts) {
@@ -241,7 +253,8 @@ Table parts_table(const Result& result) {
     rows.push_back({"total", 1, &result, true});
     if (std::string turn = in_words(parts_in_turn(result)); !turn.empty())
         notes.push_back("Memory: " + std::move(turn));
-    Table table = table_of(fmt::format("Parts on {}", hardware_label(result)), part_columns(), rows);
+    Table table =
+        table_of(fmt::format("Parts on {}", hardware_label(result)), part_columns(conditions), rows);
     table.notes.assign(notes.begin(), notes.end());
     return table;
 }

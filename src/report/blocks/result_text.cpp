@@ -2,6 +2,7 @@
 
 #include "compare/bound_shares.hpp"
 #include "compare/generation_metrics.hpp"
+#include "compare/power_at.hpp"
 #include "ops/given_values.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
@@ -389,7 +390,7 @@ Facts performance_facts(const Result& result, const MetricView& view, Detail det
     else
         add("Bottleneck Distribution", bound_facts(result));
     if (result.generation)
-        facts.items.push_back({"Request", request_text(*result.generation)});
+        facts.items.push_back({"Request", request_text(generation_at(result, view.conditions.power_at))});
     facts.items.push_back({"Memory use", memory_text(e.memory, detail)});
     return facts;
 }

@@ -2,8 +2,8 @@
 
 #include "archsim/hardware/family.hpp"
 #include "archsim/run/session.hpp"
-#include "compare/memory_fit.hpp"
 #include "estimate/memory_pools.hpp"
+#include "result/memory_fit.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

@@ -41,11 +41,9 @@ struct ARCHSIM_API OperatorCondition {
     std::string text() const;
 };
 
-/// An operator that is refused where all conditions hold, under whatever name a file has it: a row for
-/// LayerNormalization is one for com.microsoft.SkipLayerNormalization (ops/functions.hpp).
+/// An operator that is refused where all conditions hold.
 struct OperatorRule {
     std::vector<std::string> operators;   ///< types as in the bound graph; "*": any
-    std::vector<std::string> domains;     ///< or operators of these that ai.onnx has no twin of
     std::vector<std::string> generations; ///< of devices; empty: all that the stack serves
     std::vector<OperatorCondition> when;  ///< empty: always
     std::string because;                  ///< one sentence

@@ -69,7 +69,6 @@ std::shared_ptr<const Source> source_of(ObjectReader& block) {
 OperatorRule read_rule(ObjectReader& block) {
     OperatorRule rule;
     rule.operators = block.texts("operators");
-    rule.domains = block.texts("domains");
     rule.generations = block.texts("generations");
     block.object("when", [&](ObjectReader& when) {
         when.members([&](std::string_view name, const JsonPlace&) { read_condition(when, name, rule.when); });
@@ -110,7 +109,7 @@ std::vector<std::string> unknown_operators(const OperatorRules& rules) {
             const auto dot = name.rfind('.');
             const std::string domain = dot == std::string::npos ? std::string() : name.substr(0, dot);
             const std::string own = dot == std::string::npos ? name : name.substr(dot + 1);
-            if (name != "*" && OperatorRegistry::standard().find(domain, own) == nullptr)
+            if (own != "*" && OperatorRegistry::standard().find(domain, own) == nullptr)
                 unknown.push_back(name);
         }
     };

@@ -76,7 +76,8 @@ std::optional<Limit> limit_of(const TfliteCall& c, std::int64_t condition, std::
         if ((code != Tflite::less && code != Tflite::less_equal) || op.inputs.size() != 2)
             continue;
         const auto counter = carried(test, op.inputs[0]), number = carried(test, op.inputs[1]);
-        if (!counter || !number || *number >= run.outputs.size() || *number >= c.input_count() ||
+        const std::size_t all = std::min({run.inputs.size(), run.outputs.size(), c.input_count()});
+        if (!counter || !number || *counter >= all || *number >= all ||
             run.outputs[*number] != run.inputs[*number])
             continue;
         const auto begin = g.computed(c.in(*counter));
@@ -85,7 +86,9 @@ std::optional<Limit> limit_of(const TfliteCall& c, std::int64_t condition, std::
         std::vector<std::vector<std::int64_t>> state(run.inputs.size());
         state[*counter] = *begin;
         const auto after = TfliteIntegers(run, g.buffer()).run(state);
-        if (after[*counter].size() != 1 || after[*counter].front() <= begin->front())
+        constexpr std::int64_t kMost = std::int64_t{1} << 40; // keeps every sum inside 64 bits
+        if (after[*counter].size() != 1 || after[*counter].front() <= begin->front() ||
+            begin->front() < -kMost || after[*counter].front() > kMost)
             continue;
         return Limit{*number, begin->front(), after[*counter].front() - begin->front(),
                      code == Tflite::less_equal};

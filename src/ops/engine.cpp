@@ -185,8 +185,9 @@ void BindEngine::add_attribute_weights(NodeContext& context) {
             values += static_cast<double>(ints->size());
         else if (const auto* reals = std::get_if<std::vector<double>>(&attribute))
             values += static_cast<double>(reals->size());
-        else if (const auto* tensor = std::get_if<Constant>(&attribute))
-            values += static_cast<double>(tensor->ints.size() + tensor->reals.size());
+        else if (const auto* tensor = std::get_if<std::shared_ptr<const Constant>>(&attribute);
+                 tensor && *tensor)
+            values += static_cast<double>((*tensor)->ints.size() + (*tensor)->reals.size());
     }
     if (values <= 0)
         return;

@@ -216,6 +216,7 @@ class LoopRunner {
         for (const TensorId id : state_)
             start.push_back(shape_of(id));
         const BindEngine::Mark mark = engine_.mark();
+        const std::size_t found = engine_.graph().findings.size();
         std::vector<TensorId> results = walk(start, scope_.repeat * static_cast<double>(trips_));
         if (trips_ > 1) {
             // A list that the first turn gives its size keeps it.
@@ -224,10 +225,12 @@ class LoopRunner {
                 settled[i] = shape_of(results[i + 1]);
             if (settled != start) {
                 const BindEngine::Mark second = engine_.mark();
+                const std::size_t found_once = engine_.graph().findings.size();
                 const auto again = walk(settled, scope_.repeat * static_cast<double>(trips_));
                 bool same = true;
                 for (std::size_t i = 0; i < carried_; ++i)
                     same = same && shape_of(again[i + 1]) == settled[i];
+                engine_.graph().findings.resize(same ? found : found_once);
                 engine_.rewind(same ? mark : second);
                 if (same) {
                     start = settled;

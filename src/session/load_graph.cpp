@@ -144,11 +144,12 @@ std::string name_of_file(const std::filesystem::path& path) {
 
 ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info, const Budget& budget) {
     auto lite = tflite_part(path);
-    refuse_foreign_file(lite                                            ? lite->first
-                        : std::filesystem::exists(path / "config.json") ? path / "config.json"
-                                                                        : path);
+    std::error_code ignored;
+    refuse_foreign_file(lite                                                     ? lite->first
+                        : std::filesystem::exists(path / "config.json", ignored) ? path / "config.json"
+                                                                                 : path);
     if (!lite && is_tflite(path))
-        lite = {path, std::string()};
+        lite.emplace(path, std::string());
     if (lite) {
         Graph graph = import_tflite(lite->first, lite->second);
         if (info.dims.empty())

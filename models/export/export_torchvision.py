@@ -35,6 +35,7 @@ CLASSIFIERS = {
     "efficientnet_v2_l": ("EfficientNetV2-L", "efficientnet", 480, "traced"),
     "googlenet": ("GoogLeNet", "inception", 224, "traced"),
     "inception_v3": ("Inception-v3", "inception", 299, "traced"),
+    "maxvit_t": ("MaxViT-T", "maxvit", 224, "fixed"),
     "mnasnet0_5": ("MNASNet 0.5", "mnasnet", 224, "traced"),
     "mnasnet0_75": ("MNASNet 0.75", "mnasnet", 224, "traced"),
     "mnasnet1_0": ("MNASNet 1.0", "mnasnet", 224, "traced"),
@@ -74,6 +75,9 @@ CLASSIFIERS = {
     "swin_t": ("Swin-T", "swin", 224, "fixed"),
     "swin_s": ("Swin-S", "swin", 224, "fixed"),
     "swin_b": ("Swin-B", "swin", 224, "fixed"),
+    "swin_v2_t": ("Swin V2-T", "swin", 256, "fixed"),
+    "swin_v2_s": ("Swin V2-S", "swin", 256, "fixed"),
+    "swin_v2_b": ("Swin V2-B", "swin", 256, "fixed"),
     "vgg11": ("VGG-11", "vgg", 224, "named"),
     "vgg13": ("VGG-13", "vgg", 224, "named"),
     "vgg16": ("VGG-16", "vgg", 224, "named"),
@@ -170,6 +174,9 @@ VIDEO = {
     "r3d_18": ("ResNet3D-18", 16, 112),
     "mc3_18": ("MC3-18", 16, 112),
     "r2plus1d_18": ("R(2+1)D-18", 16, 112),
+    "s3d": ("S3D", 16, 224),
+    "mvit_v1_b": ("MViT V1-B", 16, 224),
+    "mvit_v2_s": ("MViT V2-S", 16, 224),
 }
 
 
@@ -181,6 +188,9 @@ def video(name):
 DETECTORS = {
     "ssd300_vgg16": ("SSD300 VGG16", "ssd", 300),
     "ssdlite320_mobilenet_v3_large": ("SSDLite320 MobileNetV3-Large", "ssd", 320),
+    "retinanet_resnet50_fpn": ("RetinaNet ResNet-50 FPN", "retinanet", 800),
+    "retinanet_resnet50_fpn_v2": ("RetinaNet ResNet-50 FPN V2", "retinanet", 800),
+    "fcos_resnet50_fpn": ("FCOS ResNet-50 FPN", "fcos", 800),
 }
 
 
@@ -196,7 +206,7 @@ class RawDetector(nn.Module):
     def forward(self, x):
         features = self.backbone(x)
         outputs = self.head(list(features.values()))
-        return outputs["cls_logits"], outputs["bbox_regression"]
+        return outputs["cls_logits"], outputs["bbox_regression"]  # FCOS keeps its centre-ness in the graph of the head
 
 
 def entries():

@@ -10,7 +10,7 @@
 namespace archsim {
 
 struct NpuFacts : FactsOf<NpuFacts>, BufferFacts {
-    Fact cores, array_rows, array_cols, sram_bytes, on_chip_weight_bytes;
+    Fact cores, array_rows, array_cols, sram_bytes, on_chip_weight_bytes, data_memory_bytes;
     Fact compute_units, layer_controllers, units_per_controller, context_fill, unit_channels, layer_bandwidth;
     std::array<Fact, 2> array_pixels;
     bool row_stationary = false, winograd = false, whole_strides = false;
@@ -43,6 +43,13 @@ inline constexpr std::array kOwnNpuFacts = {
     FactRow{.name = "on_chip_weights",
             .member = fact_at(&NpuFacts::on_chip_weight_bytes),
             .doc = "Weights that stay on chip.",
+            .unit = "B",
+            .low = 0,
+            .high = 1e12,
+            .scales_with = Structure::on_chip_memory},
+    FactRow{.name = "data_memory",
+            .member = fact_at(&NpuFacts::data_memory_bytes),
+            .doc = "Part of the on-chip buffer that only activations use, where weights have a memory apart.",
             .unit = "B",
             .low = 0,
             .high = 1e12,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 
 namespace archsim::import {
 
@@ -22,19 +23,22 @@ struct Member {
 };
 
 /// The record that ends an archive, behind which only a comment stands.
-std::uint64_t find_end(const FlatBuffer& archive) {
+std::optional<std::uint64_t> find_end(const FlatBuffer& archive) {
     if (archive.size() < kEndBytes)
-        throw FlatError("it ends before what it refers to");
+        return std::nullopt;
     const std::uint64_t last = archive.size() - kEndBytes;
     const std::uint64_t least = last - std::min<std::uint64_t>(last, kLongestComment);
     for (std::uint64_t at = last + 1; at-- > least;)
         if (archive.number<std::uint32_t>(at) == kEnd)
             return at;
-    throw FlatError("the archive has no directory");
+    return std::nullopt;
 }
 
 std::vector<Member> members_of(const FlatBuffer& archive) {
-    const std::uint64_t end = find_end(archive);
+    const auto found = find_end(archive);
+    if (!found)
+        throw FlatError("the archive has no directory");
+    const std::uint64_t end = *found;
     const auto count = archive.number<std::uint16_t>(end + 10);
     std::uint64_t at = archive.number<std::uint32_t>(end + 16);
     if (count > kMostMembers)
@@ -107,8 +111,15 @@ std::string names_of(const std::vector<const Member*>& models) {
 
 } // namespace
 
+/// An archive is known by its end: bundles of MediaPipe begin with padding.
 bool is_bundle(ByteSource& bytes) {
-    return bytes.size() >= kEndBytes && FlatBuffer(bytes).number<std::uint32_t>(0) == kLocal;
+    if (bytes.size() < kEndBytes)
+        return false;
+    const FlatBuffer file(bytes);
+    if (file.number<std::uint32_t>(0) == kLocal)
+        return true;
+    constexpr std::uint64_t kMark = 4, kTfl3 = 0x334c4654;
+    return file.number<std::uint32_t>(kMark) != kTfl3 && find_end(file).has_value();
 }
 
 BundledModel find_in_bundle(ByteSource& bytes, std::string_view part, const std::string& file) {

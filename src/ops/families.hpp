@@ -23,9 +23,10 @@ constexpr OperatorRow microsoft_row(std::string_view name, NodeFunction infer, N
     return {name, kMicrosoftDomain, 1, infer, work, nullptr, kind, fusion, cost, doc};
 }
 
-/// The same row in ONNX Runtime's own domain.
+/// A row of ai.onnx in ONNX Runtime's own domain, which has one version.
 constexpr OperatorRow of_microsoft(OperatorRow row) {
     row.domain = kMicrosoftDomain;
+    row.since = 1;
     return row;
 }
 

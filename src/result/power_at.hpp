@@ -2,6 +2,7 @@
 // Power and energy of a result at the boundary that is asked for.
 
 #include "archsim/compare/result.hpp"
+#include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
 
 namespace archsim {
@@ -13,5 +14,9 @@ double joules_at(const Result& result, double joules, double seconds, PowerBound
 /// A factor on the power of the result: what lies inside the boundary draws that many times what the devices
 /// draw.
 double times_inside(const Result& result, PowerBoundary boundary);
+
+/// The prompt and answer of a result that has them, every energy of it at the boundary: power x time =
+/// energy.
+ARCHSIM_API GenerationEstimate generation_at(const Result& result, PowerBoundary boundary);
 
 } // namespace archsim

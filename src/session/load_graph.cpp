@@ -5,6 +5,7 @@
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/diffusion.hpp"
 #include "core/text_file.hpp"
+#include "import/file_kind.hpp"
 #include "ops/dimension_expression.hpp"
 #include "session/usual_precision.hpp"
 
@@ -142,7 +143,14 @@ std::string name_of_file(const std::filesystem::path& path) {
 }
 
 ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info, const Budget& budget) {
-    if (const auto lite = tflite_part(path)) {
+    auto lite = tflite_part(path);
+    std::error_code ignored;
+    refuse_foreign_file(lite                                                     ? lite->first
+                        : std::filesystem::exists(path / "config.json", ignored) ? path / "config.json"
+                                                                                 : path);
+    if (!lite && is_tflite(path))
+        lite.emplace(path, std::string());
+    if (lite) {
         Graph graph = import_tflite(lite->first, lite->second);
         if (info.dims.empty())
             default_sizes(graph, info);

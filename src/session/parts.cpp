@@ -1,6 +1,7 @@
 #include "session/parts.hpp"
 
 #include "estimate/algebra.hpp"
+#include "estimate/memory_pools.hpp"
 #include "ops/dimension_expression.hpp"
 #include "result/offload.hpp"
 #include "session/gigabytes.hpp"
@@ -192,7 +193,7 @@ Result PreparedParts::on(const Session& session, std::string_view device,
                                      [](const ResultPart& part) { return !part.result->ok(); });
     if (failed != whole.parts.end())
         e.reason = fmt::format("{}: {}", failed->name, failed->result->estimate.reason);
-    else if (e.memory.capacity_bytes > 0 && e.memory.peak_bytes > e.memory.capacity_bytes) {
+    else if (whole.machine && !memory_pools(e.memory, *whole.machine).fits()) {
         e.status = Status::does_not_fit;
         e.reason = fmt::format("its parts need {} together, the device has {}",
                                gigabytes_text(e.memory.peak_bytes), gigabytes_text(e.memory.capacity_bytes));

@@ -4,6 +4,7 @@
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
 #include "core/parse_number.hpp"
+#include "estimate/memory_pools.hpp"
 #include "map/sharding.hpp"
 #include "session/generation/language_model.hpp"
 #include "session/generation/step.hpp"
@@ -186,7 +187,7 @@ class LocalRunner {
             MemoryEstimate& m = out.memory;
             const double held = m.weight_bytes + m.kv_cache_bytes;
             m.peak_bytes = held + std::max(m.peak_bytes - held, llama_output_bytes(*lm, chunk));
-            out.fits = out.fits && (m.capacity_bytes <= 0 || m.peak_bytes <= m.capacity_bytes);
+            out.fits = out.fits && memory_pools(m, runner->machine()).fits();
         }
         out.token = runner->decode(1, context - 1, context, true);
         out.first = runner->prefill(1, context - kAnswer, context, true);

@@ -10,6 +10,7 @@
 #include "report/blocks/shape_text.hpp"
 #include "result/bound_shares.hpp"
 #include "result/generation_metrics.hpp"
+#include "result/power_at.hpp"
 
 #include <fmt/format.h>
 
@@ -390,7 +391,7 @@ Facts performance_facts(const Result& result, const MetricView& view, Detail det
     else
         add("Bottleneck Distribution", bound_facts(result));
     if (result.generation)
-        facts.items.push_back({"Request", request_text(*result.generation)});
+        facts.items.push_back({"Request", request_text(generation_at(result, view.conditions.power_at))});
     facts.items.push_back({"Memory use", memory_text(e.memory, detail)});
     return facts;
 }

@@ -387,6 +387,17 @@ std::string half_text(const Result& result) {
                : std::string();
 }
 
+/// Where it is the model that is not understood, no device is to blame.
+std::string none_runs_text(std::span<const Result> results) {
+    const Result& first = results.front();
+    const bool unknown = std::all_of(results.begin(), results.end(), [&](const Result& r) {
+        return r.estimate.status == Status::incomplete && r.estimate.reason == first.estimate.reason;
+    });
+    return unknown
+               ? fmt::format("No estimate: a part of the model is not understood: {}.", first.estimate.reason)
+               : std::string("None of these devices runs it: the table says why.");
+}
+
 std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& facts) {
     std::vector<std::string> lines;
     add_line(lines, uncounted_line(q));
@@ -396,7 +407,7 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
         lines.push_back(q.results.size() == 1
                             ? fmt::format("No estimate: {}{}.", q.results.front().estimate.reason,
                                           half_text(q.results.front()))
-                            : std::string("None of these devices runs it: the table says why."));
+                            : none_runs_text(q.results));
         return lines;
     }
     const bool one = q.results.size() == 1; // of several the end of the report says what would help

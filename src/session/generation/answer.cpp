@@ -3,6 +3,7 @@
 #include "archsim/serving/simulation.hpp"
 #include "estimate/algebra.hpp"
 #include "estimate/intervals.hpp"
+#include "estimate/memory_pools.hpp"
 #include "map/sharding.hpp"
 #include "session/generation/prepared_prompt.hpp"
 #include "session/generation/step.hpp"
@@ -159,7 +160,7 @@ class AnswerBuilder {
         while (over - fit > 1) {
             const std::int64_t half = fit + (over - fit) / 2;
             const MemoryEstimate need = memory_need(half);
-            (need.peak_bytes <= need.capacity_bytes ? fit : over) = half;
+            (memory_pools(need, runner_.machine()).fits() ? fit : over) = half;
         }
         return fit;
     }
@@ -171,7 +172,7 @@ class AnswerBuilder {
             runner_.use_devices(devices);
             if (least <= devices * g_.memory_capacity_bytes) {
                 const MemoryEstimate need = memory_need();
-                if (g_.memory_capacity_bytes <= 0 || need.peak_bytes <= g_.memory_capacity_bytes)
+                if (memory_pools(need, runner_.machine()).fits())
                     return devices;
                 if (devices <= 1)
                     least = need.weight_bytes + need.kv_cache_bytes;
@@ -191,7 +192,7 @@ class AnswerBuilder {
     }
 
     bool holds(const MemoryEstimate& need) {
-        if (need.capacity_bytes <= 0 || need.peak_bytes <= need.capacity_bytes)
+        if (memory_pools(need, runner_.machine()).fits())
             return true;
         const bool linked = runner_.machine().rate(Resource::link_bytes) > 0;
         const std::string more =

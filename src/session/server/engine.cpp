@@ -40,7 +40,7 @@ bool fits(ServingEngine& engine, const EnginePrices& prices, const ServerMemory&
         taken.share > 0 ? step_tokens : std::min(step_tokens, static_cast<std::int64_t>(lengths.prompt) + 1));
     const double kept = fixed + m.param(Parameter::reserved_memory, 0);
     const double room = taken.share > 0
-                            ? taken.share * taken.nameplate_factor * m.memory_capacity_bytes - kept
+                            ? taken.share * m.memory_capacity_bytes - kept
                             : m.param(Parameter::cache_memory_share, 1) * (m.memory_capacity_bytes - kept);
     engine.cache_room_bytes = std::max(0.0, room) * static_cast<double>(engine.parallelism.engine_devices());
     const double whole = lengths.prompt + lengths.output, one = prices.cache_bytes(whole);

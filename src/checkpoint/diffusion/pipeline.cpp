@@ -2,6 +2,7 @@
 
 #include "checkpoint/config_parts.hpp"
 #include "checkpoint/diffusion/parts.hpp"
+#include "checkpoint/stored_files.hpp"
 #include "core/text_file.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +33,7 @@ Axis PartPlace::axis(const std::string& text) {
 
 Graph finished(GraphMaker& g, Fields& f) {
     Graph graph = g.take();
-    f.report_unread(graph.findings);
+    f.report_unread(graph.findings, Severity::warning);
     return graph;
 }
 
@@ -308,6 +309,14 @@ class PipelineReader {
             if (f.has({"quantization_config"}))
                 read_quantization(f, base);
             made.graph = row->build(f, base, place);
+            // Of a decoder of latents the files hold the encoder, too.
+            if (const auto config = std::filesystem::path(part.file);
+                config.filename() == "config.json" && part.name != "vae") {
+                hold_bytes(read_stored_files(config.parent_path()), weight_bytes(made.graph), 0, Severity::warning,
+                           base);
+                if (base.stored_scale != 1)
+                    made.graph = row->build(f, base, place);
+            }
         } else if (reads_text) {
             Decoder decoder = read_config(part.config, part.file);
             decoder.name = part.name;

@@ -61,7 +61,12 @@ Graph build_clip_text(Fields& f, const Decoder& base, const PartPlace& place) {
     return finished(g, f);
 }
 
-Graph build_t5_encoder(Fields& f, const Decoder& base, const PartPlace& place) {
+Graph build_t5_encoder(Fields& f, const Decoder& given, const PartPlace& place) {
+    // Quantised by transformers, the last matrix of each MLP stays in fp32 (_keep_in_fp32_modules of
+    // models/t5/modeling_t5.py).
+    Decoder base = given;
+    if (constexpr double kFloat = 32; base.formats.scheme_bits() > 0)
+        base.formats.set_pattern("DenseReluDense.wo", {kFloat, "fp32", std::nullopt});
     Net g(base);
     const std::int64_t width = size_of(f, {"d_model"}), layers = layers_of(f, {"num_layers"}),
                        heads = size_of(f, {"num_heads"}), size = size_of(f, {"d_kv"}, 64),

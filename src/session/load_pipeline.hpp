@@ -6,13 +6,15 @@
 
 #include <filesystem>
 #include <memory>
+#include <string_view>
 
 namespace archsim {
 
 /// A pipeline of diffusers: a part for each text encoder, the denoiser and the decoder. `info` as far as it
 /// is known before; sizes that it does not state, and the format where it states none, are those of the file.
-/// Throws InputError.
+/// `only`: the part of that name alone, whatever the others are. Throws InputError.
 Model load_pipeline(const std::filesystem::path& path, CatalogueEntry info,
-                    const std::shared_ptr<const OperatorRegistry>& operators, const Budget& budget);
+                    const std::shared_ptr<const OperatorRegistry>& operators, const Budget& budget,
+                    std::string_view only = {});
 
 } // namespace archsim

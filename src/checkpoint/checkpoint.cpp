@@ -3,6 +3,7 @@
 #include "checkpoint/config_parts.hpp"
 #include "checkpoint/gguf.hpp"
 #include "checkpoint/safetensors.hpp"
+#include "checkpoint/stored_files.hpp"
 #include "core/text_file.hpp"
 
 #include <fmt/format.h>
@@ -104,6 +105,14 @@ Decoder read_folder(const std::filesystem::path& folder, const std::filesystem::
         with_quantization(checkpoint::parse_python_json(read_file(config), config.string()), folder),
         config.string());
     checkpoint::apply_headers(checkpoint::read_safetensors_folder(folder), folder.string(), d);
+    const checkpoint::StoredFiles files = checkpoint::read_stored_files(folder);
+    checkpoint::apply_index(files, d);
+    if (files.bytes > 0) {
+        const double counted = checkpoint::weight_bytes(checkpoint::build_graph(d));
+        constexpr double kByte = 8;
+        const double unloaded = d.facts.prediction_parameters * bits_of(d.type) / kByte;
+        checkpoint::hold_bytes(files, counted, unloaded, Severity::error, d);
+    }
     return d;
 }
 

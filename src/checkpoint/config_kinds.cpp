@@ -1,7 +1,7 @@
 #include "checkpoint/config_kinds.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "core/data_dir.hpp"
+#include "checkpoint/model_types.hpp"
 #include "core/json_document.hpp"
 #include "core/text.hpp"
 #include "core/text_file.hpp"
@@ -39,11 +39,6 @@ constexpr std::array<std::pair<std::string_view, Family>, 7> kKinds = {
      {"two_parts", Family::two_parts},
      {"diffuses_text", Family::diffuses_text},
      {"recurrent", Family::recurrent}}};
-
-const json& model_types() {
-    static const json table = read_json(read_text_file(data_table("model_types.json"))).root.copy();
-    return table;
-}
 
 bool lists(const json& names, std::string_view type) {
     return std::any_of(names.begin(), names.end(), [&](const json& one) {
@@ -147,7 +142,50 @@ void refuse_by_class(const json& document, const std::string& file) {
             refuse_family(family, name, file);
 }
 
+bool names_part_of(const json& names, std::string_view text) {
+    return std::any_of(names.begin(), names.end(), [&](const json& name) {
+        return text.find(name.get_ref<const std::string&>()) != std::string_view::npos;
+    });
+}
+
+std::string first_class(const json& document) {
+    const auto classes = document.find("architectures");
+    return classes != document.end() && classes->is_array() && !classes->empty() && classes->front().is_string()
+               ? classes->front().get<std::string>()
+               : "";
+}
+
+/// Small networks that propose tokens to a larger model, whose hidden states they read.
+void refuse_drafters(const json& document, const std::string& type, const std::string& file) {
+    const json& drafters = model_types().at("drafters");
+    const std::string name = first_class(document);
+    const auto has_field = [&](const json& field) { return document.contains(field.get<std::string>()); };
+    if (!names_part_of(drafters.at("classes"), name) && !lists(drafters.at("types"), type) &&
+        std::none_of(drafters.at("fields").begin(), drafters.at("fields").end(), has_field))
+        return;
+    refuse(file, "architectures",
+           fmt::format("{} drafts tokens for another model, whose hidden states it reads; alone it generates "
+                       "nothing",
+                       name.empty() ? "this network" : name),
+           "give that model to serve_model, with the number of tokens that this one proposes as --drafted and how "
+           "often they are right as --accepted");
+}
+
 } // namespace
+
+HeadKind head_of(std::string_view architecture) {
+    const json& heads = model_types().at("heads");
+    const auto ends = [&](const char* list) {
+        const json& names = heads.at(list);
+        return std::any_of(names.begin(), names.end(), [&](const json& name) {
+            return architecture.ends_with(name.get_ref<const std::string&>());
+        });
+    };
+    return ends("generate") ? HeadKind::generates
+           : ends("score")  ? HeadKind::scores
+           : ends("embed")  ? HeadKind::embeds
+                            : HeadKind::generates;
+}
 
 void refuse_other_kinds(const json& document, const json& text, const std::string& type,
                         const std::string& file) {
@@ -160,6 +198,7 @@ void refuse_other_kinds(const json& document, const json& text, const std::strin
         (document.contains("architecture") && document.contains("num_classes")))
         refuse(file, "architecture",
                fmt::format("{} is an image network of timm", text_at(document, "architecture")), kGiveExport);
+    refuse_drafters(document, type, file);
     if (true_at(text, "is_decoder")) // an encoder's class with a causal mask and a cache
         return;
     Family family{};

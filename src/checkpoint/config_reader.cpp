@@ -87,6 +87,31 @@ void read_norms(Fields& f, const Implied& implied, Decoder& d) {
         layer.one_norm = parallel && norms == 1;
 }
 
+/// LongCat-Flash (arXiv:2509.01322, section 2.2): each layer is two of attention and a dense MLP, and its
+/// experts work beside the first.
+std::vector<DecoderLayer> in_pairs(const std::vector<DecoderLayer>& layers, const FeedForward& dense) {
+    std::vector<DecoderLayer> pairs;
+    for (const DecoderLayer& layer : layers) {
+        pairs.insert(pairs.end(), 2, layer);
+        pairs.back().feed_forward = dense;
+        pairs[pairs.size() - 2].feed_forward.inner = dense.inner;
+    }
+    return pairs;
+}
+
+/// DeepSeek-V4: residual streams side by side, which a small matrix in fp32 mixes in front of each half of a
+/// layer and of the head. What it multiplies is not counted; it lies in memory.
+void read_streams(Fields& f, Decoder& d) {
+    const std::int64_t streams = f.count({"hc_mult"}, 1, 1);
+    if (streams == 1)
+        return;
+    constexpr double kFloat = 32;
+    const auto layers = static_cast<std::int64_t>(d.layers.size());
+    d.resident.push_back(
+        {"hyper_connections", {layers, 2, (2 + streams) * streams, streams * d.facts.hidden}, kFloat});
+    d.resident.push_back({"hyper_connections.head", {streams, streams * d.facts.hidden}, kFloat});
+}
+
 /// Layers that attend to an image (Llama 3.2 Vision) are left out where there is none: in memory, not
 /// computed.
 void set_cross_layers_aside(Fields& f, Decoder& d) {
@@ -104,6 +129,32 @@ void set_cross_layers_aside(Fields& f, Decoder& d) {
 }
 
 } // namespace
+
+void read_head(Fields& f, Fields& top, Decoder& d) {
+    const HeadKind kind = head_of(d.facts.architecture);
+    if (kind == HeadKind::generates)
+        return;
+    d.generates = d.head = false;
+    std::string what = "gives its last hidden states (an embedding)";
+    if (kind == HeadKind::scores) {
+        const auto* labels = top.find({"id2label"});
+        // Two is the number of labels where transformers' configurations state none.
+        const std::int64_t usual = labels && labels->is_object() ? static_cast<std::int64_t>(labels->size())
+                                   : d.facts.architecture.find("Reward") != std::string::npos ? 1
+                                                                                              : 2;
+        d.scores = std::max<std::int64_t>(1, top.count({"num_labels"}, f.count({"num_labels"}, usual)));
+        what = fmt::format("gives a score of {} number{}", d.scores, d.scores == 1 ? "" : "s");
+    }
+    Finding finding;
+    finding.kind = FindingKind::unsupported;
+    finding.severity = Severity::note;
+    finding.file = f.file();
+    finding.where = "architectures";
+    finding.message = fmt::format("{} generates no text: it reads its input in one pass, keeps no cache and {}",
+                                  d.facts.architecture, what);
+    finding.hint = "set the length of the input with --dim sequence=512";
+    d.findings.push_back(std::move(finding));
+}
 
 void read_prediction(Fields& f, Decoder& d) {
     const bool used = f.flag({"use_mtp"}, true);
@@ -164,8 +215,6 @@ Decoder read_config(const json& document, const std::string& file) {
     refuse_other_kinds(document, described, type, file);
     if (f.has({"type_vocab_size"}) && !f.flag({"is_decoder"}))
         f.refuse("type_vocab_size", "an encoder, which generates no text; read it from an ONNX file");
-    if (f.has({"mamba_d_ssm"}))
-        f.refuse("mamba_d_ssm", "layers with attention and a state side by side are not known");
     if (f.flag({"is_encoder_decoder"}))
         f.refuse("is_encoder_decoder", "encoders with decoders are read from ONNX files, one part at a time");
     if (const auto names = top.texts({"architectures"}); !names.empty())
@@ -190,7 +239,17 @@ Decoder read_config(const json& document, const std::string& file) {
     const TokenMixer mixer = read_mixer(f, implied, d.facts.hidden);
     const FeedForwards ff = read_feed_forwards(f, implied);
     d.layers = read_layers(f, implied, static_cast<std::size_t>(d.facts.layers), mixer, ff, d.findings);
+    if (f.has({"mamba_d_ssm"})) // Falcon-H1 (arXiv:2507.22448, section 2): attention and a state side by side
+        for (DecoderLayer& layer : d.layers)
+            layer.beside = read_recurrent_mixer(f, d.facts.hidden);
+    if (implied.paired_layers)
+        d.layers = in_pairs(d.layers, ff.dense);
+    d.passes = f.count({"total_ut_steps"}, 1, 1);
+    if (constexpr std::int64_t kMostPasses = 64; d.passes > kMostPasses)
+        f.refuse("total_ut_steps", fmt::format("{} is more than any decoder has", d.passes));
+    read_streams(f, d);
     read_norms(f, implied, d);
+    read_head(f, top, d);
     if (f.count({"word_embed_proj_dim"}, d.facts.hidden) != d.facts.hidden)
         f.refuse("word_embed_proj_dim", "tables of another width than the layers are not known");
     read_layer_inputs(f, d);

@@ -1,6 +1,7 @@
 #include "checkpoint/safetensors.hpp"
 
 #include "checkpoint/fields.hpp"
+#include "checkpoint/stored_files.hpp"
 
 #include <fmt/format.h>
 
@@ -121,7 +122,7 @@ StoredTensors read_safetensors_folder(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> files;
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-        if (entry.path().extension() == ".safetensors")
+        if (entry.path().extension() == ".safetensors" && !is_lfs_pointer(entry.path()))
             files.push_back(entry.path());
     std::sort(files.begin(), files.end());
     for (const auto& file : files)

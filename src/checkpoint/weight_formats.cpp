@@ -32,6 +32,8 @@ WeightScheme WeightFormats::named(std::string_view module) const {
     for (const auto& [pattern, scheme] : patterns_)
         if (names(pattern))
             return scheme;
+    if (std::any_of(usual_.begin(), usual_.end(), names))
+        return {};
     return scheme_;
 }
 

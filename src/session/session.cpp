@@ -47,10 +47,9 @@ void check(const char* what, std::int64_t given, std::int64_t least, std::int64_
         throw UsageError(fmt::format("{} of {}: give a number from {} to {}", what, given, least, most));
 }
 
-/// The part "PIPELINE#transformer"; nothing where no pipeline is called so, or it has no such part.
+/// The part "PIPELINE#transformer" of the catalogue; nothing where that is no pipeline or has no such part.
 std::optional<Model> part_named(const Session& session, std::string_view whole, std::string_view name) {
-    const CatalogueEntry* const entry = session.catalogue().find(whole);
-    if (!is_diffusion_pipeline(entry != nullptr ? entry->file : std::filesystem::path(whole)))
+    if (!is_diffusion_pipeline(session.catalogue().find(whole)->file))
         return std::nullopt;
     const std::string_view wanted = name.substr(whole.size());
     for (const Model& part : session.load(whole).parts)
@@ -114,16 +113,26 @@ Model Session::load(std::string_view name_or_path) const {
     }
     const std::filesystem::path path(name_or_path);
     std::error_code no_file; // a name too long for one
-    if (const std::filesystem::path own = in_cache(path); is_diffusion_pipeline(own)) {
+    const auto pipeline_at = [&](const std::filesystem::path& own, std::string_view only) {
         CatalogueEntry info;
         info.name = info.title = name_of_file(own);
         info.file = own;
         info.source = own.string();
-        return load_pipeline(own, std::move(info), operators_, budget_);
+        return load_pipeline(own, std::move(info), operators_, budget_, only);
+    };
+    if (const std::filesystem::path own = in_cache(path); is_diffusion_pipeline(own))
+        return pipeline_at(own, {});
+    if (const std::size_t at = name_or_path.rfind('#'); at != std::string_view::npos && at > 0) {
+        const std::string_view whole = name_or_path.substr(0, at), only = name_or_path.substr(at + 1);
+        if (catalogue_->find(whole) != nullptr) {
+            if (auto part = part_named(*this, whole, name_or_path))
+                return std::move(*part);
+        } else if (const std::filesystem::path own = in_cache(whole); is_diffusion_pipeline(own)) {
+            Model alone = pipeline_at(own, only); // of other parts no more is read than it takes
+            if (!alone.parts.empty())
+                return std::move(alone.parts.front());
+        }
     }
-    if (const std::size_t at = name_or_path.rfind('#'); at != std::string_view::npos && at > 0)
-        if (auto part = part_named(*this, name_or_path.substr(0, at), name_or_path))
-            return std::move(*part);
     const bool hub_name = looks_like_hub_name(name_or_path) && !has_model_ending(name_or_path);
     if ((looks_like_path(name_or_path) && !hub_name) || std::filesystem::exists(path, no_file)) {
         static_cast<ImportedGraph&>(model) = load_file(path, budget_);

@@ -79,8 +79,11 @@ class AnswerBuilder {
 
     /// Whether the model can be shared as asked; says why not.
     bool can_share() {
-        const char* missing =
-            batch_ * way_.data * way_.groups() != whole_batch_
+        const double together = q_.parallel ? static_cast<double>(way_.tensor) : g_.devices;
+        std::string missing =
+            !runner_.starts_on(together)
+                ? runner_.unstarted(together)
+            : batch_ * way_.data * way_.groups() != whole_batch_
                 ? "the batch is no multiple of the groups of devices that have parts of it"
             : way_.experts > 1 && !has_experts(runner_.model().bound(batch_, 1, prompt_)->graph())
                 ? "the model has no experts that ep could spread"
@@ -90,12 +93,12 @@ class AnswerBuilder {
                 ? "the model does not say the width that crosses between pipeline stages"
             : way_.devices() > way_.tensor && result_.conditions.scenario == Scenario::throughput
                 ? "serving with stages, copies or groups is what serve_model answers"
-                : nullptr;
-        if (missing) {
-            result_.estimate.status = Status::unsupported;
-            result_.estimate.reason = missing;
-        }
-        return missing == nullptr;
+                : "";
+        if (missing.empty())
+            return true;
+        result_.estimate.status = Status::unsupported;
+        result_.estimate.reason = std::move(missing);
+        return false;
     }
 
     double hidden() const {
@@ -169,6 +172,8 @@ class AnswerBuilder {
         // What one device would hold of weights and cache; of several none holds less than its share.
         double least = 0;
         for (double devices = 1; devices <= kLargestGroup; devices *= 2) {
+            while (devices < kLargestGroup && !runner_.starts_on(devices))
+                ++devices;
             runner_.use_devices(devices);
             if (least <= devices * g_.memory_capacity_bytes) {
                 const MemoryEstimate need = memory_need();

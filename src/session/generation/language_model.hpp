@@ -29,6 +29,8 @@ class GenerationModel {
     double vocabulary() const {
         return language_.info.language_model ? language_.info.language_model->vocabulary : 0;
     }
+    /// Heads of its attention; 0 where the model does not say.
+    double heads() const { return language_.info.language_model ? language_.info.language_model->heads : 0; }
     /// Width of the residual stream; 0 where the model does not say.
     double hidden() const {
         return language_.info.language_model ? language_.info.language_model->hidden : 0;
@@ -93,7 +95,7 @@ std::string language_runtime(const HardwareDatabase& hardware, const Device& dev
 
 /// A request for 16-bit floats of a model whose weights are stored as integers: that of these integers, where
 /// the stack has kernels for them, since what it multiplies them in is its own choice.
-PrecisionConfig with_stored_weights(const Runtime& runtime, const PrecisionConfig& requested,
+PrecisionConfig with_stored_weights(const Machine& machine, const PrecisionConfig& requested,
                                     std::optional<Precision> stored);
 
 /// A request as language-model stacks execute it: integer formats that the stack offers for weights alone

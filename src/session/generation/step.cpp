@@ -6,6 +6,9 @@
 #include "estimate/price.hpp"
 #include "hardware/uncertainty.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -188,6 +191,24 @@ Estimate StepRunner::decode(std::int64_t batch, std::int64_t past, std::int64_t 
     return e;
 }
 
+bool StepRunner::starts_on(double devices) const {
+    const double heads = model_.heads();
+    // Engines that fill a device with caches divide attention by whole heads (vLLM, SGLang, TensorRT-LLM).
+    const bool whole = machine_->parameters.fact(Parameter::cache_memory_share).known();
+    return !whole || heads <= 0 || std::fmod(heads, devices) == 0;
+}
+
+std::string StepRunner::unstarted(double devices) const {
+    constexpr double kMost = 64;
+    std::vector<int> ways;
+    for (double n = 1; n <= kMost; ++n)
+        if (starts_on(n))
+            ways.push_back(static_cast<int>(n));
+    return fmt::format("{} attention heads do not divide among {:.0f} devices, and {} does not start; tp={} do, or "
+                       "pp={:.0f}",
+                       model_.heads(), devices, machine_->runtime->name, fmt::join(ways, ", "), devices);
+}
+
 Estimate StepRunner::with_sampling(Estimate step, double sequences, bool sampled) const {
     if (!sampled || step.status != Status::ok)
         return step;
@@ -212,7 +233,7 @@ std::optional<StepRunner> make_runner(const Session& session, const GenerationMo
         result.power_mode = result.machine->mode_name();
         // The scheme as it was named: a cache asked for beside it changes the cache, not what is multiplied.
         const ExecutedPrecision executed = language_precision(
-            *result.machine, with_stored_weights(*result.runtime, own.precision, model.stored_weights()),
+            *result.machine, with_stored_weights(*result.machine, own.precision, model.stored_weights()),
             own.kv_cache ? own.kv_cache : model.stored_cache());
         result.estimate.precision_note = executed.note;
         if (executed.supported)

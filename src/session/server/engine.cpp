@@ -71,6 +71,10 @@ void choose_way(ServingEngine& engine, const StepRunner& runner, const ServingRe
             engine.reason = "the model has no experts that ep could spread";
             return;
         }
+        if (!runner.starts_on(static_cast<double>(way.tensor))) {
+            engine.reason = runner.unstarted(static_cast<double>(way.tensor));
+            return;
+        }
         if (way.engine_devices() > 1 && !linked) {
             engine.reason = "has no interconnect in the database; several devices are not estimated";
             return;

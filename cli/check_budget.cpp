@@ -5,6 +5,7 @@
 #include "common/tool.hpp"
 #include "report/answers/answer_schemas.hpp"
 #include "report/answers/budget_report.hpp"
+#include "run/session/given.hpp"
 
 #include <array>
 
@@ -74,7 +75,7 @@ int main(int argc, char** argv) {
         request.conditions = std::move(asked.conditions);
         request.question_of = [](const Result& result) {
             constexpr std::array<std::string_view, 1> kWithout = {"runtime"};
-            return question_key({*result.workload, result.conditions}, kWithout);
+            return question_key({*result.workload, result.conditions}, kWithout, measured_key(result));
         };
         const Session session = question.open();
         request.hardware = cli::with_modes(session, request.hardware);

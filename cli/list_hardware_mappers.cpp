@@ -1,6 +1,7 @@
 // list_hardware_mappers: what the hardware database holds, where its numbers come from, and whether it is
 // sound.
 
+#include "common/progress.hpp"
 #include "common/tool.hpp"
 #include "core/data_dir.hpp"
 #include "hardware/family_schema.hpp"
@@ -10,7 +11,6 @@
 #include "report/answers/this_machine_report.hpp"
 
 #include <fmt/format.h>
-#include <iostream>
 
 namespace {
 
@@ -159,7 +159,7 @@ int main(int argc, char** argv) {
             list_hardware(database, {category.empty() ? std::nullopt : parse_family(category), deployment});
         for (const Finding& finding : list.findings)
             if (!output.quiet)
-                std::cerr << "list_hardware_mappers: " << to_string(finding) << '\n';
+                print_note("list_hardware_mappers", to_string(finding));
         output.emit_answer(list);
         return 0;
     };

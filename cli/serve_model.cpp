@@ -9,6 +9,7 @@
 #include "common/tool.hpp"
 #include "report/answers/answer_schemas.hpp"
 #include "report/answers/serving_report.hpp"
+#include "run/session/given.hpp"
 
 #include <fmt/format.h>
 
@@ -152,7 +153,8 @@ int main(int argc, char** argv) {
             }
         std::vector<SavedResult> rows;
         for (const ServingResult& result : results)
-            rows.push_back(saved_row(result, serve.request, conditions, level));
+            rows.push_back(saved_row(result, serve.request, conditions, level,
+                                     measured_key(session, serve.hardware.front())));
         save.save_rows(rows);
         const Format format = output.chosen();
         if (format == Format::json) {

@@ -8,6 +8,7 @@
 #include "core/parse_number.hpp"
 #include "report/answers/answer_schemas.hpp"
 #include "report/answers/sweep_file.hpp"
+#include "run/session/given.hpp"
 
 #include <fmt/format.h>
 
@@ -261,12 +262,13 @@ int sweep(const Options& options) {
     confirm_size(options, sweep, threads);
     SweepSummary summary = summary_of(options, sweep);
     std::vector<SavedResult> saved;
+    const std::string measured = measured_key(session, sweep.request().hardware.front());
     // A file of every point has the rows; what they conclude is then printed beside it, if asked for.
     const bool shown = !format || (options.summarises() && !options.output.file.empty());
     const auto see = [&](const SweepRow& row) {
         shown ? summary.add(row) : summary.count(row);
         if (!options.save.file.empty())
-            saved.push_back(saved_row(row, sweep.request()));
+            saved.push_back(saved_row(row, sweep.request(), measured));
     };
     if (format) {
         write_rows(options, sweep, *format, threads, see);

@@ -5,6 +5,7 @@
 #include "ask/question.hpp"
 #include "ask/question_json.hpp"
 #include "core/assignment.hpp"
+#include "core/input_file.hpp"
 #include "core/printable.hpp"
 
 #include <fmt/format.h>
@@ -170,12 +171,6 @@ std::vector<std::string> texts_of(const Json& value, const OptionFacts& option, 
 }
 
 } // namespace
-
-bool leads_into(const fs::path& folder, const fs::path& path) {
-    const auto [last, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-    static_cast<void>(rest);
-    return last == folder.end() || last->empty();
-}
 
 ToolInput::ToolInput(const Flags& flags) : description_(flags.description()) {
     const std::vector<OptionFacts> facts = flags.facts();

@@ -1,5 +1,7 @@
 #include "checkpoint/fields.hpp"
 
+#include "core/json_limits.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -115,7 +117,7 @@ bool changes_no_size(std::string_view key) {
 
 json parse_python_json(std::string_view text, const std::string& file) {
     try {
-        json document = json::parse(without_infinities(text));
+        json document = json::parse(without_infinities(bounded_json(text, file)));
         if (document.is_object())
             return document;
     } catch (const json::exception& problem) {

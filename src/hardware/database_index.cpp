@@ -4,12 +4,13 @@
 
 #include "core/embedded_files.hpp"
 #include "core/folder.hpp"
+#include "core/input_file.hpp"
+#include "core/text_file.hpp"
 #include "hardware/plain_json.hpp"
 #include "hardware/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
@@ -112,17 +113,14 @@ DeviceHead read_head(const std::string& file, bool family) {
     DeviceHead head;
     const auto built_in = embedded_text(file);
     std::string own;
-    std::ifstream stream;
     if (!built_in) {
-        stream.open(file, std::ios::binary);
         own.resize(kHeadBytes);
-        stream.read(own.data(), static_cast<std::streamsize>(own.size()));
-        own.resize(static_cast<std::size_t>(stream.gcount()));
+        own.resize(InputFile(file).read_at(0, own.data(), own.size()));
     }
     if (read_plain_head(built_in ? *built_in : std::string_view(own), family, head))
         return head;
-    if (stream) // there is more
-        own.append(std::istreambuf_iterator<char>(stream), {});
+    if (own.size() == kHeadBytes) // there is more
+        own = read_text_file(file);
     const std::string_view text = built_in ? *built_in : std::string_view(own);
     head = {};
     if (text.empty() || read_plain_head(text, family, head))

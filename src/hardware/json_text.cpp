@@ -1,6 +1,7 @@
 #include "hardware/json_text.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/json_limits.hpp"
 #include "core/text_file.hpp"
 #include "hardware/json_document.hpp"
 
@@ -22,6 +23,8 @@ std::optional<json> parse_json_text(std::string_view text, const std::string& fi
         findings.push_back(std::move(finding));
         return std::nullopt;
     };
+    if (const std::string excess = json_excess(text); !excess.empty())
+        return fail("the file has " + excess, "remove what is not of it");
     try {
         const std::optional<JsonDocument> plain = parse_plain_json(text);
         json document = plain ? plain->root.copy() : json::parse(text);

@@ -136,16 +136,17 @@ nlohmann::json load_json(const ServingRequest& request) {
     }
     // What is filled in from the device is none of the request's.
     const auto& [engine, engines, prompt_engines, prompt_engine, transfer, idle_watts, request_s,
-                 prompt_token_s, side_by_side, first_factor, concurrency, warm_up, on_step, goes_on] = plan;
+                 prompt_token_s, side_by_side, first_factor, concurrency, warm_up, on_step, goes_on,
+                 budget] = plan;
     static_cast<void>(on_step); // who looks on changes nothing
-    static_cast<void>(goes_on);
+    static_cast<void>(goes_on), static_cast<void>(budget);
     add("warm_up", warm_up, usual_request.plan.warm_up);
     add("request_s", request_s, usual_request.plan.request_s);
     add("prompt_token_s", prompt_token_s, usual_request.plan.prompt_token_s);
     add("side_by_side", side_by_side, usual_request.plan.side_by_side);
     add("first_factor", first_factor, usual_request.plan.first_factor);
     add("in_flight", concurrency, usual_request.plan.concurrency);
-    const auto& [cache_bytes, groups, sequences, step_tokens, chunked, prompts_apart, scheduled_ahead,
+    const auto& [cache_bytes, context, groups, sequences, step_tokens, chunked, prompts_apart, scheduled_ahead,
                  whole_graph, captured_tokens, wait_tokens, wait_prompts, wait_steps, poll_steps,
                  block_tokens, prefix_hit, prefix_cache, drafted, accepted, draft_cost] = engine;
     const EngineLimits& e = usual_request.plan.engine;
@@ -178,7 +179,7 @@ constexpr std::array<std::string_view, 9> kColumns = {"runtime",       "batch_si
 } // namespace
 
 SavedResult saved_row(const ServingResult& result, const ServingRequest& request,
-                      const Conditions& conditions, const ServiceLevel& level) {
+                      const Conditions& conditions, const ServiceLevel& level, std::string_view measured) {
     SavedResult row;
     row.key.model = result.model;
     nlohmann::json load = load_json(request);
@@ -191,7 +192,7 @@ SavedResult saved_row(const ServingResult& result, const ServingRequest& request
         if (limit > 0)
             load[key] = limit;
     row.key.dims = sizes_text(load);
-    row.key.question = question_key({{.sizes = request.sizes, .prompt = Prompt{}}, conditions}, kColumns);
+    row.key.question = question_key({{.sizes = request.sizes, .prompt = Prompt{}}, conditions}, kColumns, measured);
     if (conditions.kv_cache)
         row.key.kv_cache = name_of(*conditions.kv_cache);
     name_device(result.hardware, row.key);
@@ -225,7 +226,7 @@ SavedResult saved_row(const ServingResult& result, const ServingRequest& request
     return row;
 }
 
-SavedResult saved_row(const SweepRow& point, const SweepRequest& request) {
+SavedResult saved_row(const SweepRow& point, const SweepRequest& request, std::string_view measured) {
     SavedResult row;
     row.key.model = point.model;
     nlohmann::json factors = nlohmann::json::object();
@@ -253,7 +254,7 @@ SavedResult saved_row(const SweepRow& point, const SweepRequest& request) {
     std::vector<std::string_view> columns(kColumns.begin(), kColumns.end());
     if (request.weights)
         question.conditions.weights = request.weights;
-    row.key.question = question_key(question, columns);
+    row.key.question = question_key(question, columns, measured);
     row.status = name_of(point.status);
     row.reason = point.reason;
     const auto metrics = point.metrics->rows();

@@ -131,6 +131,9 @@ ServingEngine make_engine(const Session& session, const Model& model, std::strin
             engine.precision = name_of(*stored);
         const std::filesystem::path servers = session.energy().file().parent_path() / "servers.json";
         engine.plan = with_server_defaults(request.plan, runner->machine(), servers);
+        engine.plan.budget = model.budget;
+        if (model.info.language_model)
+            engine.plan.engine.context = model.info.language_model->max_context;
         choose_way(engine, *runner, request, server_memory(runner->machine(), servers), lengths);
         if (engine.plan.engine.groups == 0)
             engine.plan.engine.groups = engine.parallelism.groups();

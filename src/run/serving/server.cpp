@@ -78,12 +78,12 @@ ServingResult Server::run(double rate_per_s, bool with_capacity) {
     }
     if (out.outcome.refused > 0)
         out.notes.push_back(
-            fmt::format("{} requests are longer than the cache and were refused", out.outcome.refused));
+            fmt::format("{} requests are longer than the cache or the model's context and were refused", out.outcome.refused));
     out.summary = summarize(out.outcome);
     describe_step(out);
     out.ok = out.outcome.output_tokens > 0;
     if (!out.ok)
-        out.reason = "no request fits into the cache";
+        out.reason = "no request fits into the cache and the model's context";
     return out;
 }
 

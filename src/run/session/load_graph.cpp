@@ -4,6 +4,7 @@
 #include "archsim/extend/importer.hpp"
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/diffusion.hpp"
+#include "core/glob.hpp"
 #include "core/text_file.hpp"
 #include "ops/dimension_expression.hpp"
 #include "run/session/usual_precision.hpp"
@@ -11,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fnmatch.h>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -61,7 +61,7 @@ void mark_buffers(Graph& graph, const std::vector<std::string>& patterns) {
     for (Tensor& tensor : graph.tensors)
         if (tensor.role == TensorRole::initializer)
             for (const std::string& pattern : patterns)
-                tensor.buffer = tensor.buffer || fnmatch(pattern.c_str(), tensor.name.c_str(), 0) == 0;
+                tensor.buffer = tensor.buffer || matches_glob(pattern, tensor.name);
 }
 
 bool is_cache(const Tensor& tensor) {
@@ -143,7 +143,7 @@ std::string name_of_file(const std::filesystem::path& path) {
 
 ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info, const Budget& budget) {
     if (const auto lite = tflite_part(path)) {
-        Graph graph = import_tflite(lite->first, lite->second);
+        Graph graph = import_tflite(lite->first, lite->second, budget);
         if (info.dims.empty())
             default_sizes(graph, info);
         return {std::move(info), std::make_shared<const Graph>(std::move(graph)), budget};
@@ -155,7 +155,7 @@ ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info, 
             default_sizes(graph, info);
         return {std::move(info), std::make_shared<const Graph>(std::move(graph)), budget};
     }
-    Checkpoint checkpoint = read_checkpoint(path);
+    Checkpoint checkpoint = read_checkpoint(path, budget);
     checkpoint.graph.name = info.name;
     mark_buffers(checkpoint.graph, info.buffers);
     info.dims.merge(checkpoint.dims);

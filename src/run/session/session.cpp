@@ -13,6 +13,7 @@
 #include "run/session/price_tables.hpp"
 #include "run/session/usual_precision.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -182,6 +183,12 @@ void keep_event_prices(const EnergyTable& stated, EnergyTable& table) {
 
 std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
                                                 const Conditions& conditions) const {
+    std::shared_ptr<const Machine> fewer;
+    if (const double units = conditions.structure[Structure::units]; units > 1) {
+        Conditions idle = conditions;
+        idle.structure[Structure::units] = std::max(1.0, units / 2);
+        fewer = machine(hardware, idle);
+    }
     DeviceChoice choice = hardware_->device(hardware);
     std::shared_ptr<const Runtime> runtime = hardware_->runtime_for(*choice.device, conditions.stack);
     if (conditions.overrides) {
@@ -213,6 +220,7 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
         machine_options.mapper = own->second;
     Machine machine = make_machine(choice.device, choice.power_mode, std::move(runtime), machine_options);
     apply(conditions.changes, machine);
+    machine.fewer_units = std::move(fewer);
     return std::make_shared<const Machine>(std::move(machine));
 }
 

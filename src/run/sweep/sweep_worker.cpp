@@ -36,6 +36,7 @@ bool leaves_formats_open(const ShapedGraph& graph) {
 /// The machine as stated, but for its parameters.
 void restate(const Machine& stated, Machine& machine) {
     machine.rates = stated.rates;
+    machine.fewer_units = stated.fewer_units;
     machine.energy = stated.energy;
     machine.power_limit_w = stated.power_limit_w;
     machine.power_budget_w = stated.power_budget_w;

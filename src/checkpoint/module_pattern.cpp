@@ -111,7 +111,7 @@ std::string as_posix(std::string_view expression) {
     return posix;
 }
 
-constexpr std::size_t kLongest = 1000, kMostParts = 2000; ///< of an expression: no list of layers needs more
+constexpr std::size_t kLongest = 1000, kMostPieces = 2000; ///< of an expression: no list of layers needs more
 
 /// Whether an expression stays small when it is compiled: regcomp() writes what stands before a `+` twice, so
 /// that each level of them doubles the memory, and a reference back would be matched by trying.
@@ -153,7 +153,7 @@ bool stays_small(std::string_view expression) {
         default:
             groups.back() += last = 1;
         }
-        if (groups.back() > kMostParts)
+        if (groups.back() > kMostPieces)
             return false;
     }
     return true;

@@ -12,7 +12,7 @@ namespace archsim {
 
 namespace {
 
-constexpr double kMostBytes = 320e6;    ///< of values in memory: the largest logs of servers take a third
+constexpr double kMostJsonBytes = 320e6;    ///< of values in memory: the largest logs of servers take a third
 constexpr double kValueBytes = 16;      ///< of nlohmann_json, for every item of an array
 constexpr double kMemberBytes = 112;    ///< and member of an object
 constexpr double kMostComparisons = 2e7; ///< of keys: a tenth of a second
@@ -73,8 +73,8 @@ std::string json_excess(std::string_view text, JsonKeys keys) {
             break;
         }
         ++i;
-        if (bytes > kMostBytes)
-            return fmt::format("more values than fit into {:.0f} MB of memory", kMostBytes / 1e6);
+        if (bytes > kMostJsonBytes)
+            return fmt::format("more values than fit into {:.0f} MB of memory", kMostJsonBytes / 1e6);
         if (keys == JsonKeys::as_written && comparisons > kMostComparisons)
             return "more keys in one object than any that is known";
     }

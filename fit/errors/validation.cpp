@@ -1,8 +1,8 @@
 #include "fit/errors/validation.hpp"
 
-#include "compare/quantile.hpp"
 #include "core/in_parallel.hpp"
 #include "fit/errors/rank_agreement.hpp"
+#include "result/quantile.hpp"
 
 #include <algorithm>
 #include <array>

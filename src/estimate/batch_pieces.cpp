@@ -172,12 +172,6 @@ BatchCounts& BatchCounts::alone() {
     return *alone_;
 }
 
-BatchCounts& BatchCounts::fewer_units() {
-    if (!fewer_units_)
-        fewer_units_ = std::make_unique<BatchCounts>();
-    return *fewer_units_;
-}
-
 BatchCounts& BatchCounts::arranged(std::size_t arrangement) {
     if (arranged_.size() <= arrangement)
         arranged_.resize(arrangement + 1);

@@ -116,8 +116,6 @@ class BatchCounts {
     BatchCounts& alone();
     /// Those of the same machine with networks in another arrangement (KnowsArrangements); made on first use.
     BatchCounts& arranged(std::size_t arrangement);
-    /// Those of Machine::fewer_units; made on first use.
-    BatchCounts& fewer_units();
     /// From now on the machine has other rates, prices or limits, on which its counts do not depend: what was
     /// mapped stays, and where batches are cut is decided anew.
     void machine_changed();
@@ -138,15 +136,14 @@ class BatchCounts {
     /// Calls it with every one that was made of these.
     template <class Use>
     void for_each_other(Use use) const {
-        for (const auto* const other : {&alone_, &fewer_units_})
-            if (*other)
-                use(**other);
+        if (alone_)
+            use(*alone_);
         for (const auto& other : arranged_)
             if (other)
                 use(*other);
     }
 
-    std::unique_ptr<BatchCounts> alone_, fewer_units_;
+    std::unique_ptr<BatchCounts> alone_;
     std::vector<std::unique_ptr<BatchCounts>> arranged_;
     KnownWidths widths_;
 };

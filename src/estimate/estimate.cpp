@@ -449,24 +449,6 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
     return best;
 }
 
-/// The same of a design with more units than its device states, some of which a stack leaves idle where that is
-/// faster: they wait beside the others.
-Estimate estimate_units(const NetworkWork& work, const Machine& machine, const EstimateOptions& options,
-                        BatchCounts& counted) {
-    Estimate best = estimate_scenario(work, machine, options, counted);
-    if (!machine.fewer_units)
-        return best;
-    Machine fewer = *machine.fewer_units;
-    fewer.scenario = machine.scenario;
-    fewer.uncertainty = machine.uncertainty;
-    fewer.devices = machine.devices;
-    fewer.memory_capacity_bytes = machine.memory_capacity_bytes;
-    Estimate e = estimate_units(work, fewer, options, counted.fewer_units());
-    if (!faster(e, best, machine.scenario))
-        return best;
-    return beside_waiting(std::move(e), (machine.static_power_w - fewer.static_power_w) * machine.devices);
-}
-
 /// What is left out takes time and energy: no upper end is known of these, no lower one of rates.
 Estimate as_bound(Estimate e) {
     if (e.uncounted.empty() || e.latency_s <= 0)
@@ -486,13 +468,13 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
 
 Estimate estimate(const NetworkWork& work, const Machine& machine, const EstimateOptions& options,
                   BatchCounts& counted) {
-    Estimate e = estimate_units(work, machine, options, counted);
+    Estimate e = estimate_scenario(work, machine, options, counted);
     if (machine.scenario == Scenario::latency || e.latency_s <= 0)
         return as_bound(std::move(e));
     // What a batch costs amid others is no time from its start to its end: that is the time of a batch alone.
     Machine unshared = machine;
     unshared.scenario = Scenario::latency;
-    Estimate alone = estimate_units(work, unshared, options, counted.alone());
+    Estimate alone = estimate_scenario(work, unshared, options, counted.alone());
     if (alone.latency_s <= 0)
         return alone;
     share_energy(e, alone);

@@ -76,11 +76,6 @@ void scale_energy(const MachineChanges& changes, EnergyTable& table) {
 void apply(const MachineChanges& changes, Machine& machine) {
     if (changes == MachineChanges{})
         return;
-    if (machine.fewer_units) {
-        auto fewer = std::make_shared<Machine>(*machine.fewer_units);
-        apply(changes, *fewer);
-        machine.fewer_units = std::move(fewer);
-    }
     const auto rates = [&](Lever lever, std::initializer_list<Resource> list) {
         for (Resource r : list)
             machine.rates[static_cast<std::size_t>(r)].value *= changes[lever];

@@ -2,9 +2,9 @@
 #include "store/results_file.hpp"
 
 #include "archsim/core/version.hpp"
-#include "ask/question.hpp"
+#include "fields/question.hpp"
 #include "report/blocks/result_text.hpp"
-#include "run/session/given.hpp"
+#include "session/given.hpp"
 #include "store/schema.hpp"
 
 #include <chrono>

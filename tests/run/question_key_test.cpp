@@ -1,10 +1,10 @@
 // One key for a question: any one thing that a session was given changes it, and nothing else does.
 
-#include "ask/question.hpp"
-#include "check/given_output.hpp"
-#include "report/answers/sweep_file.hpp"
-#include "run/session/given.hpp"
-#include "run/sweep/sweep.hpp"
+#include "fields/question.hpp"
+#include "measurements/given_output.hpp"
+#include "answers/sweep/sweep_file.hpp"
+#include "session/given.hpp"
+#include "answers/sweep/sweep.hpp"
 #include "support/random_source.hpp"
 #include "support/read_file.hpp"
 

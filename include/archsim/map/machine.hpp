@@ -89,9 +89,6 @@ struct ARCHSIM_API Machine {
     double memory_capacity_bytes = 0; ///< of one chip, or of `host`; 0 = unknown
     /// Whose memory holds what passes through a chip that has none of its own; null: the chip's own does.
     std::shared_ptr<const Device> host;
-    /// Of a design with more units than its device states: the same with half of what was added left idle, as a
-    /// stack may leave them where more are slower. Null: all are stated.
-    std::shared_ptr<const Machine> fewer_units;
 };
 
 /// Choices besides the device, the power mode and the stack.

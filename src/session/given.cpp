@@ -1,0 +1,142 @@
+// Measurements of the user's own, held against their estimates.
+
+#include "archsim/core/finding.hpp"
+#include "archsim/run/session.hpp"
+#include "core/digest.hpp"
+#include "estimate/intervals.hpp"
+#include "session/language_rows.hpp"
+#include "session/price_tables.hpp"
+#include "session/usual_precision.hpp"
+#include "graph/graph_digest.hpp"
+#include "session/given.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace archsim {
+
+void no_estimate(const MeasuredRow& row, const std::string& reason) {
+    throw InputError(fmt::format("measured {} on {}: no estimate to hold it against: {}", row.model,
+                                 row.hardware, reason));
+}
+
+/// What a measured row says of an estimate: its machine and its error.
+GivenRow given_row(const Machine& machine, SpreadOf metric, const LaneShares& lanes, double log_ratio) {
+    GivenRow given;
+    given.family = name_of(machine.device->family);
+    given.device = machine.device->id;
+    given.runtime = machine.runtime->id;
+    given.metric = metric;
+    given.lanes = lanes;
+    given.log_ratio = log_ratio;
+    given.parts = machine.uncertainty->parts(metric, *machine.device, *machine.runtime);
+    return given;
+}
+
+std::atomic<LanguageRowReader>& language_row_reader() {
+    static std::atomic<LanguageRowReader> reader = nullptr;
+    return reader;
+}
+
+namespace {
+
+/// A member that is added to a row does not compile until somebody decides whether an estimate follows it.
+void add_row(const MeasuredRow& row, Digest& digest) {
+    const auto& [id, model, image_size, steps, sequence, batch, precision, hardware, power_mode, devices, runtime,
+                 scope, metric, value, weight, source, source_date, note, phase, prompt_tokens, generated_tokens,
+                 boundary, replicas, expert_devices, attention_groups, line, client, at_rate, variant, context,
+                 transfers, sampled, decided_by] = row;
+    for (const std::string* text : {&model, &sequence, &precision, &hardware, &power_mode, &runtime, &scope,
+                                    &phase, &prompt_tokens, &generated_tokens, &client, &variant, &decided_by})
+        digest.text(*text);
+    for (const double number :
+         {static_cast<double>(image_size.value_or(0)), static_cast<double>(steps.value_or(0)),
+          static_cast<double>(batch.value_or(0)), devices, value, weight, replicas,
+          static_cast<double>(expert_devices), attention_groups, static_cast<double>(context)})
+        digest.number(number);
+    digest.number(metric);
+    digest.number(boundary);
+    for (const bool flag : {at_rate, transfers, sampled})
+        digest.number(flag);
+}
+
+/// Times and rates that something can have: beyond them an estimate that follows one is no number.
+void expect_possible(const MeasuredRow& row, bool rate) {
+    constexpr double kLeastMs = 1e-6, kMostMs = 1e12, kMostRate = 1e12; // a nanosecond, thirty years
+    const bool possible = rate ? row.value >= 1e3 / kMostMs && row.value <= kMostRate
+                               : row.value >= kLeastMs && row.value <= kMostMs;
+    if (!possible)
+        throw UsageError(fmt::format("measured {} on {}: {:g} {} is no {} that a measurement can be", row.model,
+                                     row.hardware, row.value, rate ? "per second" : "ms", rate ? "rate" : "time"));
+}
+
+} // namespace
+
+std::string measured_key(const Session& session, std::string_view device) {
+    return session.machine(device, {})->uncertainty->given_key();
+}
+
+std::string measured_key(const Result& result) {
+    for (const ResultPart& part : result.parts)
+        if (std::string key = measured_key(*part.result); !key.empty())
+            return key;
+    return result.machine && result.machine->uncertainty ? result.machine->uncertainty->given_key() : std::string();
+}
+
+void Session::given(const std::vector<MeasuredRow>& rows) {
+    prices_ = prices_->given({}, {});
+    std::vector<GivenRow> known;
+    std::vector<std::string> keys; // whatever their order
+    for (const MeasuredRow& row : rows) {
+        Digest digest;
+        add_row(row, digest);
+        if (row.metric == MeasuredMetric::power_w || row.metric == MeasuredMetric::energy_mj)
+            throw InputError(fmt::format("measured {} on {}: give a time or a rate; power and energy are not "
+                                         "learnt from",
+                                         row.model, row.hardware));
+        const bool rate = row.metric == MeasuredMetric::throughput_per_s;
+        expect_possible(row, rate);
+        if (const Model model = load(row.model); catalogue_->find(row.model) == nullptr && model.graph)
+            add_graph(*model.graph, digest); // of a file: its content, whatever it is called
+        keys.push_back(digest.hex());
+        constexpr double kMilli = 1e3;
+        const std::string hardware =
+            row.power_mode.empty() ? row.hardware : row.hardware + '@' + row.power_mode;
+        Conditions conditions;
+        conditions.stack = row.runtime;
+        if (!row.precision.empty()) // else what is usual: language models' is another than networks'
+            conditions.precision = PrecisionConfig::parse(row.precision).value_or(PrecisionConfig{});
+        if (!row.phase.empty()) {
+            const LanguageRowReader read = language_row_reader();
+            if (read == nullptr)
+                throw UsageError(
+                    fmt::format("measured {} on {}: timed passes of language models are taken by "
+                                "serve_model, size_service and local_models",
+                                row.model, row.hardware));
+            known.push_back(read(*this, row, hardware, settled(conditions, {.prompt = Prompt{}})));
+            continue;
+        }
+        conditions.scenario = row.scope == "offline" ? Scenario::throughput : Scenario::latency;
+        conditions.scope = row.scope == "end_to_end" ? Scope::end_to_end : Scope::kernel;
+        const Workload workload{.model = load(row.model), .batch = row.batch.value_or(1)};
+        const Result result = estimate(workload, hardware, conditions);
+        if (!result.ok())
+            no_estimate(row, result.estimate.reason);
+        const Estimate& e = result.estimate;
+        known.push_back(given_row(
+            *result.machine,
+            conditions.scenario == Scenario::throughput ? SpreadOf::throughput : SpreadOf::latency,
+            lane_shares(e),
+            rate ? std::log(e.throughput_per_s / row.value) : std::log(row.value / (kMilli * e.latency_s))));
+    }
+    if (rows.empty())
+        return;
+    std::sort(keys.begin(), keys.end());
+    Digest all;
+    for (const std::string& key : keys)
+        all.text(key);
+    prices_ = prices_->given(std::move(known), all.hex());
+}
+
+} // namespace archsim

@@ -76,8 +76,7 @@ double Engine::bytes_for(const ServedRequest& r, std::size_t held) const {
 }
 
 bool Engine::can_ever_hold(const ServedRequest& r) const {
-    const auto tokens = static_cast<double>(r.prompt_tokens) + static_cast<double>(r.output_tokens);
-    return (limits_.context <= 0 || tokens <= limits_.context) && bytes_for(r, 0) <= limits_.cache_bytes;
+    return bytes_for(r, 0) <= limits_.cache_bytes;
 }
 
 /// Gives up prompts that nobody uses until so many bytes fit.

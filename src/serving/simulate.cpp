@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <numbers>
 #include <numeric>
@@ -34,7 +33,7 @@ class Simulation {
   public:
     Simulation(const ServingPlan& plan, StepPrices& prices, std::vector<ServedRequest> requests,
                StepPrices* prompt_prices)
-        : plan_(plan), split_(plan.prompt_engines > 0), spending_(plan.budget, "the simulation of a server") {
+        : plan_(plan), split_(plan.prompt_engines > 0) {
         out_.requests = std::move(requests);
         check();
         for (std::int64_t i = 0; i < plan.prompt_engines; ++i)
@@ -218,7 +217,6 @@ class Simulation {
         }
         if (plan_.on_step)
             plan_.on_step(now_, engine.last_step(), cost);
-        spending_.step(0); // however many there are, the clock decides
         ++out_.steps;
         out_.busy_s += cost.seconds;
         out_.joules += cost.joules;
@@ -282,7 +280,6 @@ class Simulation {
 
     ServingPlan plan_;
     bool split_;
-    Spending spending_;
     std::vector<Engine> engines_;
     std::vector<bool> resumed_;  ///< requests that engines begin with; empty: none
     std::vector<double> fronts_; ///< processes before the engines, one each: when they are free
@@ -308,13 +305,7 @@ ServingOutcome simulate_serving(const ServingPlan& plan, StepPrices& prices,
 }
 
 double serving_capacity(const ServingPlan& plan, StepPrices& prices,
-                        const std::vector<ServedRequest>& asked, StepPrices* prompt_prices) {
-    std::vector<ServedRequest> requests; // those that are not refused for their length
-    std::copy_if(asked.begin(), asked.end(), std::back_inserter(requests), [&](const ServedRequest& r) {
-        return plan.engine.context <= 0 ||
-               static_cast<double>(r.prompt_tokens) + static_cast<double>(r.output_tokens) <=
-                   plan.engine.context;
-    });
+                        const std::vector<ServedRequest>& requests, StepPrices* prompt_prices) {
     // Pools of prompts and of answers begin empty: which of them is the slower one shows in the long run.
     const bool split = plan.prompt_engines > 0;
     const std::int64_t batches = split ? 16 : 4, fewest = 256;

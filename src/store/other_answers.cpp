@@ -136,17 +136,16 @@ nlohmann::json load_json(const ServingRequest& request) {
     }
     // What is filled in from the device is none of the request's.
     const auto& [engine, engines, prompt_engines, prompt_engine, transfer, idle_watts, request_s,
-                 prompt_token_s, side_by_side, first_factor, concurrency, warm_up, on_step, goes_on,
-                 budget] = plan;
+                 prompt_token_s, side_by_side, first_factor, concurrency, warm_up, on_step, goes_on] = plan;
     static_cast<void>(on_step); // who looks on changes nothing
-    static_cast<void>(goes_on), static_cast<void>(budget);
+    static_cast<void>(goes_on);
     add("warm_up", warm_up, usual_request.plan.warm_up);
     add("request_s", request_s, usual_request.plan.request_s);
     add("prompt_token_s", prompt_token_s, usual_request.plan.prompt_token_s);
     add("side_by_side", side_by_side, usual_request.plan.side_by_side);
     add("first_factor", first_factor, usual_request.plan.first_factor);
     add("in_flight", concurrency, usual_request.plan.concurrency);
-    const auto& [cache_bytes, context, groups, sequences, step_tokens, chunked, prompts_apart, scheduled_ahead,
+    const auto& [cache_bytes, groups, sequences, step_tokens, chunked, prompts_apart, scheduled_ahead,
                  whole_graph, captured_tokens, wait_tokens, wait_prompts, wait_steps, poll_steps,
                  block_tokens, prefix_hit, prefix_cache, drafted, accepted, draft_cost] = engine;
     const EngineLimits& e = usual_request.plan.engine;

@@ -3,7 +3,6 @@
 // leave. A discrete-event simulation over step times that the caller prices; nothing is drawn but arrivals,
 // lengths and accepted drafts, from one seed, so that the same input gives the same bits.
 
-#include "archsim/core/budget.hpp"
 #include "archsim/core/export.hpp"
 
 #include <algorithm>
@@ -95,8 +94,6 @@ class ARCHSIM_API StepPrices {
 /// One engine: the devices that run a step together.
 struct EngineLimits {
     double cache_bytes = 0; ///< room for caches
-    /// Longest prompt and answer together, as the model states it: longer requests are refused. 0: any.
-    double context = 0;
     /// Parts of the engine that attend to requests of their own, beside each other in every step
     /// (data-parallel attention): `sequences` and `step_tokens` are those of one.
     std::int64_t groups = 1;
@@ -175,7 +172,6 @@ struct ServingPlan {
     /// Called for every request that ends, with its place among them; what is false ends the run there.
     /// Empty: all run to their ends.
     std::function<bool(std::size_t index, const ServedRequest& ended)> goes_on;
-    Budget budget; ///< its seconds are those that the run may take
 };
 
 /// A request and what became of it; times from the start of the run.

@@ -19,7 +19,7 @@ namespace archsim {
 
 Server::Server(const Session& session, const Model& model, std::string_view device,
                const Conditions& conditions, const ServingRequest& request)
-    : request_(request) {
+    : request_(request), budget_(model.budget) {
     result_.model = model.name();
     result_.hardware = device;
     result_.pue = request.pue;
@@ -67,7 +67,13 @@ ServingResult Server::run(double rate_per_s, bool with_capacity) {
             out.capacity_per_s = capacity_;
             out.overloaded = plan_.concurrency == 0 && rate_per_s > 0 && rate_per_s > capacity_;
         }
-        out.outcome = simulate_serving(plan_, prices(), std::move(requests));
+        Spending spending(budget_, "the simulation of a server");
+        ServingPlan plan = plan_;
+        plan.goes_on = [&](std::size_t index, const ServedRequest& r) {
+            spending.step(0); // however many there are, the clock decides
+            return !plan_.goes_on || plan_.goes_on(index, r);
+        };
+        out.outcome = simulate_serving(plan, prices(), std::move(requests));
     } catch (const Error& problem) {
         out.reason = problem.what();
         return out;
@@ -78,12 +84,12 @@ ServingResult Server::run(double rate_per_s, bool with_capacity) {
     }
     if (out.outcome.refused > 0)
         out.notes.push_back(
-            fmt::format("{} requests are longer than the cache or the model's context and were refused", out.outcome.refused));
+            fmt::format("{} requests are longer than the cache and were refused", out.outcome.refused));
     out.summary = summarize(out.outcome);
     describe_step(out);
     out.ok = out.outcome.output_tokens > 0;
     if (!out.ok)
-        out.reason = "no request fits into the cache and the model's context";
+        out.reason = "no request fits into the cache";
     return out;
 }
 

@@ -43,6 +43,7 @@ class ARCHSIM_API Server {
     ServingEngine engine_;
     ServingResult result_;
     ServingPlan plan_;
+    Budget budget_; ///< of a run: its seconds
     double capacity_ = -1;
 };
 

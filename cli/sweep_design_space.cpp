@@ -8,7 +8,7 @@
 #include "core/parse_number.hpp"
 #include "report/render/answer_schemas.hpp"
 #include "result/generation_metrics.hpp"
-#include "session/given.hpp"
+#include "session/measured_key.hpp"
 
 #include <fmt/format.h>
 
@@ -267,8 +267,10 @@ int sweep(const Options& options) {
     const bool shown = !format || (options.summarises() && !options.output.file.empty());
     const auto see = [&](const SweepRow& row) {
         shown ? summary.add(row) : summary.count(row);
-        if (!options.save.file.empty())
-            saved.push_back(saved_row(row, sweep.request(), measured));
+        if (!options.save.file.empty()) {
+            saved.push_back(saved_row(row, sweep.request()));
+            saved.back().key.question = with_measured(std::move(saved.back().key.question), measured);
+        }
     };
     if (format) {
         write_rows(options, sweep, *format, threads, see);

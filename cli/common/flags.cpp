@@ -10,7 +10,7 @@
 #include "common/tool.hpp"
 #include "core/assignment.hpp"
 #include "core/parse_number.hpp"
-#include "core/printable.hpp"
+#include "core/one_line.hpp"
 
 #include <CLI/CLI.hpp>
 

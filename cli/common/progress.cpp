@@ -1,7 +1,7 @@
 #include "common/progress.hpp"
 
 #include "common/say.hpp"
-#include "core/printable.hpp"
+#include "core/one_line.hpp"
 
 #include <fmt/format.h>
 

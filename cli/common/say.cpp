@@ -1,5 +1,6 @@
 #include "common/say.hpp"
 
+#include "core/one_line.hpp"
 #include "core/printable.hpp"
 
 #include <cstddef>

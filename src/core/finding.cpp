@@ -1,6 +1,6 @@
 #include "archsim/core/finding.hpp"
 
-#include "core/printable.hpp"
+#include "core/one_line.hpp"
 
 #include <utility>
 

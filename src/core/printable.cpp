@@ -1,5 +1,7 @@
 #include "core/printable.hpp"
 
+#include "core/one_line.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>

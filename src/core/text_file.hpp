@@ -8,8 +8,8 @@
 
 namespace archsim {
 
-/// All bytes of a regular file, a pipe or a terminal. Throws InputError where it cannot be opened or read, is
-/// a folder or a device (/dev/zero never ends), and where it holds more than any such file does (256 MiB).
+/// All bytes of a file, a pipe or standard input. Throws InputError where it cannot be opened or read, is a
+/// folder or a device (/dev/zero never ends), and where it holds more than any such file does (256 MiB).
 ARCHSIM_API std::string read_text_file(const std::filesystem::path& file);
 
 } // namespace archsim

@@ -148,10 +148,9 @@ ARCHSIM_API std::string command_flags(const Question& question,
 ARCHSIM_API std::string shell_quoted(std::string_view text);
 
 /// What tells a question from another of the same model: every stated field but those of `without`, as a JSON
-/// object with its keys in order, and "measured", the key of the measurements that the session was given
-/// (measured_key). Questions with the same key have the same answer on the same device.
-ARCHSIM_API std::string question_key(const Question& question, std::span<const std::string_view> without = {},
-                                     std::string_view measured = {});
+/// object with its keys in order. Questions with the same key have the same answer on the same device.
+ARCHSIM_API std::string question_key(const Question& question,
+                                     std::span<const std::string_view> without = {});
 
 /// Whether two questions, of the same model, are the same in everything that an answer depends on.
 ARCHSIM_API bool same_question(const Question& a, const Question& b);

@@ -197,11 +197,8 @@ std::vector<std::string> texts_of_json(const QuestionField& field, const Json& v
     return texts;
 }
 
-std::string question_key(const Question& question, std::span<const std::string_view> without,
-                         std::string_view measured) {
+std::string question_key(const Question& question, std::span<const std::string_view> without) {
     nlohmann::json object = nlohmann::json::object(); // which sorts its keys
-    if (!measured.empty())
-        object["measured"] = measured;
     for (const StatedField& stated : stated_fields(question))
         if (std::find(without.begin(), without.end(), stated.field->key) == without.end())
             object[stated.field->key] = nlohmann::json::parse(

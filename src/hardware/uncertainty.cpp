@@ -173,7 +173,6 @@ struct UncertaintyTable::State {
     double reach = 0;
     std::vector<std::array<std::string, 3>> bases; ///< of model.within
     std::vector<GivenRow> given;
-    std::string given_key;
 };
 
 UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(std::make_unique<State>()) {
@@ -222,15 +221,10 @@ UncertaintyTable& UncertaintyTable::operator=(UncertaintyTable&&) noexcept = def
 
 UncertaintyTable::UncertaintyTable(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-UncertaintyTable UncertaintyTable::given(std::vector<GivenRow> rows, std::string key) const {
+UncertaintyTable UncertaintyTable::given(std::vector<GivenRow> rows) const {
     auto state = std::make_unique<State>(*state_);
     state->given = std::move(rows);
-    state->given_key = std::move(key);
     return UncertaintyTable(std::move(state));
-}
-
-const std::string& UncertaintyTable::given_key() const {
-    return state_->given_key;
 }
 
 const std::vector<GivenRow>& UncertaintyTable::given() const {

@@ -45,12 +45,9 @@ class ARCHSIM_API UncertaintyTable {
     UncertaintyTable& operator=(UncertaintyTable&&) noexcept;
 
     /// The same table, for one who measured some rows: estimates follow them (estimate/intervals.hpp).
-    /// `key` stands for what was measured, in questions that are told apart by it.
-    UncertaintyTable given(std::vector<GivenRow> rows, std::string key) const;
+    UncertaintyTable given(std::vector<GivenRow> rows) const;
     /// Those rows.
     const std::vector<GivenRow>& given() const;
-    /// Their key; empty: there are none.
-    const std::string& given_key() const;
 
     /// The fitted variances.
     const ErrorModel& model() const;

@@ -2,15 +2,11 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/run/session.hpp"
-#include "core/digest.hpp"
 #include "estimate/intervals.hpp"
 #include "session/language_rows.hpp"
 #include "session/price_tables.hpp"
 #include "session/usual_precision.hpp"
-#include "graph/graph_digest.hpp"
-#include "session/given.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -41,26 +37,6 @@ std::atomic<LanguageRowReader>& language_row_reader() {
 
 namespace {
 
-/// A member that is added to a row does not compile until somebody decides whether an estimate follows it.
-void add_row(const MeasuredRow& row, Digest& digest) {
-    const auto& [id, model, image_size, steps, sequence, batch, precision, hardware, power_mode, devices, runtime,
-                 scope, metric, value, weight, source, source_date, note, phase, prompt_tokens, generated_tokens,
-                 boundary, replicas, expert_devices, attention_groups, line, client, at_rate, variant, context,
-                 transfers, sampled, decided_by] = row;
-    for (const std::string* text : {&model, &sequence, &precision, &hardware, &power_mode, &runtime, &scope,
-                                    &phase, &prompt_tokens, &generated_tokens, &client, &variant, &decided_by})
-        digest.text(*text);
-    for (const double number :
-         {static_cast<double>(image_size.value_or(0)), static_cast<double>(steps.value_or(0)),
-          static_cast<double>(batch.value_or(0)), devices, value, weight, replicas,
-          static_cast<double>(expert_devices), attention_groups, static_cast<double>(context)})
-        digest.number(number);
-    digest.number(metric);
-    digest.number(boundary);
-    for (const bool flag : {at_rate, transfers, sampled})
-        digest.number(flag);
-}
-
 /// Times and rates that something can have: beyond them an estimate that follows one is no number.
 void expect_possible(const MeasuredRow& row, bool rate) {
     constexpr double kLeastMs = 1e-6, kMostMs = 1e12, kMostRate = 1e12; // a nanosecond, thirty years
@@ -73,33 +49,16 @@ void expect_possible(const MeasuredRow& row, bool rate) {
 
 } // namespace
 
-std::string measured_key(const Session& session, std::string_view device) {
-    return session.machine(device, {})->uncertainty->given_key();
-}
-
-std::string measured_key(const Result& result) {
-    for (const ResultPart& part : result.parts)
-        if (std::string key = measured_key(*part.result); !key.empty())
-            return key;
-    return result.machine && result.machine->uncertainty ? result.machine->uncertainty->given_key() : std::string();
-}
-
 void Session::given(const std::vector<MeasuredRow>& rows) {
-    prices_ = prices_->given({}, {});
+    prices_ = prices_->given({});
     std::vector<GivenRow> known;
-    std::vector<std::string> keys; // whatever their order
     for (const MeasuredRow& row : rows) {
-        Digest digest;
-        add_row(row, digest);
         if (row.metric == MeasuredMetric::power_w || row.metric == MeasuredMetric::energy_mj)
             throw InputError(fmt::format("measured {} on {}: give a time or a rate; power and energy are not "
                                          "learnt from",
                                          row.model, row.hardware));
         const bool rate = row.metric == MeasuredMetric::throughput_per_s;
         expect_possible(row, rate);
-        if (const Model model = load(row.model); catalogue_->find(row.model) == nullptr && model.graph)
-            add_graph(*model.graph, digest); // of a file: its content, whatever it is called
-        keys.push_back(digest.hex());
         constexpr double kMilli = 1e3;
         const std::string hardware =
             row.power_mode.empty() ? row.hardware : row.hardware + '@' + row.power_mode;
@@ -130,13 +89,7 @@ void Session::given(const std::vector<MeasuredRow>& rows) {
             lane_shares(e),
             rate ? std::log(e.throughput_per_s / row.value) : std::log(row.value / (kMilli * e.latency_s))));
     }
-    if (rows.empty())
-        return;
-    std::sort(keys.begin(), keys.end());
-    Digest all;
-    for (const std::string& key : keys)
-        all.text(key);
-    prices_ = prices_->given(std::move(known), all.hex());
+    prices_ = prices_->given(std::move(known));
 }
 
 } // namespace archsim

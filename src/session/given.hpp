@@ -34,10 +34,4 @@ ARCHSIM_API void accept_language_rows();
 ARCHSIM_API std::vector<MeasuredRow> read_given(std::span<const std::string> texts, const Session& session,
                                                 std::string_view device, std::string_view flag);
 
-/// Stands for what Session::given() took, by its content and in whatever order, in keys of questions: one that
-/// was asked with measurements is another. Empty: nothing was given.
-ARCHSIM_API std::string measured_key(const Session& session, std::string_view device);
-/// Of the session that made a result.
-ARCHSIM_API std::string measured_key(const Result& result);
-
 } // namespace archsim

@@ -5,8 +5,6 @@
 #include "archsim/run/session.hpp"
 #include "session/bound_model.hpp"
 
-#include <optional>
-
 namespace archsim {
 
 class BatchCounts;
@@ -19,16 +17,6 @@ std::shared_ptr<const BoundModel> bind_graph(const ImportedGraph& model, std::in
 
 /// What was asked and for which model, without an estimate yet.
 Result asked(std::shared_ptr<const ModelFacts> model, std::string_view device, const Conditions& conditions);
-
-/// A design with `factor` times the units that its device states may leave units idle, where more are slower:
-/// half of them, as often as more than the stated ones are left.
-inline double fewer_units(double factor) {
-    return factor / 2 > 1 ? factor / 2 : 1;
-}
-/// These conditions with units left idle; nothing where the design has no more than are stated.
-std::optional<Conditions> with_idle_units(const Conditions& conditions);
-/// The faster of a run on all units and one that leaves some idle, which wait beside the others.
-Result faster_with_idle_units(Result all, Result fewer);
 
 /// Never throws for a device: what fails becomes the result's status and reason.
 ARCHSIM_API Result run_graph(const Session& session, const std::shared_ptr<const BoundModel>& model,

@@ -22,9 +22,9 @@ std::shared_ptr<const UncertaintyTable> PriceTables::uncertainty() const {
     return uncertainty_;
 }
 
-std::shared_ptr<const PriceTables> PriceTables::given(std::vector<GivenRow> rows, std::string key) const {
+std::shared_ptr<const PriceTables> PriceTables::given(std::vector<GivenRow> rows) const {
     auto tables = std::make_shared<PriceTables>(database_);
-    auto with = std::make_shared<const UncertaintyTable>(uncertainty()->given(std::move(rows), std::move(key)));
+    auto with = std::make_shared<const UncertaintyTable>(uncertainty()->given(std::move(rows)));
     tables->uncertainty_read_.run([&] { tables->uncertainty_ = std::move(with); });
     return tables;
 }

@@ -24,8 +24,8 @@ class PriceTables {
     /// Widths of intervals; throws as energy() does.
     std::shared_ptr<const UncertaintyTable> uncertainty() const;
 
-    /// These, with measurements of the user's own, which `key` stands for.
-    std::shared_ptr<const PriceTables> given(std::vector<GivenRow> rows, std::string key) const;
+    /// These, with measurements of the user's own.
+    std::shared_ptr<const PriceTables> given(std::vector<GivenRow> rows) const;
 
   private:
     std::filesystem::path database_;

@@ -178,7 +178,7 @@ constexpr std::array<std::string_view, 9> kColumns = {"runtime",       "batch_si
 } // namespace
 
 SavedResult saved_row(const ServingResult& result, const ServingRequest& request,
-                      const Conditions& conditions, const ServiceLevel& level, std::string_view measured) {
+                      const Conditions& conditions, const ServiceLevel& level) {
     SavedResult row;
     row.key.model = result.model;
     nlohmann::json load = load_json(request);
@@ -191,7 +191,7 @@ SavedResult saved_row(const ServingResult& result, const ServingRequest& request
         if (limit > 0)
             load[key] = limit;
     row.key.dims = sizes_text(load);
-    row.key.question = question_key({{.sizes = request.sizes, .prompt = Prompt{}}, conditions}, kColumns, measured);
+    row.key.question = question_key({{.sizes = request.sizes, .prompt = Prompt{}}, conditions}, kColumns);
     if (conditions.kv_cache)
         row.key.kv_cache = name_of(*conditions.kv_cache);
     name_device(result.hardware, row.key);
@@ -225,7 +225,7 @@ SavedResult saved_row(const ServingResult& result, const ServingRequest& request
     return row;
 }
 
-SavedResult saved_row(const SweepRow& point, const SweepRequest& request, std::string_view measured) {
+SavedResult saved_row(const SweepRow& point, const SweepRequest& request) {
     SavedResult row;
     row.key.model = point.model;
     nlohmann::json factors = nlohmann::json::object();
@@ -253,7 +253,7 @@ SavedResult saved_row(const SweepRow& point, const SweepRequest& request, std::s
     std::vector<std::string_view> columns(kColumns.begin(), kColumns.end());
     if (request.weights)
         question.conditions.weights = request.weights;
-    row.key.question = question_key(question, columns, measured);
+    row.key.question = question_key(question, columns);
     row.status = name_of(point.status);
     row.reason = point.reason;
     const auto metrics = point.metrics->rows();

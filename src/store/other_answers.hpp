@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace archsim {
@@ -22,13 +21,11 @@ ARCHSIM_API const MetricTable& saved_metrics();
 
 /// What a served run is measured by, in its order: the row's values are seconds, tokens and requests per
 /// second. The question is the model, the load, the engine, how devices share it, and the limits whose
-/// highest rate was searched, if any, and what the session was given (measured_key).
+/// highest rate was searched, if any.
 ARCHSIM_API SavedResult saved_row(const ServingResult& result, const ServingRequest& request,
-                                  const Conditions& conditions = {}, const ServiceLevel& level = {},
-                                  std::string_view measured = {});
-/// A point of a design space; the question is the point's factors, and what the session was given.
-ARCHSIM_API SavedResult saved_row(const SweepRow& row, const SweepRequest& request,
-                                  std::string_view measured = {});
+                                  const Conditions& conditions = {}, const ServiceLevel& level = {});
+/// A point of a design space; the question is the point's factors.
+ARCHSIM_API SavedResult saved_row(const SweepRow& row, const SweepRequest& request);
 
 /// Adds a run with these rows to `file`, as save_results() does; `run` of the rows is not looked at.
 ARCHSIM_API std::int64_t save_rows(const std::filesystem::path& file, const RunFacts& run,

@@ -4,7 +4,7 @@
 #include "archsim/core/version.hpp"
 #include "fields/question.hpp"
 #include "report/blocks/result_text.hpp"
-#include "session/given.hpp"
+#include "session/measured_key.hpp"
 #include "store/schema.hpp"
 
 #include <chrono>
@@ -48,7 +48,7 @@ std::string question_beside_columns(const Result& result) {
     if (question_field("precision").print(question) ==
         std::vector{precision_name(result.conditions.precision)})
         columns.push_back("precision");
-    return question_key(question, columns, measured_key(result));
+    return with_measured(question_key(question, columns), measured_key(result));
 }
 
 /// Writes the rows of one run.

@@ -4,6 +4,7 @@
 #include "measurements/given_output.hpp"
 #include "answers/sweep/sweep_file.hpp"
 #include "session/given.hpp"
+#include "session/measured_key.hpp"
 #include "answers/sweep/sweep.hpp"
 #include "support/random_source.hpp"
 #include "support/read_file.hpp"
@@ -120,7 +121,8 @@ TEST_CASE("rows with and without a measurement are never continued, merged or co
     CHECK_FALSE(measured_key(with).empty());
     CHECK(measured_key(with) == measured_key(told, "A100"));
     const Question question{workload, without.conditions};
-    CHECK(question_key(question, {}, measured_key(with)) != question_key(question, {}, measured_key(without)));
+    CHECK(with_measured(question_key(question), measured_key(with)) !=
+          with_measured(question_key(question), measured_key(without)));
 }
 
 TEST_CASE("a time that nothing takes is no measurement", "[sweep][hostile]") {

@@ -5,7 +5,7 @@
 #include "answers/difference/difference_blocks.hpp"
 #include "answers/difference/difference_json.hpp"
 #include "archsim/core/version.hpp"
-#include "core/printable.hpp"
+#include "core/one_line.hpp"
 #include "hardware/operator_rules.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/render/answer_document.hpp"

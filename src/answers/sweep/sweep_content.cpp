@@ -6,7 +6,7 @@
 #include "graph/graph_digest.hpp"
 #include "hardware/energy_table.hpp"
 #include "hardware/stated_facts.hpp"
-#include "session/given.hpp"
+#include "session/measured_key.hpp"
 
 #include <algorithm>
 #include <set>

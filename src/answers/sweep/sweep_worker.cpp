@@ -2,6 +2,7 @@
 
 #include "map/counts_of_structure.hpp"
 #include "map/on_chip.hpp"
+#include "session/idle_units.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 #include "report/blocks/csv_text.hpp"
 
-#include "core/printable.hpp"
+#include "core/one_line.hpp"
 
 #include <algorithm>
 #include <array>

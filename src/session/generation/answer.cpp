@@ -10,6 +10,7 @@
 #include "session/generation/stages.hpp"
 #include "session/generation/step.hpp"
 #include "session/gigabytes.hpp"
+#include "session/idle_units.hpp"
 
 #include <fmt/format.h>
 

@@ -19,7 +19,7 @@ namespace archsim {
 
 Server::Server(const Session& session, const Model& model, std::string_view device,
                const Conditions& conditions, const ServingRequest& request)
-    : request_(request), budget_(model.budget) {
+    : request_(request) {
     result_.model = model.name();
     result_.hardware = device;
     result_.pue = request.pue;
@@ -67,7 +67,7 @@ ServingResult Server::run(double rate_per_s, bool with_capacity) {
             out.capacity_per_s = capacity_;
             out.overloaded = plan_.concurrency == 0 && rate_per_s > 0 && rate_per_s > capacity_;
         }
-        Spending spending(budget_, "the simulation of a server");
+        Spending spending(engine_.model->bound(1, 1, 1)->model().budget, "the simulation of a server");
         ServingPlan plan = plan_;
         plan.goes_on = [&](std::size_t index, const ServedRequest& r) {
             spending.step(0); // however many there are, the clock decides

@@ -43,7 +43,6 @@ class ARCHSIM_API Server {
     ServingEngine engine_;
     ServingResult result_;
     ServingPlan plan_;
-    Budget budget_; ///< of a run: its seconds
     double capacity_ = -1;
 };
 

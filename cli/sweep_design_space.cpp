@@ -9,6 +9,7 @@
 #include "core/parse_number.hpp"
 #include "report/render/answer_schemas.hpp"
 #include "result/generation_metrics.hpp"
+#include "session/measured_key.hpp"
 
 #include <fmt/format.h>
 
@@ -266,12 +267,15 @@ int sweep(const Options& options) {
     confirm_size(options, sweep, threads);
     SweepSummary summary = summary_of(options, sweep);
     std::vector<SavedResult> saved;
+    const std::string measured = measured_key(session, sweep.request().hardware.front());
     // A file of every point has the rows; what they conclude is then printed beside it, if asked for.
     const bool shown = !format || (options.summarises() && !options.output.file.empty());
     const auto see = [&](const SweepRow& row) {
         shown ? summary.add(row) : summary.count(row);
-        if (!options.save.file.empty())
+        if (!options.save.file.empty()) {
             saved.push_back(saved_row(row, sweep.request()));
+            saved.back().key.question = with_measured(std::move(saved.back().key.question), measured);
+        }
     };
     if (format) {
         write_rows(options, sweep, *format, threads, see);

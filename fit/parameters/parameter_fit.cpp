@@ -1,13 +1,10 @@
 #include "fit/parameters/parameter_fit.hpp"
 
+#include "core/in_parallel.hpp"
 #include "fit/rows/served_row.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <exception>
-#include <mutex>
-#include <thread>
 
 namespace archsim {
 
@@ -121,26 +118,8 @@ double ParameterFit::residual(std::size_t row, std::span<const double> values) {
 }
 
 void ParameterFit::residuals(std::span<const double> values, std::span<double> out) {
-    std::atomic<std::size_t> next = 0;
-    std::mutex mutex;
-    std::exception_ptr failure;
-    const auto work = [&] {
-        try {
-            for (std::size_t i = next++; i < rows_.size(); i = next++)
-                out[i] = fitted_[i] != 0 ? residual(i, values) : 0;
-        } catch (...) {
-            const std::lock_guard lock(mutex);
-            failure = std::current_exception();
-        }
-    };
-    {
-        std::vector<std::jthread> workers;
-        for (unsigned i = 1; i < threads_; ++i)
-            workers.emplace_back(work);
-        work();
-    }
-    if (failure)
-        std::rethrow_exception(failure);
+    in_parallel(rows_.size(), threads_,
+                [&](std::size_t i) { out[i] = fitted_[i] != 0 ? residual(i, values) : 0; });
 }
 
 std::vector<FitVariable> ParameterFit::variables(const std::vector<double>& start) const {

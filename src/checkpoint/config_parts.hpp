@@ -39,6 +39,6 @@ void read_head(Fields& f, Fields& top, Decoder& decoder);
 void read_prediction(Fields& f, Decoder& decoder);
 
 /// config.json as a decoder.
-Decoder read_config(const nlohmann::json& document, const std::string& file);
+Decoder read_config(const nlohmann::json& document, const std::string& file, const Budget& budget = {});
 
 } // namespace archsim::checkpoint

@@ -198,7 +198,7 @@ double count_parameters(const Decoder& decoder, const DecoderLayer& layer) {
     return floating_elements(build_graph(one)) - row_and_norm * static_cast<double>(decoder.facts.hidden);
 }
 
-Decoder read_config(const json& document, const std::string& file) {
+Decoder read_config(const json& document, const std::string& file, const Budget& budget) {
     if (document.contains("peft_type"))
         Fields(document, file)
             .refuse("peft_type",
@@ -207,6 +207,7 @@ Decoder read_config(const json& document, const std::string& file) {
                                 document.value("base_model_name_or_path", json("")).dump()));
     std::string prefix;
     Decoder d;
+    d.formats.allow(budget, file);
     const json& described = text_part(document, prefix);
     const json inner = in_one_form(described, file, d.findings);
     Fields f(inner, file, prefix), outer(document, file);

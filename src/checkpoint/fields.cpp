@@ -2,6 +2,7 @@
 
 #include "checkpoint/model_types.hpp"
 #include "core/json_document.hpp"
+#include "core/json_limits.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

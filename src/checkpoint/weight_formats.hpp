@@ -1,6 +1,7 @@
 #pragma once
 // How the weights of a checkpoint lie in memory: bits per weight with the share of their scales.
 
+#include "archsim/core/budget.hpp"
 #include "archsim/core/precision.hpp"
 #include "checkpoint/module_pattern.hpp"
 
@@ -24,6 +25,8 @@ struct WeightScheme {
 /// A scheme for most matrices, exceptions by name, and bits that a file states tensor by tensor.
 class WeightFormats {
   public:
+    /// What holding names against patterns may cost; `file` is named where it costs more.
+    void allow(const Budget& budget, const std::string& file) { spending_ = Spending(budget, file); }
     /// Every matrix is quantised so, but those whose module name contains one of the exceptions. `usual` are
     /// left out too, unless a pattern names them.
     void set_scheme(WeightScheme scheme, std::vector<std::string> exceptions, std::vector<std::string> usual) {
@@ -55,6 +58,7 @@ class WeightFormats {
     std::vector<std::pair<ModulePattern, WeightScheme>> patterns_;
     std::set<std::string> known_; ///< keys of patterns_
     std::vector<std::pair<std::string, double>> stated_;
+    mutable Spending spending_{Budget{}, "the configuration of a model"};
 };
 
 /// The format that a scheme of that name and that many bits per weight, scales among them, is run as: "q4_k"

@@ -4,12 +4,13 @@
 
 #include "core/embedded_files.hpp"
 #include "core/folder.hpp"
+#include "core/input_file.hpp"
 #include "core/json_document.hpp"
 #include "core/text.hpp"
+#include "core/text_file.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fstream>
 #include <tuple>
 #include <utility>
 
@@ -54,13 +55,12 @@ DeviceHead read_head(const std::string& file, bool family) {
         }
         return head;
     }
-    std::ifstream stream(file, std::ios::binary);
     std::string own(kHeadBytes, '\0');
-    stream.read(own.data(), static_cast<std::streamsize>(own.size()));
-    own.resize(static_cast<std::size_t>(stream.gcount()));
+    own.resize(InputFile(file).read_at(0, own.data(), own.size()));
     if (take_head(own, family, head))
         return head;
-    own.append(std::istreambuf_iterator<char>(stream), {}); // there may be more
+    if (own.size() == kHeadBytes) // there is more
+        own = read_text_file(file);
     head = {};
     take_head(own, family, head);
     return head;

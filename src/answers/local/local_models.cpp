@@ -3,6 +3,7 @@
 #include "answers/local/llama_command.hpp"
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
+#include "core/in_parallel.hpp"
 #include "core/parse_number.hpp"
 #include "estimate/memory_pools.hpp"
 #include "map/sharding.hpp"
@@ -20,7 +21,6 @@
 #include <atomic>
 #include <cmath>
 #include <set>
-#include <thread>
 
 namespace archsim {
 
@@ -413,20 +413,12 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
     answer.considered = entries.size();
     const LocalRunner runner(session, answer, stack, host_stack);
     std::vector<std::vector<LocalModel>> rows(entries.size());
-    std::atomic<std::size_t> next = 0, done = 0;
-    const auto work = [&] {
-        for (std::size_t i = next++; i < entries.size(); i = next++) {
-            rows[i] = runner.run(*entries[i]);
-            if (progress)
-                progress(++done, entries.size());
-        }
-    };
-    {
-        std::vector<std::jthread> workers;
-        for (unsigned i = 1; i < std::max(1U, std::thread::hardware_concurrency()); ++i)
-            workers.emplace_back(work);
-        work();
-    }
+    std::atomic<std::size_t> done = 0;
+    in_parallel(entries.size(), all_threads(), [&](std::size_t i) {
+        rows[i] = runner.run(*entries[i]);
+        if (progress)
+            progress(++done, entries.size());
+    });
     std::vector<std::size_t> order(rows.size());
     for (std::size_t i = 0; i < order.size(); ++i)
         order[i] = i;

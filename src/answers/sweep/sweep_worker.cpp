@@ -2,6 +2,7 @@
 
 #include "map/counts_of_structure.hpp"
 #include "map/on_chip.hpp"
+#include "session/idle_units.hpp"
 #include "session/usual_precision.hpp"
 
 #include <algorithm>
@@ -259,7 +260,34 @@ void SweepWorker::estimate(const SweepPoint& point, Place& place, SweepRow& row)
     PreparedRun& prepared = run(point, place);
     if (prepared.runs)
         estimate_run(prepared, *place.machine, place.counts);
-    take_over(prepared.result, request_.view, row);
+    if (with_idle_units(point))
+        take_over(leaving_idle(point, prepared.result), request_.view, row);
+    else
+        take_over(prepared.result, request_.view, row);
+}
+
+std::optional<SweepPoint> SweepWorker::with_idle_units(const SweepPoint& point) const {
+    for (std::size_t i = 0; i < targets_.size(); ++i)
+        if (!targets_[i].lever && targets_[i].structure == Structure::units && point.factors[i] > 1) {
+            SweepPoint idle = point;
+            idle.factors[i] = fewer_units(point.factors[i]);
+            return idle;
+        }
+    return std::nullopt;
+}
+
+/// What is asked next enters a place of its own: `all` is copied before.
+Result SweepWorker::leaving_idle(const SweepPoint& point, Result all) {
+    const std::optional<SweepPoint> idle = with_idle_units(point);
+    if (!idle)
+        return all;
+    Place& place = enter(*idle);
+    if (!place.machine)
+        return all;
+    PreparedRun& prepared = run(*idle, place);
+    if (prepared.runs)
+        estimate_run(prepared, *place.machine, place.counts);
+    return faster_with_idle_units(std::move(all), leaving_idle(*idle, prepared.result));
 }
 
 } // namespace archsim

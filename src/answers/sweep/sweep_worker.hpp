@@ -65,6 +65,9 @@ class SweepWorker {
     void find_targets(const SweepPoint& point);
     void find_alike_formats(const SweepPoint& point, const Place& place);
     void estimate(const SweepPoint& point, Place& place, SweepRow& row);
+    /// The same point with units of its design left idle; nothing where none may be.
+    std::optional<SweepPoint> with_idle_units(const SweepPoint& point) const;
+    Result leaving_idle(const SweepPoint& point, Result all);
     void answer(const SweepPoint& point, SweepRow& row) const;
     PreparedRun& run(const SweepPoint& point, Place& place);
     const std::shared_ptr<const BoundModel>& bound(const SweepPoint& point);

@@ -1,7 +1,7 @@
 #include "report/blocks/csv_text.hpp"
 #include "core/parse_number.hpp"
 
-#include "core/printable.hpp"
+#include "core/one_line.hpp"
 
 #include <algorithm>
 #include <array>
@@ -28,9 +28,10 @@ bool is_change(std::string_view text) {
            });
 }
 
-/// What spreadsheets begin a formula with; in East Asian ones the wide forms of the same too.
+/// What spreadsheets begin a formula with, in East Asian ones the wide forms of the same too; and GitHub, in a
+/// log, a command.
 bool begins_formula(std::string_view text) {
-    constexpr std::array<std::string_view, 9> kAlways = {"=",      "@",      "\t",     "\n",    "\r",
+    constexpr std::array<std::string_view, 7> kAlways = {"=",      "@",      "::",
                                                          "\uff1d", "\uff0b", "\uff0d", "\uff20"};
     if (std::any_of(kAlways.begin(), kAlways.end(),
                     [&](std::string_view sign) { return text.starts_with(sign); }))
@@ -42,10 +43,10 @@ bool begins_formula(std::string_view text) {
 } // namespace
 
 std::string csv_field(std::string_view given) {
-    std::string text = printable(std::string(given));
+    std::string text = one_line(std::string(given), std::string::npos);
     if (begins_formula(text))
         text.insert(text.begin(), '\'');
-    if (text.find_first_of(",\"\n") == std::string::npos)
+    if (text.find_first_of(",\"") == std::string::npos)
         return text;
     std::string quoted = "\"";
     for (const char c : text) {

@@ -8,6 +8,7 @@
 #include "session/generation/prepared_prompt.hpp"
 #include "session/generation/step.hpp"
 #include "session/gigabytes.hpp"
+#include "session/idle_units.hpp"
 
 #include <fmt/format.h>
 
@@ -334,7 +335,8 @@ class AnswerBuilder {
     }
 
     /// Throughput, energy and power of a server that always has requests waiting; the latency stays that of a
-    /// batch that has the devices for itself.
+    /// batch that has the devices for itself. A server that gains nothing by more sequences at once, or has no
+    /// room for them, answers one batch after another.
     void add_serving(const StepRunner& runner) {
         if (result_.conditions.scenario != Scenario::throughput || q_.generate < 1)
             return;
@@ -343,13 +345,25 @@ class AnswerBuilder {
         q.tokens = prompt_;
         g_.serving = serve_saturated(runner, q, step);
         Estimate& e = result_.estimate;
-        if (step.status != Status::ok) {
+        if (step.status != Status::ok && step.status != Status::does_not_fit) {
             e.status = step.status;
             e.reason = step.reason;
             return;
         }
         const double steps_per_answer = std::max(1.0, g_.generate_tokens);
-        e = kept_busy(std::move(e), repeated(one_at_a_time(std::move(step)), steps_per_answer));
+        if (step.status == Status::ok) {
+            const Estimate busy = repeated(one_at_a_time(std::move(step)), steps_per_answer);
+            if (busy.throughput_per_s >= e.throughput_per_s) {
+                e = kept_busy(std::move(e), busy);
+                return;
+            }
+        }
+        g_.serving.sequences = e.batch;
+        g_.serving.step_s = e.latency_s / steps_per_answer;
+        g_.serving.tokens_per_s = e.throughput_per_s * steps_per_answer;
+        g_.serving.tokens_interval = {e.throughput_interval.low * steps_per_answer,
+                                      e.throughput_interval.high * steps_per_answer};
+        g_.serving.energy_per_token_j = e.energy_per_inference_j / steps_per_answer;
     }
 
     StepRunner runner_;
@@ -384,6 +398,8 @@ Result PreparedPrompt::on(const Session& session, std::string_view device,
         result.estimate.status = Status::unsupported;
         result.estimate.reason = problem.what();
     }
+    if (const auto idle = with_idle_units(conditions))
+        return faster_with_idle_units(std::move(result), on(session, device, *idle));
     return result;
 }
 

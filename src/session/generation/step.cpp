@@ -16,20 +16,6 @@
 
 namespace archsim {
 
-namespace {
-
-/// Passes over parts of a batch, as one answer for all of it.
-Estimate of_batch(Estimate e, double batch) {
-    const double parts = batch / e.batch;
-    e.throughput_per_s *= parts;
-    e.throughput_interval.low *= parts;
-    e.throughput_interval.high *= parts;
-    e.batch = batch;
-    return e;
-}
-
-} // namespace
-
 /// One time is one kind of row: what was measured of inferences must not move a pass that is a decoding step
 /// beside what was measured of those.
 void StepRunner::use(std::shared_ptr<const Machine> machine) {
@@ -171,7 +157,9 @@ Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens, std::int64
         return e;
     add_intervals(*machine_, SpreadOf::prefill, e);
     const PromptPasses passes = prompt_passes(batch, tokens, compiled);
-    return of_batch(repeated(std::move(e), passes.times), static_cast<double>(batch));
+    // Passes over parts of a batch, as one answer for all of it.
+    const double parts = static_cast<double>(batch) / e.batch;
+    return with_batches(repeated(std::move(e), passes.times), parts);
 }
 
 std::int64_t StepRunner::context_read(std::int64_t past, std::int64_t compiled) const {

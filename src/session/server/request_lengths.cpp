@@ -27,7 +27,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> read_request_lengths(const st
         const auto number = [&](std::size_t at) {
             const std::string& field = at < records[i].fields.size() ? records[i].fields[at] : std::string();
             const std::int64_t value = plain_number<std::int64_t>(field).value_or(0);
-            if (value < 1)
+            constexpr std::int64_t kMostTokens = 1 << 24; // as of traces
+            if (value < 1 || value > kMostTokens)
                 throw InputError(
                     fmt::format("{}: line {}: \"{}\" is no number of tokens", file, records[i].line, field));
             return value;

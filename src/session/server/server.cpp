@@ -65,7 +65,13 @@ ServingResult Server::run(double rate_per_s, bool with_capacity) {
             out.capacity_per_s = capacity_;
             out.overloaded = plan_.concurrency == 0 && rate_per_s > 0 && rate_per_s > capacity_;
         }
-        out.outcome = simulate_serving(plan_, prices(), std::move(requests));
+        Spending spending(engine_.model->bound(1, 1, 1)->model().budget, "the simulation of a server");
+        ServingPlan plan = plan_;
+        plan.goes_on = [&](std::size_t index, const ServedRequest& r) {
+            spending.step(0); // however many there are, the clock decides
+            return !plan_.goes_on || plan_.goes_on(index, r);
+        };
+        out.outcome = simulate_serving(plan, prices(), std::move(requests));
     } catch (const Error& problem) {
         out.reason = problem.what();
         return out;

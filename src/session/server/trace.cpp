@@ -3,6 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
 #include "core/csv_reader.hpp"
+#include "core/json_limits.hpp"
 #include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 
@@ -38,7 +39,7 @@ std::int64_t trace_tokens(const nlohmann::json& object, const char* key, const s
 }
 
 TraceRequest mooncake_request(const std::string& text, const std::string& file, std::size_t line) {
-    const auto object = nlohmann::json::parse(text, nullptr, false);
+    const auto object = nlohmann::json::parse(bounded_json(text, file), nullptr, false);
     if (!object.is_object())
         bad_line(file, line, "expected a JSON object");
     TraceRequest request;

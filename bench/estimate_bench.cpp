@@ -13,7 +13,7 @@
 #include "estimate/price.hpp"
 #include "estimate/resource_times.hpp"
 #include "map/systolic_cycles.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/graph_run.hpp"
 
 #include <benchmark/benchmark.h>
 

@@ -6,7 +6,7 @@
 //   wide/...         50,000 branches of two operators that one concatenation joins
 
 #include "bench/shared.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/graph_run.hpp"
 
 #include <benchmark/benchmark.h>
 

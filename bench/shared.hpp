@@ -2,7 +2,7 @@
 // What the benchmarks of estimates share: the shipped data, one bound network, one device of each family.
 
 #include "archsim/run/session.hpp"
-#include "run/session/bound_model.hpp"
+#include "session/bound_model.hpp"
 
 #include <array>
 #include <memory>

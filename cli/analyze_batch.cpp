@@ -1,11 +1,11 @@
 // analyze_batch: throughput, latency, energy and memory against batch, and the best batch under budgets.
 
-#include "run/compare/analyze_batch.hpp"
+#include "answers/batch/analyze_batch.hpp"
+#include "answers/batch/batch_report.hpp"
 #include "common/progress.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
-#include "report/answers/answer_schemas.hpp"
-#include "report/answers/batch_report.hpp"
+#include "report/render/answer_schemas.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

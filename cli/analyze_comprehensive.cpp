@@ -1,12 +1,12 @@
 // analyze_comprehensive: everything about one model on one device, with verdicts against budgets.
 
+#include "answers/comprehensive/comprehensive.hpp"
+#include "answers/comprehensive/comprehensive_report.hpp"
 #include "common/check_options.hpp"
 #include "common/progress.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
-#include "report/answers/answer_schemas.hpp"
-#include "report/answers/comprehensive_report.hpp"
-#include "run/compare/comprehensive.hpp"
+#include "report/render/answer_schemas.hpp"
 
 namespace {
 

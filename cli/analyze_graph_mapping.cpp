@@ -1,13 +1,13 @@
 // analyze_graph_mapping: how a network sits on one device, subgraph by subgraph.
 
-#include "check/layer_profile.hpp"
+#include "answers/mapping/graph_export.hpp"
+#include "answers/mapping/graph_mapping.hpp"
+#include "answers/measuring/check_report.hpp"
+#include "answers/measuring/layer_profile.hpp"
 #include "common/check_options.hpp"
 #include "common/tool.hpp"
-#include "report/answers/answer_schemas.hpp"
-#include "report/answers/check_report.hpp"
-#include "report/answers/graph_export.hpp"
-#include "report/answers/graph_mapping.hpp"
-#include "run/session/bound_model.hpp"
+#include "report/render/answer_schemas.hpp"
+#include "session/bound_model.hpp"
 
 namespace {
 

@@ -1,10 +1,10 @@
 // check_budget: estimates held against budgets and a baseline, for tests that run with every change of a
 // model.
 
-#include "ask/question.hpp"
+#include "answers/budget/budget_report.hpp"
 #include "common/tool.hpp"
-#include "report/answers/answer_schemas.hpp"
-#include "report/answers/budget_report.hpp"
+#include "fields/question.hpp"
+#include "report/render/answer_schemas.hpp"
 
 #include <array>
 

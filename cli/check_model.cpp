@@ -1,8 +1,8 @@
 // check_model: what of a model leaves an accelerator, why, at which cost, and which rewrite would help.
 
+#include "answers/portability/portability_report.hpp"
 #include "common/tool.hpp"
-#include "report/answers/answer_schemas.hpp"
-#include "report/answers/portability_report.hpp"
+#include "report/render/answer_schemas.hpp"
 
 namespace {
 

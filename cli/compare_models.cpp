@@ -1,13 +1,13 @@
 // compare_models: one or more models on several devices, ranked and explained.
 
-#include "ask/study_file.hpp"
+#include "answers/compare/compare_models_report.hpp"
+#include "answers/study/study_file.hpp"
+#include "answers/study/study_report.hpp"
 #include "common/check_options.hpp"
 #include "common/explain_options.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
-#include "report/answers/answer_schemas.hpp"
-#include "report/answers/compare_models_report.hpp"
-#include "report/answers/study_report.hpp"
+#include "report/render/answer_schemas.hpp"
 
 #include <algorithm>
 #include <array>

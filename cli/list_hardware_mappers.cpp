@@ -1,13 +1,13 @@
 // list_hardware_mappers: what the hardware database holds, where its numbers come from, and whether it is
 // sound.
 
+#include "answers/hardware/hardware_list.hpp"
+#include "answers/hardware/limits_of_belief.hpp"
+#include "answers/hardware/this_machine_report.hpp"
 #include "common/tool.hpp"
 #include "core/data_dir.hpp"
 #include "hardware/family_schema.hpp"
-#include "report/answers/answer_schemas.hpp"
-#include "report/answers/hardware_list.hpp"
-#include "report/answers/limits_of_belief.hpp"
-#include "report/answers/this_machine_report.hpp"
+#include "report/render/answer_schemas.hpp"
 
 #include <fmt/format.h>
 #include <iostream>

@@ -1,12 +1,12 @@
 // profile_graph: what a network computes and moves, on no hardware in particular.
 
+#include "answers/profile/graph_profile.hpp"
+#include "answers/profile/operator_list.hpp"
 #include "archsim/run/session.hpp"
 #include "common/allowed_budget.hpp"
 #include "common/tool.hpp"
-#include "report/answers/answer_schemas.hpp"
-#include "report/answers/graph_profile.hpp"
-#include "report/answers/operator_list.hpp"
-#include "run/session/bound_model.hpp"
+#include "report/render/answer_schemas.hpp"
+#include "session/bound_model.hpp"
 
 namespace {
 

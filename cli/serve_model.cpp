@@ -1,14 +1,14 @@
 // serve_model: a language model under load on devices: waiting times, throughput, power, cost, and where it
 // overflows.
 
+#include "answers/serving/serving_report.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
-#include "ask/serving_fields.hpp"
 #include "common/save_options.hpp"
 #include "common/serving_options.hpp"
 #include "common/tool.hpp"
-#include "report/answers/answer_schemas.hpp"
-#include "report/answers/serving_report.hpp"
+#include "fields/serving_fields.hpp"
+#include "report/render/answer_schemas.hpp"
 
 #include <fmt/format.h>
 

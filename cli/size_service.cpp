@@ -1,15 +1,15 @@
 // size_service: how many of which devices a load of a language model needs, within limits on waiting.
 
-#include "run/sizing/size_service.hpp"
+#include "answers/sizing/size_service.hpp"
+#include "answers/sizing/launch.hpp"
+#include "answers/sizing/sizing_report.hpp"
 #include "archsim/core/finding.hpp"
 #include "common/progress.hpp"
 #include "common/serving_options.hpp"
 #include "common/tool.hpp"
-#include "compare/grid_intensity.hpp"
 #include "core/parse_number.hpp"
-#include "report/answers/answer_schemas.hpp"
-#include "report/answers/sizing_report.hpp"
-#include "run/sizing/launch.hpp"
+#include "report/render/answer_schemas.hpp"
+#include "result/grid_intensity.hpp"
 
 #include <fmt/format.h>
 

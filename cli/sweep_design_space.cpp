@@ -1,13 +1,13 @@
 // sweep_design_space: models x devices x changes of the device x batches x precisions, as rows, fronts and
 // sensitivities.
 
+#include "answers/sweep/sweep_file.hpp"
 #include "common/progress.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
-#include "compare/generation_metrics.hpp"
 #include "core/parse_number.hpp"
-#include "report/answers/answer_schemas.hpp"
-#include "report/answers/sweep_file.hpp"
+#include "report/render/answer_schemas.hpp"
+#include "result/generation_metrics.hpp"
 
 #include <fmt/format.h>
 

@@ -36,7 +36,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/hardware/json_document.cpp
 function(archsim_group root)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" SOURCES)
     foreach(entry IN LISTS arg_UNPARSED_ARGUMENTS)
-        string(REGEX MATCH "^([a-z_]+):([0-9]+)$" entry "${entry}")
+        string(REGEX MATCH "^([a-z_/]+):([0-9]+)$" entry "${entry}")
         set(folder ${CMAKE_MATCH_1})
         set(groups ${CMAKE_MATCH_2})
         set(sources ${arg_SOURCES})
@@ -55,8 +55,10 @@ set_target_properties(${archsim_objects} PROPERTIES UNITY_BUILD ON UNITY_BUILD_M
 set(archsim_grouped ${archsim_sources})
 list(FILTER archsim_grouped EXCLUDE REGEX "/family/[a-z]+\\.cpp$") # whose unnamed namespaces use the same names
 archsim_group(${PROJECT_SOURCE_DIR}/src
-    ask:1 capi:1 check:1 core:1 checkpoint:1 compare:2 estimate:1 family:1 graph:1 hardware:2 import:1 machine:1 map:2 ops:2 partition:1
-    report:4 run:3 serving:1 store:1
+    answers/architectures:1 answers/batch:1 answers/budget:1 answers/compare:1 answers/difference:1 answers/hardware:1 answers/mapping:1
+    answers/measuring:1 answers/portability:1 answers/serving:1 answers/sizing:1 answers/study:1 answers/sweep:1
+    capi:1 core:1 checkpoint:1 estimate:1 family:1 fields:1 graph:1 hardware:2 import:1 machine:1 map:2 measurements:1 ops:2
+    partition:1 report:2 result:1 serving:1 session:2 store:1
     SOURCES ${archsim_grouped})
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # In a file of a group GCC takes types of unnamed namespaces for types of a header.

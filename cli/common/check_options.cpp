@@ -1,7 +1,7 @@
 #include "common/check_options.hpp"
 
-#include "check/check_me.hpp"
-#include "report/answers/check_report.hpp"
+#include "answers/measuring/check_me.hpp"
+#include "answers/measuring/check_report.hpp"
 
 namespace archsim::cli {
 

@@ -1,6 +1,6 @@
 #include "common/explain_options.hpp"
 
-#include "compare/grid_intensity.hpp"
+#include "result/grid_intensity.hpp"
 
 namespace archsim::cli {
 

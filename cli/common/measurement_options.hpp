@@ -1,9 +1,9 @@
 #pragma once
 // --measurements and --from: measured values, as rows or as the output of the tools that measured them.
 
-#include "check/tool_output.hpp"
 #include "common/tool.hpp"
 #include "fit/rows/measurements.hpp"
+#include "measurements/tool_output.hpp"
 
 #include <filesystem>
 #include <string>

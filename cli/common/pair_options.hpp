@@ -1,8 +1,8 @@
 #pragma once
 // Two questions on one command line: every flag takes one value for both, or one for each.
 
+#include "answers/difference/explain_difference.hpp"
 #include "common/tool.hpp"
-#include "run/compare/explain_difference.hpp"
 
 #include <cstddef>
 #include <string>

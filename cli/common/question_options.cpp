@@ -2,7 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "common/allowed_budget.hpp"
-#include "run/session/given.hpp"
+#include "session/given.hpp"
 
 #include <algorithm>
 #include <cmath>

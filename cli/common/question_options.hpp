@@ -2,8 +2,8 @@
 // The flags of a question: an option for every field, from the table of fields.
 
 #include "archsim/run/session.hpp"
-#include "ask/question.hpp"
 #include "common/flags.hpp"
+#include "fields/question.hpp"
 
 #include <cstdint>
 #include <map>

@@ -2,8 +2,8 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/serving/serving_result.hpp"
-#include "check/given_output.hpp"
 #include "core/parse_number.hpp"
+#include "measurements/given_output.hpp"
 
 #include <fmt/format.h>
 

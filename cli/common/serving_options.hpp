@@ -1,10 +1,10 @@
 #pragma once
 // Options for the fields of a request to a server, from the table of fields: serve_model, size_service.
 
-#include "ask/serving_fields.hpp"
-#include "check/tool_output.hpp"
 #include "common/flags.hpp"
 #include "common/question_options.hpp"
+#include "fields/serving_fields.hpp"
+#include "measurements/tool_output.hpp"
 
 #include <map>
 #include <string>

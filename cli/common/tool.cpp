@@ -6,7 +6,7 @@
 #include "core/printable.hpp"
 #include "ops/given_values.hpp"
 #include "report/blocks/table_order.hpp"
-#include "run/session/every_mode.hpp"
+#include "session/every_mode.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,10 +2,10 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
-#include "ask/question.hpp"
-#include "ask/question_json.hpp"
 #include "core/assignment.hpp"
 #include "core/printable.hpp"
+#include "fields/question.hpp"
+#include "fields/question_json.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "fit/errors/left_out_checks.hpp"
 
-#include "compare/quantile.hpp"
+#include "result/quantile.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,14 +1,14 @@
 #include "fit/errors/memory_logs.hpp"
 
+#include "answers/local/llama_memory.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
 #include "core/csv_reader.hpp"
 #include "core/parse_number.hpp"
 #include "core/text_file.hpp"
-#include "run/generation/language_model.hpp"
-#include "run/local/llama_memory.hpp"
-#include "run/serving/server.hpp"
-#include "run/session/prepared.hpp"
+#include "session/generation/language_model.hpp"
+#include "session/prepared.hpp"
+#include "session/server/server.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
 #include "fit/errors/power_validation.hpp"
 
-#include "compare/quantile.hpp"
+#include "result/quantile.hpp"
 
 #include <algorithm>
 #include <array>

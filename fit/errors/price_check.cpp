@@ -1,7 +1,7 @@
 #include "fit/errors/price_check.hpp"
 
-#include "compare/quantile.hpp"
 #include "fit/parameters/priced_runs.hpp"
+#include "result/quantile.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
 #include "fit/errors/serving_layouts.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "compare/quantile.hpp"
 #include "core/data_dir.hpp"
 #include "fit/rows/named_table.hpp"
 #include "fit/rows/served_row.hpp"
-#include "run/serving/server.hpp"
+#include "result/quantile.hpp"
+#include "session/server/server.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "fit/errors/validation.hpp"
 
-#include "compare/quantile.hpp"
 #include "fit/errors/rank_agreement.hpp"
+#include "result/quantile.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 #include "fit/parameters/price_fit.hpp"
 
-#include "compare/quantile.hpp"
 #include "fit/parameters/clock_runs.hpp"
 #include "fit/parameters/fit.hpp"
 #include "fit/parameters/least_gain.hpp"
+#include "result/quantile.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 #include "fit/parameters/refit.hpp"
 
-#include "compare/quantile.hpp"
 #include "core/text_file.hpp"
 #include "fit/errors/leave_out_groups.hpp"
 #include "fit/parameters/least_gain.hpp"
+#include "result/quantile.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 #include "fit/report/serving_layouts_report.hpp"
 
-#include "compare/quantile.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/number_format.hpp"
+#include "result/quantile.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 // The first lines of a validation: how far off, on left-out rows too, and the worst row.
 
 #include "fit/report/validation_report.hpp"
-#include "report/answers/list_verdicts.hpp"
 
 #include <string>
 #include <vector>

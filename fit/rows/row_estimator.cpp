@@ -6,9 +6,9 @@
 #include "fit/rows/row_key.hpp"
 #include "fit/rows/served_row.hpp"
 #include "hardware/uncertainty.hpp"
-#include "run/generation/phases.hpp"
-#include "run/session/graph_run.hpp"
-#include "run/session/regime.hpp"
+#include "session/generation/phases.hpp"
+#include "session/graph_run.hpp"
+#include "session/regime.hpp"
 
 #include <array>
 #include <charconv>

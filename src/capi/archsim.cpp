@@ -2,16 +2,16 @@
 
 #include "archsim/archsim.h"
 
+#include "answers/serving/serving_report.hpp"
 #include "archsim/core/version.hpp"
 #include "archsim/run/serve.hpp"
 #include "archsim/run/session.hpp"
 #include "archsim/run/step.hpp"
-#include "ask/question.hpp"
-#include "ask/serving_fields.hpp"
 #include "core/assignment.hpp"
-#include "report/answers/result_json.hpp"
-#include "report/answers/serving_report.hpp"
-#include "run/session/given.hpp"
+#include "fields/question.hpp"
+#include "fields/serving_fields.hpp"
+#include "report/blocks/result_json.hpp"
+#include "session/given.hpp"
 
 #include <algorithm>
 #include <cstring>

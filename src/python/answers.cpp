@@ -2,16 +2,16 @@
 
 #include "python/bindings.hpp"
 
+#include "answers/architectures/compare_architectures_report.hpp"
+#include "answers/architectures/model_classes_report.hpp"
+#include "answers/batch/analyze_batch.hpp"
+#include "answers/batch/batch_report.hpp"
+#include "answers/comprehensive/comprehensive.hpp"
+#include "answers/comprehensive/comprehensive_report.hpp"
+#include "answers/serving/serving_report.hpp"
+#include "answers/study/study_file.hpp"
+#include "answers/study/study_report.hpp"
 #include "archsim/run/serve.hpp"
-#include "ask/study_file.hpp"
-#include "report/answers/batch_report.hpp"
-#include "report/answers/compare_architectures_report.hpp"
-#include "report/answers/comprehensive_report.hpp"
-#include "report/answers/model_classes_report.hpp"
-#include "report/answers/serving_report.hpp"
-#include "report/answers/study_report.hpp"
-#include "run/compare/analyze_batch.hpp"
-#include "run/compare/comprehensive.hpp"
 #include "store/history.hpp"
 
 #include <algorithm>

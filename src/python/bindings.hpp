@@ -1,8 +1,8 @@
 #pragma once
 // What the files of the extension module share.
 
-#include "ask/question.hpp"
-#include "ask/serving_fields.hpp"
+#include "fields/question.hpp"
+#include "fields/serving_fields.hpp"
 #include "python/python.hpp"
 
 #include <initializer_list>

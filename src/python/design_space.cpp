@@ -3,8 +3,8 @@
 
 #include "python/bindings.hpp"
 
-#include "report/answers/sweep_report.hpp"
-#include "run/sweep/sweep.hpp"
+#include "answers/sweep/sweep.hpp"
+#include "answers/sweep/sweep_report.hpp"
 
 #include <algorithm>
 #include <span>

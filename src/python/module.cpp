@@ -3,14 +3,14 @@
 
 #include "python/bindings.hpp"
 
+#include "answers/compare/compare_models_report.hpp"
 #include "archsim/core/version.hpp"
 #include "archsim/run/session.hpp"
 #include "archsim/run/step.hpp"
-#include "ask/question_json.hpp"
-#include "check/given_output.hpp"
-#include "report/answers/compare_models_report.hpp"
-#include "report/answers/result_json.hpp"
-#include "run/session/given.hpp"
+#include "fields/question_json.hpp"
+#include "measurements/given_output.hpp"
+#include "report/blocks/result_json.hpp"
+#include "session/given.hpp"
 
 #include <algorithm>
 #include <functional>

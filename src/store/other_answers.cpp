@@ -1,7 +1,7 @@
 #include "store/other_answers.hpp"
 
-#include "ask/question.hpp"
 #include "core/digest.hpp"
+#include "fields/question.hpp"
 
 #include <array>
 #include <cmath>

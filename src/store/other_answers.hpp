@@ -2,10 +2,10 @@
 // Answers that are no single estimate of a model on a device - points of a design space, runs of a server -
 // as rows of a file of results.
 
+#include "answers/sweep/sweep.hpp"
+#include "answers/sweep/sweep_row.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/run/serve.hpp"
-#include "compare/sweep_row.hpp"
-#include "run/sweep/sweep.hpp"
 #include "store/results_file.hpp"
 
 #include <cstdint>

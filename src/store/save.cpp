@@ -2,7 +2,7 @@
 #include "store/results_file.hpp"
 
 #include "archsim/core/version.hpp"
-#include "ask/question.hpp"
+#include "fields/question.hpp"
 #include "report/blocks/result_text.hpp"
 #include "store/schema.hpp"
 

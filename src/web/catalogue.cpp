@@ -1,9 +1,9 @@
 // "catalogue" and "model": what there is to choose from, and what a model leaves open.
 
+#include "answers/hardware/hardware_list.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/family.hpp"
-#include "report/answers/hardware_list.hpp"
-#include "run/session/bound_model.hpp"
+#include "session/bound_model.hpp"
 #include "web/answers.hpp"
 
 #include <array>

@@ -1,8 +1,8 @@
 // "device", "explain" and "change": one device, two devices, a device that does not exist.
 
+#include "answers/architectures/compare_architectures_report.hpp"
+#include "answers/comprehensive/comprehensive_report.hpp"
 #include "archsim/core/finding.hpp"
-#include "report/answers/compare_architectures_report.hpp"
-#include "report/answers/comprehensive_report.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"

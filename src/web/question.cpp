@@ -1,10 +1,10 @@
 #include "web/question.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "ask/question_json.hpp"
-#include "compare/grid_intensity.hpp"
 #include "core/assignment.hpp"
 #include "core/parse_number.hpp"
+#include "fields/question_json.hpp"
+#include "result/grid_intensity.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,8 +6,8 @@
 #include "archsim/compare/decisions.hpp"
 #include "archsim/run/serve.hpp"
 #include "archsim/run/session.hpp"
-#include "ask/question.hpp"
-#include "ask/serving_fields.hpp"
+#include "fields/question.hpp"
+#include "fields/serving_fields.hpp"
 
 #include <cstdint>
 #include <optional>

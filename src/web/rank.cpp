@@ -1,13 +1,13 @@
 // "rank" and "export": one model on many devices.
 
+#include "answers/compare/compare_models_report.hpp"
 #include "archsim/core/finding.hpp"
-#include "compare/ranking.hpp"
-#include "report/answers/compare_models_report.hpp"
 #include "report/blocks/comparison_charts.hpp"
 #include "report/blocks/decision_report.hpp"
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
+#include "result/ranking.hpp"
 #include "web/answers.hpp"
 #include "web/comparison.hpp"
 #include "web/fragments.hpp"

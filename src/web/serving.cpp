@@ -1,11 +1,11 @@
 // "serve", "size" and "cost": what serve_model, size_service and compare_models --cost answer.
 
+#include "answers/serving/serving_report.hpp"
+#include "answers/sizing/size_service.hpp"
+#include "answers/sizing/sizing_report.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
-#include "report/answers/serving_report.hpp"
-#include "report/answers/sizing_report.hpp"
 #include "report/blocks/explanations.hpp"
-#include "run/sizing/size_service.hpp"
 #include "web/answers.hpp"
 #include "web/comparison.hpp"
 #include "web/fragments.hpp"

@@ -1,11 +1,11 @@
 // Every next step, parsed as a tool parses it, asks what was asked but for what it means to change.
 
+#include "answers/compare/model_ranking.hpp"
 #include "archsim/run/compare_models.hpp"
-#include "ask/question.hpp"
 #include "common/flags.hpp"
 #include "common/question_options.hpp"
+#include "fields/question.hpp"
 #include "laws/laws.hpp"
-#include "report/answers/model_ranking.hpp"
 
 #include <catch2/catch.hpp>
 

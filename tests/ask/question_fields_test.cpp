@@ -1,15 +1,15 @@
 // The table of fields of a question: what every syntax writes is what it reads, keys tell questions apart,
 // and a row that is added is in all of them.
 
-#include "ask/question.hpp"
+#include "fields/question.hpp"
 
 #include "archsim/archsim.h"
 #include "archsim/core/finding.hpp"
-#include "ask/question_json.hpp"
 #include "common/question_options.hpp"
 #include "core/parse_number.hpp"
+#include "fields/question_json.hpp"
 #include "laws/laws.hpp"
-#include "run/session/usual_precision.hpp"
+#include "session/usual_precision.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // What is asked of a server: each field a row that reads what it prints.
 
 #include "archsim/core/finding.hpp"
-#include "ask/serving_fields.hpp"
+#include "fields/serving_fields.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,10 +1,10 @@
+#include "answers/measuring/check_me.hpp"
+#include "answers/measuring/check_report.hpp"
+#include "answers/measuring/layer_profile.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/session.hpp"
-#include "check/check_me.hpp"
-#include "check/given_output.hpp"
-#include "check/layer_profile.hpp"
-#include "check/tool_output.hpp"
-#include "report/answers/check_report.hpp"
+#include "measurements/given_output.hpp"
+#include "measurements/tool_output.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

@@ -5,7 +5,7 @@
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/parameters.hpp"
 #include "checkpoint/weight_formats.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/graph_run.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,8 +1,8 @@
 // What the tools print when nothing more is asked for: one screen, no wider than the terminal, the answer
 // first.
 
-#include "ask/question.hpp"
 #include "cli/workplace.hpp"
+#include "fields/question.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

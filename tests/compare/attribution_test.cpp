@@ -1,9 +1,9 @@
 // The parts of a difference: they add up, they change sign with the direction, equal factors have none.
 
-#include "compare/attribution.hpp"
-#include "compare/shapley.hpp"
+#include "answers/difference/attribution.hpp"
+#include "answers/difference/shapley.hpp"
 #include "laws/laws.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "compare/best_rows.hpp"
+#include "answers/sweep/best_rows.hpp"
 
 #include <catch2/catch.hpp>
 

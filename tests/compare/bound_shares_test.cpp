@@ -1,8 +1,8 @@
 // Shares of time: a hand-made estimate, and the law over every device that they add up.
 
-#include "compare/bound_shares.hpp"
 #include "laws/laws.hpp"
-#include "run/session/graph_run.hpp"
+#include "result/bound_shares.hpp"
+#include "session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 

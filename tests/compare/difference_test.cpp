@@ -1,9 +1,9 @@
 // Differences of whatever two estimates: laws over random pairs of every kind, three by hand, alignment.
 
-#include "compare/difference.hpp"
+#include "answers/difference/difference.hpp"
+#include "answers/difference/explain_difference.hpp"
 #include "laws/laws.hpp"
-#include "run/compare/explain_difference.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "compare/grid_intensity.hpp"
+#include "result/grid_intensity.hpp"
 
 #include "archsim/core/finding.hpp"
 

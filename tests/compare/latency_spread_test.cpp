@@ -1,4 +1,4 @@
-#include "compare/latency_spread.hpp"
+#include "result/latency_spread.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

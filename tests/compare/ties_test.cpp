@@ -1,8 +1,8 @@
 // Places by odds, projections apart, one board against itself.
 
-#include "compare/ranking.hpp"
-#include "compare/ties.hpp"
 #include "hardware/error_model.hpp"
+#include "result/ranking.hpp"
+#include "result/ties.hpp"
 
 #include <catch2/catch.hpp>
 

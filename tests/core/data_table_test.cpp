@@ -2,11 +2,11 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
-#include "compare/grid_intensity.hpp"
 #include "core/data_dir.hpp"
 #include "hardware/json_document.hpp"
 #include "hardware/reference_machine.hpp"
 #include "machine/microarchitecture.hpp"
+#include "result/grid_intensity.hpp"
 
 #include <catch2/catch.hpp>
 

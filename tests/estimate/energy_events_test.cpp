@@ -4,7 +4,7 @@
 #include "estimate/price.hpp"
 #include "laws/laws.hpp"
 #include "ops/graph_maker.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/graph_run.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -3,7 +3,7 @@
 
 #include "laws/laws.hpp"
 #include "map/counts_of_structure.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 

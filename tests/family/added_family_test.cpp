@@ -2,9 +2,9 @@
 // keeps the laws is the ctest "an added family keeps the laws": they run on its device alone, in a process of
 // their own.
 
+#include "answers/sweep/sweep.hpp"
 #include "hardware/family_schema.hpp"
-#include "report/answers/answer_schemas.hpp"
-#include "run/sweep/sweep.hpp"
+#include "report/render/answer_schemas.hpp"
 
 #include "core/text_file.hpp"
 #include "hardware/temporary_database.hpp"

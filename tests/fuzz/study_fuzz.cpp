@@ -1,10 +1,10 @@
 // Reads arbitrary bytes as a study file, in JSON and in YAML: a study or the documented refusal. A small
 // study is also run.
 
+#include "answers/study/study_file.hpp"
+#include "answers/study/study_report.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/session.hpp"
-#include "ask/study_file.hpp"
-#include "report/answers/study_report.hpp"
 #include "scratch_file.hpp"
 
 #include <cstddef>

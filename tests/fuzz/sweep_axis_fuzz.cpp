@@ -1,8 +1,8 @@
 // Parses arbitrary text as an axis of a sweep: factors that are finite and positive, or the documented
 // refusal.
 
+#include "answers/sweep/sweep.hpp"
 #include "archsim/core/finding.hpp"
-#include "run/sweep/sweep.hpp"
 
 #include <cmath>
 #include <cstddef>

@@ -1,12 +1,12 @@
 // The database that is part of the library: the same files, the same devices, no path.
 
+#include "answers/hardware/hardware_list.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/session.hpp"
 #include "core/data_dir.hpp"
 #include "core/embedded_files.hpp"
 #include "core/text_file.hpp"
-#include "report/answers/hardware_list.hpp"
-#include "run/session/find_catalogue.hpp"
+#include "session/find_catalogue.hpp"
 #include "support/places.hpp"
 
 #include <catch2/catch.hpp>

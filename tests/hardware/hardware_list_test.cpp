@@ -1,4 +1,4 @@
-#include "report/answers/hardware_list.hpp"
+#include "answers/hardware/hardware_list.hpp"
 
 #include "hardware/json_text.hpp"
 #include "hardware/schema_check.hpp"

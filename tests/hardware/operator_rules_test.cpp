@@ -1,8 +1,8 @@
 // What compilers leave to the host: rows of the database, and the places that follow from them.
 
+#include "answers/portability/check_model.hpp"
 #include "archsim/extend/importer.hpp"
 #include "hardware/operator_rules.hpp"
-#include "run/portability/check_model.hpp"
 #include "support/shipped_session.hpp"
 #include "support/tflite_maker.hpp"
 

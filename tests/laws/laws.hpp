@@ -2,7 +2,7 @@
 // What the law tests share: one session, bound models and quick estimates.
 
 #include "archsim/run/session.hpp"
-#include "run/session/bound_model.hpp"
+#include "session/bound_model.hpp"
 
 #include <memory>
 #include <string>

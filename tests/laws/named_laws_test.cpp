@@ -1,7 +1,7 @@
 // Laws on networks of the catalogue that were once broken.
 
 #include "laws/laws.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 

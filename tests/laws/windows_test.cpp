@@ -6,8 +6,8 @@
 #include "checkpoint/cache_bytes.hpp"
 #include "checkpoint/checkpoint.hpp"
 #include "laws/laws.hpp"
-#include "run/generation/step.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/generation/step.hpp"
+#include "session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

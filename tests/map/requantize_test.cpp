@@ -6,7 +6,7 @@
 #include "support/shipped_session.hpp"
 
 #include "archsim/run/session.hpp"
-#include "run/session/bound_model.hpp"
+#include "session/bound_model.hpp"
 
 #include <catch2/catch.hpp>
 

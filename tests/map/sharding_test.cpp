@@ -2,7 +2,7 @@
 
 #include "laws/laws.hpp"
 #include "map/sharding.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -5,7 +5,7 @@
 
 #include "laws/laws.hpp"
 #include "map/sharding.hpp"
-#include "run/generation/language_model.hpp"
+#include "session/generation/language_model.hpp"
 
 #include <catch2/catch.hpp>
 

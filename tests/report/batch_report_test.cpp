@@ -1,9 +1,9 @@
 // Batch sweeps: the best batch is the best, limits are kept, failures are rows.
 
-#include "report/answers/batch_report.hpp"
-#include "report/answers/comprehensive_report.hpp"
-#include "run/compare/analyze_batch.hpp"
-#include "run/compare/comprehensive.hpp"
+#include "answers/batch/analyze_batch.hpp"
+#include "answers/batch/batch_report.hpp"
+#include "answers/comprehensive/comprehensive.hpp"
+#include "answers/comprehensive/comprehensive_report.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

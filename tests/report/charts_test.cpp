@@ -7,7 +7,7 @@
 #include "report/render/renderers.hpp"
 #include "report/render/text_charts.hpp"
 #include "report/render/text_width.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/graph_run.hpp"
 #include "support/lines.hpp"
 #include "support/shipped_session.hpp"
 

@@ -1,10 +1,10 @@
 // The blocks behind --explain-energy, --show-memory, --cost and --grid-intensity, in every format.
 
-#include "compare/memory_fit.hpp"
+#include "answers/compare/compare_models_report.hpp"
 #include "laws/laws.hpp"
-#include "report/answers/compare_models_report.hpp"
 #include "report/blocks/cost_report.hpp"
 #include "report/blocks/memory_report.hpp"
+#include "result/memory_fit.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

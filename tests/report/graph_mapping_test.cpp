@@ -1,12 +1,12 @@
 // The mapping report: its terms are those the estimate was made of, on every family.
 
-#include "report/answers/graph_mapping.hpp"
+#include "answers/mapping/graph_mapping.hpp"
 
+#include "answers/comprehensive/breakdown.hpp"
 #include "archsim/run/session.hpp"
-#include "compare/breakdown.hpp"
-#include "compare/shown_pass.hpp"
 #include "estimate/resource_times.hpp"
-#include "run/session/graph_run.hpp"
+#include "result/shown_pass.hpp"
+#include "session/graph_run.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // The hardware-independent profile: sums that add up, and a document that tells what it does not know.
 
+#include "answers/profile/graph_profile.hpp"
 #include "import/model_maker.hpp"
-#include "report/answers/graph_profile.hpp"
 #include "report/render/renderers.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // Whatever a name holds, every format of a report shows it as text.
 
+#include "answers/budget/budget_report.hpp"
 #include "archsim/extend/renderer.hpp"
-#include "report/answers/budget_report.hpp"
 #include "report/blocks/csv_text.hpp"
 #include "report/render/markdown_text.hpp"
 #include "support/lines.hpp"

@@ -1,17 +1,17 @@
 // A metric is one row of a table: what is added there appears in every format, limit, ranking and sweep.
 
+#include "answers/architectures/compare_architectures.hpp"
+#include "answers/architectures/compare_architectures_report.hpp"
+#include "answers/batch/batch_report.hpp"
+#include "answers/compare/compare_models_report.hpp"
+#include "answers/study/study.hpp"
+#include "answers/study/study_report.hpp"
+#include "answers/sweep/sweep.hpp"
+#include "answers/sweep/sweep_report.hpp"
 #include "archsim/run/compare_models.hpp"
 #include "laws/laws.hpp"
-#include "report/answers/batch_report.hpp"
-#include "report/answers/compare_architectures_report.hpp"
-#include "report/answers/compare_models_report.hpp"
-#include "report/answers/result_json.hpp"
-#include "report/answers/study_report.hpp"
-#include "report/answers/sweep_report.hpp"
 #include "report/blocks/csv_text.hpp"
-#include "run/compare/compare_architectures.hpp"
-#include "run/compare/study.hpp"
-#include "run/sweep/sweep.hpp"
+#include "report/blocks/result_json.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>

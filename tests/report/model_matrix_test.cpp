@@ -1,9 +1,9 @@
 // The table of several models on several devices: every cell is an estimate, or has its reason below.
 
+#include "answers/compare/compare_models_report.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/compare_models.hpp"
 #include "laws/laws.hpp"
-#include "report/answers/compare_models_report.hpp"
 
 #include <catch2/catch.hpp>
 

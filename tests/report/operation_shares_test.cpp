@@ -3,8 +3,8 @@
 
 #include "report/blocks/operation_shares.hpp"
 
-#include "compare/common_regions.hpp"
 #include "laws/laws.hpp"
+#include "result/common_regions.hpp"
 
 #include <catch2/catch.hpp>
 

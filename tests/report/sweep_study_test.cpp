@@ -1,7 +1,7 @@
 // What a sweep tells of its points beyond the rows: what binds them, gains, curves, knees, what helps next.
 
-#include "compare/bound_shares.hpp"
-#include "report/answers/sweep_report.hpp"
+#include "answers/sweep/sweep_report.hpp"
+#include "result/bound_shares.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,16 +1,16 @@
 // The verdict on top of an answer says what the results say; equal things stand together.
 
+#include "answers/compare/compare_models_report.hpp"
+#include "answers/mapping/graph_mapping.hpp"
 #include "archsim/run/compare_models.hpp"
-#include "compare/generation_metrics.hpp"
 #include "laws/laws.hpp"
-#include "report/answers/compare_models_report.hpp"
-#include "report/answers/graph_mapping.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/name_pattern.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
+#include "result/generation_metrics.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

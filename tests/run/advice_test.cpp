@@ -1,9 +1,9 @@
 // Changes of a model that are done on its graph: what they keep, what they change, what they bring.
 
+#include "answers/portability/block_precision.hpp"
+#include "answers/portability/dense_windows.hpp"
+#include "answers/portability/head_sizes.hpp"
 #include "laws/laws.hpp"
-#include "run/portability/block_precision.hpp"
-#include "run/portability/dense_windows.hpp"
-#include "run/portability/head_sizes.hpp"
 
 #include <catch2/catch.hpp>
 

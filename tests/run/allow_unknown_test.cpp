@@ -1,10 +1,10 @@
 // A model with an operator that nobody knows: refused, and on request estimated and marked.
 
+#include "answers/compare/compare_models_report.hpp"
+#include "answers/portability/portability_report.hpp"
 #include "archsim/run/compare_models.hpp"
 #include "import/model_maker.hpp"
 #include "laws/laws.hpp"
-#include "report/answers/compare_models_report.hpp"
-#include "report/answers/portability_report.hpp"
 
 #include <catch2/catch.hpp>
 

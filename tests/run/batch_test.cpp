@@ -2,7 +2,7 @@
 
 #include "archsim/run/session.hpp"
 #include "import/model_maker.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,8 +1,8 @@
 // Budgets: rules by hand, baselines that read back as they were written, outcomes and exit statuses.
 
+#include "answers/budget/budget_report.hpp"
 #include "cli/workplace.hpp"
 #include "laws/laws.hpp"
-#include "report/answers/budget_report.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

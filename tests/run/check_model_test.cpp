@@ -1,10 +1,10 @@
 // What leaves an accelerator: shares that add up to the estimate, rewrites that keep what the model computes.
 
+#include "answers/portability/channel_rounding.hpp"
+#include "answers/portability/check_model.hpp"
+#include "answers/portability/rewrites.hpp"
 #include "laws/laws.hpp"
-#include "run/portability/channel_rounding.hpp"
-#include "run/portability/check_model.hpp"
-#include "run/portability/rewrites.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/graph_run.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

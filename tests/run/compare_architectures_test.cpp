@@ -1,8 +1,8 @@
 // The whole tool in the library: choices, failures as rows, searches verified by estimates of their own.
 
+#include "answers/architectures/compare_architectures_report.hpp"
 #include "laws/laws.hpp"
-#include "report/answers/compare_architectures_report.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

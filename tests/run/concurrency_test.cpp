@@ -1,7 +1,7 @@
 // One session, one bound model and one language model used from many threads at once.
 
 #include "archsim/run/session.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 

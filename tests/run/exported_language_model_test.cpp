@@ -1,7 +1,7 @@
 // Language models as other exporters write them: symbols that are sums, masks with a size of their own,
 // merged decoders.
 
-#include "run/generation/language_model.hpp"
+#include "session/generation/language_model.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

@@ -4,7 +4,7 @@
 
 #include "archsim/run/session.hpp"
 #include "import/model_maker.hpp"
-#include "run/generation/language_model.hpp"
+#include "session/generation/language_model.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

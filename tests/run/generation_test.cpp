@@ -1,10 +1,10 @@
 // Language models: attention and caches against closed formulas, phases against each other.
 
 #include "laws/laws.hpp"
-#include "run/generation/phases.hpp"
-#include "run/generation/step.hpp"
-#include "run/session/graph_run.hpp"
-#include "run/session/regime.hpp"
+#include "session/generation/phases.hpp"
+#include "session/generation/step.hpp"
+#include "session/graph_run.hpp"
+#include "session/regime.hpp"
 
 #include <catch2/catch.hpp>
 

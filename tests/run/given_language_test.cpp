@@ -2,11 +2,11 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
-#include "check/given_output.hpp"
 #include "estimate/intervals.hpp"
 #include "hardware/uncertainty.hpp"
-#include "run/generation/phases.hpp"
-#include "run/session/given.hpp"
+#include "measurements/given_output.hpp"
+#include "session/generation/phases.hpp"
+#include "session/given.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

@@ -3,7 +3,7 @@
 
 #include "import/model_maker.hpp"
 #include "laws/laws.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 

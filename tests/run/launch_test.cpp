@@ -1,8 +1,8 @@
 // What starts a sized layout: every flag is a documented option of its engine, layouts are those of the
 // answer.
 
+#include "answers/sizing/launch.hpp"
 #include "archsim/core/finding.hpp"
-#include "run/sizing/launch.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

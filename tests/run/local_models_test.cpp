@@ -1,10 +1,10 @@
 // What runs on a machine: laws of memory, context, formats and hosts, and the commands.
 
+#include "answers/local/llama_command.hpp"
+#include "answers/local/local_models.hpp"
+#include "answers/local/local_report.hpp"
 #include "archsim/core/finding.hpp"
-#include "report/answers/local_report.hpp"
-#include "run/local/llama_command.hpp"
-#include "run/local/local_models.hpp"
-#include "run/session/given.hpp"
+#include "session/given.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

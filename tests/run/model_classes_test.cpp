@@ -1,9 +1,9 @@
 // Architectures over classes of models: the table is the ratio of estimates that anybody can ask for, and
 // every claim holds.
 
-#include "compare/ties.hpp"
-#include "report/answers/answer_schemas.hpp"
-#include "report/answers/model_classes_report.hpp"
+#include "answers/architectures/model_classes_report.hpp"
+#include "report/render/answer_schemas.hpp"
+#include "result/ties.hpp"
 
 #include "hardware/schema_check.hpp"
 #include "laws/laws.hpp"

@@ -1,5 +1,5 @@
+#include "answers/compare/compare_models_report.hpp"
 #include "laws/laws.hpp"
-#include "report/answers/compare_models_report.hpp"
 
 #include <catch2/catch.hpp>
 

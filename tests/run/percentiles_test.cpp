@@ -1,10 +1,10 @@
-#include "run/compare/percentiles.hpp"
+#include "answers/compare/percentiles.hpp"
 
+#include "answers/compare/compare_models_report.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/compare_models.hpp"
 #include "archsim/run/session.hpp"
 #include "hardware/temporary_database.hpp"
-#include "report/answers/compare_models_report.hpp"
 #include "support/places.hpp"
 #include "support/shipped_session.hpp"
 

@@ -1,7 +1,7 @@
 // Every file at hand gets a report: what exporters of many kinds write, and single operators of every kind.
 
+#include "answers/portability/check_model.hpp"
 #include "laws/laws.hpp"
-#include "run/portability/check_model.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,13 +1,13 @@
 // One question: what is asked is what runs and what is printed, for every kind of model; a whole is the sum
 // of its parts, for models of several parts, answers to prompts and groups of devices.
 
+#include "answers/compare/compare_models_report.hpp"
 #include "archsim/compare/cost.hpp"
-#include "compare/ranking.hpp"
 #include "laws/laws.hpp"
-#include "report/answers/compare_models_report.hpp"
-#include "report/answers/result_json.hpp"
-#include "run/generation/language_model.hpp"
-#include "run/session/graph_run.hpp"
+#include "report/blocks/result_json.hpp"
+#include "result/ranking.hpp"
+#include "session/generation/language_model.hpp"
+#include "session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // Searches over deployments: the frontier of throughput against speed, and the highest rate within limits for
 // many devices and ways to share the model.
 
+#include "answers/serving/serving_report.hpp"
 #include "archsim/run/serve.hpp"
-#include "report/answers/serving_report.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

@@ -2,7 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
-#include "run/serving/server.hpp"
+#include "session/server/server.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

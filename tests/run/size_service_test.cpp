@@ -1,11 +1,11 @@
 // Sizes of services: what serve_model says of them, laws of load, limits and devices, and the question that
 // people ask.
 
-#include "report/answers/sizing_report.hpp"
-#include "run/session/given.hpp"
-#include "run/sizing/replicas.hpp"
-#include "run/sizing/size_service.hpp"
-#include "run/sizing/ways.hpp"
+#include "answers/sizing/replicas.hpp"
+#include "answers/sizing/size_service.hpp"
+#include "answers/sizing/sizing_report.hpp"
+#include "answers/sizing/ways.hpp"
+#include "session/given.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

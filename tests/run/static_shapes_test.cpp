@@ -1,7 +1,7 @@
 // Language models on stacks that compile fixed shapes: contexts and prompts of few lengths.
 
 #include "laws/laws.hpp"
-#include "run/generation/phases.hpp"
+#include "session/generation/phases.hpp"
 
 #include <catch2/catch.hpp>
 

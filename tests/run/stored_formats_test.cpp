@@ -2,9 +2,9 @@
 
 #include "checkpoint/gguf_maker.hpp"
 #include "laws/laws.hpp"
-#include "run/generation/phases.hpp"
-#include "run/generation/step.hpp"
-#include "run/session/usual_precision.hpp"
+#include "session/generation/phases.hpp"
+#include "session/generation/step.hpp"
+#include "session/usual_precision.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>

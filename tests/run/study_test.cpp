@@ -1,6 +1,6 @@
-#include "ask/question.hpp"
-#include "ask/study_file.hpp"
-#include "report/answers/study_report.hpp"
+#include "answers/study/study_file.hpp"
+#include "answers/study/study_report.hpp"
+#include "fields/question.hpp"
 
 #include "hardware/json_text.hpp"
 #include "hardware/schema_check.hpp"

@@ -1,8 +1,8 @@
 // Sweeps over what is no single graph: models of several parts, and language models that answer a prompt.
 
-#include "compare/generation_metrics.hpp"
-#include "report/answers/sweep_file.hpp"
-#include "run/sweep/sweep.hpp"
+#include "answers/sweep/sweep.hpp"
+#include "answers/sweep/sweep_file.hpp"
+#include "result/generation_metrics.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // Files of sweeps: interrupted, damaged, continued, in shards.
 
-#include "report/answers/sweep_file.hpp"
+#include "answers/sweep/sweep_file.hpp"
 #include "support/read_file.hpp"
 #include "support/shipped_session.hpp"
 #include "support/small_sweep.hpp"

@@ -1,10 +1,10 @@
-#include "report/answers/sweep_report.hpp"
-#include "run/sweep/sweep.hpp"
+#include "answers/sweep/sweep.hpp"
+#include "answers/sweep/sweep_report.hpp"
 
+#include "answers/sweep/ordered_work.hpp"
 #include "archsim/hardware/device_changes.hpp"
 #include "map/counts_of_structure.hpp"
-#include "run/session/graph_run.hpp"
-#include "run/sweep/ordered_work.hpp"
+#include "session/graph_run.hpp"
 #include "support/shipped_session.hpp"
 #include "support/small_sweep.hpp"
 

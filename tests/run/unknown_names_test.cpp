@@ -1,9 +1,9 @@
 // Names of sizes and inputs that a model does not have are refused, whatever kind of model it is and
 // whichever question it is asked by.
 
+#include "answers/sweep/sweep.hpp"
 #include "archsim/run/compare_models.hpp"
 #include "laws/laws.hpp"
-#include "run/sweep/sweep.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "import/model_maker.hpp"
 #include "laws/laws.hpp"
-#include "run/session/usual_precision.hpp"
+#include "session/usual_precision.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -5,8 +5,8 @@
 #include "store/results_path.hpp"
 
 #include "archsim/core/version.hpp"
-#include "ask/question.hpp"
 #include "cli/workplace.hpp"
+#include "fields/question.hpp"
 #include "hardware/schema_check.hpp"
 
 #include <catch2/catch.hpp>

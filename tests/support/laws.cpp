@@ -1,5 +1,5 @@
 #include "laws/laws.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/graph_run.hpp"
 
 #include "support/lookup_array.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "archsim/hardware/family.hpp"
 #include "map/on_chip.hpp"
-#include "run/session/graph_run.hpp"
+#include "session/graph_run.hpp"
 
 #include "laws/laws.hpp"
 #include "support/random_network.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 // Sweeps that tests of sweeps share.
 
-#include "report/answers/sweep_report.hpp"
-#include "run/sweep/sweep.hpp"
+#include "answers/sweep/sweep.hpp"
+#include "answers/sweep/sweep_report.hpp"
 
 #include <span>
 #include <string>

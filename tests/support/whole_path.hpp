@@ -2,12 +2,12 @@
 // Everything that a tool does with a model file, in one call: import, bind, partition, the mapper of every
 // family, estimates, rewrites, and what is drawn of them.
 
+#include "answers/compare/compare_models_report.hpp"
+#include "answers/portability/check_model.hpp"
+#include "answers/portability/portability_report.hpp"
+#include "answers/profile/graph_profile.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/extend/importer.hpp"
-#include "report/answers/compare_models_report.hpp"
-#include "report/answers/graph_profile.hpp"
-#include "report/answers/portability_report.hpp"
-#include "run/portability/check_model.hpp"
 
 #include <filesystem>
 #include <set>

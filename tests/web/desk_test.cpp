@@ -1,11 +1,11 @@
 // The page's questions and answers, on this machine.
 
+#include "answers/compare/compare_models_report.hpp"
+#include "answers/serving/serving_report.hpp"
+#include "answers/sizing/size_service.hpp"
+#include "answers/sizing/sizing_report.hpp"
 #include "archsim/run/serve.hpp"
 #include "import/model_maker.hpp"
-#include "report/answers/compare_models_report.hpp"
-#include "report/answers/serving_report.hpp"
-#include "report/answers/sizing_report.hpp"
-#include "run/sizing/size_service.hpp"
 #include "web/desk.hpp"
 
 #include <catch2/catch.hpp>

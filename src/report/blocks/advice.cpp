@@ -1,9 +1,9 @@
 #include "report/blocks/advice.hpp"
 
-#include "compare/bound_shares.hpp"
-#include "compare/ties.hpp"
 #include "report/blocks/number_format.hpp"
-#include "run/session/narrower_format.hpp"
+#include "result/bound_shares.hpp"
+#include "result/ties.hpp"
+#include "session/narrower_format.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,7 +3,7 @@
 // makes the table for people, the CSV and the rows of a JSON document.
 
 #include "archsim/extend/renderer.hpp"
-#include "ask/json_members.hpp"
+#include "fields/json_members.hpp"
 
 #include <cmath>
 #include <cstdint>

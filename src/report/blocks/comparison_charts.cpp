@@ -1,13 +1,13 @@
 #include "report/blocks/comparison_charts.hpp"
 
 #include "archsim/compare/decisions.hpp"
-#include "compare/common_regions.hpp"
-#include "compare/generation_metrics.hpp"
-#include "report/answers/graph_mapping.hpp"
 #include "report/blocks/energy_report.hpp"
+#include "report/blocks/mapping_charts.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
+#include "result/common_regions.hpp"
+#include "result/generation_metrics.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // Decisions in documents.
 
 #include "archsim/compare/decisions.hpp"
-#include "ask/json_members.hpp"
+#include "fields/json_members.hpp"
 
 namespace archsim {
 

@@ -1,6 +1,5 @@
 #include "report/blocks/decision_report.hpp"
 
-#include "report/answers/architectures.hpp"
 #include "report/blocks/decision_json.hpp"
 #include "report/blocks/number_format.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // What Explanations ask for in documents: keys that several tools share.
 
-#include "ask/json_members.hpp"
+#include "fields/json_members.hpp"
 #include "report/blocks/energy_report.hpp"
 #include "report/blocks/explanations.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"
-#include "ask/json_members.hpp"
+#include "fields/json_members.hpp"
 
 namespace archsim {
 

@@ -1,12 +1,12 @@
 #include "report/blocks/generation_report.hpp"
 
 #include "archsim/compare/metric.hpp"
-#include "compare/offload.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/failure_notes.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
+#include "result/offload.hpp"
 
 #include <fmt/format.h>
 

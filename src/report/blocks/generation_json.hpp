@@ -2,7 +2,7 @@
 // Generation and parts in the documents of results.
 
 #include "archsim/compare/result.hpp"
-#include "ask/json_members.hpp"
+#include "fields/json_members.hpp"
 
 namespace archsim {
 

@@ -1,10 +1,10 @@
 #include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/cells.hpp"
 
-#include "compare/shown_pass.hpp"
 #include "report/blocks/name_pattern.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/subgraph_table.hpp"
+#include "result/shown_pass.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 
 #include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
-#include "compare/memory_fit.hpp"
+#include "result/memory_fit.hpp"
 
 #include <span>
 #include <vector>

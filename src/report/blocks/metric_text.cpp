@@ -1,7 +1,7 @@
 #include "report/blocks/metric_text.hpp"
 
-#include "compare/generation_metrics.hpp"
 #include "report/blocks/number_format.hpp"
+#include "result/generation_metrics.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 #include "report/blocks/operation_shares.hpp"
 
-#include "compare/bound_shares.hpp"
-#include "compare/common_regions.hpp"
 #include "report/blocks/number_format.hpp"
+#include "result/bound_shares.hpp"
+#include "result/common_regions.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 #include "archsim/extend/renderer.hpp"
-#include "compare/ranking.hpp"
+#include "result/ranking.hpp"
 
 #include <span>
 

@@ -1,14 +1,14 @@
 #include "report/blocks/result_row.hpp"
 
-#include "ask/question_json.hpp"
-#include "compare/offload.hpp"
+#include "fields/question_json.hpp"
 #include "ops/precision_mix.hpp"
-#include "report/answers/result_json.hpp"
 #include "report/blocks/cold_start_table.hpp"
 #include "report/blocks/finding_json.hpp"
 #include "report/blocks/generation_json.hpp"
+#include "report/blocks/result_json.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/json_document.hpp"
+#include "result/offload.hpp"
 
 #include <fmt/format.h>
 

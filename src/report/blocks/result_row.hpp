@@ -1,8 +1,8 @@
 #pragma once
 // One result as a row for programs: the same columns in CSV, in the JSON of every tool and in Python.
 
-#include "compare/ranking.hpp"
 #include "report/blocks/columns.hpp"
+#include "result/ranking.hpp"
 
 #include <span>
 

@@ -1,7 +1,5 @@
 #include "report/blocks/result_text.hpp"
 
-#include "compare/bound_shares.hpp"
-#include "compare/generation_metrics.hpp"
 #include "ops/given_values.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
@@ -9,6 +7,8 @@
 #include "report/blocks/precision_text.hpp"
 #include "report/blocks/row_marks.hpp"
 #include "report/blocks/shape_text.hpp"
+#include "result/bound_shares.hpp"
+#include "result/generation_metrics.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 // all that a new sign needs.
 
 #include "archsim/extend/renderer.hpp"
-#include "compare/ranking.hpp"
+#include "result/ranking.hpp"
 
 #include <cstddef>
 #include <map>

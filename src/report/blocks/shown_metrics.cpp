@@ -1,7 +1,7 @@
 #include "report/blocks/shown_metrics.hpp"
 
-#include "compare/generation_metrics.hpp"
-#include "compare/ranking.hpp"
+#include "result/generation_metrics.hpp"
+#include "result/ranking.hpp"
 
 namespace archsim {
 

@@ -1,8 +1,8 @@
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/cells.hpp"
 
-#include "compare/shown_pass.hpp"
 #include "report/blocks/number_format.hpp"
+#include "result/shown_pass.hpp"
 
 #include <fmt/format.h>
 

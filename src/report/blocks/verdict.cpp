@@ -1,15 +1,15 @@
 #include "report/blocks/verdict.hpp"
 
-#include "compare/bound_shares.hpp"
-#include "compare/generation_metrics.hpp"
-#include "compare/mixed_formats.hpp"
-#include "compare/ties.hpp"
 #include "ops/given_values.hpp"
 #include "report/blocks/advice.hpp"
 #include "report/blocks/device_warnings.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"
-#include "run/session/narrower_format.hpp"
+#include "result/bound_shares.hpp"
+#include "result/generation_metrics.hpp"
+#include "result/mixed_formats.hpp"
+#include "result/ties.hpp"
+#include "session/narrower_format.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -11,7 +11,7 @@
 #include "archsim/compare/decisions.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
-#include "ask/json_members.hpp"
+#include "fields/json_members.hpp"
 
 #include <optional>
 #include <span>

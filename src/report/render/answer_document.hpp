@@ -2,7 +2,7 @@
 // The JSON document of an answer: its name and the members that it has, from which its text and its schema
 // come.
 
-#include "ask/json_members.hpp"
+#include "fields/json_members.hpp"
 
 #include <string>
 #include <vector>

@@ -1,0 +1,160 @@
+// Energy Breakdown:
+//   Total Energy:    48.9 mJ
+//     Compute:       18.5 mJ (37.9 %)
+//     Memory:        20.3 mJ (41.5 %)
+//     Static:        7.3 mJ (14.9 %)
+//     Control:       2.8 mJ (5.7 %)
+//       DRAM device: 9.4 mJ (19.2 %)
+//       ...
+// Performance, Memory, Bottleneck Analysis: see result_text.
+
+#include "answers/architectures/architectures.hpp"
+#include "result/bound_shares.hpp"
+
+#include "report/blocks/energy_report.hpp"
+#include "report/blocks/energy_rollup.hpp"
+#include "report/blocks/grouped_subgraphs.hpp"
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/operation_shares.hpp"
+#include "report/blocks/result_text.hpp"
+#include "report/blocks/subgraph_table.hpp"
+
+#include <fmt/format.h>
+
+namespace archsim {
+
+namespace {
+
+/// Events that make less of the energy than this are added up in one line.
+constexpr double kSmallShare = 0.01;
+constexpr std::size_t kLongestShown = 10; ///< groups of equal subgraphs
+
+Facts energy_breakdown(const Result& r) {
+    const double total = r.estimate.energy.total(), batch = r.estimate.batch;
+    const auto line = [&](const std::string& title, double joules, int level = 2) {
+        return NamedValue{
+            title, fmt::format("{} ({})", format_energy(joules / batch), format_percent(joules / total)),
+            level};
+    };
+    Facts facts;
+    facts.items.push_back({"Total Energy", format_energy(total / batch) + " per inference"});
+    const EnergyRollup rollup = roll_up(r.estimate.energy);
+    for (const auto& [title, joules] :
+         {std::pair{"Compute", rollup.compute_j}, std::pair{"Memory", rollup.memory_j},
+          std::pair{"Static", rollup.static_j}, std::pair{"Control", rollup.control_j}})
+        facts.items.push_back(line(title, joules, 1));
+    double rest = 0;
+    facts.items.push_back({"By event", "", 1}); // the same joules once more
+    for (const EnergyItem& item : energy_items(r))
+        if (item.joules < kSmallShare * total)
+            rest += item.joules;
+        else
+            facts.items.push_back(line(item.name(), item.joules));
+    if (rest > 0)
+        facts.items.push_back(line("everything else", rest));
+    return facts;
+}
+
+/// Counts of subgraphs, and the shares of the time that verdicts speak of.
+Facts bottlenecks(const Result& result) {
+    const Estimate& e = result.estimate;
+    const auto time = bound_shares(result);
+    const int total = e.compute_bound + e.memory_bound + e.overhead_bound;
+    const auto text = [&](int count, Bound bound) {
+        return fmt::format("{} subgraphs ({:.0f} %){}", count, 100.0 * count / std::max(1, total),
+                           time ? fmt::format(", {:.0f} % of the time", 100 * time->of(bound))
+                                : std::string());
+    };
+    Facts facts;
+    facts.items.push_back({"Compute-bound", text(e.compute_bound, Bound::compute)});
+    facts.items.push_back({"Memory-bound", text(e.memory_bound, Bound::memory)});
+    facts.items.push_back({"Overhead-bound", text(e.overhead_bound, Bound::overhead)});
+    facts.items.push_back({"Total subgraphs", fmt::format("{}", total)});
+    return facts;
+}
+
+/// "1.98x slower", "2.26x the energy per inference", "13 % less energy per inference".
+std::string ratio_words(const Metric& metric, double ratio) {
+    if (ratio == 1)
+        return "the same " + metric.noun;
+    if (metric.quantity == QuantityKind::time)
+        return ratio > 1 ? format_ratio(ratio) + " slower" : format_ratio(1 / ratio) + " faster";
+    return ratio > 1 ? fmt::format("{} the {}", format_ratio(ratio), metric.noun)
+                     : fmt::format("{} less {}", format_percent(1 - ratio), metric.noun);
+}
+
+/// "vs GPU:  1.98x slower, 2.26x the energy per inference".
+void add_ratios(const ArchitectureComparison& c, std::size_t i, Facts& facts) {
+    if (!c.baseline || *c.baseline == i)
+        return;
+    std::string text;
+    for (const Metric* metric : {&metric::latency, &metric::energy}) {
+        const auto own = value_of(c.results[i], *metric), base = value_of(c.results[*c.baseline], *metric);
+        if (own && base && *base > 0)
+            text += (text.empty() ? "" : ", ") + ratio_words(*metric, *own / *base);
+    }
+    if (!text.empty())
+        facts.items.push_back({fmt::format("vs {}", c.labels[*c.baseline]), std::move(text)});
+}
+
+Facts performance(const ArchitectureComparison& c, std::size_t i) {
+    const Result& r = c.results[i];
+    const Estimate& e = r.estimate;
+    Facts facts;
+    add_ratios(c, i, facts);
+    facts.items.push_back({"Latency", with_interval(metric::latency, r)});
+    facts.items.push_back({"Throughput", format_number(e.throughput_per_s) + " inferences/s"});
+    facts.items.push_back({"Power", format_power(e.power_w)});
+    facts.items.push_back({"Utilization", format_percent(e.utilization)});
+    for (NamedValue& item : utilization_facts(r))
+        if (item.name != "Average")
+            facts.items.push_back(std::move(item));
+    for (NamedValue& item : time_shares(r))
+        facts.items.push_back(std::move(item));
+    return facts;
+}
+
+Facts memory(const Estimate& e) {
+    Facts facts;
+    facts.items.push_back({"Peak Memory", format_bytes(e.memory.peak_bytes)});
+    facts.items.push_back({"Activation Memory", format_bytes(e.memory.activation_bytes)});
+    facts.items.push_back({"Weight Memory", format_bytes(e.memory.weight_bytes)});
+    if (e.memory.workspace_bytes > 0)
+        facts.items.push_back({"Workspace", format_bytes(e.memory.workspace_bytes)});
+    if (e.memory.kv_cache_bytes > 0)
+        facts.items.push_back({"KV Cache", format_bytes(e.memory.kv_cache_bytes)});
+    return facts;
+}
+
+} // namespace
+
+void add_detailed(const ArchitectureComparison& c, Format format, Report& report) {
+    for (std::size_t i : c.detailed) {
+        const Result& r = c.results[i];
+        report.blocks.push_back(Heading{2, fmt::format("Detailed Analysis: {}", full_label(c, i))});
+        if (r.device)
+            report.blocks.push_back(device_facts(r));
+        if (!r.ok()) {
+            report.blocks.push_back(Paragraph{fmt::format("No estimate: {}.", r.estimate.reason), Tone::bad});
+            continue;
+        }
+        report.blocks.push_back(Heading{3, "Energy Breakdown:"});
+        report.blocks.push_back(energy_breakdown(r));
+        report.blocks.push_back(Heading{3, "Performance:"});
+        report.blocks.push_back(performance(c, i));
+        report.blocks.push_back(Heading{3, "Memory:"});
+        report.blocks.push_back(memory(r.estimate));
+        report.blocks.push_back(Heading{3, "Bottleneck Analysis:"});
+        report.blocks.push_back(bottlenecks(r));
+        for (const ResultLeaf& leaf : leaves_of(r)) {
+            Table table = format == Format::html ? subgraph_table(*leaf.result)
+                                                 : grouped_subgraph_table(*leaf.result, kLongestShown);
+            if (!r.parts.empty())
+                table.title = fmt::format("Subgraphs of {}", leaf.result->model->name);
+            report.blocks.push_back(std::move(table));
+        }
+    }
+}
+
+} // namespace archsim

@@ -1,0 +1,103 @@
+// What if, and how sure: the same comparison with something changed.
+
+#include "answers/architectures/architectures.hpp"
+#include "report/blocks/number_format.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cmath>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::size_t kMostInputs = 10; ///< rows of the sensitivity table
+
+Cell before_after(const Metric& metric, const std::optional<double>& before,
+                  const std::optional<double>& after) {
+    if (!after)
+        return {"-"};
+    if (!before)
+        return {format_value(metric, *after), *after};
+    return {fmt::format("{} -> {} ({})", format_value(metric, *before), format_value(metric, *after),
+                        format_ratio(*after / *before)),
+            *after};
+}
+
+} // namespace
+
+void add_what_if(const ArchitectureComparison& c, Report& report) {
+    const WhatIf& w = *c.what_if;
+    static constexpr std::array kShown = {&metric::latency, &metric::energy, &metric::throughput,
+                                          &metric::power};
+    report.blocks.push_back(Heading{2, fmt::format("What if: {}", fmt::join(w.asked, ", "))});
+    Table table;
+    table.columns = {{"Architecture", "", "architecture"}};
+    int priority = 0;
+    for (const Metric* metric : kShown)
+        table.columns.push_back({metric->title, "now -> then", metric->key, Align::right, priority++});
+    for (std::size_t i = 0; i < w.results.size(); ++i) {
+        std::vector<Cell> row{{c.labels[i]}};
+        for (const Metric* metric : kShown)
+            row.push_back(before_after(*metric, value_of(c.results[i], *metric, c.request.decision.cost),
+                                       value_of(w.results[i], *metric, c.request.decision.cost)));
+        if (!w.results[i].ok())
+            table.notes.push_back(fmt::format("{}: {}", c.labels[i], w.results[i].estimate.reason));
+        table.rows.push_back(std::move(row));
+    }
+    report.blocks.push_back(std::move(table));
+    Bullets bullets;
+    for (const Metric* metric : c.request.metrics->rows()) {
+        const auto before = find_winner(c.results, *metric, c.request.decision.cost);
+        const auto after = find_winner(w.results, *metric, c.request.decision.cost);
+        if (before && after && before->best != after->best)
+            bullets.items.push_back(fmt::format(
+                "Best {}: {}{} instead of {}.", metric->noun, c.labels[after->best],
+                w.results[after->best].estimate.projected ? " (projected)" : "", c.labels[before->best]));
+    }
+    if (bullets.items.empty())
+        bullets.items.emplace_back("No recommendation changes.");
+    report.blocks.push_back(std::move(bullets));
+}
+
+void add_sensitivity(const ArchitectureComparison& c, Report& report) {
+    const Sensitivity& s = *c.sensitivity;
+    const std::string& noun = c.request.metric->noun;
+    report.blocks.push_back(
+        Heading{2, fmt::format("Assumed inputs, {} down and up ({})", format_percent(s.variation), noun)});
+    Table table;
+    table.columns = {{"Architecture", "", "architecture"},
+                     {"Assumed input", "", "input"},
+                     {"Down", noun, "effect_down", Align::right},
+                     {"Up", noun, "effect_up", Align::right},
+                     {"Winner then", "", "other_winner"}};
+    std::size_t changing = 0;
+    for (const SensitivityRow& row : s.rows) {
+        changing += row.other_winner.has_value();
+        if (table.rows.size() < kMostInputs)
+            table.rows.push_back({{c.labels[row.architecture]},
+                                  {row.input},
+                                  {signed_percent(row.effect_down), row.effect_down},
+                                  {signed_percent(row.effect_up), row.effect_up},
+                                  {!row.other_winner ? std::string("the same")
+                                   : c.results[*row.other_winner].estimate.projected
+                                       ? c.labels[*row.other_winner] + " (projected)"
+                                       : c.labels[*row.other_winner]}});
+    }
+    const auto winner = find_winner(c.results, *c.request.metric, c.request.decision.cost);
+    if (!winner)
+        return;
+    report.blocks.push_back(Paragraph{
+        changing == 0 ? fmt::format("{}{} stays best whichever of the {} assumed inputs is off by {}.",
+                                    c.labels[winner->best],
+                                    c.results[winner->best].estimate.projected ? " (projected)" : "",
+                                    s.varied, format_percent(s.variation))
+                      : fmt::format("{} of {} assumed inputs decide whether {} is best.", changing, s.varied,
+                                    c.labels[winner->best])});
+    if (!table.rows.empty())
+        report.blocks.push_back(std::move(table));
+}
+
+} // namespace archsim

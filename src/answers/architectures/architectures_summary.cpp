@@ -1,0 +1,379 @@
+// Recommendations:
+//   Best for Energy:      KPU, 8.68 mJ
+//   Best for Latency:     GPU, 357 us (tied with KPU)
+//
+// Architecture  Device  Energy  Latency  Memory  Util  vs GPU                          Best
+
+#include "answers/architectures/architectures.hpp"
+
+#include "report/blocks/advice.hpp"
+#include "report/blocks/columns.hpp"
+#include "report/blocks/family_aspects.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_text.hpp"
+#include "report/blocks/row_marks.hpp"
+#include "report/blocks/shown_metrics.hpp"
+#include "result/generation_metrics.hpp"
+#include "result/mixed_formats.hpp"
+#include "result/ties.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <set>
+
+namespace archsim {
+
+namespace {
+
+std::string tied_text(const ArchitectureComparison& c, const Winner& winner) {
+    std::string text;
+    for (std::size_t i : winner.tied)
+        text += (text.empty() ? "" : ", ") + c.labels[i];
+    return text;
+}
+
+/// A clock above that share of its own is not worth a word.
+constexpr double kHardlyLower = 0.99;
+
+/// "token energy"
+std::string key_words(const Metric& metric) {
+    std::string text = metric.key;
+    std::replace(text.begin(), text.end(), '_', ' ');
+    return text;
+}
+
+/// The metrics of the answer: those asked for, of language models where they answer prompts.
+const MetricTable& summary_metrics(const ArchitectureComparison& c) {
+    return *shown_metrics(c.results, {c.request.metrics, c.request.decision.cost}).metrics;
+}
+
+/// What is compared first: energy and time of an inference, or of a token.
+struct ComparedPair {
+    const Metric *energy, *time;
+};
+ComparedPair compared_pair(const ArchitectureComparison& c) {
+    return compares_generation(c.results) ? ComparedPair{&metric::token_energy, &metric::token_time}
+                                          : ComparedPair{&metric::energy, &metric::latency};
+}
+
+/// Metrics of tokens whose winner is that of tokens per second.
+bool same_winner(const Metric& m) {
+    return m == metric::token_time || m == metric::total_token_rate;
+}
+
+/// What has a winner: the metric asked for, then those of the table that recommend, in its order.
+std::vector<const Metric*> recommended(const ArchitectureComparison& c) {
+    const Metric& asked = shown_metric(c.results, *c.request.metric);
+    std::vector<const Metric*> list = {&asked};
+    for (const Metric* m : summary_metrics(c).rows())
+        if (m->recommend && *m != asked && !same_winner(*m))
+            list.push_back(m);
+    return list;
+}
+
+/// The winner is a projection, since nothing measured has the value.
+bool wins_projected(const ArchitectureComparison& c, const Winner& winner) {
+    return c.results[winner.best].estimate.projected;
+}
+
+/// The winner is no better than any other.
+bool all_equal(const ArchitectureComparison& c, const Metric& metric) {
+    std::optional<double> first;
+    int values = 0;
+    for (const Result& result : c.results)
+        if (const auto value = value_of(result, metric, c.request.decision.cost)) {
+            if (first && *value != *first)
+                return false;
+            first = value;
+            ++values;
+        }
+    return values > 1;
+}
+
+/// Nothing measured stands behind a projection: it is named apart.
+std::string projection_text(const ArchitectureComparison& c, const Winner& winner, const Metric& m) {
+    if (winner.projected)
+        return fmt::format(
+            "; projected: {}, {}", c.labels[*winner.projected],
+            format_value(m, *value_of(c.results[*winner.projected], m, c.request.decision.cost)));
+    return c.results[winner.best].estimate.projected ? "; a projection, not measured" : "";
+}
+
+/// "programmable: CPU, GPU, KPU; fixed function: TPU": what families say of themselves.
+std::string programmability_text(const ArchitectureComparison& c) {
+    std::vector<std::pair<std::string_view, std::string>> groups; // in the order of the table
+    for (std::size_t i = 0; i < c.results.size(); ++i) {
+        if (!c.results[i].device)
+            continue;
+        for (const FamilyProperty& property : c.results[i].device->family.row().properties) {
+            const FamilyAspect own = aspect_of(property);
+            if (own.aspect != kProgrammability)
+                continue;
+            const auto known = std::find_if(groups.begin(), groups.end(),
+                                            [&](const auto& group) { return group.first == own.text; });
+            if (known == groups.end())
+                groups.emplace_back(own.text, c.labels[i]);
+            else
+                known->second += ", " + c.labels[i];
+        }
+    }
+    std::string text;
+    for (const auto& [how, who] : groups)
+        text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", how, who);
+    return text;
+}
+
+Facts recommendations(const ArchitectureComparison& c) {
+    Facts facts;
+    for (const Metric* m : recommended(c)) {
+        const auto winner = find_winner(c.results, *m, c.request.decision.cost);
+        if (!winner)
+            continue;
+        const std::string value =
+            format_value(*m, *value_of(c.results[winner->best], *m, c.request.decision.cost));
+        const std::string tied = tied_text(c, *winner);
+        const std::string name = *m == metric::balance ? "Best Balance" : "Best for " + m->title;
+        facts.items.push_back({name, all_equal(c, *m)
+                                         ? "all equal, " + value
+                                         : fmt::format("{}, {}{}", c.labels[winner->best], value,
+                                                       tied.empty() ? "" : " (tied with " + tied + ")") +
+                                               projection_text(c, *winner, *m)});
+    }
+    if (std::string text = programmability_text(c); !text.empty())
+        facts.items.push_back({"Programmability", std::move(text)});
+    return facts;
+}
+
+std::string best_at(const ArchitectureComparison& c, std::size_t index) {
+    std::string text;
+    for (const Metric* m : recommended(c))
+        if (const auto winner = find_winner(c.results, *m, c.request.decision.cost);
+            winner && winner->best == index && !all_equal(c, *m))
+            text += (text.empty() ? "" : ", ") + key_words(*m) +
+                    (wins_projected(c, *winner) ? " (projected)" : "");
+    return text;
+}
+
+using SummaryColumns = std::vector<ColumnOf<std::size_t>>; ///< of indices into the results
+
+/// A column of what only estimates have.
+void add_estimated(const ArchitectureComparison& c, SummaryColumns& columns, Column column,
+                   std::function<Cell(std::size_t)> cell) {
+    columns.push_back({std::move(column), [&c, cell = std::move(cell)](const std::size_t& i) {
+                           return c.results[i].ok() ? cell(i) : Cell{"-"};
+                       }});
+}
+
+/// Of tokens the short headings of their tables: with them the table fits a screen.
+Column summary_column(const ArchitectureComparison& c, const Metric& m, int priority) {
+    Column column{m == metric::utilization ? m.heading : m.title, "", m.field, Align::right,
+                  m == shown_metric(c.results, *c.request.metric) ? 0 : priority};
+    if (compares_generation(c.results)) {
+        column.heading = m.heading;
+        column.unit = m == metric::token_energy ? "per token" : "";
+    }
+    return column;
+}
+
+void add_summary_metric(const ArchitectureComparison& c, SummaryColumns& columns, const Metric& m,
+                        int priority) {
+    if (any_value(c.results, m, c.request.decision.cost))
+        add_estimated(c, columns, summary_column(c, m, priority), [&](std::size_t i) {
+            const auto value = value_of(c.results[i], m, c.request.decision.cost);
+            return value ? Cell{format_value(m, *value), *value} : Cell{"-"};
+        });
+}
+
+/// Ratio to the baseline's value.
+void add_ratio(const ArchitectureComparison& c, SummaryColumns& columns, const Metric& m) {
+    const auto base =
+        c.baseline ? value_of(c.results[*c.baseline], m, c.request.decision.cost) : std::nullopt;
+    add_estimated(c, columns,
+                  {"vs " + (c.baseline ? c.labels[*c.baseline] : "-"),
+                   m == metric::token_energy ? "energy"
+                   : m == metric::token_time ? "time"
+                                             : m.key,
+                   m.key + "_vs_baseline", Align::right,
+                   m == metric::token_energy ? 2 : 1}, // the values themselves stand beside it
+                  [&, base](std::size_t i) {
+                      if (c.baseline == i)
+                          return Cell{"baseline", 1.0, Tone::muted};
+                      const auto value = value_of(c.results[i], m, c.request.decision.cost);
+                      return value && base && *base > 0 ? Cell{format_ratio(*value / *base), *value / *base}
+                                                        : Cell{"-"};
+                  });
+}
+
+Table comparison_table(const ArchitectureComparison& c) {
+    struct Lead {
+        const Metric* metric;
+        int priority;
+    };
+    const auto [energy, time] = compared_pair(c);
+    const std::array first = {Lead{energy, 0}, Lead{time, 0}, Lead{&metric::memory, 0},
+                              compares_generation(c.results) ? Lead{&metric::first_token, 0}
+                                                             : Lead{&metric::utilization, 0}};
+    constexpr int kOther = 3;
+    SummaryColumns columns = {
+        {{"Architecture", "", "architecture"}, [&](const std::size_t& i) { return Cell{c.labels[i]}; }},
+        {{"Device", "", "hardware"}, [&](const std::size_t& i) {
+             return Cell{marked(hardware_label(c.results[i]), MarkedCell::hardware, c.results[i])};
+         }}};
+    for (const Lead& lead : first)
+        add_summary_metric(c, columns, *lead.metric, lead.priority);
+    for (const Metric* m : {energy, time})
+        add_ratio(c, columns, *m);
+    add_estimated(
+        c, columns, {"Precision", "", "executed_precision", Align::left, mixed_formats(c.results) ? 0 : 1},
+        [&](std::size_t i) {
+            return Cell{marked(multiplied_format(c.results[i]), MarkedCell::precision, c.results[i])};
+        });
+    // The recommendations above the table say the same: only failures need it at every width.
+    const bool all_run =
+        std::all_of(c.results.begin(), c.results.end(), [](const Result& r) { return r.ok(); });
+    columns.push_back({{"Best for", "", "best_for", Align::left, all_run ? 2 : 0}, [&](const std::size_t& i) {
+                           const Result& r = c.results[i];
+                           return r.ok() ? Cell{best_at(c, i), {}, Tone::good}
+                                         : Cell{status_words(r.estimate), {}, Tone::bad};
+                       }});
+    for (const Metric* m : summary_metrics(c).rows())
+        if (std::none_of(first.begin(), first.end(), [&](const Lead& lead) { return *lead.metric == *m; }))
+            add_summary_metric(c, columns, *m, std::max(kOther, m->priority));
+    add_estimated(c, columns, {"Stack", "", "runtime", Align::left, 4},
+                  [&](std::size_t i) { return Cell{runtime_label(c.results[i])}; });
+    std::vector<std::size_t> rows(c.results.size());
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    Table table = table_of({}, columns, rows);
+    std::set<std::string> notes;
+    MarkNotes marks;
+    for (const std::size_t i : rows)
+        if (c.results[i].ok())
+            add_mark_notes(c.results[i], c.labels[i], marks);
+        else
+            notes.insert(fmt::format("{}: {}", c.labels[i], c.results[i].estimate.reason));
+    table.notes = unranked_lines_of(marks);
+    if (std::string basis = cost_basis(c.results, c.request.decision.cost); !basis.empty())
+        table.notes.emplace_back(std::move(basis), metric::cost.field);
+    table.notes.insert(table.notes.end(), notes.begin(), notes.end());
+    return table;
+}
+
+struct Placed {
+    double value = 0;
+    std::size_t index = 0;
+};
+/// Those that have a value, best first: what was measured, where at least two were. Projections win nothing.
+std::vector<Placed> placed_by(const ArchitectureComparison& c, const Metric& metric) {
+    std::vector<Placed> order;
+    const bool measured_alone = std::count_if(c.results.begin(), c.results.end(), [](const Result& r) {
+                                    return r.ok() && !r.estimate.projected;
+                                }) >= 2;
+    for (std::size_t i = 0; i < c.results.size(); ++i)
+        if (const auto value = measured_alone && c.results[i].estimate.projected
+                                   ? std::nullopt
+                                   : value_of(c.results[i], metric, c.request.decision.cost))
+            order.push_back({*value, i});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](const Placed& a, const Placed& b) { return better(metric, a.value, b.value); });
+    return order;
+}
+
+/// "KPU (projected)", "GPU".
+std::string told(const ArchitectureComparison& c, std::size_t index) {
+    return c.labels[index] + (c.results[index].estimate.projected ? " (projected)" : "");
+}
+
+std::string unless_tied(const ArchitectureComparison& c, const Metric& metric, std::size_t a, std::size_t b) {
+    const CostOptions& conditions = c.request.decision.cost;
+    return tied(metric, c.results[a], *measure_of(c.results[a], metric, conditions), c.results[b],
+                *measure_of(c.results[b], metric, conditions))
+               ? "; by odds of less than 3 to 1"
+               : "";
+}
+
+Bullets key_insights(const ArchitectureComparison& c) {
+    Bullets bullets;
+    const auto [by_energy, by_time] = compared_pair(c);
+    const auto energy = placed_by(c, *by_energy), latency = placed_by(c, *by_time);
+    if (energy.size() < 2)
+        return bullets;
+    const auto against = [&](const std::vector<Placed>& order, const Metric& metric) {
+        return fmt::format("({} against {}){}", format_value(metric, order[0].value),
+                           format_value(metric, order[1].value),
+                           unless_tied(c, metric, order[0].index, order[1].index));
+    };
+    const auto first_two = [&](const std::vector<Placed>& order, const Metric& metric) {
+        bullets.items.push_back(fmt::format("{} {} {} {}.", told(c, order[0].index),
+                                            ratio_text(metric, order[0].value / order[1].value),
+                                            told(c, order[1].index), against(order, metric)));
+    };
+    first_two(energy, *by_energy);
+    first_two(latency, *by_time);
+    const std::size_t frugal = energy.front().index, fast = latency.front().index;
+    const auto ratio = [&](const Metric& metric) {
+        return *value_of(c.results[frugal], metric) / *value_of(c.results[fast], metric);
+    };
+    if (frugal != fast && value_of(c.results[fast], *by_energy))
+        bullets.items.push_back(fmt::format("Trade-off: {} {} {} and {} it.", told(c, frugal),
+                                            ratio_text(*by_energy, ratio(*by_energy)), told(c, fast),
+                                            ratio_text(*by_time, ratio(*by_time))));
+    else if (frugal == fast)
+        bullets.items.push_back(fmt::format("No trade-off: {} has the best {} and {}.", told(c, fast),
+                                            key_words(*by_energy), key_words(*by_time)));
+    for (const Placed& placed : latency) {
+        const Estimate& e = c.results[placed.index].estimate;
+        const int total = std::max(1, e.compute_bound + e.memory_bound + e.overhead_bound);
+        if (e.overhead_bound * 2 > total)
+            bullets.items.push_back(
+                fmt::format("{} spends more on starting kernels and layers than on their work in {} of {} "
+                            "subgraphs; a larger batch spreads that cost.",
+                            c.labels[placed.index], e.overhead_bound, total));
+        if (e.power_limited)
+            bullets.items.push_back(
+                e.clock_ratio < kHardlyLower
+                    ? fmt::format("{} is at its power limit: its clock drops to {}.", c.labels[placed.index],
+                                  format_percent(e.clock_ratio))
+                    : fmt::format("{} is just at its power limit.", c.labels[placed.index]));
+    }
+    return bullets;
+}
+
+void add_next_steps(const ArchitectureComparison& c, Report& report) {
+    const auto energy = placed_by(c, metric::energy), latency = placed_by(c, metric::latency);
+    if (latency.empty())
+        return;
+    for (Block& block : advice_blocks(c.results, c.labels, 0))
+        report.blocks.push_back(std::move(block));
+    report.blocks.push_back(Heading{3, "Next steps:"});
+    const auto chosen = c.decision ? winner_within(c.results, *c.request.metric, *c.decision) : std::nullopt;
+    const std::string& fast = c.labels[chosen ? chosen->best : latency.front().index];
+    report.blocks.push_back(Command{tool_command(c, "--level detailed --architecture " + fast)});
+    report.blocks.push_back(Command{tool_command(c, "--level subgraph")});
+    if (latency.size() < 2)
+        return;
+    const std::string& frugal = c.labels[energy.front().index];
+    const std::string& other = frugal == fast ? c.labels[energy[1].index] : fast;
+    report.blocks.push_back(
+        Command{tool_command(c, fmt::format("--explain-difference {} {} --metric energy", other, frugal))});
+}
+
+} // namespace
+
+void add_summary(const ArchitectureComparison& c, Report& report) {
+    const bool missed = c.decision && !c.decision->request.constraints.empty() &&
+                        std::none_of(c.decision->qualifies.begin(), c.decision->qualifies.end(),
+                                     [](bool qualifies) { return qualifies; });
+    report.blocks.push_back(Heading{3, missed ? "Recommendations without the limits:" : "Recommendations:"});
+    report.blocks.push_back(recommendations(c));
+    report.blocks.push_back(comparison_table(c));
+    if (Bullets insights = key_insights(c); !insights.items.empty()) {
+        report.blocks.push_back(Heading{3, "Key Insights:"});
+        report.blocks.push_back(std::move(insights));
+    }
+    add_next_steps(c, report);
+}
+
+} // namespace archsim

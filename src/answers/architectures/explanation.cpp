@@ -1,0 +1,208 @@
+#include "answers/architectures/architectures.hpp"
+#include "answers/architectures/explanation_chart.hpp"
+#include "answers/architectures/explanation_regions.hpp"
+#include "answers/difference/explanation_text.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+constexpr double kWorthWords = 0.1; ///< parts below this share of the largest get a row, not a sentence
+constexpr std::size_t kMostSentences = 3;
+constexpr double kPlausible = 4; ///< largest improvement of one property that a device could have
+
+/// "with 1.40x the memory bandwidth on GPU" ...
+std::string flip_text(const Flip& flip) {
+    if (flip.change == "batch")
+        return fmt::format("at batch {}", flip.batch);
+    if (flip.change == "precision")
+        return fmt::format("in {}", fmt::join(flip.precisions, ", "));
+    return fmt::format("with {} the {} of {}", format_ratio(flip.factor), flip.title, flip.architecture);
+}
+
+/// The winner or the tie, and the reason; where the reason is time, the reason of that.
+Takeaway headline(const ArchitectureComparison& c, const Explanation& e) {
+    const Attribution& x = e.attribution;
+    const Metric& m = *x.metric;
+    const std::string &a = c.labels[e.a], &b = c.labels[e.b];
+    if (x.difference == 0)
+        return {{fmt::format("No difference: {} and {} both have {} of {}.", full_label(c, e.a),
+                             full_label(c, e.b), m.noun, format_value(m, x.a_value))}};
+    const bool a_wins = better(m, x.a_value, x.b_value);
+    const double won = a_wins ? x.a_value : x.b_value, lost = a_wins ? x.b_value : x.a_value;
+    Takeaway takeaway;
+    takeaway.lines.push_back(fmt::format(
+        "{}{} {} {}: {} against {}{}.", e.overlapping ? "No clear winner: " : "",
+        full_label(c, a_wins ? e.a : e.b), ratio_text(m, won / lost), full_label(c, a_wins ? e.b : e.a),
+        format_value(m, won), format_value(m, lost), e.overlapping ? ", by odds of less than 3 to 1" : ""));
+    if (const Contribution* cause = main_cause(x)) {
+        std::string text = "Mainly because " + cause_text(*cause, a, b);
+        if (const Contribution* behind =
+                cause->factor == Factor::time && e.time ? main_cause(*e.time) : nullptr)
+            text += ", and that because " + cause_text(*behind, a, b);
+        takeaway.lines.push_back(text + ".");
+    }
+    for (const Contribution& p : x.contributions)
+        if (p.value * x.difference < 0 && std::abs(p.value) >= kWorthWords * std::abs(x.difference)) {
+            takeaway.lines.push_back(fmt::format("Against that: {}.", cause_text(p, a, b)));
+            break;
+        }
+    return takeaway;
+}
+
+Bullets sentences(const ArchitectureComparison& c, const Explanation& e) {
+    Bullets bullets;
+    const Attribution& x = e.attribution;
+    for (const Contribution& p : x.contributions)
+        if (bullets.items.size() < kMostSentences &&
+            std::abs(p.value) >= kWorthWords * std::abs(x.contributions.front().value))
+            bullets.items.push_back(contribution_sentence(p, *x.metric, c.labels[e.a], c.labels[e.b]));
+    return bullets;
+}
+
+/// "3.26 pJ", "52.4 MB", "1.98 GHz".
+std::string source_value(const FactorSource& s) {
+    const double value = s.fact.value;
+    if (s.unit == "J")
+        return value < 1e-9 ? format_number(value * 1e12) + " pJ" : format_energy(value);
+    if (s.unit == "W")
+        return format_power(value);
+    if (s.unit == "B")
+        return format_bytes(value);
+    if (s.unit == "s")
+        return format_time(value);
+    if (s.unit == "Hz")
+        return format_count(value) + "Hz";
+    return format_count(value);
+}
+
+/// Where the inputs of the parts that got a sentence come from: one bullet per source.
+Bullets sources(const ArchitectureComparison& c, const Explanation& e) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> cited;
+    const auto add = [&](const std::string& label, const FactorSource& s) {
+        const std::string cite = fmt::format("{}: {}", name_of(s.fact.source->kind), s.fact.source->cite);
+        auto at =
+            std::find_if(cited.begin(), cited.end(), [&](const auto& known) { return known.first == cite; });
+        if (at == cited.end())
+            at = cited.insert(cited.end(), {cite, {}});
+        std::string text =
+            fmt::format("{} of {} {}{}", s.name, label, source_value(s),
+                        s.fact.fitted_n > 0 ? fmt::format(" (n = {})", s.fact.fitted_n) : std::string());
+        if (std::find(at->second.begin(), at->second.end(), text) == at->second.end())
+            at->second.push_back(std::move(text));
+    };
+    const Attribution& x = e.attribution;
+    for (const Contribution& p : x.contributions) {
+        if (std::abs(p.value) < kWorthWords * std::abs(x.contributions.front().value))
+            continue;
+        for (const FactorSource& s : p.a.sources)
+            add(c.labels[e.a], s);
+        for (const FactorSource& s : p.b.sources)
+            add(c.labels[e.b], s);
+    }
+    Bullets bullets;
+    for (const auto& [cite, names] : cited)
+        bullets.items.push_back(fmt::format("{} [{}]", fmt::join(names, ", "), cite));
+    return bullets;
+}
+
+/// Improvements of the loser that a new version of it could bring, batches, formats.
+bool within_reach(const Flip& flip, const std::string& loser) {
+    const bool lever = flip.batch == 0 && flip.precisions.empty();
+    return !lever ||
+           (flip.architecture == loser && flip.factor <= kPlausible && flip.factor >= 1 / kPlausible);
+}
+
+void add_flips(const ArchitectureComparison& c, const Explanation& e, Report& report) {
+    const Attribution& x = e.attribution;
+    const bool a_wins = better(*x.metric, x.a_value, x.b_value);
+    const std::string& other = c.labels[a_wins ? e.b : e.a];
+    report.blocks.push_back(
+        Heading{3, fmt::format("What would make {} the better one ({}):", other, x.metric->noun)});
+    Bullets bullets;
+    for (const Flip& flip : e.flips)
+        if (within_reach(flip, other))
+            bullets.items.push_back(fmt::format("{}: {} {}, {} {}", flip_text(flip), c.labels[e.a],
+                                                format_value(*x.metric, flip.a_value), c.labels[e.b],
+                                                format_value(*x.metric, flip.b_value)));
+    if (bullets.items.empty())
+        bullets.items.push_back(fmt::format(
+            "No single change (one property up to {} better, any batch size, any format that both "
+            "execute) would reverse this",
+            format_ratio(kPlausible)));
+    report.blocks.push_back(std::move(bullets));
+}
+
+/// Where a cause is a whole of its own, the command that takes it apart.
+void add_next_steps(const ArchitectureComparison& c, const Explanation& e, Report& report) {
+    const Metric& shown = *e.attribution.metric;
+    if (shown == metric::latency || shown == metric::memory)
+        return;
+    report.blocks.push_back(Heading{3, "Next steps:"});
+    const auto step = [&](const Metric& metric) {
+        report.blocks.push_back(
+            Command{tool_command(c, fmt::format("--explain-difference {} {} --metric {}", c.labels[e.a],
+                                                c.labels[e.b], metric.key))});
+    };
+    if (shown != metric::throughput)
+        step(metric::latency);
+    if (shown != metric::energy)
+        step(metric::energy);
+}
+
+} // namespace
+
+const Contribution* main_cause(const Attribution& x) {
+    for (const Contribution& p : x.contributions)
+        if (p.value * x.difference > 0)
+            return &p;
+    return nullptr;
+}
+
+void add_explanation(const ArchitectureComparison& c, const Explanation& e, Format format, Report& report) {
+    const Attribution& x = e.attribution;
+    report.blocks.push_back(Heading{
+        2, fmt::format("Why is {} different from {}? ({})", c.labels[e.a], c.labels[e.b], x.metric->noun)});
+    report.blocks.push_back(headline(c, e));
+    for (std::size_t i : {e.a, e.b})
+        if (c.results[i].estimate.projected)
+            report.blocks.push_back(Paragraph{fmt::format(
+                "{} is a projection: no comparable device was measured on this stack.", c.labels[i])});
+    if (*x.metric == metric::cost) {
+        const std::array pair = {c.results[e.a], c.results[e.b]};
+        report.blocks.push_back(Paragraph{cost_basis(pair, c.request.decision.cost)});
+    }
+    for (std::size_t i : {e.a, e.b})
+        if (const Result& r = c.results[i]; !r.estimate.precision_note.empty())
+            report.blocks.push_back(
+                Paragraph{fmt::format("{}: {} requested; {}.", c.labels[i],
+                                      precision_name(r.conditions.precision), r.estimate.precision_note)});
+    if (x.contributions.empty())
+        return;
+    report.blocks.push_back(sentences(c, e));
+    const std::string &a = c.labels[e.a], &b = c.labels[e.b];
+    report.blocks.push_back(contribution_table(x, fmt::format("Parts of the difference ({} - {})", a, b),
+                                               {{{a, "a_input", true}, {b, "b_input", false}}}, kSmallPart));
+    if (format == Format::html) // elsewhere the bars of the table say it
+        report.blocks.push_back(explanation_chart(c, e));
+    add_regions_of(c, e, report);
+    if (x.difference != 0)
+        add_flips(c, e, report);
+    if (Bullets list = sources(c, e); !list.items.empty()) {
+        report.blocks.push_back(Heading{3, "Sources of the inputs:"});
+        report.blocks.push_back(std::move(list));
+    }
+    add_next_steps(c, e, report);
+}
+
+} // namespace archsim

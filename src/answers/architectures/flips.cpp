@@ -1,0 +1,215 @@
+#include "answers/architectures/flips.hpp"
+
+#include "estimate/batch_pieces.hpp"
+#include "map/counts_of_structure.hpp"
+#include "session/graph_run.hpp"
+#include "session/prepared.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace archsim {
+
+namespace {
+
+constexpr double kLimit = 100;        ///< largest factor tried
+constexpr double kResolution = 1.005; ///< factors are found to half a percent
+constexpr std::int64_t kLargestBatch = 256, kBatchStep = 4;
+
+struct Values {
+    std::array<std::optional<double>, 2> value;
+    bool known() const { return value[0] && value[1]; }
+};
+
+class Search {
+  public:
+    Search(const RankedPair& pair, Explanation& out)
+        : pair_(pair), out_(out),
+          a_wins_(better(*pair.metric, out.attribution.a_value, out.attribution.b_value)),
+          prepared_(prepare(pair.workload)) {
+        Conditions unchanged = pair.conditions;
+        unchanged.changes = {};
+        for (std::size_t s = 0; s < 2; ++s)
+            machines_[s] = pair.session.machine(pair.hardware[s], unchanged);
+    }
+
+    void run() {
+        out_.flip_limit = kLimit;
+        for (std::size_t l = 0; l < kLeverCount; ++l)
+            try_lever(static_cast<Lever>(l));
+        std::sort(out_.flips.begin(), out_.flips.end(), [](const Flip& x, const Flip& y) {
+            return std::abs(std::log(x.factor)) < std::abs(std::log(y.factor));
+        });
+        try_batches();
+        try_precisions();
+    }
+
+  private:
+    /// With one lever of one side changed. What does not depend on the lever is counted once.
+    Values values(std::size_t changed, Lever lever, const MachineChanges& changes) {
+        Values v;
+        for (std::size_t s = 0; s < 2; ++s) {
+            if (s != changed) {
+                v.value[s] = s == 0 ? out_.attribution.a_value : out_.attribution.b_value;
+                continue;
+            }
+            Conditions conditions = pair_.conditions;
+            conditions.changes = changes;
+            BatchCounts* const counted = counts_depend_on(lever, *machines_[s]) ? nullptr : &counted_[s];
+            if (counted != nullptr)
+                counted->machine_changed();
+            v.value[s] = value(*prepared_, s, std::move(conditions), counted);
+        }
+        return v;
+    }
+
+    std::optional<double> value(const Prepared& workload, std::size_t side, Conditions conditions,
+                                BatchCounts* counted = nullptr) const {
+        conditions.keep_subgraphs = false;
+        const std::string& device = pair_.hardware[side];
+        if (const auto graph = workload.graph()) {
+            auto machine = std::make_shared<Machine>(*machines_[side]);
+            apply(conditions.changes, *machine);
+            return value_of(run_graph_on(graph, device, std::move(machine), conditions, counted),
+                            *pair_.metric, pair_.cost);
+        }
+        return value_of(workload.on(pair_.session, device, conditions), *pair_.metric, pair_.cost);
+    }
+
+    bool flipped(const Values& v) const {
+        return v.known() && (a_wins_ ? better(*pair_.metric, *v.value[1], *v.value[0])
+                                     : better(*pair_.metric, *v.value[0], *v.value[1]));
+    }
+
+    /// The smallest factor between 1 and `limit` (above or below 1) that flips, by bisection of its
+    /// logarithm.
+    std::optional<Flip> smallest(Lever lever, std::size_t side, double limit) {
+        const auto at = [&](double factor) {
+            MachineChanges changes = pair_.conditions.changes;
+            changes[lever] *= factor;
+            return values(side, lever, changes);
+        };
+        if (!flipped(at(limit)))
+            return std::nullopt;
+        double keeps = 1, turns = limit;
+        while (std::max(turns / keeps, keeps / turns) > kResolution) {
+            const double middle = std::sqrt(keeps * turns);
+            (flipped(at(middle)) ? turns : keeps) = middle;
+        }
+        const Values v = at(turns);
+        Flip flip;
+        flip.change = info_of(lever).name;
+        flip.title = info_of(lever).title;
+        flip.architecture = pair_.label[side];
+        flip.factor = turns;
+        flip.a_value = *v.value[0];
+        flip.b_value = *v.value[1];
+        return flip;
+    }
+
+    /// Both devices, upwards and downwards: the nearest factor is what matters.
+    void try_lever(Lever lever) {
+        std::optional<Flip> nearest;
+        for (std::size_t side = 0; side < 2; ++side)
+            for (const double limit : {kLimit, 1 / kLimit})
+                if (auto flip = smallest(lever, side, limit);
+                    flip &&
+                    (!nearest || std::abs(std::log(flip->factor)) < std::abs(std::log(nearest->factor))))
+                    nearest = std::move(flip);
+        if (nearest)
+            out_.flips.push_back(std::move(*nearest));
+        else
+            out_.no_flip.emplace_back(info_of(lever).title);
+    }
+
+    Values at_batch(std::int64_t batch) const {
+        Workload workload = pair_.workload;
+        workload.batch = batch;
+        const auto prepared = prepare(workload);
+        return {{value(*prepared, 0, pair_.conditions), value(*prepared, 1, pair_.conditions)}};
+    }
+
+    /// In steps of four upwards from the batch asked for, then downwards; within the step found, the nearest
+    /// batch.
+    void try_batches() {
+        for (const bool up : {true, false}) {
+            std::int64_t keeps = pair_.workload.batch;
+            while (up ? keeps * kBatchStep <= kLargestBatch : keeps > 1) {
+                const std::int64_t next =
+                    up ? keeps * kBatchStep : std::max<std::int64_t>(1, keeps / kBatchStep);
+                const Values v = at_batch(next);
+                if (!v.known())
+                    break;
+                if (!flipped(v)) {
+                    keeps = next;
+                    continue;
+                }
+                std::int64_t turns = next;
+                while (std::abs(turns - keeps) > 1) {
+                    const std::int64_t middle = (keeps + turns) / 2;
+                    (flipped(at_batch(middle)) ? turns : keeps) = middle;
+                }
+                const Values found = at_batch(turns);
+                Flip flip;
+                flip.change = "batch";
+                flip.title = "batch size";
+                flip.batch = turns;
+                flip.a_value = *found.value[0];
+                flip.b_value = *found.value[1];
+                out_.flips.push_back(std::move(flip));
+                break;
+            }
+        }
+    }
+
+    /// A format that a device replaces by another says nothing about the format.
+    bool executes(std::size_t side, const PrecisionConfig& config) const {
+        const Machine& machine = *machines_[side];
+        const ExecutedPrecision executed = resolve_precision(*machine.device, *machine.runtime, config);
+        return executed.supported && executed.config.compute == config.compute;
+    }
+
+    void try_precisions() {
+        for (Precision p : kPrecisions) {
+            const PrecisionConfig config = PrecisionConfig::uniform(p);
+            if (config == pair_.conditions.precision)
+                continue;
+            if (!executes(0, config) || !executes(1, config))
+                continue;
+            Conditions conditions = pair_.conditions;
+            conditions.precision = config;
+            const Values v{{value(*prepared_, 0, conditions), value(*prepared_, 1, conditions)}};
+            if (!flipped(v))
+                continue;
+            if (!out_.flips.empty() && out_.flips.back().change == "precision" &&
+                out_.flips.back().a_value == *v.value[0] && out_.flips.back().b_value == *v.value[1]) {
+                out_.flips.back().precisions.emplace_back(name_of(p));
+                continue;
+            }
+            Flip flip;
+            flip.change = "precision";
+            flip.title = "precision";
+            flip.precisions.emplace_back(name_of(p));
+            flip.a_value = *v.value[0];
+            flip.b_value = *v.value[1];
+            out_.flips.push_back(std::move(flip));
+        }
+    }
+
+    const RankedPair& pair_;
+    Explanation& out_;
+    const bool a_wins_;
+    const std::shared_ptr<const Prepared> prepared_;         ///< the workload as asked
+    std::array<std::shared_ptr<const Machine>, 2> machines_; ///< as the database states them
+    std::array<BatchCounts, 2> counted_;                     ///< of the works of `prepared_`
+};
+
+} // namespace
+
+void find_flips(const RankedPair& pair, Explanation& out) {
+    if (out.attribution.difference != 0)
+        Search(pair, out).run();
+}
+
+} // namespace archsim

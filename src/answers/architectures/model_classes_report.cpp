@@ -1,0 +1,486 @@
+#include "answers/architectures/model_classes_report.hpp"
+
+#include "answers/architectures/architecture_differences.hpp"
+#include "report/blocks/columns.hpp"
+#include "report/blocks/cost_text.hpp"
+#include "report/blocks/family_aspects.hpp"
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_text.hpp"
+#include "report/render/answer_document.hpp"
+#include "report/render/answer_schemas.hpp"
+#include "result/mixed_formats.hpp"
+#include "result/ties.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace archsim {
+
+namespace {
+
+/// How many times better than the baseline an architecture is on a class.
+std::optional<double> times_better(const ModelClassComparison& c, const ModelClassRow& row, std::size_t i,
+                                   const Metric& metric) {
+    const auto own = value_of(row.results[i], metric), base = value_of(row.results[c.baseline], metric);
+    if (!own || !base || *own <= 0 || *base <= 0)
+        return std::nullopt;
+    return metric.better == Better::lower ? *base / *own : *own / *base;
+}
+
+bool overlaps_baseline(const ModelClassComparison& c, const ModelClassRow& row, std::size_t i,
+                       const Metric& metric) {
+    const auto own = measure_of(row.results[i], metric), base = measure_of(row.results[c.baseline], metric);
+    return i != c.baseline && own && base &&
+           tied(metric, row.results[i], *own, row.results[c.baseline], *base);
+}
+
+Cell times_cell(const ModelClassComparison& c, const ModelClassRow& row, std::size_t i,
+                const Metric& metric) {
+    const auto times = times_better(c, row, i, metric);
+    if (!times)
+        return {row.results[i].ok() ? "-" : status_words(row.results[i].estimate), {}, Tone::muted};
+    const Tone tone = *times > 1 ? Tone::good : *times < 1 ? Tone::bad : Tone::plain;
+    return {fmt::format("{}{}", format_ratio(*times), overlaps_baseline(c, row, i, metric) ? " =" : ""),
+            *times, tone};
+}
+
+std::string titles_of(const ModelClassComparison& c, const std::vector<std::size_t>& rows) {
+    std::vector<std::string_view> titles;
+    for (const std::size_t r : rows)
+        titles.push_back(c.rows[r].what.title);
+    if (titles.size() == c.rows.size() && titles.size() > 2)
+        return fmt::format("all {} classes", titles.size());
+    return titles.empty() ? "none of these classes" : fmt::format("{}", fmt::join(titles, ", "));
+}
+
+/// True where an architecture's estimates of some class are projections.
+bool is_projected(const ModelClassComparison& c, std::size_t architecture) {
+    return std::any_of(c.rows.begin(), c.rows.end(), [&](const ModelClassRow& row) {
+        return row.results[architecture].estimate.projected;
+    });
+}
+
+/// How many classes each architecture leads in, by winners that were measured where any was.
+struct Leads {
+    std::vector<std::size_t> measured, projected; ///< per architecture; projected: would be better than those
+};
+
+Leads leads_of(const ModelClassComparison& c, std::vector<Result> ModelClassRow::*results,
+               const Metric& metric) {
+    Leads leads{std::vector<std::size_t>(c.labels.size()), std::vector<std::size_t>(c.labels.size())};
+    for (const ModelClassRow& row : c.rows) {
+        const auto winner = find_winner(row.*results, metric);
+        if (!winner)
+            continue;
+        const bool only_projections = (row.*results)[winner->best].estimate.projected;
+        ++(only_projections ? leads.projected : leads.measured)[winner->best];
+        if (winner->projected)
+            ++leads.projected[*winner->projected];
+    }
+    return leads;
+}
+
+/// "TPU on 8 of 13 classes, GPU on 5": who leads how often, most often first; empty: nobody.
+std::string leaders_text(const ModelClassComparison& c, const std::vector<std::size_t>& counts) {
+    std::vector<std::size_t> order(c.labels.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto count = [&](std::size_t i) { return counts[i]; };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return count(a) > count(b); });
+    std::string text;
+    for (const std::size_t i : order)
+        if (count(i) > 0)
+            text += text.empty() ? fmt::format("{} on {} of {} classes", c.labels[i], count(i), c.rows.size())
+                                 : fmt::format(", {} on {}", c.labels[i], count(i));
+    return text;
+}
+
+/// "Fastest: GPU on 13 of 13 classes. Least energy: ...", and of projections what they would be.
+std::vector<std::string> leaders_lines(const ModelClassComparison& c,
+                                       std::vector<Result> ModelClassRow::*results, std::string_view prefix) {
+    const Leads fast = leads_of(c, results, metric::latency), frugal = leads_of(c, results, metric::energy);
+    const auto line = [&](std::string_view head, const std::string& first, const std::string& second) {
+        std::string text(head);
+        if (!first.empty())
+            text +=
+                fmt::format("{}: {}.", head.empty() || head.ends_with(". ") ? "Fastest" : "fastest", first);
+        if (!second.empty())
+            text += fmt::format("{}Least energy: {}.", first.empty() ? "" : " ", second);
+        return first.empty() && second.empty() ? std::string() : text;
+    };
+    std::vector<std::string> lines;
+    if (std::string text = line(prefix, leaders_text(c, fast.measured), leaders_text(c, frugal.measured));
+        !text.empty())
+        lines.push_back(std::move(text));
+    if (std::string text = line("Projected to do better, not measured: ", leaders_text(c, fast.projected),
+                                leaders_text(c, frugal.projected));
+        !text.empty() && prefix.empty())
+        lines.push_back(std::move(text));
+    return lines;
+}
+
+/// Which formats the architectures multiply in: "fp32 on CPU and KPU, tf32 on GPU"; empty: one, as asked.
+std::string class_formats_text(const ModelClassComparison& c) {
+    if (c.rows.empty() || !other_format_runs(c.rows.front().results))
+        return "";
+    std::vector<std::pair<std::string, std::vector<std::string>>> formats;
+    for (std::size_t i = 0; i < c.labels.size(); ++i) {
+        if (!c.rows.front().results[i].ok())
+            continue;
+        const std::string format = multiplied_format(c.rows.front().results[i]);
+        auto at =
+            std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.first == format; });
+        if (at == formats.end())
+            at = formats.insert(at, {format, {}});
+        at->second.push_back(c.labels[i]);
+    }
+    std::string text;
+    for (const auto& [format, labels] : formats)
+        text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", format, fmt::join(labels, ", "));
+    return text;
+}
+
+/// Who is fastest and most frugal how often, and who does not run everything.
+std::vector<std::string> class_lines(const ModelClassComparison& c) {
+    std::vector<std::string> lines = leaders_lines(c, &ModelClassRow::results, "");
+    if (const std::string formats = class_formats_text(c); !formats.empty()) {
+        const bool open = !c.rows.front().usual.empty();
+        lines.push_back(fmt::format("Formats differ, {} {}: {}.",
+                                    precision_name(c.rows.front().results.front().conditions.precision),
+                                    open ? "is only the default" : "was requested", formats));
+        if (open)
+            for (std::string& line : leaders_lines(c, &ModelClassRow::usual,
+                                                   "In each device's usual format (--precision usual), "))
+                lines.push_back(std::move(line));
+    }
+    for (std::size_t i = 0; i < c.labels.size(); ++i)
+        if (!c.profiles[i].unable.empty())
+            lines.push_back(
+                fmt::format("{} has no estimate for {}.", c.labels[i], titles_of(c, c.profiles[i].unable)));
+    return lines;
+}
+
+Table times_table(const ModelClassComparison& c, const Metric& metric, const char* words) {
+    Table table;
+    table.title = fmt::format("Times {} {}, by model class", words, c.labels[c.baseline]);
+    table.columns = {{"Model class", "", "class"}, {"Model", "", "model", Align::left, 1}};
+    for (const std::string& label : c.labels)
+        table.columns.push_back({label, "", label, Align::right});
+    for (const ModelClassRow& row : c.rows) {
+        std::vector<Cell> cells{{std::string(row.what.title)}, {std::string(row.what.model)}};
+        for (std::size_t i = 0; i < c.labels.size(); ++i)
+            cells.push_back(times_cell(c, row, i, metric));
+        table.rows.push_back(std::move(cells));
+    }
+    const bool marked = std::any_of(c.rows.begin(), c.rows.end(), [&](const ModelClassRow& row) {
+        for (std::size_t i = 0; i < c.labels.size(); ++i)
+            if (overlaps_baseline(c, row, i, metric))
+                return true;
+        return false;
+    });
+    if (marked)
+        table.notes.push_back("=: the better of the two leads by odds of less than 3 to 1");
+    std::vector<std::string_view> projected;
+    for (std::size_t i = 0; i < c.labels.size(); ++i)
+        if (is_projected(c, i))
+            projected.push_back(c.labels[i]);
+    if (!projected.empty())
+        table.notes.push_back(fmt::format("{}: projection: no comparable device was measured on this stack",
+                                          fmt::join(projected, ", ")));
+    return table;
+}
+
+/// A row per class, a column per architecture.
+Chart times_chart(const ModelClassComparison& c) {
+    Chart chart;
+    chart.kind = ChartKind::heat_map;
+    chart.title = "Speed by model class";
+    chart.x_title = "architecture";
+    chart.y_title = fmt::format("times faster than {}", c.labels[c.baseline]);
+    chart.y_log = true;
+    for (const ModelClassRow& row : c.rows) {
+        ChartSeries series{std::string(row.what.title), {}};
+        for (std::size_t i = 0; i < c.labels.size(); ++i) {
+            const auto times = times_better(c, row, i, metric::latency);
+            series.points.push_back({c.labels[i],
+                                     0,
+                                     times.value_or(std::numeric_limits<double>::quiet_NaN()),
+                                     {},
+                                     {},
+                                     times ? format_ratio(*times) : std::string()});
+        }
+        chart.series.push_back(std::move(series));
+    }
+    return chart;
+}
+
+std::string quantity_words(const Metric& metric, bool better) {
+    if (metric == metric::latency)
+        return better ? "faster than" : "slower than";
+    return better ? "less energy per inference than" : "more energy per inference than";
+}
+
+/// Throughput at the small batch over that at the large one.
+double share_at_small(const ModelClassRow& row, std::size_t i) {
+    return *value_of(row.results[i], metric::throughput) / *value_of(row.batched[i], metric::throughput);
+}
+
+/// "GPU, TPU": with whom its speed is compared.
+std::string peers_text(const ModelClassComparison& c, const ArchitectureProfile& profile) {
+    std::vector<std::string> names;
+    for (const std::size_t i : profile.peers)
+        names.push_back(c.labels[i]);
+    return names.empty()
+               ? fmt::format("none here has a power limit within {:.0f}x of its own", kComparablePower)
+               : fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// One claim with the comparison that shows it.
+std::string claim_text(const ModelClassComparison& c, std::size_t self, const ClassClaim& claim) {
+    const ModelClassRow& row = c.rows[claim.row];
+    const Metric& metric = *claim.metric;
+    const std::string own = format_value(metric, *value_of(row.results[self], metric));
+    if (!claim.other && claim.small_batches)
+        return fmt::format(
+            "small batches: {:.0f} % of the throughput of batch {} at batch {} on {} ({} against "
+            "{}); the others reach {:.0f} % or less",
+            100 * share_at_small(row, self), c.request.larger_batch, c.request.batch, row.what.model, own,
+            format_value(metric, *value_of(row.batched[self], metric)),
+            100 * share_at_small(row, self) / claim.ratio);
+    if (!claim.other)
+        return fmt::format("gains from batches: {} throughput at batch {} on {} ({} against {})",
+                           format_ratio(claim.ratio), c.request.larger_batch, row.what.model,
+                           format_value(metric, *value_of(row.batched[self], metric)), own);
+    const std::string theirs = format_value(metric, *value_of(row.results[*claim.other], metric));
+    return fmt::format("{}: {} {} {} ({}: {} against {})", row.what.title, format_ratio(claim.ratio),
+                       quantity_words(metric, claim.better), c.labels[*claim.other], row.what.model, own,
+                       theirs);
+}
+
+void add_profile(const ModelClassComparison& c, std::size_t i, Report& report) {
+    const ArchitectureProfile& profile = c.profiles[i];
+    const bool projected = is_projected(c, i);
+    report.blocks.push_back(Heading{2, fmt::format("{}: strengths and weaknesses{}", c.labels[i],
+                                                   projected ? ", projected and not measured" : "")});
+    if (const Result& any = c.rows.front().results[i]; any.device) {
+        Facts facts = device_facts(any);
+        facts.items.push_back({"Price", price_text(any, {})});
+        report.blocks.push_back(std::move(facts));
+        Facts properties;
+        for (const FamilyProperty& property : any.device->family.row().properties) {
+            const FamilyAspect own = aspect_of(property);
+            properties.items.push_back(
+                {std::string(own.aspect), fmt::format("{} ({})", own.text, property.source), 1});
+        }
+        if (!properties.items.empty()) {
+            report.blocks.push_back(Heading{3, "Properties of the architecture:"});
+            report.blocks.push_back(std::move(properties));
+        }
+    }
+    const auto list = [&](const char* heading, const std::vector<ClassClaim>& claims, const char* none) {
+        report.blocks.push_back(Heading{3, heading});
+        Bullets bullets;
+        for (const ClassClaim& claim : claims)
+            bullets.items.push_back(claim_text(c, i, claim));
+        if (bullets.items.empty())
+            bullets.items.push_back(none);
+        report.blocks.push_back(std::move(bullets));
+    };
+    list("Strengths:", profile.strengths, "no class in which it is clearly ahead of the others");
+    list("Weaknesses:", profile.weaknesses, "no class in which another is clearly ahead");
+    Facts best;
+    const char* would = projected ? "Projected best for" : "Best for";
+    if (profile.peers.size() + 1 < c.labels.size())
+        best.items.push_back({"Speed compared with", peers_text(c, profile)});
+    if (!profile.peers.empty())
+        best.items.push_back({fmt::format("{} latency", would), titles_of(c, profile.best_for)});
+    best.items.push_back({fmt::format("{} energy", would), titles_of(c, profile.frugal_for)});
+    if (!profile.unable.empty())
+        best.items.push_back({"Does not run", titles_of(c, profile.unable)});
+    report.blocks.push_back(std::move(best));
+}
+
+struct ClassCell {
+    const ModelClassComparison* comparison;
+    const ModelClassRow* row;
+    std::size_t architecture;
+};
+
+std::vector<ColumnOf<ClassCell>> class_columns() {
+    const auto times = [](const Metric& metric) {
+        return [&metric](const ClassCell& cell) {
+            const auto value = times_better(*cell.comparison, *cell.row, cell.architecture, metric);
+            return number_cell(value.has_value(), value.value_or(0));
+        };
+    };
+    const auto value = [](const Metric& metric) {
+        return [&metric](const ClassCell& cell) {
+            const auto own = value_of(cell.row->results[cell.architecture], metric);
+            return number_cell(own.has_value(), own.value_or(0));
+        };
+    };
+    const auto text = [](const char* key, const char* meaning, auto of) {
+        return ColumnOf<ClassCell>{plain_column(key),
+                                   [of](const ClassCell& cell) { return text_cell(std::string(of(cell))); },
+                                   CellType::text, meaning};
+    };
+    const auto result = [](const ClassCell& cell) -> const Result& {
+        return cell.row->results[cell.architecture];
+    };
+    return {
+        text("class", "of models", [](const ClassCell& cell) { return cell.row->what.title; }),
+        text("model", "that stands for it", [](const ClassCell& cell) { return cell.row->what.model; }),
+        text("architecture", "",
+             [](const ClassCell& cell) { return cell.comparison->labels[cell.architecture]; }),
+        text("hardware", "", [=](const ClassCell& cell) { return result(cell).hardware; }),
+        text("runtime", "software stack", [=](const ClassCell& cell) { return runtime_label(result(cell)); }),
+        text("status", "", [=](const ClassCell& cell) { return status_text(result(cell).estimate); }),
+        {plain_column(metric::latency.field), value(metric::latency), CellType::number, "of the batch"},
+        {plain_column(metric::energy.field), value(metric::energy), CellType::number, "of an item"},
+        {plain_column("times_faster"), times(metric::latency), CellType::number, "than the baseline"},
+        {plain_column("times_less_energy"), times(metric::energy), CellType::number, "than the baseline"}};
+}
+
+std::vector<ClassCell> class_cells(const ModelClassComparison& c) {
+    std::vector<ClassCell> cells;
+    for (const ModelClassRow& row : c.rows)
+        for (std::size_t i = 0; i < c.labels.size(); ++i)
+            cells.push_back({&c, &row, i});
+    return cells;
+}
+
+/// One architecture of a comparison.
+struct ProfiledArchitecture {
+    const ModelClassComparison* all = nullptr;
+    std::size_t index = 0;
+
+    const ArchitectureProfile& profile() const { return all->profiles[index]; }
+};
+
+struct ShownClaim {
+    ProfiledArchitecture of;
+    const ClassClaim* claim = nullptr;
+
+    const ModelClass& about() const { return of.all->rows[claim->row].what; }
+};
+
+Members<ShownClaim> claim_members() {
+    using S = ShownClaim;
+    return {{"class", "of models", [](const S& s) { return s.about().title; }},
+            {"model", "that stands for it", [](const S& s) { return s.about().model; }},
+            {"metric", "", [](const S& s) { return s.claim->metric->key; }},
+            {"against", "another architecture, or itself at the larger batch",
+             [](const S& s) {
+                 return s.claim->other ? s.of.all->labels[*s.claim->other]
+                                       : fmt::format("batch {}", s.of.all->request.larger_batch);
+             }},
+            {"ratio", "at least 1", [](const S& s) { return s.claim->ratio; }},
+            {"text", "", [](const S& s) { return claim_text(*s.of.all, s.of.index, *s.claim); }}};
+}
+
+Members<ProfiledArchitecture> profiled_architecture_members() {
+    using P = ProfiledArchitecture;
+    const auto claims = [](std::vector<ClassClaim> ArchitectureProfile::*which) {
+        return [which](const P& p) {
+            std::vector<ShownClaim> list;
+            for (const ClassClaim& claim : p.profile().*which)
+                list.push_back({p, &claim});
+            return list;
+        };
+    };
+    const auto titles = [](std::vector<std::size_t> ArchitectureProfile::*which) {
+        return [which](const P& p) {
+            std::vector<std::string> list;
+            for (const std::size_t row : p.profile().*which)
+                list.emplace_back(p.all->rows[row].what.title);
+            return list;
+        };
+    };
+    return {{"architecture", "", [](const P& p) { return p.all->labels[p.index]; }},
+            {"properties", "of its family, with their sources",
+             [](const P& p) {
+                 const auto& device = p.all->rows.front().results[p.index].device;
+                 return device ? std::span(device->family.row().properties)
+                               : std::span<const FamilyProperty>();
+             },
+             Members<FamilyProperty>{
+                 {"aspect", "programmability, driver, flexibility, use ...",
+                  [](const FamilyProperty& f) { return std::string(aspect_of(f).aspect); }},
+                 {"text", "", [](const FamilyProperty& f) { return std::string(aspect_of(f).text); }},
+                 {"source", "", [](const FamilyProperty& f) { return std::string(f.source); }}}},
+            {"compared_with", "architectures of comparable power, with which its speed is compared",
+             [](const P& p) {
+                 std::vector<std::string> list;
+                 for (const std::size_t peer : p.profile().peers)
+                     list.push_back(p.all->labels[peer]);
+                 return list;
+             }},
+            {"strengths", "", claims(&ArchitectureProfile::strengths), claim_members()},
+            {"weaknesses", "", claims(&ArchitectureProfile::weaknesses), claim_members()},
+            {"best_for_latency", "classes", titles(&ArchitectureProfile::best_for)},
+            {"best_for_energy", "classes", titles(&ArchitectureProfile::frugal_for)},
+            {"does_not_run", "classes", titles(&ArchitectureProfile::unable)}};
+}
+
+AnswerDocument<ModelClassComparison> model_classes_document() {
+    using C = ModelClassComparison;
+    return {"model_classes",
+            "architectures over classes of models",
+            {{"verdict", "the answer", class_lines, lines_members()},
+             {"baseline", "that others are compared with", [](const C& c) { return c.labels[c.baseline]; }},
+             {"batch_size", "items", [](const C& c) { return c.request.batch; }},
+             {"larger_batch", "items", [](const C& c) { return c.request.larger_batch; }},
+             {"precision", "format asked for",
+              [](const C& c) { return precision_name(c.request.conditions.precision); }},
+             {"rows", "class by class", class_cells, members_of(class_columns())},
+             {"architectures", "",
+              [](const C& c) {
+                  std::vector<ProfiledArchitecture> list;
+                  for (std::size_t i = 0; i < c.labels.size(); ++i)
+                      list.push_back({&c, i});
+                  return list;
+              },
+              profiled_architecture_members()}}};
+}
+
+} // namespace
+
+Report describe(const ModelClassComparison& c, PlainView, Format format) {
+    Report report{"Model classes", {}};
+    if (format == Format::csv) {
+        report.blocks.push_back(table_of({}, class_columns(), class_cells(c)));
+        return report;
+    }
+    report.blocks.push_back(Heading{1, "Architecture Comparison: model classes"});
+    report.blocks.push_back(Takeaway{class_lines(c)});
+    report.blocks.push_back(
+        Paragraph{fmt::format("The batch size is {} and the requested precision {}.", c.request.batch,
+                              precision_name(c.request.conditions.precision))});
+    report.blocks.push_back(times_table(c, metric::latency, "faster than"));
+    report.blocks.push_back(times_table(c, metric::energy, "less energy per inference than"));
+    report.blocks.push_back(times_chart(c));
+    if (!c.rows.empty())
+        report.blocks.push_back(architecture_differences(c.labels, c.rows.front().results));
+    for (std::size_t i = 0; i < c.labels.size(); ++i)
+        add_profile(c, i, report);
+    report.blocks.push_back(Paragraph{"A strength or a weakness is a comparison with the best of the others "
+                                      "whose 90 % intervals do not overlap, "
+                                      "of speed within a class of power (limits at most ten times apart); "
+                                      "\"best for\" goes by the estimates alone."});
+    return report;
+}
+
+nlohmann::ordered_json model_classes_schema() {
+    return model_classes_document().schema();
+}
+
+std::string to_json(const ModelClassComparison& c, PlainView) {
+    return model_classes_document().text(c);
+}
+
+} // namespace archsim

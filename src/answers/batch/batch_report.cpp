@@ -1,0 +1,257 @@
+#include "answers/batch/batch_report.hpp"
+
+#include "answers/batch/batch_blocks.hpp"
+#include "report/blocks/decision_report.hpp"
+#include "report/blocks/device_warnings.hpp"
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_row.hpp"
+#include "report/blocks/result_text.hpp"
+#include "report/blocks/row_marks.hpp"
+#include "report/blocks/shown_metrics.hpp"
+#include "report/render/answer_document.hpp"
+#include "report/render/answer_schemas.hpp"
+#include "result/generation_metrics.hpp"
+
+#include <fmt/format.h>
+
+#include <span>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+const Result& first_result(const BatchAnalysis& sweep) {
+    return sweep.series.front().points.front().result;
+}
+
+std::string marks_of(const BestBatches& best, std::size_t index) {
+    std::string text;
+    const auto add = [&](const std::optional<std::size_t>& which, const char* word) {
+        if (which == index)
+            text += (text.empty() ? "" : ", ") + std::string(word);
+    };
+    add(best.latency, "latency");
+    add(best.throughput, "throughput");
+    add(best.energy, "energy");
+    add(best.knee, "knee");
+    return text;
+}
+
+/// One point of one device.
+struct BatchRow {
+    const BatchSeries* series;
+    std::size_t index;
+    BestBatches best;
+
+    const BatchPoint& point() const { return series->points[index]; }
+    const Result& result() const { return point().result; }
+};
+using BatchColumns = std::vector<ColumnOf<BatchRow>>;
+
+/// A column of what only estimates have.
+void add_estimated(BatchColumns& columns, Column column, std::function<Cell(const BatchRow&)> cell) {
+    columns.push_back({std::move(column), [cell = std::move(cell)](const BatchRow& row) {
+                           return row.result().ok() ? cell(row) : Cell{"-"};
+                       }});
+}
+
+/// The interval of the latency and its share of one item stand beside it.
+void add_batch_metric(const BatchAnalysis& sweep, BatchColumns& columns, const Metric& m) {
+    const auto measure = [&m, conditions = sweep.limits.cost](const BatchRow& row) {
+        return measure_of(row.result(), m, conditions);
+    };
+    Column column = column_of(m);
+    if (m == metric::token_rate) // the time per token beside it says the same
+        column.priority = 1;
+    add_estimated(columns, std::move(column),
+                  [&m, measure](const BatchRow& row) { return cell_of(m, measure(row)); });
+    if (m != metric::latency)
+        return;
+    add_estimated(
+        columns, {"90 %", m.column_unit, "latency_interval", Align::right, 3},
+        [&m, measure](const BatchRow& row) { return Cell{interval_text(m, measure(row)->interval)}; });
+    add_estimated(columns, {"Per item", m.column_unit, "latency_per_item_s", Align::right, 2},
+                  [&m, measure](const BatchRow& row) {
+                      const double each = measure(row)->value / static_cast<double>(row.point().batch);
+                      return Cell{column_number(m, each), each};
+                  });
+}
+
+BatchColumns batch_columns(const BatchAnalysis& sweep) {
+    BatchColumns columns = {
+        {{"Hardware", "", "hardware"},
+         [](const BatchRow& row) {
+             return Cell{marked(hardware_label(row.result()), MarkedCell::hardware, row.result())};
+         }},
+        {{"Batch", "", "batch_size", Align::right},
+         [](const BatchRow& row) { return count_cell(true, static_cast<double>(row.point().batch)); }}};
+    const std::vector<Result> all = [&] {
+        std::vector<Result> list;
+        for (const BatchSeries& series : sweep.series)
+            for (const BatchPoint& point : series.points)
+                list.push_back(point.result);
+        return list;
+    }();
+    for (const Metric* m : shown_metrics(all, {sweep.metrics, {}}).metrics->rows())
+        if (any_value(all, *m, sweep.limits.cost))
+            add_batch_metric(sweep, columns, *m);
+    columns.push_back({{"Best", "", "best"}, [](const BatchRow& row) {
+                           return row.result().ok()
+                                      ? Cell{marks_of(row.best, row.index), {}, Tone::good}
+                                      : Cell{status_words(row.result().estimate), {}, Tone::bad};
+                       }});
+    if (!sweep.limits.constraints.empty())
+        columns.push_back({{"Limits", "", "keeps_limits"}, [](const BatchRow& row) {
+                               const bool kept = row.series->decision.qualifies[row.index];
+                               return Cell{kept ? "kept" : "missed",
+                                           kept ? 1.0 : 0.0,
+                                           kept ? Tone::good : Tone::bad,
+                                           {},
+                                           CellKind::flag};
+                           }});
+    return columns;
+}
+
+/// "L4 at batch 16: needs 30.1 GB, ...; 2 more batches likewise": the first that fails tells the story.
+std::string failure_note(const BatchSeries& series) {
+    std::string text;
+    std::size_t more = 0;
+    for (const BatchPoint& point : series.points) {
+        const Result& r = point.result;
+        if (!r.ok() && text.empty())
+            text = fmt::format("{} at batch {}: {}", hardware_label(r), point.batch, r.estimate.reason);
+        else
+            more += r.ok() ? 0U : 1U;
+    }
+    return more == 0 ? text : fmt::format("{}; {} more batch{} likewise", text, more, more == 1 ? "" : "es");
+}
+
+Table batch_table(const BatchAnalysis& sweep) {
+    std::vector<BatchRow> rows;
+    std::vector<std::string> notes;
+    for (const BatchSeries& series : sweep.series) {
+        const BestBatches best = best_batches(series);
+        for (std::size_t i = 0; i < series.points.size(); ++i)
+            rows.push_back({&series, i, best});
+        if (std::string why = failure_note(series); !why.empty())
+            notes.push_back(std::move(why));
+    }
+    Table table = table_of("Batch sizes", batch_columns(sweep), rows);
+    table.notes.push_back(
+        fmt::format("knee: smallest batch with {:.0f} % of the best throughput", kNearlyBest * 100));
+    table.notes.insert(table.notes.end(), notes.begin(), notes.end());
+    return table;
+}
+
+std::vector<std::string> device_labels(const BatchAnalysis& sweep) {
+    std::vector<std::string> labels;
+    for (const BatchSeries& series : sweep.series)
+        labels.push_back(hardware_label(series.points.front().result));
+    return labels;
+}
+
+/// "batch 8", one per point.
+std::vector<std::string> labels_of(const BatchSeries& series) {
+    std::vector<std::string> labels;
+    for (const BatchPoint& point : series.points)
+        labels.push_back(fmt::format("{}, batch {}", hardware_label(point.result), point.batch));
+    return labels;
+}
+
+} // namespace
+
+Chart batch_chart(const BatchAnalysis& sweep, const Metric& metric) {
+    Chart chart{ChartKind::line,
+                fmt::format("{} against batch", metric.title),
+                "batch",
+                fmt::format("{} ({})", metric.noun, axis_unit_of(metric)),
+                true,
+                false,
+                {}};
+    for (const BatchSeries& series : sweep.series) {
+        ChartSeries line{hardware_label(series.points.front().result), {}};
+        for (const BatchPoint& point : series.points) {
+            const auto measure = measure_of(point.result, metric, sweep.limits.cost);
+            if (!measure)
+                continue;
+            ChartPoint mark;
+            mark.label = fmt::format("{}", point.batch);
+            mark.x = static_cast<double>(point.batch);
+            mark.y = measure->value * metric.scale;
+            mark.y_low = measure->interval.low * metric.scale;
+            mark.y_high = measure->interval.high * metric.scale;
+            mark.hover =
+                fmt::format("{}, batch {}: {}", line.name, point.batch, format_value(metric, measure->value));
+            line.points.push_back(std::move(mark));
+        }
+        chart.series.push_back(std::move(line));
+    }
+    return chart;
+}
+
+Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
+    Report report;
+    const Result& first = first_result(sweep);
+    report.title = fmt::format("Batch sizes of {}", first.model->title);
+    if (format == Format::csv) {
+        report.blocks.push_back(batch_table(sweep));
+        return report;
+    }
+    report.blocks.push_back(Heading{1, fmt::format("BATCH ANALYSIS: {}", first.model->title)});
+    std::vector<std::string> lines = batch_lines(sweep, device_labels(sweep));
+    for (const BatchSeries& series : sweep.series)
+        for (std::string& warning : device_warnings(results_of(series)))
+            lines.push_back(std::move(warning));
+    report.blocks.push_back(Takeaway{std::move(lines)});
+    report.blocks.push_back(batch_table(sweep));
+    report.blocks.push_back(Heading{2, best_batch_heading(sweep)});
+    report.blocks.push_back(best_batch_facts(sweep, device_labels(sweep)));
+    if (sweep.limits.active())
+        for (const BatchSeries& series : sweep.series)
+            for (Block& block : decision_blocks(series.decision, results_of(series), labels_of(series)))
+                report.blocks.push_back(std::move(block));
+    report.blocks.push_back(Heading{2, "Charts"});
+    const BatchSeries& shown = sweep.series.front();
+    for (const Metric* m : shown_metrics(results_of(shown), {sweep.metrics, {}}).metrics->rows())
+        if (format == Format::html ? m->recommend : *m == *batch_metrics(shown).rate)
+            report.blocks.push_back(batch_chart(sweep, *m));
+    return report;
+}
+
+namespace {
+
+AnswerDocument<BatchAnalysis> batch_document(const MetricView& view) {
+    using A = BatchAnalysis;
+    const Members<A> request =
+        request_members()
+            .of<A>(first_result)
+            .with({{"hardware", "devices, with the power modes they run in", device_labels}});
+    return {"analyze_batch",
+            "one model over batch sizes",
+            {{"request", "what was asked", std::identity{}, request},
+             {"model", "",
+              [](const A& a) {
+                  return KnownModel{first_result(a).model.get(), nullptr};
+              },
+              model_members()},
+             {"verdict", "the answer", [](const A& a) { return batch_lines(a, device_labels(a)); },
+              lines_members()},
+             {"batch_sizes", "ascending", &A::batches},
+             {"series", "", &A::series,
+              Members<BatchSeries>{{"hardware", "as asked", &BatchSeries::hardware}}.with(
+                  batch_series_members(view, "points"))}}};
+}
+
+} // namespace
+
+nlohmann::ordered_json analyze_batch_schema() {
+    return batch_document({}).schema();
+}
+
+std::string to_json(const BatchAnalysis& sweep, PlainView) {
+    return batch_document({sweep.metrics, sweep.limits.cost}).text(sweep);
+}
+
+} // namespace archsim

@@ -1,0 +1,183 @@
+#include "answers/budget/budget_report.hpp"
+
+#include "answers/budget/budget_text.hpp"
+#include "answers/difference/difference_blocks.hpp"
+#include "answers/difference/explanation_text.hpp"
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+Cell optional_value(const Metric& metric, const std::optional<double>& value) {
+    return value ? Cell{format_value(metric, *value), *value} : Cell{"-"};
+}
+
+std::string change_of(const std::optional<double>& before, const std::optional<double>& after) {
+    return before && after && *before != 0 ? signed_percent(*after / *before - 1) : "-";
+}
+
+Table rule_table(const BudgetAnswer& answer) {
+    Table table;
+    table.title = "Budgets";
+    table.columns = {{"Estimate", "", "estimate"},
+                     {"Fails on", "", "rule"},
+                     {"Before", "", "before", Align::right},
+                     {"After", "", "after", Align::right},
+                     {"Change", "", "change", Align::right},
+                     {"Limit", "", "limit", Align::right, 1},
+                     {"Kept", "", "chance", Align::right, 1},
+                     {"Status", "", "status"}};
+    for (const BudgetedEstimate& e : answer.estimates)
+        for (const BudgetOutcome& o : e.outcomes) {
+            const Metric& metric = *o.rule.metric;
+            table.rows.push_back({{e.title()},
+                                  {o.rule.text},
+                                  optional_value(metric, o.before),
+                                  optional_value(metric, o.after),
+                                  {change_of(o.before, o.after),
+                                   o.before && o.after ? std::optional(*o.after - *o.before) : std::nullopt},
+                                  optional_value(metric, o.limit),
+                                  {o.chance ? fmt::format("{:.0f} %", *o.chance * 100) : "-", o.chance},
+                                  {std::string(name_of(o.status)), {}, o.failed() ? Tone::bad : Tone::good}});
+        }
+    return table;
+}
+
+/// Every metric that both have.
+Table metric_changes(const BudgetedEstimate& e) {
+    Table table;
+    table.columns = {{"Metric", "", "metric"},
+                     {"Before", "", "before", Align::right},
+                     {"After", "", "after", Align::right},
+                     {"Change", "", "change", Align::right}};
+    for (const Metric* metric : MetricTable::standard().rows()) {
+        const auto after = e.after->values.find(metric->key);
+        if (after == e.after->values.end())
+            continue;
+        std::optional<double> before;
+        if (const auto found = e.before->values.find(metric->key); found != e.before->values.end())
+            before = found->second.value;
+        if (before == after->second.value)
+            continue;
+        table.rows.push_back({{metric->title},
+                              optional_value(*metric, before),
+                              optional_value(*metric, after->second.value),
+                              {change_of(before, after->second.value)}});
+    }
+    return table;
+}
+
+void add_estimate(const BudgetedEstimate& e, const BudgetView& view, Report& report) {
+    report.blocks.push_back(Heading{2, e.title()});
+    if (!e.after) {
+        report.blocks.push_back(
+            Paragraph{fmt::format("Does not run: {}.", e.result.estimate.reason), Tone::bad});
+        return;
+    }
+    if (!e.before) {
+        report.blocks.push_back(
+            Paragraph{fmt::format("Latency {}, memory {}; no baseline to compare with.",
+                                  format_value(metric::latency, e.after->values.at("latency").value),
+                                  format_value(metric::memory, e.after->values.at("memory").value))});
+        return;
+    }
+    Table changes = metric_changes(e);
+    if (changes.rows.empty()) {
+        report.blocks.push_back(Paragraph{"Nothing moved."});
+        return;
+    }
+    report.blocks.push_back(std::move(changes));
+    const SideLabels labels = labels_of(*e.before, *e.after);
+    for (const Difference& d : e.moved) {
+        report.blocks.push_back(Heading{3, fmt::format("Why {} moved", d.attribution.metric->noun)});
+        report.blocks.push_back(Paragraph{fmt::format("{}", fmt::join(difference_lines(d, labels), " "))});
+        if (Bullets sentences = block_sentences(d); !sentences.items.empty())
+            report.blocks.push_back(std::move(sentences));
+        report.blocks.push_back(cause_table(d, labels, kSmallPart));
+        if (!d.blocks.empty())
+            report.blocks.push_back(block_table(d, view.top));
+    }
+}
+
+} // namespace
+
+namespace {
+
+/// How a cost was reckoned, where a budget is one of cost.
+std::string budget_cost_basis(const BudgetAnswer& answer) {
+    const auto& rules = answer.request.rules;
+    if (std::none_of(rules.begin(), rules.end(),
+                     [](const BudgetRule& rule) { return *rule.metric == metric::cost; }))
+        return "";
+    std::vector<Result> results;
+    for (const BudgetedEstimate& e : answer.estimates)
+        results.push_back(e.result);
+    return cost_basis(results, answer.request.cost);
+}
+
+} // namespace
+
+std::string budget_headline(const BudgetAnswer& answer) {
+    const std::size_t failures = answer.failures(),
+                      rules = answer.request.rules.size() * answer.estimates.size();
+    if (rules == 0)
+        return "No budget was asked for.";
+    return failures == 0 ? fmt::format("Passed: {} of {} budgets kept.", rules, rules)
+                         : fmt::format("FAILED: {} of {} budgets exceeded.", failures, rules);
+}
+
+std::vector<std::string> budget_lines(const BudgetAnswer& answer) {
+    constexpr std::size_t kNamed = 3;
+    std::vector<std::string> lines = {budget_headline(answer)};
+    if (std::string basis = budget_cost_basis(answer); !basis.empty())
+        lines.push_back(std::move(basis));
+    for (const BudgetedEstimate& e : answer.estimates)
+        for (const BudgetOutcome& o : e.outcomes)
+            if (o.failed() && lines.size() <= kNamed)
+                lines.push_back(fmt::format("{}: {}.", e.title(), outcome_text(o)));
+    return lines;
+}
+
+std::string outcome_text(const BudgetOutcome& o) {
+    const Metric& metric = *o.rule.metric;
+    switch (o.status) {
+    case BudgetStatus::no_value:
+        return fmt::format("{}: no {}", o.rule.text, metric.noun);
+    case BudgetStatus::no_baseline:
+        return fmt::format("{}: the baseline has no such estimate", o.rule.text);
+    default:
+        break;
+    }
+    const std::string before = o.before ? fmt::format(", before {} ({})", format_value(metric, *o.before),
+                                                      change_of(o.before, o.after))
+                                        : "";
+    const std::string chance =
+        o.chance ? fmt::format(", kept with {:.0f} % probability", *o.chance * 100) : "";
+    return fmt::format("{}: {} {}, limit {}{}{}", o.rule.text, metric.noun, format_value(metric, *o.after),
+                       format_value(metric, *o.limit), before, chance);
+}
+
+Report describe(const BudgetAnswer& answer, const BudgetView& view, Format format) {
+    Report report;
+    if (format == Format::csv) {
+        report.blocks.push_back(rule_table(answer));
+        return report;
+    }
+    report.title = "BUDGETS";
+    report.blocks.push_back(Heading{1, report.title});
+    report.blocks.push_back(Takeaway{budget_lines(answer)});
+    if (!answer.request.rules.empty())
+        report.blocks.push_back(rule_table(answer));
+    for (const BudgetedEstimate& estimate : answer.estimates)
+        add_estimate(estimate, view, report);
+    return report;
+}
+
+} // namespace archsim

@@ -1,0 +1,97 @@
+#include "archsim/run/compare_models.hpp"
+
+#include "session/usual_precision.hpp"
+
+#include "session/every_mode.hpp"
+#include "session/other_conditions.hpp"
+#include "session/prepared.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+/// `load`: the model of a name.
+template <class Load>
+ModelComparison compare(const Session& session, CompareModelsRequest request, const Load& load) {
+    ModelComparison comparison;
+    if (request.hardware.empty()) {
+        if (request.deployment.empty())
+            request.deployment = "datacenter";
+        const Deployment deployment = session.hardware().deployment(request.deployment);
+        request.hardware = deployment.hardware;
+        comparison.deployment_title = deployment.title;
+        comparison.deployment_use = deployment.description;
+    }
+    request.hardware = with_every_mode(session.hardware(), request.hardware);
+    for (const std::string& hardware : request.hardware)
+        session.hardware().device(hardware); // unknown names stop here, before any work
+    for (const std::string& stack : request.stacks)
+        session.hardware().runtime(stack);
+    std::vector<std::string> stacks = request.stacks;
+    if (stacks.empty())
+        stacks.push_back(request.conditions.stack);
+    std::vector<double> counts = request.device_counts;
+    if (counts.empty())
+        counts.push_back(request.conditions.devices);
+    std::vector<Model> models;
+    for (const std::string& name : request.models)
+        models.push_back(load(name));
+    for (const Model& model : models) {
+        Workload workload = request.workload;
+        workload.model = model;
+        workload = of_shared_sizes(std::move(workload), models);
+        comparison.models.push_back(session.facts(workload));
+        std::vector<Conditions> each_format; ///< as asked for
+        for (const std::string& format : request.precisions)
+            ask_precision(each_format.emplace_back(request.conditions), format);
+        if (each_format.empty())
+            each_format.push_back(request.conditions);
+        for (Conditions& conditions : each_format)
+            conditions = settled(std::move(conditions), workload);
+        const std::size_t before = comparison.results.size();
+        for (const std::string& hardware : request.hardware)
+            for (const double devices : counts) {
+                const std::size_t first = comparison.results.size();
+                for (const std::string& stack : stacks) {
+                    for (Conditions conditions : each_format) {
+                        conditions.devices = devices;
+                        conditions.stack = stack;
+                        Result result = session.estimate(workload, hardware, conditions);
+                        // "usual" may be a format that is named, "cuda" and "pytorch-eager" one stack.
+                        const auto same = [&](const Result& r) {
+                            return r.conditions.precision == result.conditions.precision &&
+                                   (r.runtime && result.runtime ? r.runtime->id == result.runtime->id
+                                                                : r.conditions.stack == stack);
+                        };
+                        if (std::none_of(comparison.results.begin() + static_cast<std::ptrdiff_t>(first),
+                                         comparison.results.end(), same))
+                            comparison.results.push_back(std::move(result));
+                    }
+                }
+            }
+        const auto own = std::span(comparison.results).subspan(before);
+        comparison.usual.push_back(request.precisions.empty() && request.conditions.keep_subgraphs
+                                       ? in_usual_formats(session, workload, request.conditions, own)
+                                       : std::vector<Result>{});
+        DecisionRequest limits = request.decision;
+        limits.cost = on_one_basis(own, limits.cost);
+        comparison.modes.push_back(modes_within(session, workload, own, limits));
+    }
+    request.decision.cost = on_one_basis(comparison.results, request.decision.cost);
+    comparison.request = std::move(request);
+    return comparison;
+}
+
+} // namespace
+
+ModelComparison compare_models(const Session& session, CompareModelsRequest request) {
+    return compare(session, std::move(request), [&](const std::string& name) { return session.load(name); });
+}
+
+ModelComparison compare_models(const Session& session, CompareModelsRequest request, const Model& loaded) {
+    return compare(session, std::move(request), [&](const std::string&) { return loaded; });
+}
+
+} // namespace archsim

@@ -1,0 +1,360 @@
+#include "answers/compare/compare_models_report.hpp"
+
+#include "archsim/report/answers.hpp"
+
+#include "answers/compare/all_subgraphs_table.hpp"
+#include "answers/compare/model_ranking.hpp"
+#include "answers/compare/percentile_table.hpp"
+#include "report/blocks/advice.hpp"
+#include "report/blocks/cold_start_table.hpp"
+#include "report/blocks/command_text.hpp"
+#include "report/blocks/comparison_charts.hpp"
+#include "report/blocks/decision_report.hpp"
+#include "report/blocks/failure_notes.hpp"
+#include "report/blocks/finding_text.hpp"
+#include "report/blocks/generation_report.hpp"
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/plural.hpp"
+#include "report/blocks/ranking_table.hpp"
+#include "report/blocks/result_row.hpp"
+#include "report/blocks/result_text.hpp"
+#include "report/blocks/row_marks.hpp"
+#include "report/blocks/shown_metrics.hpp"
+#include "report/blocks/subgraph_table.hpp"
+#include "report/blocks/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+
+namespace archsim {
+
+namespace {
+
+void add_details(const Result& r, const CompareModelsView& view, const MetricView& shown, Detail detail,
+                 Report& report) {
+    report.blocks.push_back(
+        Heading{view.verbose ? 2 : 3, fmt::format("{} ({})", r.device->name, family_label(r))});
+    report.blocks.push_back(device_facts(r));
+    if (!r.ok()) {
+        report.blocks.push_back(Paragraph{fmt::format("No estimate: {}.", r.estimate.reason), Tone::bad});
+        return;
+    }
+    report.blocks.push_back(performance_facts(r, shown, detail));
+    if (detail == Detail::all && !r.estimate.interval_basis.empty())
+        report.blocks.push_back(
+            Paragraph{fmt::format("  90 % interval from {}.", r.estimate.interval_basis)});
+    if (view.verbose)
+        report.blocks.push_back(subgraph_table(r));
+}
+
+/// A failure of a model: one line for all models that fail on the same devices for the same reason.
+void add_reason(const std::string& note, const std::string& model,
+                std::vector<std::pair<std::string, std::vector<std::string>>>& reasons) {
+    const std::string of_devices = model + " on ";
+    if (!note.starts_with(of_devices)) { // on all of them
+        reasons.push_back({note, {}});
+        return;
+    }
+    const std::string text = note.substr(of_devices.size());
+    auto at = std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == text; });
+    if (at == reasons.end())
+        at = reasons.insert(at, {text, {}});
+    at->second.push_back(model);
+}
+
+Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& conditions) {
+    Table table;
+    const std::string unit = by.column_unit.empty() ? by.heading : by.column_unit;
+    table.columns = {{"Model", "", "model"}};
+    const std::vector<std::string> labels = hardware_labels(results_of(c, 0), false); // stacks stand below
+    const bool one_device = c.request.stacks.size() > 1 && labels.size() > 1 &&
+                            std::all_of(labels.begin(), labels.end(),
+                                        [&](const std::string& label) { return label == labels.front(); });
+    table.title = fmt::format("{} of every model{} ({})", by.title,
+                              one_device ? " on " + labels.front() : std::string(), unit);
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        const Result& r = results_of(c, 0)[i];
+        const std::string stack = c.request.stacks.size() > 1 ? runtime_label(r) : std::string();
+        if (one_device) // a column per stack, and the device in the title
+            table.columns.push_back({stack, "", r.hardware, Align::right});
+        else
+            table.columns.push_back({labels[i], stack, r.hardware, Align::right});
+    }
+    std::vector<std::pair<std::string, std::vector<std::string>>> reasons; // and the models that they are of
+    std::map<std::string, MarkNotes> marks; // by device, so that each is named once
+    for (std::size_t m = 0; m < c.models.size(); ++m) {
+        std::vector<Cell> row{{c.models[m]->name}};
+        std::vector<const Result*> all_of_model;
+        for (const Result& r : results_of(c, m)) {
+            all_of_model.push_back(&r);
+            if (!r.ok()) {
+                row.push_back(Cell{status_words(r.estimate)});
+                continue;
+            }
+            row.push_back(cell_of(by, measure_of(r, by, conditions)));
+            row.back().text = marked_value(row.back().text, r);
+            add_mark_notes(r, hardware_label(r), marks[hardware_label(r)]);
+        }
+        table.rows.push_back(std::move(row));
+        for (const std::string& note : failure_notes(all_of_model, c.models[m]->name))
+            add_reason(note, c.models[m]->name, reasons);
+    }
+    MarkNotes all;
+    for (const auto& [device, own] : marks)
+        for (const auto& [what, names] : own)
+            all[what].insert(all[what].end(), names.begin(), names.end());
+    for (const auto& [text, models] : reasons)
+        table.notes.emplace_back(models.empty()                    ? text
+                                 : models.size() < c.models.size() ? names_text(models) + " on " + text
+                                                                   : text);
+    for (TableNote& line : value_lines_of(std::move(all)))
+        table.notes.push_back(std::move(line));
+    return table;
+}
+
+/// A row per result, for spreadsheets.
+Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
+    std::vector<RankedResult> rows;
+    for (std::size_t m = 0; m < c.models.size(); ++m)
+        for (RankedResult& row : ranked({results_of(c, m), static_cast<double>(c.request.workload.batch),
+                                         &order_of(c, results_of(c, m), view)},
+                                        view.metric_view()))
+            rows.push_back(row);
+    Report report;
+    report.title = "Model comparison";
+    report.blocks.push_back(table_of({}, result_columns(view.metric_view()), rows));
+    if (view.percentiles)
+        report.blocks.push_back(percentile_table(c.results, *view.percentiles));
+    for (Block& block : explanation_blocks(c.results, view.explanations))
+        report.blocks.push_back(std::move(block));
+    return report;
+}
+
+/// "Batch size 1, precision fp32; device time only, no transfers and no host work.": the batch that runs.
+std::string asked_text(const ModelComparison& c, std::span<const Result> results) {
+    std::string batch = fmt::format("Batch size {}", c.request.workload.batch);
+    for (const Result& r : results)
+        if (r.ok() && r.estimate.batch != static_cast<double>(c.request.workload.batch)) {
+            batch = fmt::format("Batch size {:.0f} (what the sizes make it; {} requested)", r.estimate.batch,
+                                c.request.workload.batch);
+            break;
+        }
+    const bool open = !c.request.precisions.empty() || c.request.conditions.format_of_device;
+    const std::string precision = c.request.conditions.format_of_device ? std::string("usual of each device")
+                                  : open || results.empty()
+                                      ? asked_formats(c)
+                                      : precision_name(results.front().conditions.precision);
+    return fmt::format("{}, precision {}; {}.", batch, precision,
+                       c.request.conditions.scope == Scope::kernel
+                           ? "device time without transfers and host work"
+                           : "end to end, with transfers and host work");
+}
+
+/// One model's part of the report.
+class ModelSection {
+  public:
+    ModelSection(const ModelComparison& c, std::size_t model, const CompareModelsView& view, Format format,
+                 Report& report)
+        : c_(c), model_(model), view_(view), format_(format), report_(report), results_(results_of(c, model)),
+          labels_(hardware_labels(results_)), by_(order_of(c, results_, view)),
+          shown_(shown_metrics(results_, view.metric_view())),
+          decision_(decide(results_, c.request.decision)) {}
+
+    /// Verdict, facts, ranking, what was asked for beside it, the best device, what would help.
+    void add_whole() {
+        const ModelFacts& facts = *c_.models[model_];
+        add(Heading{1, fmt::format("MODEL ANALYSIS: {}", facts.title)});
+        add(verdict_block(verdict()));
+        add(Paragraph{conditions_text()});
+        add(Heading{3, "Model Characteristics:"});
+        add(model_facts(facts, results_));
+        const auto said = [&](const FindingLine& found) { // as the reason of a device, under the ranking
+            return std::any_of(results_.begin(), results_.end(), [&](const Result& r) {
+                return r.estimate.reason.find(found.text) != std::string::npos;
+            });
+        };
+        for (FindingLine& found : finding_lines(facts.findings))
+            if (!said(found))
+                add(Paragraph{std::move(found.text),
+                              found.severity == Severity::error ? Tone::bad : Tone::muted});
+        Table ranking = ranking_table(results_, by_, shown_, view_.top);
+        for (TableNote& note : generation_notes(results_))
+            ranking.notes.push_back(std::move(note));
+        add(std::move(ranking));
+        add_asked(BesideRanking::yes);
+        if (format_ == Format::html) {
+            add(Heading{2, "Charts"});
+            add_all(comparison_charts(results_));
+        }
+        add_best();
+        Explanations asked = view_.explanations;
+        asked.memory = asked.memory || view_.verbose;
+        add_all(explanation_blocks(results_, asked));
+        add_next();
+    }
+
+    /// What was asked for beside the ranking, under the name of the model.
+    void add_brief() {
+        const std::size_t before = report_.blocks.size();
+        add(Heading{2, c_.models[model_]->title});
+        add_asked(BesideRanking::no);
+        add_all(explanation_blocks(results_, view_.explanations));
+        if (report_.blocks.size() == before + 1)
+            report_.blocks.pop_back();
+    }
+
+    /// "resnet50: fastest H100, 465 us; least energy ..." in one line.
+    std::string line() const {
+        const Takeaway own = verdict_block(verdict());
+        std::string text = fmt::format("{}: {}", c_.models[model_]->name, own.lines.front());
+        for (std::size_t i = 1; i < own.lines.size(); ++i)
+            if (own.lines.front().starts_with("None meets")
+                    ? i == 1
+                    : own.lines[i].starts_with("Formats differ") || own.lines[i].starts_with("The format is"))
+                text += " " + own.lines[i];
+        return text;
+    }
+
+  private:
+    VerdictQuestion verdict() const {
+        return {results_,
+                labels_,
+                by_,
+                shown_.conditions,
+                &decision_,
+                usual_of(c_, model_),
+                modes_of(c_, model_)};
+    }
+
+    /// What the verdict names: within the limits, where any is.
+    std::optional<Winner> winner() const {
+        const auto within = winner_within(results_, by_, decision_);
+        return within ? within : find_winner(results_, by_, shown_.conditions);
+    }
+
+    std::string conditions_text() const {
+        const std::string deployment =
+            c_.deployment_title.empty()
+                ? ""
+                : fmt::format("Deployment: {}{}. ", c_.deployment_title,
+                              c_.deployment_use.empty() ? "" : " (" + c_.deployment_use + ")");
+        return deployment + asked_text(c_, results_);
+    }
+
+    void add_asked(BesideRanking beside) {
+        if (c_.request.decision.active())
+            add_all(decision_blocks(decision_, results_, labels_));
+        if (view_.cold_start)
+            add(cold_start_table(results_));
+        if (view_.percentiles)
+            add(percentile_table(results_, *view_.percentiles));
+        add_generation_and_parts(beside);
+    }
+
+    /// Parts of the device that the verdict names; of every one where they are asked for.
+    void add_generation_and_parts(BesideRanking beside) {
+        const bool all = view_.verbose || format_ == Format::html;
+        if (std::any_of(results_.begin(), results_.end(), [&](const Result& r) {
+                return r.generation && (all || beside == BesideRanking::no || r.generation->devices > 1 ||
+                                        r.generation->serving.sequences > 0);
+            }))
+            add(generation_table(results_, beside));
+        const auto winner = this->winner();
+        for (std::size_t i = 0; i < results_.size(); ++i)
+            if (!results_[i].parts.empty() && (all || !winner || winner->best == i))
+                add(parts_table(results_[i]));
+    }
+
+    /// Of every device, best first; else of the one that the verdict names.
+    void add_best() {
+        const auto winner = this->winner();
+        for (const Rank& rank : rank_results(results_, by_, shown_.conditions))
+            if (const Result& r = results_[rank.result];
+                r.device && (view_.verbose || (winner && winner->best == rank.result)))
+                add_details(r, view_, shown_,
+                            view_.verbose || format_ == Format::html ? Detail::all : Detail::brief, report_);
+    }
+
+    void add_next() {
+        add_all(advice_blocks(results_, labels_, view_.verbose ? 0 : kMostAdvice));
+        add_all(command_blocks(next_commands(c_, model_, by_, shown_.conditions)));
+    }
+
+    void add(Block block) { report_.blocks.push_back(std::move(block)); }
+    void add_all(std::vector<Block> blocks) {
+        std::move(blocks.begin(), blocks.end(), std::back_inserter(report_.blocks));
+    }
+
+    static constexpr std::size_t kMostAdvice = 3;
+    const ModelComparison& c_;
+    const std::size_t model_;
+    const CompareModelsView& view_;
+    const Format format_;
+    Report& report_;
+    const std::span<const Result> results_;
+    const std::vector<std::string> labels_;
+    const Metric& by_;
+    const MetricView shown_;
+    const Decision decision_;
+};
+
+/// Several models: a line and a row of the matrix for each; details where they are asked for.
+void add_matrix(const ModelComparison& c, const CompareModelsView& view, Format format, Report& report) {
+    std::vector<std::string> lines;
+    for (std::size_t m = 0; m < c.models.size(); ++m)
+        lines.push_back(ModelSection(c, m, view, format, report).line());
+    report.blocks.push_back(
+        Heading{1, fmt::format("MODEL ANALYSIS: {} models on {} device{}", c.models.size(),
+                               c.request.hardware.size(), c.request.hardware.size() == 1 ? "" : "s")});
+    report.blocks.push_back(Takeaway{std::move(lines)});
+    report.blocks.push_back(Paragraph{asked_text(c, c.results)});
+    const Metric& by = order_of(c, c.results, view);
+    report.blocks.push_back(matrix(c, by, view.explanations.conditions));
+}
+
+} // namespace
+
+Report describe(const ModelComparison& c, const CompareModelsView& given, Format format) {
+    CompareModelsView view = given;
+    view.explanations.conditions = on_one_basis(c.results, view.explanations.conditions);
+    if (format == Format::csv)
+        return flat_table(c, view);
+    Report report;
+    report.title = c.models.size() == 1
+                       ? fmt::format("{} on {}", c.models.front()->title, plural(c.results.size(), "device"))
+                       : std::string("Model comparison");
+    const bool several = c.models.size() > 1;
+    const bool whole = !several || view.verbose || format == Format::html;
+    if (several)
+        add_matrix(c, view, format, report);
+    for (std::size_t m = 0; m < c.models.size(); ++m) {
+        ModelSection section(c, m, view, format, report);
+        if (whole)
+            section.add_whole();
+        else
+            section.add_brief();
+    }
+    if (!whole)
+        report.blocks.push_back(
+            Paragraph{"Ranking and details of every model: --verbose, or one model alone.", Tone::muted});
+    return report;
+}
+
+Report tabulate_subgraphs(const ModelComparison& comparison) {
+    return {"Subgraphs", {all_subgraphs_table(comparison.results)}};
+}
+
+Report report_of(const ModelComparison& comparison, Format format) {
+    return describe(comparison, {}, format);
+}
+
+std::string document_of(const ModelComparison& comparison) {
+    return to_json(comparison, {});
+}
+
+} // namespace archsim

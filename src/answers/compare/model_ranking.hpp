@@ -1,0 +1,34 @@
+#pragma once
+// What ranks the devices of one model in a comparison of models, in every format.
+
+#include "answers/compare/compare_models_report.hpp"
+#include "fields/question.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// The results of one model.
+std::span<const Result> results_of(const ModelComparison& comparison, std::size_t model);
+/// The metric asked for; else tokens per second where every result answers a prompt, else what the scenario
+/// asks for.
+const Metric& order_of(const ModelComparison& comparison, std::span<const Result> results,
+                       const CompareModelsView& view);
+
+/// The same in the format usual for each device, and other power modes within the limits; empty where that is
+/// not to be said.
+std::span<const Result> usual_of(const ModelComparison& comparison, std::size_t model);
+std::span<const Result> modes_of(const ModelComparison& comparison, std::size_t model);
+/// "fp32", "fp16, int8", "usual": the formats as they were asked for.
+std::string asked_formats(const ModelComparison& comparison);
+/// What was asked of every device; of models with formats of their own that of none of them.
+Question asked_question(const ModelComparison& comparison);
+
+/// Commands that take the answer further: the mapping on the best device, why it beats the second, batches,
+/// load. Each can be pasted.
+std::vector<std::string> next_commands(const ModelComparison& comparison, std::size_t model, const Metric& by,
+                                       const CostOptions& conditions);
+
+} // namespace archsim

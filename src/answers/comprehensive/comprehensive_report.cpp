@@ -1,0 +1,229 @@
+#include "answers/comprehensive/comprehensive_report.hpp"
+
+#include "answers/batch/batch_report.hpp"
+#include "answers/mapping/graph_mapping.hpp"
+#include "answers/mapping/mapping_blocks.hpp"
+#include "report/blocks/cells.hpp"
+#include "report/blocks/comparison_charts.hpp"
+#include "report/blocks/cost_report.hpp"
+#include "report/blocks/decision_report.hpp"
+#include "report/blocks/energy_report.hpp"
+#include "report/blocks/energy_rollup.hpp"
+#include "report/blocks/finding_text.hpp"
+#include "report/blocks/generation_report.hpp"
+#include "report/blocks/grouped_subgraphs.hpp"
+#include "report/blocks/mapping_charts.hpp"
+#include "report/blocks/memory_report.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_sources.hpp"
+#include "report/blocks/result_text.hpp"
+#include "report/blocks/shown_metrics.hpp"
+#include "report/blocks/subgraph_table.hpp"
+#include "report/blocks/verdict.hpp"
+#include "result/shown_pass.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::size_t kLongestGroups = 3; ///< rows of the brief table of subgraphs
+
+std::string kind_title(OpKind kind) {
+    return kind == OpKind::free ? std::string("outside subgraphs") : std::string(name_of(kind));
+}
+
+Table kind_table(const ComprehensiveAnalysis& a) {
+    const double whole = shown_pass(a.result).latency_s;
+    Table table;
+    table.title = with_pass("Time and energy by kind of work", a.result);
+    table.columns = {{"Kind", "", "kind"},
+                     {"Subgraphs", "", "subgraphs", Align::right},
+                     {"Time", "µs", "latency_s", Align::right},
+                     {"Share", "%", "latency_share", Align::right},
+                     {"Energy", "mJ", "energy_j", Align::right},
+                     {"Operations", "", "operations", Align::right, 1},
+                     {"Memory", "MB", "memory_bytes", Align::right, 1},
+                     {"Bound by", "compute", "compute_bound", Align::right, 2},
+                     {"Bound by", "memory", "memory_bound", Align::right, 2},
+                     {"Bound by", "fixed", "overhead_bound", Align::right, 2}};
+    for (const KindShare& share : a.kinds)
+        table.rows.push_back({{kind_title(share.kind)},
+                              {fmt::format("{:.0f}", share.subgraphs), share.subgraphs},
+                              cell_in(1e-6, share.latency_s),
+                              percent_cell(share.latency_s / whole),
+                              cell_in(1e-3, share.energy_j),
+                              amount_cell(share.operations),
+                              cell_in(1e6, share.memory_bytes),
+                              whole_cell(static_cast<std::size_t>(share.compute_bound)),
+                              whole_cell(static_cast<std::size_t>(share.memory_bound)),
+                              whole_cell(static_cast<std::size_t>(share.overhead_bound))});
+    return table;
+}
+
+Chart time_chart(const ComprehensiveAnalysis& a) {
+    Chart chart{ChartKind::bar, "Time by kind of work", "kind", "µs", false, false, {{"time", {}}}};
+    for (const KindShare& share : a.kinds) {
+        ChartPoint point;
+        point.label = kind_title(share.kind);
+        point.y = share.latency_s * 1e6;
+        point.hover = fmt::format("{}: {} in {:.0f} subgraphs", point.label, format_time(share.latency_s),
+                                  share.subgraphs);
+        chart.series.front().points.push_back(std::move(point));
+    }
+    return chart;
+}
+
+void append(Report report, Report& to) {
+    std::move(report.blocks.begin(), report.blocks.end(), std::back_inserter(to.blocks));
+}
+
+/// A section with the blocks of another report, whose own title is left out.
+void add_section(const std::string& title, Report part, Report& to) {
+    to.blocks.push_back(Heading{2, title});
+    for (Block& block : part.blocks) {
+        const Heading* heading = std::get_if<Heading>(&block);
+        if (!heading || heading->level > 1)
+            to.blocks.push_back(std::move(block));
+    }
+}
+
+void add_findings(const Result& result, Detail detail, Report& report) {
+    Bullets bullets;
+    for (FindingLine& found : finding_lines(result.estimate.findings))
+        bullets.items.push_back(std::move(found.text));
+    if (!result.estimate.precision_note.empty())
+        bullets.items.push_back(fmt::format("precision: {}", result.estimate.precision_note));
+    if (bullets.items.empty())
+        return;
+    if (detail == Detail::all)
+        report.blocks.push_back(Heading{2, "Findings"});
+    report.blocks.push_back(std::move(bullets));
+}
+
+MetricView metrics_of(const ComprehensiveAnalysis& a) {
+    return shown_metrics(std::span(&a.result, 1), {a.batches.metrics, a.decision.request.cost});
+}
+
+/// Everything, section by section.
+void add_details(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Report& report) {
+    const Result& r = a.result;
+    report.blocks.push_back(performance_facts(r, metrics_of(a), Detail::all));
+    if (r.generation)
+        report.blocks.push_back(generation_table(std::span(&r, 1)));
+    if (!r.estimate.interval_basis.empty())
+        report.blocks.push_back(Paragraph{fmt::format("90 % interval from {}.", r.estimate.interval_basis)});
+    if (!a.kinds.empty()) {
+        report.blocks.push_back(Heading{2, "Time"});
+        report.blocks.push_back(kind_table(a));
+        report.blocks.push_back(time_chart(a));
+        report.blocks.push_back(subgraph_table(r));
+        add_slowest_subgraphs(r, view.top, report);
+        report.blocks.push_back(Heading{2, "Roofline"});
+        report.blocks.push_back(roofline_chart(std::span(&r, 1)));
+    }
+    add_section("Energy", describe_energy(std::span(&r, 1), {}), report);
+    report.blocks.push_back(energy_chart(std::span(&r, 1)));
+    report.blocks.push_back(Heading{2, "Memory"});
+    append({"", memory_blocks(std::span(&r, 1))}, report);
+    if (!a.batches.series.empty())
+        add_section("Batch", describe(a.batches), report);
+    report.blocks.push_back(Heading{2, "Money and carbon"});
+    append({"", cost_blocks(std::span(&r, 1), a.decision.request.cost)}, report);
+    if (!a.kinds.empty()) {
+        report.blocks.push_back(Heading{2, "Inputs and sources"});
+        report.blocks.push_back(sources_table(r));
+    }
+}
+
+/// Power, its draw at the wall, and the prices of inferences, a line each.
+Facts power_and_cost(const Result& result, const CostOptions& options) {
+    Facts facts;
+    if (result.machine && result.machine->energy)
+        for (NamedValue& item : energy_conditions(result).items)
+            if (item.name == "Power" || item.name == "At the wall")
+                facts.items.push_back(std::move(item));
+    const Cost cost = cost_of(result, options);
+    std::string money;
+    const auto add = [&](const char* what, const std::optional<double>& each) {
+        if (each)
+            money += fmt::format("{}{} {} USD", money.empty() ? "" : ", ", what, format_number(*each * 1e6));
+    };
+    add("rented", cost.cloud);
+    add("owned", cost.owned());
+    add("electricity alone", cost.electricity);
+    if (!money.empty())
+        money += result.generation ? " per million answers" : " per million inferences";
+    if (cost.carbon_g)
+        money += fmt::format("{}carbon {} g CO2e per thousand", money.empty() ? "" : "; ",
+                             format_number(*cost.carbon_g * 1e3));
+    if (!money.empty())
+        facts.items.push_back({"Cost", money});
+    return facts;
+}
+
+/// One screen: what takes the time, where the energy goes, what it costs.
+void add_brief(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Report& report) {
+    const Result& r = a.result;
+    report.blocks.push_back(performance_facts(r, metrics_of(a), Detail::brief));
+    if (!a.kinds.empty()) {
+        report.blocks.push_back(kind_table(a));
+        report.blocks.push_back(grouped_subgraph_table(r, kLongestGroups));
+        if (view.described)
+            add_slowest_subgraphs(r, view.top, report);
+    }
+    std::vector<std::string> energy;
+    if (r.machine && r.machine->energy && value_of(r, metric::energy))
+        energy = rollup_lines(r);
+    for (std::size_t i = 0; i < energy.size(); ++i)
+        report.blocks.push_back(i == 0 ? Block(Heading{3, "Energy: " + energy[i]})
+                                       : Block(Paragraph{std::move(energy[i])}));
+    report.blocks.push_back(power_and_cost(r, a.decision.request.cost));
+    if (!a.batches.series.empty())
+        add_section("Batch", describe(a.batches), report);
+}
+
+} // namespace
+
+Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Format format) {
+    const Result& r = a.result;
+    Report report;
+    report.title = fmt::format("{} on {}: everything", r.model->title, hardware_label(r));
+    if (format == Format::csv && r.ok()) {
+        report.blocks.push_back(subgraph_table(r));
+        return report;
+    }
+    report.blocks.push_back(
+        Heading{1, fmt::format("COMPREHENSIVE ANALYSIS: {} on {}", r.model->title, hardware_label(r))});
+    const std::vector<std::string> labels = {hardware_label(r)};
+    report.blocks.push_back(
+        verdict_block({std::span(&r, 1), labels, usual_order(std::span(&r, 1), r.conditions.scenario),
+                       a.decision.request.cost, &a.decision}));
+    if (a.decision.request.active())
+        append({"", decision_blocks(a.decision, std::span(&r, 1), labels)}, report);
+    report.blocks.push_back(Heading{3, "Model"});
+    report.blocks.push_back(model_facts(*r.model, std::span(&r, 1)));
+    if (r.device) {
+        report.blocks.push_back(Heading{3, r.device->name});
+        report.blocks.push_back(device_facts(r));
+    }
+    const bool all = view.verbose || format == Format::html;
+    if (r.ok() && all)
+        add_details(a, view, report);
+    else if (r.ok())
+        add_brief(a, view, report);
+    add_findings(r, all ? Detail::all : Detail::brief, report);
+    if (r.ok() && !all)
+        report.blocks.push_back(
+            Paragraph{"--verbose: every subgraph, event, tensor and source, with charts.", Tone::muted});
+    return report;
+}
+
+} // namespace archsim

@@ -1,0 +1,216 @@
+#include "answers/difference/attribution.hpp"
+
+#include "answers/difference/factor_terms.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace archsim {
+
+const FactorInfo& info_of(Factor factor) {
+    static constexpr std::array<FactorInfo, kFactorCount> kInfos = {{
+        {"peak", "peak compute at the precision that runs", "op/s"},
+        {"achieved", "share of the peak that is reached", "1"},
+        {"on_chip", "on-chip data paths", "s"},
+        {"bandwidth", "memory bandwidth", "B/s"},
+        {"bandwidth_share", "share of the memory bandwidth that is reached", "1"},
+        {"memory_bytes", "bytes to and from memory", "B"},
+        {"overlap", "overlap of compute and data movement", "1"},
+        {"fixed_cost", "fixed cost per kernel, layer and inference", "s"},
+        {"host", "operators and transfers on the host", "s"},
+        {"power_limit", "power limit", "1"},
+        {"concurrency", "streams and pipelining", "1"},
+        {"work", "work of the network", "op"},
+        {"kernels", "kernels and layers started", "count"},
+        {"placement", "room on the chip that other blocks leave", "B"},
+        {"operations", "operations executed", "op"},
+        {"operation_energy", "energy per operation", "J/op"},
+        {"control", "instructions and control", "J"},
+        {"near_bytes", "bytes in registers and nearest memory", "B"},
+        {"near_energy", "energy per byte in registers and nearest memory", "J/B"},
+        {"far_bytes", "bytes in shared on-chip memory", "B"},
+        {"far_energy", "energy per byte in shared on-chip memory", "J/B"},
+        {"fabric_bytes", "bytes between processing elements", "B"},
+        {"fabric_energy", "energy per byte between processing elements", "J/B"},
+        {"memory_energy", "energy per byte of external memory", "J/B"},
+        {"static_power", "static power", "W"},
+        {"time", "time", "s"},
+        {"weights", "weights as stored", "B"},
+        {"activations", "activations alive at once", "B"},
+        {"kv_cache", "keys and values", "B"},
+        {"workspace", "largest workspace of a kernel", "B"},
+        {"device_price", "price of device time", "USD/s"},
+        {"electricity", "electricity", "USD"},
+    }};
+    return kInfos[static_cast<std::size_t>(factor)];
+}
+
+namespace {
+
+/// Parts below this share of the values are rounding.
+constexpr double kRoundedShare = 1e-13;
+
+void attribute_memory(const EstimateRecord& a, const EstimateRecord& b, PartSums& sums) {
+    sums.add(kNetwork, Factor::weights, a.weight_bytes - b.weight_bytes);
+    sums.add(kNetwork, Factor::activations, a.activation_bytes - b.activation_bytes);
+    sums.add(kNetwork, Factor::kv_cache, a.kv_cache_bytes - b.kv_cache_bytes);
+    sums.add(kNetwork, Factor::workspace, a.workspace_bytes - b.workspace_bytes);
+}
+
+/// Cost per inference = price of a second of device time x seconds per inference + electricity.
+void attribute_cost(const EstimateRecord& a, const EstimateRecord& b, PartSums& sums) {
+    add_product(kNetwork, 1,
+                {{Factor::device_price, {a.price_per_s, b.price_per_s}},
+                 {Factor::time, {a.seconds_per_inference, b.seconds_per_inference}}},
+                sums);
+    sums.add(kNetwork, Factor::electricity, a.electricity - b.electricity);
+}
+
+using Split = void (*)(const Sides& sides, const Attribution& out, PartSums& sums);
+
+/// How the difference in a metric is taken apart, and whether regions of the network carry it.
+struct Splitter {
+    const Metric* metric;
+    bool by_region;
+    Split split;
+};
+
+constexpr std::array kSplitters = {
+    Splitter{&metric::latency, true,
+             [](const Sides& sides, const Attribution&, PartSums& sums) {
+                 attribute_time(sides, TimeOf::batch, sums);
+             }},
+    // 1 / x - 1 / y = -(x - y) / (x y): the parts of the time per item, scaled.
+    Splitter{&metric::throughput, true,
+             [](const Sides& sides, const Attribution& out, PartSums& sums) {
+                 attribute_time(sides, TimeOf::item, sums);
+                 sums.scale(-out.a_value * out.b_value);
+             }},
+    Splitter{
+        &metric::energy, true,
+        [](const Sides& sides, const Attribution&, PartSums& sums) { attribute_energy(sides, false, sums); }},
+    Splitter{
+        &metric::power, false,
+        [](const Sides& sides, const Attribution&, PartSums& sums) { attribute_energy(sides, true, sums); }},
+    Splitter{&metric::memory, false,
+             [](const Sides& sides, const Attribution&, PartSums& sums) {
+                 attribute_memory(sides.a, sides.b, sums);
+             }},
+    Splitter{&metric::cost, false,
+             [](const Sides& sides, const Attribution&, PartSums& sums) {
+                 attribute_cost(sides.a, sides.b, sums);
+             }},
+};
+
+const Splitter* splitter_of(const Metric& metric) {
+    const auto found = std::find_if(kSplitters.begin(), kSplitters.end(),
+                                    [&](const Splitter& s) { return *s.metric == metric; });
+    return found == kSplitters.end() ? nullptr : &*found;
+}
+
+/// Of the slowest kernel.
+Bound region_bound(const CommonRegion& region, std::size_t index, const GraphRecord& graph) {
+    Bound bound = Bound::compute;
+    double slowest = -1;
+    for (std::uint32_t k : region.subgraphs[index])
+        if (graph.kernels[k].latency_s > slowest) {
+            slowest = graph.kernels[k].latency_s;
+            bound = graph.kernels[k].bound;
+        }
+    return bound;
+}
+
+void add_region_contributions(const Sides& sides, const PartSums& sums, Attribution& out) {
+    for (std::size_t r = 0; r <= out.regions.size(); ++r) {
+        const bool network = r == out.regions.size();
+        const auto& parts = sums.region(network ? kNetwork : r);
+        RegionContribution c;
+        for (std::size_t f = 0; f < kFactorCount; ++f) {
+            c.value += parts[f];
+            if (std::abs(parts[f]) > std::abs(c.main_value)) {
+                c.main_value = parts[f];
+                c.main = static_cast<Factor>(f);
+            }
+        }
+        if (std::abs(c.main_value) <= kRoundedShare * std::max(std::abs(out.a_value), std::abs(out.b_value)))
+            continue;
+        if (!network) {
+            c.region = r;
+            const GraphPair& graphs = sides.graphs[out.regions[r].part];
+            c.a_bound = region_bound(out.regions[r], 0, *graphs.a);
+            c.b_bound = region_bound(out.regions[r], 1, *graphs.b);
+        }
+        out.region_contributions.push_back(c);
+    }
+    std::stable_sort(out.region_contributions.begin(), out.region_contributions.end(),
+                     [](const RegionContribution& x, const RegionContribution& y) {
+                         return std::abs(x.value) > std::abs(y.value);
+                     });
+}
+
+} // namespace
+
+bool can_attribute(const Metric& metric) {
+    return splitter_of(metric) != nullptr;
+}
+
+std::optional<Attribution> attribute(const Sides& sides, const Metric& metric, PartSums& sums) {
+    const Splitter* splitter = splitter_of(metric);
+    const auto x = sides.a.values.find(metric.key), y = sides.b.values.find(metric.key);
+    if (splitter == nullptr || x == sides.a.values.end() || y == sides.b.values.end())
+        return std::nullopt;
+    Attribution out;
+    out.metric = &metric;
+    out.a_value = x->second.value;
+    out.b_value = y->second.value;
+    out.difference = out.a_value - out.b_value;
+    out.regions = sides.regions;
+    splitter->split(sides, out, sums);
+    attribute_displacement(sides, sums);
+    const double scale = std::max(std::abs(out.a_value), std::abs(out.b_value));
+    double explained = 0;
+    for (std::size_t f = 0; f < kFactorCount; ++f) {
+        const auto factor = static_cast<Factor>(f);
+        if (std::abs(sums.total(factor)) <= kRoundedShare * scale)
+            continue;
+        Contribution c;
+        c.factor = factor;
+        c.value = sums.total(factor);
+        explained += c.value;
+        out.contributions.push_back(std::move(c));
+    }
+    std::stable_sort(
+        out.contributions.begin(), out.contributions.end(),
+        [](const Contribution& p, const Contribution& q) { return std::abs(p.value) > std::abs(q.value); });
+    // Rounding goes to the largest part, so that the sum is the difference.
+    out.residual = out.difference - explained;
+    if (!out.contributions.empty())
+        out.contributions.front().value += out.residual;
+    if (splitter->by_region)
+        add_region_contributions(sides, sums, out);
+    return out;
+}
+
+std::optional<Attribution> attribute(const Result& a, const Result& b, const Metric& metric,
+                                     const CostOptions& cost) {
+    if (!value_of(a, metric, cost) || !value_of(b, metric, cost) || !can_attribute(metric))
+        return std::nullopt;
+    const EstimateRecord x = record_of(a, cost, RecordDetail::numbers);
+    const EstimateRecord y = record_of(b, cost, RecordDetail::numbers);
+    const std::array<const Result*, 2> both = {&a, &b};
+    const auto regions = common_regions(both);
+    Sides sides{x, y, {}, regions};
+    for (std::size_t part = 0; part < x.graphs.size(); ++part)
+        sides.graphs.push_back({&x.graphs[part], &y.graphs[part]});
+    PartSums sums(regions.size());
+    auto out = attribute(sides, metric, sums);
+    FactorInputs inputs_a(a, cost), inputs_b(b, cost);
+    for (Contribution& c : out->contributions) {
+        c.a = inputs_a.of(c.factor);
+        c.b = inputs_b.of(c.factor);
+    }
+    return out;
+}
+
+} // namespace archsim

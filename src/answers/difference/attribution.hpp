@@ -1,0 +1,124 @@
+#pragma once
+// Why two estimates differ: the whole difference, split over named causes.
+//
+// The estimate of each device is written as a function of factors (peak rate, share of it that is reached,
+// memory bandwidth, bytes moved, fixed costs, ...). Replacing one factor of A by that of B, averaged over all
+// orders in which the factors can be replaced (Shapley values), gives each factor's part. The parts add up to
+// the difference; A against B is minus B against A; a factor that is equal on both gets nothing.
+
+#include "archsim/compare/metric.hpp"
+#include "archsim/core/export.hpp"
+#include "archsim/core/provenance.hpp"
+#include "result/common_regions.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+enum class Factor : std::uint8_t {
+    // time
+    peak,            ///< operations per second of the engines at the precision that runs
+    achieved,        ///< share of that peak: tile and wave quantisation, array fill, allocation, vector work
+    on_chip,         ///< time that on-chip data paths need
+    bandwidth,       ///< bytes per second of external memory
+    bandwidth_share, ///< share of that which the access patterns reach
+    memory_bytes,    ///< bytes to and from external memory: on-chip capacity, fusion, storage width
+    overlap,         ///< how much of compute, on-chip and memory time runs at once
+    fixed_cost,      ///< per kernel, layer and inference
+    host,            ///< operators and transfers on the host
+    power_limit,     ///< clock lowered to fit the limit
+    concurrency,     ///< time between finished items over latency: streams, cores, pipelining
+    work,            ///< useful operations of the network: differ between models, batches and sizes
+    kernels,         ///< kernels and layers started: fusion, added and removed blocks
+    placement, ///< room on the chip that other, changed blocks leave: what these same kernels cost there
+    // energy
+    operations,       ///< arithmetic operations executed
+    operation_energy, ///< joules per operation
+    control,          ///< instructions, scheduling, coherence, tokens, configuration
+    near_bytes,       ///< bytes in registers, accumulators and the nearest memory
+    near_energy,      ///< joules per such byte
+    far_bytes,        ///< bytes in shared on-chip memory
+    far_energy,       ///< joules per such byte
+    fabric_bytes,     ///< bytes between processing elements, into arrays, through streamers and routing
+    fabric_energy,    ///< joules per such byte
+    memory_energy,    ///< joules per byte of external memory
+    static_power,     ///< watts that flow without work
+    time,             ///< seconds that static power flows, or that energy is spread over
+    // memory
+    weights,
+    activations,
+    kv_cache,
+    workspace,
+    // cost
+    device_price, ///< money per second of device time
+    electricity,  ///< money per inference
+    count_
+};
+inline constexpr std::size_t kFactorCount = static_cast<std::size_t>(Factor::count_);
+
+/// What a factor is called.
+struct FactorInfo {
+    std::string_view name;  ///< JSON key: "bandwidth"
+    std::string_view title; ///< "memory bandwidth"
+    std::string_view unit;  ///< SI unit of its input: "B/s"; "1" for shares
+};
+ARCHSIM_API const FactorInfo& info_of(Factor factor);
+
+/// A fact of the database that an input was computed from.
+struct FactorSource {
+    std::string name;
+    Fact fact;
+    std::string_view unit = {}; ///< of the fact: "J", "W", "B", "s", "Hz", "1"; empty: the name says it
+};
+
+/// A factor's value on one device, over the whole network.
+struct FactorInput {
+    double value = 0; ///< in FactorInfo::unit
+    std::vector<FactorSource> sources;
+};
+
+/// The part of a difference that one factor makes.
+struct Contribution {
+    Factor factor{};
+    double value = 0; ///< part of a - b, in the metric's unit
+    FactorInput a, b;
+};
+
+/// The part of a difference that one region makes.
+struct RegionContribution {
+    std::optional<std::size_t> region; ///< into Attribution::regions; absent: costs of the whole network
+    double value = 0;                  ///< part of a - b
+    Factor main{};                     ///< factor with the largest part in this region
+    double main_value = 0;
+    Bound a_bound = Bound::compute, b_bound = Bound::compute;
+};
+
+/// A difference taken apart: the contributions sum to it.
+struct Attribution {
+    const Metric* metric = nullptr;
+    double a_value = 0, b_value = 0;
+    double difference = 0; ///< a - b
+    /// Largest first; factors whose part is zero are left out. Their values add up to `difference`.
+    std::vector<Contribution> contributions;
+    std::vector<CommonRegion> regions;
+    /// Largest first; they add up to `difference`. Empty for memory, power and cost, which are of the whole
+    /// network.
+    std::vector<RegionContribution> region_contributions;
+    /// What the factored model and the two estimates differ by: rounding only.
+    double residual = 0;
+};
+
+/// True for the metrics whose difference has causes that add up: latency, throughput, energy, power, memory,
+/// cost. Others follow from these (balance is a product: explain energy and latency).
+ARCHSIM_API bool can_attribute(const Metric& metric);
+
+/// Both results must be estimates of one model at the same sizes, with their subgraphs. `metric` is one
+/// that can_attribute. Absent when one of them has no value.
+ARCHSIM_API std::optional<Attribution> attribute(const Result& a, const Result& b, const Metric& metric,
+                                                 const CostOptions& cost = {});
+
+} // namespace archsim

@@ -1,0 +1,273 @@
+#include "answers/difference/difference.hpp"
+
+#include "answers/difference/aligned_regions.hpp"
+#include "archsim/core/finding.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace archsim {
+
+namespace {
+
+using Causes = std::array<double, kFactorCount>;
+
+/// Sums over some regions, while they are made.
+struct PartSum {
+    Causes causes{};
+    DifferencePart part;
+    std::array<double, 2> capacity{}; ///< operations that peak executes in the time
+};
+
+void add(const Causes& causes, PartSum& sum) {
+    for (std::size_t f = 0; f < kFactorCount; ++f)
+        sum.causes[f] += causes[f];
+}
+
+/// `side`: 0 before, 1 after.
+void add(const KernelRecord& kernel, const GraphRecord& graph, std::size_t side, PartSum& sum) {
+    DifferencePart& p = sum.part;
+    const double n = graph.repeat;
+    p.latency_s[side] += n * kernel.latency_s;
+    p.operations[side] += n * kernel.time.operations;
+    p.bytes[side] += n * (kernel.time.bytes + kernel.time.weight_bytes);
+    p.kernels[side] += n * kernel.time.starts;
+    p.energy_j[side] += n * kernel.energy.total();
+    sum.capacity[side] += n * kernel.latency_s * graph.peak;
+}
+
+DifferencePart finished(const PartSum& sum) {
+    DifferencePart p = sum.part;
+    for (std::size_t f = 0; f < kFactorCount; ++f) {
+        p.value += sum.causes[f];
+        if (std::abs(sum.causes[f]) > std::abs(p.main_value)) {
+            p.main_value = sum.causes[f];
+            p.main = static_cast<Factor>(f);
+        }
+    }
+    for (std::size_t side = 0; side < 2; ++side)
+        p.peak_share[side] = sum.capacity[side] > 0 ? p.operations[side] / sum.capacity[side] : 0;
+    return p;
+}
+
+/// "layer3.10" -> "layer*.*"
+std::string with_stars(std::string_view name) {
+    std::string out;
+    for (std::size_t i = 0; i < name.size(); ++i)
+        if (std::isdigit(static_cast<unsigned char>(name[i])) == 0)
+            out += name[i];
+        else if (out.empty() || out.back() != '*')
+            out += '*';
+    return out;
+}
+
+bool is_digits(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// "layer1.0", "encoder_layer_3": one of several of its make.
+bool is_numbered_block(std::string_view level) {
+    const auto at = level.find_last_of("._");
+    return at != std::string_view::npos && at > 0 && is_digits(level.substr(at + 1));
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    while (!text.empty()) {
+        const auto at = std::min(text.find(separator), text.size());
+        if (at > 0)
+            parts.push_back(text.substr(0, at));
+        text.remove_prefix(std::min(text.size(), at + 1));
+    }
+    return parts;
+}
+
+/// Everything about one region that grouping asks for.
+struct RegionView {
+    const CommonRegion* region = nullptr; ///< null: the whole network
+    const GraphPair* graphs = nullptr;
+    Causes causes{};
+
+    Change change() const {
+        if (causes[static_cast<std::size_t>(Factor::placement)] != 0)
+            return Change::displaced;
+        if (region == nullptr || (!region->subgraphs[0].empty() && !region->subgraphs[1].empty()))
+            return Change::kept;
+        return region->subgraphs[1].empty() ? Change::added : Change::removed;
+    }
+    /// Of its kernel with most operations, of the state after the change where there is one.
+    const KernelRecord& largest() const {
+        const std::size_t index = region->subgraphs[0].empty() ? 1 : 0;
+        const GraphRecord& graph = index == 0 ? *graphs->a : *graphs->b;
+        const KernelRecord* found = nullptr;
+        for (std::uint32_t k : region->subgraphs[index])
+            if (found == nullptr || graph.kernels[k].time.operations > found->time.operations)
+                found = &graph.kernels[k];
+        return *found;
+    }
+    std::string kind() const { return region == nullptr ? "whole network" : largest().kind; }
+    std::string block() const { return region == nullptr ? std::string() : block_of(largest().name); }
+    void add_to(PartSum& sum) const {
+        add(causes, sum);
+        if (region == nullptr)
+            return;
+        for (std::uint32_t k : region->subgraphs[0])
+            add(graphs->a->kernels[k], *graphs->a, 1, sum);
+        for (std::uint32_t k : region->subgraphs[1])
+            add(graphs->b->kernels[k], *graphs->b, 0, sum);
+    }
+};
+
+template <class Row>
+void sort_largest_first(std::vector<Row>& rows) {
+    std::stable_sort(rows.begin(), rows.end(), [](const Row& x, const Row& y) {
+        return std::abs(x.part.value) > std::abs(y.part.value);
+    });
+}
+
+std::vector<ClassDifference> by_class(const std::vector<RegionView>& views) {
+    std::map<std::string, PartSum> sums;
+    for (const RegionView& view : views)
+        view.add_to(sums[view.kind()]);
+    std::vector<ClassDifference> out;
+    for (const auto& [kind, sum] : sums) {
+        ClassDifference row{kind, finished(sum), {}};
+        for (std::size_t f = 0; f < kFactorCount; ++f)
+            if (sum.causes[f] != 0)
+                row.causes.emplace_back(static_cast<Factor>(f), sum.causes[f]);
+        std::stable_sort(row.causes.begin(), row.causes.end(), [](const auto& x, const auto& y) {
+            return std::abs(x.second) > std::abs(y.second);
+        });
+        out.push_back(std::move(row));
+    }
+    sort_largest_first(out);
+    return out;
+}
+
+std::vector<BlockDifference> by_block(const std::vector<RegionView>& views) {
+    struct Group {
+        PartSum sum;
+        std::set<std::string> blocks;
+        std::map<std::string, PartSum> kinds;
+    };
+    std::map<std::pair<std::string, Change>, Group> groups;
+    for (const RegionView& view : views) {
+        const std::string block = view.block();
+        // Where names have no levels, and for the whole network, the class says most.
+        Group& group = groups[{block.empty() ? view.kind() : with_stars(block), view.change()}];
+        view.add_to(group.sum);
+        view.add_to(group.kinds[view.kind()]);
+        group.blocks.insert(block.empty() && view.region != nullptr ? view.largest().name : block);
+    }
+    std::vector<BlockDifference> out;
+    for (const auto& [key, group] : groups) {
+        BlockDifference row;
+        row.name =
+            group.blocks.size() == 1 && !group.blocks.begin()->empty() ? *group.blocks.begin() : key.first;
+        row.change = key.second;
+        row.blocks = group.blocks.size();
+        row.part = finished(group.sum);
+        for (const auto& [kind, sum] : group.kinds)
+            if (const DifferencePart part = finished(sum);
+                row.main_kind.empty() || std::abs(part.value) > std::abs(row.main_part.value)) {
+                row.main_kind = kind;
+                row.main_part = part;
+            }
+        out.push_back(std::move(row));
+    }
+    sort_largest_first(out);
+    return out;
+}
+
+/// Value of a factor in what the metric is about: the whole batch for latency, one item for the others.
+/// Records state bytes of an item, and times, operations and kernels of a batch.
+double input_in(const EstimateRecord& record, Factor factor, const Metric& metric) {
+    const auto f = static_cast<std::size_t>(factor);
+    const double value = f < record.inputs.size() ? record.inputs[f] : 0;
+    if (metric == metric::latency)
+        return factor == Factor::memory_bytes ? value * record.batch : value;
+    switch (factor) {
+    case Factor::work:
+    case Factor::kernels:
+    case Factor::on_chip:
+    case Factor::fixed_cost:
+    case Factor::host:
+        return metric == metric::throughput ? value / record.batch : value;
+    default:
+        return value;
+    }
+}
+
+} // namespace
+
+std::string_view name_of(Change change) {
+    static constexpr std::array<std::string_view, kChangeCount> kNames = {"kept", "added", "removed",
+                                                                          "displaced"};
+    return kNames[static_cast<std::size_t>(change)];
+}
+
+std::string block_of(std::string_view name) {
+    std::vector<std::string_view> levels = split(name, '/');
+    if (levels.size() > 1) {
+        levels.pop_back(); // the operator itself
+        for (std::string_view level : levels)
+            if (is_numbered_block(level))
+                return std::string(level);
+        return std::string(levels.front());
+    }
+    // "layer1.0.conv1": up to its first number.
+    const std::vector<std::string_view> parts = split(name, '.');
+    for (std::size_t i = 1; i + 1 < parts.size(); ++i)
+        if (is_digits(parts[i]))
+            return std::string(
+                name.substr(0, static_cast<std::size_t>(parts[i].data() - name.data()) + parts[i].size()));
+    return "";
+}
+
+Difference explain_difference(EstimateRecord before, EstimateRecord after, const Metric& metric) {
+    if (!can_attribute(metric))
+        throw UsageError(
+            fmt::format("--metric {}: its differences have no causes of their own; explain energy or latency",
+                        metric.key));
+    for (const EstimateRecord* side : {&before, &after})
+        if (!side->values.contains(metric.key))
+            throw InputError(
+                fmt::format("{} on {}: no {} to explain", side->model, side->hardware, metric.noun));
+    Difference out;
+    out.sides = {std::move(before), std::move(after)};
+    const EstimateRecord &old = out.sides[0], &now = out.sides[1];
+    const AlignedEstimates aligned = align(now, old);
+    PartSums sums(aligned.regions.size());
+    out.attribution = *attribute(
+        Sides{now, old, aligned.graphs, aligned.regions, displaced_regions(now, old, aligned)}, metric, sums);
+    for (Contribution& c : out.attribution.contributions) {
+        c.a.value = input_in(now, c.factor, metric);
+        c.b.value = input_in(old, c.factor, metric);
+    }
+    out.overlapping = now.values.at(metric.key).interval.overlaps(old.values.at(metric.key).interval);
+    out.aligned = aligned.aligned;
+    for (std::size_t side = 0; side < 2; ++side)
+        for (const GraphRecord& graph : out.sides[side].graphs)
+            out.operators[side] += graph.operators.size();
+    if (out.attribution.region_contributions.empty())
+        return out;
+    std::vector<RegionView> views;
+    for (std::size_t r = 0; r < aligned.regions.size(); ++r)
+        views.push_back(
+            {&out.attribution.regions[r], &aligned.graphs[aligned.regions[r].part], sums.region(r)});
+    views.push_back({nullptr, nullptr, sums.region(kNetwork)});
+    for (const RegionView& view : views)
+        for (double part : view.causes)
+            out.by_change[static_cast<std::size_t>(view.change())] += part;
+    out.classes = by_class(views);
+    out.blocks = by_block(views);
+    return out;
+}
+
+} // namespace archsim

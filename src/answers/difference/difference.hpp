@@ -1,0 +1,79 @@
+#pragma once
+// Why two estimates differ, whatever differs between them: model, version, batch, format, stack, power mode,
+// device. Graphs are aligned operator by operator; kernels that share operators are compared, the others were
+// added or removed. The difference is split over causes, over classes of operators and over blocks of the
+// network; each of the three adds up to it.
+
+#include "answers/difference/attribution.hpp"
+#include "answers/difference/estimate_record.hpp"
+#include "archsim/core/export.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace archsim {
+
+/// Pairs of operators (index of the first list, index of the second) that are the same in both, in the order
+/// of the first. Both keep their order within the pairs, but for operators of one name. Type must be equal;
+/// among such the pairing with most equal names and shapes is taken, so that what was inserted stays alone.
+/// The pairs of (b, a) are those of (a, b), turned.
+ARCHSIM_API std::vector<std::pair<std::uint32_t, std::uint32_t>>
+align_operators(std::span<const OperatorRecord> a, std::span<const OperatorRecord> b);
+
+/// What became of a piece of the network. A displaced one computes what it did, and costs another time or
+/// energy only because added, removed or changed blocks leave it more or less room on the chip.
+enum class Change : std::uint8_t { kept, added, removed, displaced };
+inline constexpr std::size_t kChangeCount = 4;
+ARCHSIM_API std::string_view name_of(Change change);
+
+/// A sum of parts of the difference, with both sides of what it is about. Whole batch, all repeats.
+struct DifferencePart {
+    double value = 0; ///< part of after - before, in the metric's unit
+    Factor main{};    ///< cause with the largest part of it
+    double main_value = 0;
+    std::array<double, 2> latency_s{}, operations{}, bytes{}, kernels{}, energy_j{}; ///< before, after
+    std::array<double, 2> peak_share{}; ///< useful operations over what the peak executes in that time
+};
+
+/// Kernels of one class of operators.
+struct ClassDifference {
+    std::string kind; ///< see operator_class(); "whole network" for costs of none
+    DifferencePart part;
+    std::vector<std::pair<Factor, double>> causes; ///< largest first
+};
+
+/// Blocks of one make: "layer*.*".
+struct BlockDifference {
+    std::string name; ///< numbers of single blocks replaced by *
+    Change change = Change::kept;
+    std::size_t blocks = 0; ///< that it stands for
+    DifferencePart part;
+    std::string main_kind; ///< class of operators with the largest part of it
+    DifferencePart main_part;
+};
+
+/// A difference taken apart.
+struct Difference {
+    std::array<EstimateRecord, 2> sides;          ///< before, after
+    Attribution attribution;                      ///< of after (a) against before (b)
+    bool overlapping = false;                     ///< the 90 % intervals of the two values
+    std::array<std::size_t, 2> operators{};       ///< with work
+    std::size_t aligned = 0;                      ///< operators that both have
+    std::array<double, kChangeCount> by_change{}; ///< by Change: part of these kernels
+    std::vector<ClassDifference> classes;         ///< largest part first; empty for memory, power and cost
+    std::vector<BlockDifference> blocks;          ///< likewise
+};
+
+/// The block that an operator lies in, by its name: "/layer1/layer1.0/conv1/Conv" is in "layer1.0"; empty
+/// where names have no levels.
+ARCHSIM_API std::string block_of(std::string_view operator_name);
+
+/// Takes a difference apart. Throws UsageError for a metric whose differences have no causes of their own
+/// (see can_attribute), InputError where one side has no value of it.
+ARCHSIM_API Difference explain_difference(EstimateRecord before, EstimateRecord after, const Metric& metric);
+
+} // namespace archsim

@@ -1,0 +1,35 @@
+#pragma once
+// A difference in words and tables, shared by what explains one and what checks one.
+
+#include "answers/difference/difference.hpp"
+#include "answers/difference/difference_report.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// What tells two estimates apart ("resnet18", "batch 8") and what they share ("H100, fp16, batch 1").
+struct SideLabels {
+    std::array<std::string, 2> side; ///< before, after
+    std::string common;
+};
+SideLabels labels_of(const EstimateRecord& before, const EstimateRecord& after);
+
+/// "resnet34 is 1.71x slower than resnet18: ..., +108 us.", the cause that carries most of it, what both
+/// share, and whether the intervals overlap.
+/// `odds`: that the better one by the estimates is, where it is known.
+std::vector<std::string> difference_lines(const Difference& difference, const SideLabels& labels,
+                                          std::optional<double> odds = std::nullopt);
+/// One sentence per group of blocks that matters: "8 blocks layer*.* added: +107 us, of which ..."
+Bullets block_sentences(const Difference& difference);
+/// Parts below `folded` of the largest are one row.
+Table cause_table(const Difference& difference, const SideLabels& labels, double folded);
+Table block_table(const Difference& difference, int top);
+Table class_table(const Difference& difference, int top);
+/// From before to after, one step per cause.
+Chart difference_chart(const Difference& difference, const SideLabels& labels);
+
+} // namespace archsim

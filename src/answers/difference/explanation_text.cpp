@@ -1,0 +1,172 @@
+#include "answers/difference/explanation_text.hpp"
+
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+/// What each factor says about two devices {a} and {b} with the values {x} and {y}.
+constexpr std::array<std::string_view, kFactorCount> kSentences = {
+    "{a} can execute {x} at the precision it runs in, {b} {y}",
+    "{a} turns {x} of its peak into useful work while it computes, {b} {y}",
+    "on-chip data paths are busy for {x} on {a} and {y} on {b}",
+    "{a} reaches {x} of memory bandwidth in long streams, {b} {y}",
+    "the accesses of this network reach {x} of that bandwidth on {a}, {y} on {b}",
+    "{a} moves {x} to and from external memory, {b} {y}",
+    "running compute and data movement at once saves {x} of their time on {a}, {y} on {b}",
+    "starting kernels, layers and the inference take {x} on {a}, {y} on {b}",
+    "operators and transfers on the host take {x} on {a}, {y} on {b}",
+    "the power limit leaves {x} of the clock on {a}, {y} on {b}",
+    "an item finishes every {x} of the latency on {a}, every {y} on {b}",
+    "{a} has {x}, {b} {y}",
+    "{a} starts {x} kernels or layers, {b} {y}",
+    "the network wants room on the chip for {x} of weights on {a}, {y} on {b}",
+    "{a} executes {x}, {b} {y}",
+    "a multiply-accumulate costs {x} on {a}, {y} on {b}",
+    "instructions, scheduling and control take {x} on {a}, {y} on {b}",
+    "registers and the nearest memory pass {x} on {a}, {y} on {b}",
+    "each such byte costs {x} on {a}, {y} on {b}",
+    "shared on-chip memory passes {x} on {a}, {y} on {b}",
+    "each byte of shared on-chip memory costs {x} on {a}, {y} on {b}",
+    "{x} pass between processing elements, streamers and routing on {a}, {y} on {b}",
+    "each byte between processing elements costs {x} on {a}, {y} on {b}",
+    "each byte of external memory costs {x} on {a}, {y} on {b}",
+    "{a} draws {x} without doing work, {b} {y}",
+    "an inference occupies {a} for {x}, {b} for {y}",
+    "weights take {x} on {a}, {y} on {b}",
+    "activations alive at once take {x} on {a}, {y} on {b}",
+    "keys and values take {x} on {a}, {y} on {b}",
+    "the largest workspace takes {x} on {a}, {y} on {b}",
+    "device time costs {x} on {a}, {y} on {b}",
+    "electricity costs {x} per inference on {a}, {y} on {b}",
+};
+
+std::string change_text(const Metric& metric, double value, const std::string& a) {
+    return fmt::format("this alone is {} {} {} on {}", format_value(metric, std::abs(value)),
+                       value > 0 ? "more" : "less", metric.noun, a);
+}
+
+} // namespace
+
+std::string signed_value(const Metric& metric, double value) {
+    return (value > 0 ? "+" : value < 0 ? "-" : "") + format_value(metric, std::abs(value));
+}
+
+Column bar_column() {
+    return {"less   |   more", "", "bar"};
+}
+
+Cell bar_cell(double value, double largest) {
+    constexpr int kHalf = 7;
+    const int length = largest > 0 ? static_cast<int>(std::lround(kHalf * std::abs(value) / largest)) : 0;
+    const std::string bar(static_cast<std::size_t>(length), value < 0 ? '-' : '+');
+    const std::string space(static_cast<std::size_t>(kHalf - length), ' ');
+    return {value < 0 ? space + bar + "|" : std::string(kHalf, ' ') + "|" + bar};
+}
+
+Table contribution_table(const Attribution& x, std::string title, const std::array<AttributedSide, 2>& sides,
+                         double folded) {
+    Table table;
+    table.title = std::move(title);
+    table.columns = {{"Cause", "", "factor"}, {"Part", "", "value", Align::right}, bar_column()};
+    for (const AttributedSide& side : sides)
+        table.columns.push_back({side.label, "", side.key, Align::right});
+    const double largest = x.contributions.empty() ? 0 : std::abs(x.contributions.front().value);
+    const auto add = [&](Cell name, double value, Cell bar, const std::array<Cell, 2>& of_sides) {
+        Cell part{signed_value(*x.metric, value), value, name.tone};
+        table.rows.push_back({std::move(name), std::move(part), std::move(bar), of_sides[0], of_sides[1]});
+    };
+    double rest = 0;
+    int small = 0;
+    for (const Contribution& p : x.contributions) {
+        if (std::abs(p.value) < folded * std::max(std::abs(x.difference), largest)) {
+            rest += p.value;
+            ++small;
+            continue;
+        }
+        const auto input = [&](const AttributedSide& side) {
+            const double value = side.minuend ? p.a.value : p.b.value;
+            return Cell{input_text(p.factor, value), value};
+        };
+        add({std::string(info_of(p.factor).title)}, p.value, bar_cell(p.value, largest),
+            {input(sides[0]), input(sides[1])});
+    }
+    if (small > 0)
+        add({fmt::format("{} part{} under 1 %", small, small == 1 ? "" : "s")}, rest, bar_cell(rest, largest),
+            {});
+    const auto whole = [&](const AttributedSide& side) {
+        const double value = side.minuend ? x.a_value : x.b_value;
+        return Cell{format_value(*x.metric, value), value};
+    };
+    add({"sum", {}, Tone::strong}, x.difference, {}, {whole(sides[0]), whole(sides[1])});
+    table.notes.emplace_back(
+        "Each part is a Shapley value: the contribution of this cause alone, averaged over "
+        "all orders of changing the causes.");
+    return table;
+}
+
+std::string input_text(Factor factor, double value) {
+    const std::string_view unit = info_of(factor).unit;
+    if (unit == "1")
+        return format_percent(value);
+    if (value == 0)
+        return "none";
+    if (unit == "s")
+        return format_time(value);
+    if (unit == "B")
+        return format_bytes(value);
+    if (unit == "B/s")
+        return std::isinf(value) ? "no external memory" : format_bytes(value) + "/s";
+    if (unit == "J")
+        return format_energy(value);
+    if (unit == "W")
+        return format_power(value);
+    if (unit == "op")
+        return format_count(value) + " operations";
+    if (unit == "op/s")
+        return format_number(value / 1e12) + " TOPS";
+    if (unit == "count")
+        return value == std::round(value) ? fmt::format("{:.0f}", value) : format_number(value);
+    if (unit == "J/B" || unit == "J/op")
+        return format_number(value * 1e12) + " pJ";
+    if (unit == "USD/s")
+        return fmt::format("${}/h", format_number(value * 3600));
+    return fmt::format("${} per million", format_number(value * 1e6));
+}
+
+std::string cause_text(const Contribution& c, const std::string& a, const std::string& b) {
+    return fmt::format(fmt::runtime(kSentences[static_cast<std::size_t>(c.factor)]), fmt::arg("a", a),
+                       fmt::arg("b", b), fmt::arg("x", input_text(c.factor, c.a.value)),
+                       fmt::arg("y", input_text(c.factor, c.b.value)));
+}
+
+std::string contribution_sentence(const Contribution& c, const Metric& metric, const std::string& a,
+                                  const std::string& b) {
+    const std::string text = cause_text(c, a, b);
+    return fmt::format("{}: {}; {}.", info_of(c.factor).title, text, change_text(metric, c.value, a));
+}
+
+std::vector<const RegionContribution*> carrying(const Attribution& attribution, double share) {
+    std::vector<const RegionContribution*> list;
+    double sum = 0;
+    for (const RegionContribution& r : attribution.region_contributions) {
+        if (attribution.difference == 0 || sum / attribution.difference >= share)
+            break;
+        if (r.value * attribution.difference <= 0)
+            continue;
+        list.push_back(&r);
+        sum += r.value;
+    }
+    return list;
+}
+
+} // namespace archsim

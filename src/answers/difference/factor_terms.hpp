@@ -1,0 +1,130 @@
+#pragma once
+// Estimates as sums of terms, each a function of few factors. Shapley values are linear in the function and
+// give nothing to factors that a term does not depend on, so each term is split over its own factors only.
+
+#include "answers/difference/attribution.hpp"
+#include "answers/difference/estimate_record.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace archsim {
+
+inline constexpr std::size_t kNetwork = static_cast<std::size_t>(-1); ///< "region" of whole-network terms
+
+/// Sums of parts by factor, and by region and factor.
+class PartSums {
+  public:
+    explicit PartSums(std::size_t regions) : by_region_(regions + 1) {}
+
+    void add(std::size_t region, Factor factor, double value) {
+        total_[static_cast<std::size_t>(factor)] += value;
+        row(region)[static_cast<std::size_t>(factor)] += value;
+    }
+    double total(Factor factor) const { return total_[static_cast<std::size_t>(factor)]; }
+    const std::array<double, kFactorCount>& region(std::size_t region) const {
+        return by_region_[region == kNetwork ? by_region_.size() - 1 : region];
+    }
+    /// Gives what `from` has of a region to `to`; its amount.
+    double move(std::size_t region, Factor from, Factor to) {
+        const double value = row(region)[static_cast<std::size_t>(from)];
+        if (value != 0) {
+            add(region, from, -value);
+            row(region)[static_cast<std::size_t>(from)] = 0; // without rounding
+            add(region, to, value);
+        }
+        return value;
+    }
+    void scale(double factor) {
+        for (double& x : total_)
+            x *= factor;
+        for (auto& one : by_region_)
+            for (double& x : one)
+                x *= factor;
+    }
+
+  private:
+    std::array<double, kFactorCount>& row(std::size_t region) {
+        return by_region_[region == kNetwork ? by_region_.size() - 1 : region];
+    }
+    std::array<double, kFactorCount> total_{};
+    std::vector<std::array<double, kFactorCount>> by_region_;
+};
+
+/// Two values of one factor.
+struct Pair {
+    double a = 0, b = 0;
+    double of(bool first) const { return first ? a : b; }
+    bool equal() const { return a == b; }
+    /// A device without the quantity (NaN) has no rate of its own: the other's stands in.
+    void complete(double otherwise) {
+        if (std::isnan(a))
+            a = std::isnan(b) ? otherwise : b;
+        if (std::isnan(b))
+            b = a;
+    }
+};
+
+/// Splits scale x product of the pairs.
+void add_product(std::size_t region, double scale, const std::vector<std::pair<Factor, Pair>>& factors,
+                 PartSums& sums);
+
+/// Splits any function of the listed factors; `f(first)` gets for each of them which side it is on.
+void add_function(std::size_t region, const std::vector<Factor>& factors,
+                  const std::function<double(std::uint32_t mask)>& f, PartSums& sums);
+
+/// One graph on both sides. A side that lacks it has a record without kernels.
+struct GraphPair {
+    const GraphRecord *a = nullptr, *b = nullptr;
+};
+
+/// Two estimates set against each other: regions hold kernels of the graphs of A (index 0) and B (index 1),
+/// either of which may be none.
+struct Sides {
+    const EstimateRecord &a, &b;
+    std::vector<GraphPair> graphs; ///< by CommonRegion::part
+    const std::vector<CommonRegion>& regions;
+    /// By region: it computes the same on both sides in as many kernels, while others do not. Empty: none
+    /// does.
+    const std::vector<bool> displaced = {};
+};
+
+// Parts, one file each.
+
+/// What time is taken apart: that of one batch, or the time between finished items.
+enum class TimeOf : std::uint8_t { batch, item };
+void attribute_time(const Sides& sides, TimeOf time, PartSums& sums);
+/// Energy of one inference; with `per_second` over the interval between inferences: power.
+void attribute_energy(const Sides& sides, bool per_second, PartSums& sums);
+
+/// What displaced regions cost more or less goes to Factor::placement, but for what clocks, prices and
+/// streams make of it.
+void attribute_displacement(const Sides& sides, PartSums& sums);
+
+/// The difference in a metric, by factor and by region, without inputs. Absent where one side has no value or
+/// the metric has no causes of its own.
+std::optional<Attribution> attribute(const Sides& sides, const Metric& metric, PartSums& sums);
+
+/// Values and sources of factors on one device. What they share is summed once, when it is first asked for.
+class FactorInputs {
+  public:
+    /// Both must outlive it.
+    FactorInputs(const Result& result, const CostOptions& cost);
+    ~FactorInputs();
+    FactorInput of(Factor factor);
+
+  private:
+    struct Totals;
+    const Totals& totals();
+    void fill_time(Factor factor, FactorInput& out);
+
+    const Result& result_;
+    const CostOptions& cost_;
+    std::unique_ptr<Totals> totals_;
+};
+
+} // namespace archsim

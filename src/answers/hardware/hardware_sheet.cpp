@@ -1,0 +1,157 @@
+// One device with every number and source, and the outcome of a check, as report blocks.
+
+#include "answers/hardware/hardware_list.hpp"
+#include "answers/hardware/list_verdicts.hpp"
+#include "answers/hardware/sheet_text.hpp"
+#include "report/blocks/cells.hpp"
+#include "report/blocks/number_format.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+/// "/dram/bandwidth" -> "dram bandwidth"; array items by their name where they have one.
+std::string field_text(const std::string& pointer, const Device& device) {
+    std::vector<std::string> steps = pointer_steps(pointer);
+    const auto name_item = [&](const auto& items) {
+        const auto index = static_cast<std::size_t>(std::stoul(steps[1]));
+        if (index < items.size())
+            steps[1] = items[index].name;
+    };
+    if (steps.size() > 1 && steps[0] == "engines")
+        name_item(device.engines);
+    else if (steps.size() > 1 && steps[0] == "memory")
+        name_item(device.memory);
+    else if (steps.size() > 1 && steps[0] == "power_modes")
+        name_item(device.power_modes);
+    return joined(steps, " / ");
+}
+
+Facts identity_of(const Device& device, const std::string& mode) {
+    Facts facts;
+    const auto add = [&](std::string name, std::string value) {
+        if (!value.empty())
+            facts.items.push_back({std::move(name), std::move(value)});
+    };
+    add("Name", device.name);
+    add("Family", std::string(title_of(device.family)));
+    add("Vendor", device.vendor);
+    add("Architecture", device.codename);
+    add("Generation", device.generation);
+    add("Year", device.year > 0 ? std::to_string(device.year) : "");
+    add("Aliases", joined(device.aliases));
+    std::vector<std::string> modes;
+    for (const PowerMode& candidate : device.power_modes)
+        modes.push_back(candidate.name + (candidate.name == mode ? " (chosen)" : ""));
+    add("Power modes", joined(modes));
+    add("Software stacks", joined(device.runtimes));
+    add("Default stack", device.default_runtime);
+    add("Host processor", device.host);
+    add("File", device.file);
+    return facts;
+}
+
+/// What a buyer or an estimate would like to know and the entry does not say.
+std::vector<std::string> not_stated(const Device& device) {
+    std::vector<std::string> absent;
+    const auto need = [&](bool stated, const char* what) {
+        if (!stated)
+            absent.emplace_back(what);
+    };
+    need(device.clock_base.known() || device.clock_boost.known(), "clocks");
+    need(!device.memory.empty(), "on-chip memory");
+    need(device.dram.has_value(), "DRAM");
+    need(!device.dram || device.dram->achievable_fraction.known(), "achievable share of the DRAM bandwidth");
+    need(device.tdp.known(), "power limit");
+    need(device.idle.known(), "idle power");
+    need(device.family.row().is_host || device.host_link_bandwidth.known() || !device.host_link_type.empty(),
+         "host link");
+    need(device.link_bandwidth.known(), "chip-to-chip bandwidth");
+    const auto need_price = [&](const std::optional<Price>& price, const char* what) {
+        if (price && !price->amount.known())
+            absent.push_back(fmt::format("{} ({}, {})", what, price->amount.note, price->date));
+        else
+            need(price.has_value(), what);
+    };
+    need_price(device.list_price, "list price");
+    need_price(device.cloud_price, "price per hour");
+    return absent;
+}
+
+Table peak_table(const Device& device) {
+    Table table;
+    table.title = "Dense peaks: units x operations per clock x clock";
+    table.columns = {{"Engines", "", "engines"},
+                     {"Format", "", "format"},
+                     {"Peak", "TOPS", "peak_ops_per_s", Align::right},
+                     {"Ridge", "ops/byte", "ridge_ops_per_byte", Align::right}};
+    const double bandwidth = device.dram ? device.dram->bandwidth.value_or(0) : 0;
+    for (const EngineClass kind : {EngineClass::matrix, EngineClass::vector, EngineClass::special})
+        for (const Precision precision : kPrecisions) {
+            const double peak = device.peak(kind, precision);
+            if (peak <= 0)
+                continue;
+            const double ridge = bandwidth > 0 ? peak / bandwidth : 0;
+            table.rows.push_back({{std::string(name_of(kind))},
+                                  {std::string(name_of(precision))},
+                                  cell_in(1e12, peak),
+                                  {ridge > 0 ? format_number(ridge) : "-", ridge}});
+        }
+    return table;
+}
+
+} // namespace
+
+Report describe(const DeviceSheet& sheet, PlainView, Format) {
+    const Device& device = *sheet.choice.device;
+    Report report;
+    report.title = device.id;
+    report.blocks.push_back(Heading{1, device.id});
+    report.blocks.push_back(Takeaway{verdict_lines(sheet)});
+    report.blocks.push_back(identity_of(device, sheet.choice.power_mode));
+    report.blocks.push_back(peak_table(device));
+    const auto field = [&](const std::string& pointer) { return field_text(pointer, device); };
+    report.blocks.push_back(fact_table(sheet.facts, field));
+    std::vector<std::string> assumed;
+    for (const StatedFact& fact : sheet.facts)
+        if (fact.kind == SourceKind::assumed)
+            assumed.push_back(field(fact.where));
+    if (!assumed.empty())
+        report.blocks.push_back(Paragraph{"Assumed: " + joined(assumed) + "."});
+    if (const auto absent = not_stated(device); !absent.empty())
+        report.blocks.push_back(Paragraph{"Not stated: " + joined(absent) + "."});
+    if (!device.notes.empty())
+        report.blocks.push_back(Bullets{device.notes});
+    for (const Finding& finding : device.findings)
+        report.blocks.push_back(Paragraph{to_string(finding), Tone::bad});
+    return report;
+}
+
+Report describe(const HardwareCheck& check, PlainView, Format) {
+    Report report;
+    report.title = "Check of " + check.path;
+    report.blocks.push_back(Takeaway{verdict_lines(check)});
+    for (const Finding& finding : check.findings)
+        report.blocks.push_back(
+            Paragraph{fmt::format("{}: {}", name_of(finding.severity), to_string(finding)), Tone::bad});
+    Facts facts;
+    facts.items.push_back({"Checked", check.path});
+    if (check.devices > 0)
+        facts.items.push_back(
+            {"Devices", fmt::format("{}, {} numbers ({})", check.devices, check.device_sources.total(),
+                                    counts_text(check.device_sources))});
+    if (check.runtimes > 0)
+        facts.items.push_back({"Software stacks", fmt::format("{}, {} numbers ({})", check.runtimes,
+                                                              check.runtime_sources.total(),
+                                                              counts_text(check.runtime_sources))});
+    facts.items.push_back({"Findings", std::to_string(check.findings.size())});
+    report.blocks.push_back(std::move(facts));
+    return report;
+}
+
+} // namespace archsim

@@ -1,0 +1,118 @@
+#include "answers/hardware/limits_of_belief.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <set>
+#include <string>
+
+namespace archsim {
+
+namespace {
+
+std::string width(const Spread& spread) {
+    return fmt::format("{:.2f} to {:.2f}", spread.low, spread.high);
+}
+
+std::string_view words_of(const BeliefRow& row) {
+    if (row.projected)
+        return "projected";
+    switch (row.evidence) {
+    case Evidence::device:
+        return "measured on this device";
+    case Evidence::stack:
+        return "stack fitted on its kin";
+    case Evidence::none:
+        return "measured, not fitted";
+    }
+    return "";
+}
+
+Table family_table(Family family, const std::vector<BeliefRow>& rows) {
+    Table table;
+    table.columns = {{"Device", "", "hardware"},
+                     {"Stack", "", "runtime"},
+                     {"Basis", "", "belief"},
+                     {"Time", "measured / estimated, 90 %", "latency_width"},
+                     {"Energy", "measured / estimated, 90 %", "energy_width"},
+                     {"What the width comes from", "", "basis"}};
+    for (const BeliefRow& row : rows)
+        if (row.device->family == family)
+            table.rows.push_back({{row.device->id},
+                                  {row.runtime->id},
+                                  {std::string(words_of(row)), {}, row.projected ? Tone::muted : Tone::plain},
+                                  {width(row.latency), row.latency.high / row.latency.low},
+                                  {row.energy_known ? width(row.energy) : std::string("no energy")},
+                                  {std::string(row.latency.basis)}});
+    return table;
+}
+
+/// "12 of 19 devices are measured or of a measured kind; projected: A, B."
+std::string summary(Family family, const std::vector<BeliefRow>& rows) {
+    std::vector<std::string> projected;
+    std::set<std::string> stacks;
+    std::size_t all = 0;
+    for (const BeliefRow& row : rows) {
+        if (row.device->family != family)
+            continue;
+        ++all;
+        if (row.projected)
+            projected.push_back(row.device->id);
+        else
+            stacks.insert(row.runtime->id);
+    }
+    std::string text = fmt::format("{} of {} devices stand on measurements of themselves or of their kind",
+                                   all - projected.size(), all);
+    if (!stacks.empty())
+        text += fmt::format(", under {}", fmt::join(stacks, ", "));
+    if (!projected.empty())
+        text += fmt::format("; projected: {}", fmt::join(projected, ", "));
+    return text + ".";
+}
+
+} // namespace
+
+std::vector<BeliefRow> beliefs(const HardwareDatabase& database, const UncertaintyTable& table) {
+    std::vector<BeliefRow> rows;
+    std::vector<Finding> findings;
+    for (const auto& device : database.all_devices(findings)) {
+        if (device->default_runtime.empty())
+            continue;
+        BeliefRow row;
+        row.device = device;
+        row.runtime = database.runtime(device->default_runtime);
+        row.evidence = table.evidence(*device, *row.runtime, SpreadOf::latency);
+        row.projected = !table.measured(*device, *row.runtime);
+        row.latency = table.spread(SpreadOf::latency, *device, *row.runtime);
+        row.energy = table.spread(SpreadOf::energy, *device, *row.runtime);
+        row.energy_known = device->active_idle.known() || device->tdp.known();
+        rows.push_back(std::move(row));
+    }
+    std::stable_sort(rows.begin(), rows.end(), [](const BeliefRow& a, const BeliefRow& b) {
+        return std::pair(a.device->family, a.device->id) < std::pair(b.device->family, b.device->id);
+    });
+    return rows;
+}
+
+Report describe(const std::vector<BeliefRow>& rows) {
+    Report report;
+    report.title = "Limits of belief";
+    report.blocks.emplace_back(Heading{1, report.title});
+    report.blocks.emplace_back(Paragraph{
+        "The evidence behind an estimate, per device under its default software stack, and the factors of "
+        "the "
+        "estimate between which a measurement lies with nominal 90 % probability (compute-bound networks). A "
+        "projection has no measurement of its device under its stack, nor of a device whose parameters the "
+        "stack shares with it: comparisons show it with its rank in brackets and do not rank it."});
+    for (const Family family : families()) {
+        if (std::none_of(rows.begin(), rows.end(),
+                         [&](const BeliefRow& row) { return row.device->family == family; }))
+            continue;
+        report.blocks.emplace_back(Heading{2, std::string(title_of(family))});
+        report.blocks.emplace_back(Paragraph{summary(family, rows)});
+        report.blocks.emplace_back(family_table(family, rows));
+    }
+    return report;
+}
+
+} // namespace archsim

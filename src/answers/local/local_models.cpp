@@ -1,0 +1,444 @@
+#include "answers/local/local_models.hpp"
+
+#include "answers/local/llama_command.hpp"
+#include "answers/local/llama_memory.hpp"
+#include "archsim/core/finding.hpp"
+#include "core/data_dir.hpp"
+#include "map/sharding.hpp"
+#include "session/generation/language_model.hpp"
+#include "session/generation/step.hpp"
+#include "session/gigabytes.hpp"
+#include "session/graph_run.hpp"
+#include "session/prepared.hpp"
+#include "session/server/servers.hpp"
+#include "session/usual_precision.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cmath>
+#include <set>
+#include <thread>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::int64_t kAnswer = 128, kShortestContext = 256;
+constexpr std::string_view kLlamaCpp = "llama.cpp";
+// Tokens of a prompt that are read together (llama.cpp, tools/server/README.md: --ubatch-size, 512).
+constexpr std::int64_t kChunk = 512;
+
+bool is_asked(const CatalogueEntry& entry, LocalKind kind) {
+    static constexpr std::string_view kVision[] = {"image-classification",  "object-detection",
+                                                   "instance-segmentation", "semantic-segmentation",
+                                                   "pose-estimation",       "video-classification"};
+    if (kind == LocalKind::language)
+        return entry.task == "text-generation" && entry.kind == "decoder-lm";
+    if (kind == LocalKind::speech)
+        return entry.task == "speech-recognition";
+    return std::find(std::begin(kVision), std::end(kVision), entry.task) != std::end(kVision);
+}
+
+/// Prompt and token of a model on one machine, whether or not its memory holds it.
+struct Passes {
+    Estimate first, token;
+    MemoryEstimate memory; ///< of the pass that needs most, at the end of the context
+    bool fits = false;
+    std::int64_t layers = 0; ///< 0: the model does not say
+    /// Of the experts of all layers: bytes of weights, and their part of the two times.
+    double expert_bytes = 0, expert_first_s = 0, expert_token_s = 0;
+};
+
+/// Which subgraphs multiply by weights of experts.
+std::vector<bool> subgraphs_of_experts(const NetworkWork& work) {
+    std::vector<bool> of(work.partition != nullptr ? work.partition->subgraphs.size() : 0);
+    for (const SubgraphWork& sub : work.subgraphs)
+        for (const OperatorUse& use : sub.operators)
+            if (sub.index < of.size() && use.op != nullptr && is_of_experts(*use.op))
+                of[sub.index] = true;
+    return of;
+}
+
+/// Part of a network's weights that are of experts.
+double expert_share(const ShapedGraph& graph) {
+    std::vector<bool> of_experts(graph.tensors.size());
+    for (const Operator& op : graph.operators)
+        for (const TensorId in : op.inputs)
+            if (in != kNoTensor && is_of_experts(op))
+                of_experts[in] = true;
+    double experts = 0, all = 0;
+    for (std::size_t i = 0; i < graph.tensors.size(); ++i)
+        if (graph.tensors[i].constant || graph.tensors[i].role == TensorRole::initializer) {
+            all += graph.tensors[i].elements();
+            experts += of_experts[i] ? graph.tensors[i].elements() : 0;
+        }
+    return all > 0 ? experts / all : 0;
+}
+
+/// Their part of the time of a pass.
+double expert_seconds(const NetworkWork& work, const Estimate& e) {
+    const std::vector<bool> of = subgraphs_of_experts(work);
+    double seconds = 0;
+    for (const SubgraphEstimate& sub : e.subgraphs)
+        if (sub.index < of.size() && of[sub.index])
+            seconds += sub.latency_s;
+    return std::min(seconds, e.latency_s);
+}
+
+class LocalRunner {
+  public:
+    LocalRunner(const Session& session, LocalAnswer& answer, std::string stack, std::string host_stack)
+        : session_(session), answer_(answer), request_(answer.request), stack_(std::move(stack)),
+          host_stack_(std::move(host_stack)) {}
+
+    /// All formats of one model.
+    std::vector<LocalModel> run(const CatalogueEntry& entry) const {
+        std::vector<LocalModel> out;
+        std::optional<Model> model;
+        const std::vector<std::string> one = {"usual"};
+        for (const std::string& format : request_.kind != LocalKind::language ? one : request_.formats) {
+            LocalModel& row = out.emplace_back();
+            row.name = entry.name;
+            row.format = format;
+            row.parameters = entry.published ? entry.published->parameters : 0;
+            try {
+                if (!surely_too_large(row)) {
+                    if (!model)
+                        model = session_.load(entry.name);
+                    request_.kind != LocalKind::language ? look(*model, row) : answer(*model, row);
+                }
+            } catch (const Error& problem) {
+                row.runs = false;
+                row.reason = problem.what();
+            }
+            row.too_slow = row.runs && row.output.per_s < request_.least_tokens_per_s;
+        }
+        return out;
+    }
+
+  private:
+    Conditions conditions(const std::string& stack, const std::string& format) const {
+        Conditions c;
+        c.stack = stack;
+        c.keep_subgraphs = true; // lanes, for intervals
+        c.precision = precision_named(format);
+        return c;
+    }
+
+    /// By the published parameters alone, without a look at the model: more than device and host hold.
+    bool surely_too_large(LocalModel& row) const {
+        if (request_.kind != LocalKind::language || row.parameters <= 0 || capacity() <= 0)
+            return false;
+        // A 16-bit request takes a checkpoint as it is stored, perhaps in 4 bits a weight.
+        const double asked = bytes_of(precision_named(row.format).weights);
+        const double least = row.parameters * (asked == 2 ? bytes_of(Precision::fp4) : asked);
+        if (least <= capacity() + (request_.host.empty() ? 0 : host_capacity()))
+            return false;
+        row.memory_bytes = least;
+        row.capacity_bytes = capacity();
+        row.reason = fmt::format("{} of weights at least, {} of memory", gigabytes_text(least),
+                                 gigabytes_text(capacity() + (request_.host.empty() ? 0 : host_capacity())));
+        return true;
+    }
+
+    double capacity() const {
+        return session_.machine(answer_.device, stack_only(stack_))->memory_capacity_bytes;
+    }
+    double host_capacity() const {
+        return request_.host_memory_bytes > 0
+                   ? request_.host_memory_bytes
+                   : session_.machine(answer_.host, stack_only(host_stack_))->memory_capacity_bytes;
+    }
+    static Conditions stack_only(const std::string& stack) {
+        Conditions c;
+        c.stack = stack;
+        return c;
+    }
+
+    std::optional<Passes> passes(const Model& model, const std::string& device, const std::string& stack,
+                                 const std::string& format, LocalModel& row) const {
+        const auto language = model.prepared->language(model, {});
+        Result made = asked(nullptr, device, settled(conditions(stack, format), {.prompt = Prompt{}}));
+        auto runner = make_runner(session_, *language, made);
+        if (!runner) {
+            row.reason = made.estimate.reason;
+            return std::nullopt;
+        }
+        Passes out;
+        const std::int64_t context = request_.context;
+        if (const auto& lm = language->bound(1, 1, context - 1)->model().info.language_model) {
+            out.layers = static_cast<std::int64_t>(lm->layers);
+            if (lm->max_context > 0 && static_cast<double>(context) > lm->max_context) {
+                row.reason = fmt::format("limited to a context of {:.0f}", lm->max_context);
+                return std::nullopt;
+            }
+        }
+        const std::int64_t chunk = std::min(kChunk, context - kAnswer);
+        const Estimate piece = runner->price(*runner->work(1, chunk, context - chunk)),
+                       last = runner->decode(1, context - 1, context);
+        out.fits = piece.status == Status::ok && last.status == Status::ok;
+        runner->ignore_capacity();
+        out.memory = piece.memory.peak_bytes > last.memory.peak_bytes ? piece.memory : last.memory;
+        if (const auto& lm = language->bound(1, 1, context - 1)->model().info.language_model;
+            lm && server_memory(runner->machine(), data_table("servers.json")).every_logit) {
+            MemoryEstimate& m = out.memory;
+            const double held = m.weight_bytes + m.kv_cache_bytes;
+            m.peak_bytes = held + std::max(m.peak_bytes - held, llama_output_bytes(*lm, chunk));
+            out.fits = out.fits && (m.capacity_bytes <= 0 || m.peak_bytes <= m.capacity_bytes);
+        }
+        out.token = runner->decode(1, context - 1, context, true);
+        out.first = runner->prefill(1, context - kAnswer, context, true);
+        for (Estimate* e : {&out.token, &out.first})
+            if (e->status != Status::ok) {
+                row.reason = e->reason;
+                return std::nullopt;
+            }
+        if (has_experts(runner->model().bound(1, 1, context - 1)->graph()))
+            add_experts(*runner, out);
+        return out;
+    }
+
+    void add_experts(const StepRunner& runner, Passes& out) const {
+        const auto token = runner.work(1, 1, request_.context - 1);
+        out.expert_bytes = out.memory.weight_bytes * expert_share(*token->graph);
+        out.expert_token_s = expert_seconds(*token, out.token);
+        // A prompt is read in passes; experts have the same part of each.
+        const std::int64_t chunk = std::min(kChunk, request_.context - kAnswer);
+        const auto piece = runner.work(1, chunk, request_.context - chunk);
+        const Estimate one = runner.price(*piece, true);
+        if (one.latency_s > 0)
+            out.expert_first_s = out.first.latency_s * expert_seconds(*piece, one) / one.latency_s;
+    }
+
+    static LocalRate rate(double tokens, double seconds, const Interval& interval) {
+        return {tokens / seconds, tokens / interval.high, tokens / interval.low};
+    }
+
+    void answer(const Model& model, LocalModel& row) const {
+        const std::string format = row.format;
+        const auto whole = passes(model, answer_.device, stack_, format, row);
+        if (!whole)
+            return;
+        // What a checkpoint holds in fewer bits is no 16-bit file.
+        if (const auto stored = model.prepared->language(model, {})->stored_weights();
+            stored && bits_of(precision_named(format).weights) == 16)
+            row.format = name_of(*stored);
+        const auto prompt = static_cast<double>(request_.context - kAnswer);
+        row.memory_bytes = whole->memory.peak_bytes;
+        row.capacity_bytes = whole->memory.capacity_bytes;
+        row.projected = whole->token.projected;
+        row.layers = whole->layers;
+        row.device_layers = row.layers;
+        if (whole->fits) {
+            row.runs = true;
+            row.prompt = rate(prompt, whole->first.latency_s, whole->first.latency_interval);
+            row.output = rate(1, whole->token.latency_s, whole->token.latency_interval);
+        } else {
+            split(model, *whole, prompt, format, row);
+        }
+        if (row.runs && answer_.runtime == kLlamaCpp)
+            row.command = llama_command(row.name, row.format, request_.context,
+                                        answer_.host == answer_.device ? -1 : row.device_layers, row.layers,
+                                        row.expert_layers);
+    }
+
+    /// Whole layers on the device, the others on the host.
+    void split(const Model& model, const Passes& whole, double prompt, const std::string& format,
+               LocalModel& row) const {
+        const MemoryEstimate& m = whole.memory;
+        row.reason = fmt::format("needs {}, {} of memory", gigabytes_text(row.memory_bytes),
+                                 gigabytes_text(row.capacity_bytes));
+        if (request_.host.empty() || answer_.host == answer_.device)
+            return;
+        const double layers_bytes = m.weight_bytes + m.kv_cache_bytes;
+        const double outside = row.memory_bytes - row.capacity_bytes;
+        if (row.layers <= 0 || layers_bytes <= 0 || outside >= layers_bytes) {
+            row.reason += "; what is no layer does not fit either";
+            return;
+        }
+        LocalModel apart = row;
+        const bool of_experts = whole.expert_bytes > 0 && outside < whole.expert_bytes &&
+                                split_experts(model, whole, prompt, format, apart);
+        split_layers(model, whole, prompt, format, outside / layers_bytes, row);
+        if (of_experts && (!row.runs || apart.output.per_s > row.output.per_s))
+            row = apart;
+    }
+
+    /// Some layers on the host.
+    void split_layers(const Model& model, const Passes& whole, double prompt, const std::string& format,
+                      double outside, LocalModel& row) const {
+        const auto layers = static_cast<double>(row.layers);
+        const double layers_bytes = whole.memory.weight_bytes + whole.memory.kv_cache_bytes;
+        row.device_layers = static_cast<std::int64_t>(std::floor(layers * (1 - outside)));
+        const double on_host = 1 - static_cast<double>(row.device_layers) / layers;
+        row.host_bytes = on_host * layers_bytes;
+        if (row.host_bytes > host_capacity()) {
+            row.reason += fmt::format("; the {} beside it do not fit the host's {}",
+                                      gigabytes_text(row.host_bytes), gigabytes_text(host_capacity()));
+            return;
+        }
+        LocalModel beside = row;
+        const auto host = passes(model, answer_.host, host_stack_, format, beside);
+        if (!host) {
+            row.reason += "; on the host: " + beside.reason;
+            return;
+        }
+        const auto mixed = [&](const Estimate& device, const Estimate& processor, double tokens) {
+            const double here = 1 - on_host;
+            const Interval &a = device.latency_interval, &b = processor.latency_interval;
+            return rate(tokens, here * device.latency_s + on_host * processor.latency_s,
+                        {here * a.low + on_host * b.low, here * a.high + on_host * b.high});
+        };
+        row.runs = true;
+        row.reason.clear();
+        row.prompt = mixed(whole.first, host->first, prompt);
+        row.output = mixed(whole.token, host->token, 1);
+    }
+
+    /// Experts of some layers on the host, all else on the device: attention and cache stay there.
+    bool split_experts(const Model& model, const Passes& whole, double prompt, const std::string& format,
+                       LocalModel& row) const {
+        const auto layers = static_cast<double>(row.layers);
+        const double outside = row.memory_bytes - row.capacity_bytes;
+        const double moved = std::ceil(layers * outside / whole.expert_bytes);
+        const double share = moved / layers, bytes = share * whole.expert_bytes;
+        if (moved > layers || bytes > host_capacity())
+            return false;
+        LocalModel beside = row;
+        const auto host = passes(model, answer_.host, host_stack_, format, beside);
+        if (!host)
+            return false;
+        row.expert_layers = static_cast<std::int64_t>(moved);
+        row.host_bytes = bytes;
+        const auto mixed = [&](const Estimate& device, double device_s, const Estimate& processor,
+                               double processor_s, double tokens) {
+            const double here = (device.latency_s - share * device_s) / device.latency_s,
+                         there = share * processor_s / processor.latency_s;
+            const Interval &a = device.latency_interval, &b = processor.latency_interval;
+            return rate(tokens, here * device.latency_s + there * processor.latency_s,
+                        {here * a.low + there * b.low, here * a.high + there * b.high});
+        };
+        row.runs = true;
+        row.reason.clear();
+        row.prompt = mixed(whole.first, whole.expert_first_s, host->first, host->expert_first_s, prompt);
+        row.output = mixed(whole.token, whole.expert_token_s, host->token, host->expert_token_s, 1);
+        return true;
+    }
+
+    /// A network of images or sound, in the format that is usual for the device.
+    void look(const Model& model, LocalModel& row) const {
+        Conditions c;
+        c.format_of_device = true;
+        const Result result = session_.estimate({.model = model}, answer_.device, c);
+        const Estimate& e = result.estimate;
+        row.reason = e.reason;
+        if (!result.ok())
+            return;
+        row.runs = true;
+        row.reason.clear();
+        row.format = name_of(e.executed.weights);
+        row.projected = e.projected;
+        row.memory_bytes = e.memory.peak_bytes;
+        row.capacity_bytes = e.memory.capacity_bytes;
+        row.output = rate(1, e.latency_s, e.latency_interval);
+    }
+
+    const Session& session_;
+    LocalAnswer& answer_;
+    const LocalRequest& request_;
+    std::string stack_, host_stack_;
+};
+
+/// llama.cpp where the device has it, else what it serves language models with.
+std::string stack_for(const Session& session, const std::string& device) {
+    const auto found = session.hardware().device(device).device;
+    const auto& stacks = found->runtimes;
+    if (std::find(stacks.begin(), stacks.end(), kLlamaCpp) != stacks.end())
+        return std::string(kLlamaCpp);
+    return language_runtime(session.hardware(), *found);
+}
+
+} // namespace
+
+std::pair<std::string, double> parse_local_machine(std::string_view text) {
+    double bytes = 0;
+    std::string_view name = text;
+    if (const std::size_t comma = text.rfind(','); comma != std::string_view::npos) {
+        std::string_view size = text.substr(comma + 1);
+        while (size.starts_with(' '))
+            size.remove_prefix(1);
+        double number = 0;
+        const auto [end, problem] = std::from_chars(size.data(), size.data() + size.size(), number);
+        std::string_view unit(end, static_cast<std::size_t>(size.data() + size.size() - end));
+        while (unit.starts_with(' '))
+            unit.remove_prefix(1);
+        constexpr double kGibi = 0x1p30; // modules of memory hold powers of two
+        if (problem == std::errc() && number > 0 && (unit == "GB" || unit == "GiB" || unit == "gb")) {
+            bytes = number * kGibi;
+            name = text.substr(0, comma);
+        }
+    }
+    if (name.empty())
+        throw UsageError("--on: expected a device, such as \"RTX 4070 laptop, 32GB\"");
+    return {std::string(name), bytes};
+}
+
+LocalAnswer local_models(const Session& session, const LocalRequest& request,
+                         const std::function<void(std::size_t, std::size_t)>& progress) {
+    if (request.context < kShortestContext)
+        throw UsageError(
+            fmt::format("--context: {} positions are too few, from {}", request.context, kShortestContext));
+    LocalAnswer answer;
+    answer.request = request;
+    answer.device = request.device;
+    answer.host = request.host;
+    session.hardware().device(request.device);
+    const bool language = request.kind == LocalKind::language;
+    const std::string stack = language ? stack_for(session, request.device) : std::string();
+    answer.runtime =
+        session.hardware().runtime_for(*session.hardware().device(request.device).device, stack)->id;
+    const std::string host_stack =
+        language && !request.host.empty() ? stack_for(session, request.host) : std::string();
+
+    std::vector<const CatalogueEntry*> entries;
+    std::set<std::string> parts; // of others
+    for (const CatalogueEntry& entry : session.catalogue().entries())
+        if (is_asked(entry, request.kind))
+            for (const ModelPart& part : entry.parts)
+                parts.insert(part.model);
+    for (const CatalogueEntry& entry : session.catalogue().entries())
+        if (is_asked(entry, request.kind) && !parts.contains(entry.name))
+            entries.push_back(&entry);
+    answer.considered = entries.size();
+    const LocalRunner runner(session, answer, stack, host_stack);
+    std::vector<std::vector<LocalModel>> rows(entries.size());
+    std::atomic<std::size_t> next = 0, done = 0;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < entries.size(); i = next++) {
+            rows[i] = runner.run(*entries[i]);
+            if (progress)
+                progress(++done, entries.size());
+        }
+    };
+    {
+        std::vector<std::jthread> workers;
+        for (unsigned i = 1; i < std::max(1U, std::thread::hardware_concurrency()); ++i)
+            workers.emplace_back(work);
+        work();
+    }
+    std::vector<std::size_t> order(rows.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+        order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return rows[a].front().parameters > rows[b].front().parameters;
+    });
+    for (const std::size_t i : order)
+        for (LocalModel& row : rows[i])
+            answer.models.push_back(std::move(row));
+    return answer;
+}
+
+} // namespace archsim

@@ -1,0 +1,301 @@
+#include "answers/local/local_report.hpp"
+
+#include "fields/question_json.hpp"
+#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/plural.hpp"
+#include "report/render/answer_document.hpp"
+#include "report/render/answer_schemas.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace archsim {
+
+std::string_view name_of(LocalKind kind) {
+    return kind == LocalKind::vision ? "vision" : kind == LocalKind::speech ? "speech" : "language";
+}
+
+namespace {
+
+constexpr double kLocalGiga = 1e9;
+
+using LocalColumn = ColumnOf<LocalModel>;
+
+std::string_view rate_unit(const LocalAnswer& answer) {
+    return answer.request.kind != LocalKind::language ? "inferences/s" : "tokens/s";
+}
+
+Cell rate_cell(const LocalModel& m, const LocalRate& r) {
+    if (!m.runs || r.per_s <= 0)
+        return {"-"};
+    Cell cell{format_number(r.per_s), r.per_s};
+    cell.interval = {r.low, r.per_s, r.high};
+    return cell;
+}
+
+Cell interval_cell(const LocalModel& m, const LocalRate& r) {
+    return {m.runs && r.per_s > 0 ? fmt::format("{}-{}", format_number(r.low), format_number(r.high)) : "-"};
+}
+
+Cell bytes_cell(double bytes) {
+    return bytes > 0 ? cell_in(kLocalGiga, bytes) : Cell{"-"};
+}
+
+std::vector<LocalColumn> local_columns(const LocalAnswer& answer) {
+    const bool language = answer.request.kind == LocalKind::language;
+    std::vector<LocalColumn> columns = {
+        {{"Model", "", "model"}, [](const LocalModel& m) { return Cell{m.name}; }},
+        {{"Parameters", "", "parameters", Align::right},
+         [](const LocalModel& m) { return m.parameters > 0 ? amount_cell(m.parameters) : Cell{"-"}; }},
+        {{"Format", "", "precision"}, [](const LocalModel& m) { return Cell{m.format}; }},
+        {{"Memory", "GB", "memory_bytes", Align::right},
+         [](const LocalModel& m) { return bytes_cell(m.memory_bytes); }}};
+    if (language) {
+        columns.push_back(
+            {{"On device", "layers", "device_layers", Align::right, 1}, [](const LocalModel& m) {
+                 if (!m.runs || m.layers <= 0)
+                     return Cell{"-"};
+                 return m.expert_layers > 0 ? Cell{fmt::format("all but the experts of {}", m.expert_layers),
+                                                   static_cast<double>(m.device_layers)}
+                                            : Cell{fmt::format("{} of {}", m.device_layers, m.layers),
+                                                   static_cast<double>(m.device_layers)};
+             }});
+        columns.push_back({{"Prompt", "tokens/s", "prompt_tokens_per_s", Align::right},
+                           [](const LocalModel& m) { return rate_cell(m, m.prompt); }});
+        columns.push_back({{"90 %", "tokens/s", "prompt_tokens_per_s_interval", Align::right, 2},
+                           [](const LocalModel& m) { return interval_cell(m, m.prompt); }});
+    }
+    columns.push_back({{language ? "Output" : "Rate", std::string(rate_unit(answer)),
+                        language ? "output_tokens_per_s" : "inferences_per_s", Align::right},
+                       [](const LocalModel& m) { return rate_cell(m, m.output); }});
+    columns.push_back(
+        {{"90 %", std::string(rate_unit(answer)),
+          language ? "output_tokens_per_s_interval" : "inferences_per_s_interval", Align::right},
+         [](const LocalModel& m) { return interval_cell(m, m.output); }});
+    columns.push_back({{"Basis", "", "basis", Align::left, 2}, [](const LocalModel& m) {
+                           return Cell{!m.runs ? "-" : m.projected ? "projected" : "measured"};
+                       }});
+    if (language)
+        columns.push_back({{"Command", "", "command", Align::left, 3},
+                           [](const LocalModel& m) { return Cell{m.command.empty() ? "-" : m.command}; }});
+    columns.push_back(
+        {{"Why not", "", "reason", Align::left, 4}, [](const LocalModel& m) { return text_cell(m.reason); }});
+    return columns;
+}
+
+bool shown(const LocalModel& m) {
+    return m.runs && !m.too_slow;
+}
+
+/// Of each model the widest format that runs, or all of them.
+std::vector<LocalModel> rows_of(const LocalAnswer& answer, const LocalView& view) {
+    std::vector<LocalModel> rows;
+    for (const LocalModel& m : answer.models)
+        if (shown(m) && (view.every_format || rows.empty() || rows.back().name != m.name))
+            rows.push_back(m);
+    if (view.by_speed)
+        std::stable_sort(rows.begin(), rows.end(), [](const LocalModel& a, const LocalModel& b) {
+            return a.output.per_s > b.output.per_s;
+        });
+    return rows;
+}
+
+std::string rate_text(const LocalAnswer& answer, const LocalModel& m) {
+    return fmt::format(
+        "{} in {}, {} {} ({} to {}){}", m.name, m.format, format_number(m.output.per_s), rate_unit(answer),
+        format_number(m.output.low), format_number(m.output.high),
+        m.device_layers < m.layers ? fmt::format(", {} of {} layers on the device", m.device_layers, m.layers)
+        : m.expert_layers > 0
+            ? fmt::format(", experts of {} of {} layers on the host", m.expert_layers, m.layers)
+            : "");
+}
+
+Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>& rows) {
+    const bool language = answer.request.kind == LocalKind::language;
+    std::vector<std::string> names;
+    for (const LocalModel& m : answer.models)
+        if (shown(m) && (names.empty() || names.back() != m.name))
+            names.push_back(m.name);
+    Takeaway out;
+    std::string first = fmt::format("{}: {} of {} {} models of the catalogue run", answer.device,
+                                    names.size(), answer.considered, name_of(answer.request.kind));
+    if (language)
+        first += fmt::format(" with a context of {}", answer.request.context);
+    if (answer.request.least_tokens_per_s > 0)
+        first += fmt::format(" at {} {} or more", format_number(answer.request.least_tokens_per_s),
+                             rate_unit(answer));
+    out.lines.push_back(first + ".");
+    if (rows.empty())
+        return out;
+    const auto larger = [](const LocalModel& a, const LocalModel& b) { return a.parameters < b.parameters; };
+    const auto faster = [](const LocalModel& a, const LocalModel& b) {
+        return a.output.per_s < b.output.per_s;
+    };
+    out.lines.push_back(
+        fmt::format("Largest: {}.", rate_text(answer, *std::max_element(rows.begin(), rows.end(), larger))));
+    out.lines.push_back(
+        fmt::format("Fastest: {}.", rate_text(answer, *std::max_element(rows.begin(), rows.end(), faster))));
+    return out;
+}
+
+/// The models of which no format is listed, each counted once: with the listed ones they are all.
+Bullets misses(const LocalAnswer& answer) {
+    std::size_t memory = 0, slow = 0;
+    std::map<std::string, std::string> others;
+    for (std::size_t first = 0, last = 0; first < answer.models.size(); first = last) {
+        const LocalModel& model = answer.models[first];
+        bool lists = false, runs = false, full = false;
+        for (; last < answer.models.size() && answer.models[last].name == model.name; ++last) {
+            const LocalModel& m = answer.models[last];
+            lists = lists || shown(m);
+            runs = runs || m.runs;
+            full = full || (!m.runs && m.memory_bytes > 0);
+        }
+        if (lists)
+            continue;
+        slow += runs;
+        memory += !runs && full;
+        if (!runs && !full) {
+            std::string& names = others[model.reason];
+            names += (names.empty() ? "" : ", ") + model.name;
+        }
+    }
+    Bullets out;
+    if (memory > 0)
+        out.items.push_back(fmt::format(
+            "{} {} not fit in any of these formats{}", plural(memory, "model"), memory == 1 ? "does" : "do",
+            answer.request.kind == LocalKind::language && answer.request.host.empty()
+                ? "; --host PROCESSOR keeps some of the layers in its memory"
+                : ""));
+    if (slow > 0)
+        out.items.push_back(
+            fmt::format("{} {} slower than the limit", plural(slow, "model"), slow == 1 ? "is" : "are"));
+    for (const auto& [why, names] : others)
+        out.items.push_back(fmt::format("{}: {}", names, why));
+    return out;
+}
+
+} // namespace
+
+Report describe(const LocalAnswer& answer, const LocalView& view, Format format) {
+    Report report;
+    report.title = fmt::format("What runs on {}", answer.device);
+    if (format == Format::csv) {
+        report.blocks.emplace_back(table_of("Models", local_columns(answer), answer.models));
+        return report;
+    }
+    const std::vector<LocalModel> rows = rows_of(answer, view);
+    report.blocks.emplace_back(Heading{1, report.title});
+    report.blocks.emplace_back(local_takeaway(answer, rows));
+    Table table = table_of(fmt::format("Models under {}", answer.runtime), local_columns(answer), rows);
+    table.columns.pop_back(); // reasons are of those that are not here
+    for (auto& row : table.rows)
+        row.pop_back();
+    if (answer.request.kind == LocalKind::language) {
+        table.notes.emplace_back(
+            fmt::format("Reads: a prompt of {} tokens; Writes: one token after another at the "
+                        "end of the context; each in the widest of {} formats that runs.",
+                        answer.request.context - 128, answer.request.formats.size()));
+        if (!answer.request.host.empty())
+            table.notes.emplace_back(
+                "Layers that are not on the device, or their experts, run on the host, one after the other.");
+    }
+    report.blocks.emplace_back(std::move(table));
+    const auto command =
+        std::find_if(rows.begin(), rows.end(), [](const LocalModel& m) { return !m.command.empty(); });
+    if (command != rows.end())
+        report.blocks.emplace_back(Command{command->command});
+    if (Bullets why = misses(answer); !why.items.empty())
+        report.blocks.emplace_back(std::move(why));
+    return report;
+}
+
+namespace {
+
+Members<LocalModel> local_model_members() {
+    using M = LocalModel;
+    /// A rate and its interval.
+    struct Shown {
+        LocalRate rate;
+    };
+    const auto rate = [](LocalRate M::*which) {
+        return [which](const M& m) {
+            return m.runs && (m.*which).per_s > 0 ? std::optional(Shown{m.*which}) : std::nullopt;
+        };
+    };
+    const auto layers = [](std::int64_t M::*which, bool always) {
+        return [which, always](const M& m) {
+            return m.layers > 0 && (always || m.runs) ? std::optional(m.*which) : std::nullopt;
+        };
+    };
+    const Members<Shown> rates = {{"value", "", [](const Shown& s) { return s.rate.per_s; }},
+                                  {"interval", "90 %", [](const Shown& s) {
+                                       return std::array{s.rate.low, s.rate.high};
+                                   }}};
+    return {
+        {"model", "", &M::name},
+        {"precision", "of the weights", &M::format},
+        {"parameters", "null: not published", [](const M& m) { return positive(m.parameters); }},
+        {"runs", "", &M::runs},
+        {"fast_enough", "runs at the least rate asked for", [](const M& m) { return m.runs && !m.too_slow; }},
+        {"reason", "why it does not run", [](const M& m) { return nonempty(m.reason); }},
+        {"projected", "no comparable device was measured under this stack", &M::projected},
+        {"prompt_tokens_per_s", "tokens read per second; null: it does not run, or is no language model",
+         rate(&M::prompt), rates},
+        {"output_per_s", "tokens written per second at the end of the context; of vision models inferences",
+         rate(&M::output), rates},
+        {"memory_bytes", "that it needs whole; where it surely does not fit, of the weights alone",
+         [](const M& m) { return positive(m.memory_bytes); }},
+        {"capacity_bytes", "of the device", [](const M& m) { return positive(m.capacity_bytes); }},
+        {"layers", "", layers(&M::layers, true)},
+        {"device_layers", "fewer than layers: the rest runs on the host", layers(&M::device_layers, false)},
+        {"expert_layers_on_host", "layers of which the experts alone are in the host's memory",
+         layers(&M::expert_layers, false)},
+        {"host_bytes", "weights and cache in the host's memory", &M::host_bytes},
+        {"command", "that serves it with llama.cpp", [](const M& m) { return nonempty(m.command); }}};
+}
+
+AnswerDocument<LocalAnswer> local_document() {
+    using A = LocalAnswer;
+    using R = LocalRequest;
+    static constexpr std::string_view kAsked[] = {"context"};
+    const Members<R> request = Members<R>{
+        {"device", "", &R::device},
+        {"host", "", [](const R& r) { return nonempty(r.host); }},
+        {"host_memory_bytes", "null: what the database says",
+         [](const R& r) { return positive(r.host_memory_bytes); }},
+        {"kind", "of models", &R::kind, UpTo{LocalKind::speech}},
+        {"precisions", "", &R::formats},
+        {"least_tokens_per_s", "null: any", [](const R& r) {
+             return positive(r.least_tokens_per_s);
+         }}}.with(question_members(kAsked).of<R>([](const R& r) {
+        return Question{Workload{.model = {}, .prompt = Prompt{.context = r.context}}, {}};
+    }));
+    return {"local_models",
+            "which models run on one machine, and how fast",
+            {{"request", "what was asked", &A::request, request},
+             {"device", "", &A::device},
+             {"host", "", [](const A& a) { return nonempty(a.host); }},
+             {"runtime", "software stack", &A::runtime},
+             {"kind", "of models", [](const A& a) { return a.request.kind; }, UpTo{LocalKind::speech}},
+             {"context", "positions", [](const A& a) { return a.request.context; }},
+             {"considered", "models of the catalogue", &A::considered},
+             {"models", "largest first, formats widest first", &A::models, local_model_members()}}};
+}
+
+} // namespace
+
+nlohmann::ordered_json local_models_schema() {
+    return local_document().schema();
+}
+
+std::string to_json(const LocalAnswer& answer, const LocalView&) {
+    return local_document().text(answer);
+}
+
+} // namespace archsim

@@ -1,0 +1,223 @@
+#include "answers/mapping/graph_mapping.hpp"
+
+#include "answers/mapping/mapping_blocks.hpp"
+#include "estimate/resource_times.hpp"
+#include "report/blocks/cells.hpp"
+#include "report/blocks/generation_report.hpp"
+#include "report/blocks/grouped_subgraphs.hpp"
+#include "report/blocks/mapping_charts.hpp"
+#include "report/blocks/memory_report.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_sources.hpp"
+#include "report/blocks/result_text.hpp"
+#include "report/blocks/shape_text.hpp"
+#include "report/blocks/shown_metrics.hpp"
+#include "report/blocks/subgraph_table.hpp"
+#include "report/blocks/verdict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace archsim {
+
+namespace {
+
+std::string operators_text(const ShapedGraph& graph, const Subgraph& subgraph) {
+    std::string text;
+    for (const SubgraphMember& member : subgraph.members) {
+        const Operator& op = graph.operators[member.op];
+        if (op.work.kind == OpKind::free)
+            continue;
+        text += fmt::format("{}{} {} -> {}", text.empty() ? "" : "; ", op.type,
+                            shapes_text(graph, activations_of(graph, op)), shapes_text(graph, op.outputs));
+    }
+    return text;
+}
+
+/// "49 of 54 SM busy on average (90.7 %), 98.4 % of the padded work is useful, ...".
+std::string factors_text(const Mapping& mapping, std::string_view unit) {
+    const Allocation& a = mapping.allocation;
+    std::string text;
+    const auto add = [&](std::string part) { text += (text.empty() ? "" : "; ") + part; };
+    if (a.units_total > 0)
+        add(fmt::format("{} of {} {} used ({})", format_count(a.units_used), format_count(a.units_total),
+                        unit, format_percent(a.units_used / a.units_total)));
+    if (a.waves > 0)
+        add(fmt::format("{} wave{}, the last one {} full", format_count(a.waves), a.waves == 1 ? "" : "s",
+                        format_percent(a.waves - std::ceil(a.waves) + 1)));
+    if (a.useful_fraction < 1)
+        add(format_percent(a.useful_fraction) + " of the padded work is useful");
+    for (const Demand& demand : mapping.all())
+        if (demand.efficiency != 1 && demand.reason != Parameter::count_)
+            add(fmt::format("{} at {} of its rate ({})", name_of(demand.resource),
+                            format_percent(demand.efficiency), info_of(demand.reason).name));
+    return text;
+}
+
+std::string amount_text(const ResourceTime& time) {
+    const std::string_view unit = unit_of(time.resource);
+    return unit == "bytes" ? format_bytes(time.amount)
+           : unit == "s"   ? format_time(time.amount)
+                           : format_count(time.amount) + " cycles";
+}
+
+/// Where a rate comes from: the facts behind it and the parameter that lowers it.
+std::string source_text(const ResourceTime& time, const Machine& machine) {
+    std::string text;
+    const auto add = [&](const Fact& fact) {
+        if (const std::string source = fact_source(fact); !source.empty())
+            text += (text.empty() ? "" : "\n") + source;
+    };
+    for (const Fact* fact : machine.rates[static_cast<std::size_t>(time.resource)].facts)
+        if (fact)
+            add(*fact);
+    if (time.reason != Parameter::count_)
+        add(machine.parameters.fact(time.reason));
+    return text;
+}
+
+Table resource_table(const Result& result, const SubgraphEstimate& s, double repeat) {
+    Table table;
+    table.columns = {{"Resource", "", "resource"},
+                     {"Lane", "", "lane"},
+                     {"Amount", "", "amount", Align::right},
+                     {"Rate", "per s", "rate", Align::right, 1},
+                     {"Reached", "%", "efficiency", Align::right, 1},
+                     {"Time", "µs", "seconds", Align::right},
+                     {"Because of", "", "parameter", Align::left, 2}};
+    for (const ResourceTime& time :
+         resource_times(s.mapping, *result.machine, result.estimate.clock_ratio, repeat)) {
+        const std::string source = source_text(time, *result.machine);
+        table.rows.push_back(
+            {{std::string(name_of(time.resource))},
+             {std::string(name_of(time.lane))},
+             {amount_text(time), time.amount},
+             {format_count(time.rate), time.rate, Tone::plain, source},
+             {fmt::format("{:.1f}", time.efficiency * 100), time.efficiency, Tone::plain, source},
+             cell_in(1e-6, time.seconds),
+             {time.reason == Parameter::count_ ? "" : std::string(info_of(time.reason).name)}});
+    }
+    return table;
+}
+
+void add_subgraph(const Result& result, const SubgraphGroup& group, Report& report) {
+    const SubgraphEstimate& s = result.estimate.subgraphs[group.members.front()];
+    const Subgraph& subgraph = result.partition->subgraphs[s.index];
+    const SubgraphWork& work = result.work->subgraphs[s.index];
+    const std::string_view unit = unit_name(*result.device);
+    const std::size_t count = group.members.size();
+    report.blocks.push_back(Heading{
+        3, fmt::format("{}{} (subgraph {} of {})", count > 1 ? fmt::format("{} x ", count) : std::string(),
+                       subgraph.name, s.index, result.partition->subgraphs.size())});
+    Facts facts;
+    if (count > 1)
+        facts.items.push_back({"All of them", fmt::format("{}, {}; each:", format_time(group.latency_s),
+                                                          format_energy(group.energy_j))});
+    facts.items.push_back({"Operators", operators_text(*result.model->graph, subgraph)});
+    if (subgraph.repeat != 1)
+        facts.items.push_back({"Executions", format_count(subgraph.repeat)});
+    facts.items.push_back(
+        {"Work",
+         fmt::format("{} multiply-accumulates, {} operations in {}", format_count(work.macs * work.repeat),
+                     format_count(work.operations() * work.repeat), name_of(work.precision))});
+    facts.items.push_back(
+        {"Tensors",
+         fmt::format("{} in, {} weights, {} out; {} unfused",
+                     format_bytes(work.input_bytes + work.extra_bytes), format_bytes(work.weight_bytes),
+                     format_bytes(work.output_bytes), format_bytes(work.unfused_bytes))});
+    facts.items.push_back({"Allocation", allocation_text(s.mapping.allocation, unit)});
+    facts.items.push_back({"Factors", factors_text(s.mapping, unit)});
+    facts.items.push_back(
+        {"Time", fmt::format("{}, {} bound ({}), {} of the peak", format_time(s.latency_s), name_of(s.bound),
+                             bound_label(s.bound, s.binding), format_percent(s.utilization))});
+    facts.items.push_back({"Energy", fmt::format("{}, of it {} static", format_energy(s.energy.total()),
+                                                 format_energy(s.energy.static_joules))});
+    report.blocks.push_back(std::move(facts));
+    report.blocks.push_back(resource_table(result, s, subgraph.repeat));
+}
+
+} // namespace
+
+void add_slowest_subgraphs(const Result& result, int top, Report& report) {
+    const std::vector<SubgraphGroup> groups = group_subgraphs(result);
+    const std::size_t shown =
+        top > 0 ? std::min(groups.size(), static_cast<std::size_t>(top)) : groups.size();
+    if (shown == 0)
+        return;
+    if (shown > 1) // one says in its own heading what it is
+        report.blocks.push_back(
+            Heading{2, shown < groups.size()
+                           ? fmt::format("The {} groups of equal subgraphs that take longest", shown)
+                           : std::string("Every group of equal subgraphs, longest first")});
+    for (std::size_t i = 0; i < shown; ++i)
+        add_subgraph(result, groups[i], report);
+}
+
+namespace {
+
+constexpr std::size_t kShownGroups = 8; ///< rows of the table of subgraphs; --verbose has all
+
+Table partition_table(const Result& result) {
+    Table table;
+    table.title = fmt::format("Partition by {}: why each operator joined its subgraph or was cut off",
+                              result.runtime->id);
+    table.columns = {{"Subgraph", "", "subgraph", Align::right},
+                     {"Operator", "", "operator"},
+                     {"Type", "", "type"},
+                     {"Reason", "", "reason"}};
+    const auto& subgraphs = result.partition->subgraphs;
+    for (std::size_t i = 0; i < subgraphs.size(); ++i)
+        for (const SubgraphMember& member : subgraphs[i].members) {
+            const Operator& op = result.model->graph->operators[member.op];
+            table.rows.push_back({{fmt::format("{}", i), static_cast<double>(i)},
+                                  {op.name},
+                                  {op.type},
+                                  {std::string(describe(member.reason))}});
+        }
+    return table;
+}
+
+} // namespace
+
+Report describe(const Result& result, const GraphMappingView& view, Format format) {
+    Report report;
+    report.title = fmt::format("{} on {}", result.model->title, hardware_label(result));
+    if (format == Format::csv && result.ok()) {
+        report.blocks.push_back(subgraph_table(result));
+        return report;
+    }
+    report.blocks.push_back(
+        Heading{1, fmt::format("GRAPH MAPPING: {} on {}", result.model->title, hardware_label(result))});
+    const std::vector<std::string> labels = {hardware_label(result)};
+    report.blocks.push_back(verdict_block(
+        {std::span(&result, 1), labels, usual_order(std::span(&result, 1), result.conditions.scenario), {}}));
+    if (result.device)
+        report.blocks.push_back(device_facts(result));
+    if (!result.ok())
+        return report; // the verdict says why
+    const bool all = format == Format::html;
+    report.blocks.push_back(performance_facts(result, shown_metrics(std::span(&result, 1)),
+                                              all || view.verbose ? Detail::all : Detail::brief));
+    if (result.generation && (all || view.verbose))
+        report.blocks.push_back(generation_table(std::span(&result, 1)));
+    report.blocks.push_back(all || view.verbose ? subgraph_table(result)
+                                                : grouped_subgraph_table(result, kShownGroups));
+    add_slowest_subgraphs(result, view.top, report);
+    if (view.roofline || all) {
+        report.blocks.push_back(Heading{2, "Roofline"});
+        report.blocks.push_back(roofline_chart(std::span(&result, 1)));
+    }
+    if (view.memory || all) {
+        report.blocks.push_back(Heading{2, "Memory"});
+        for (Block& block : memory_blocks(std::span(&result, 1)))
+            report.blocks.push_back(std::move(block));
+    }
+    if (view.partition || all) {
+        report.blocks.push_back(Heading{2, "Partition"});
+        report.blocks.push_back(partition_table(result));
+    }
+    return report;
+}
+
+} // namespace archsim

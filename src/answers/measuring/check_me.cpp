@@ -1,0 +1,129 @@
+#include "answers/measuring/check_me.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+namespace {
+
+/// What the placeholders of a command stand for beside the stack and the format.
+struct CheckInputs {
+    std::string onnx; ///< path of the model's file
+    std::string name;
+    std::map<std::string, std::vector<std::int64_t>> shapes; ///< by input
+    long batch = 1;
+    long prompt_tokens = 512, generate_tokens = 128;
+};
+
+/// The text with every {KEY} replaced; braces around other words are part of the command.
+std::string filled(std::string text, const std::map<std::string, std::string>& values) {
+    for (const auto& [key, value] : values) {
+        const std::string placeholder = "{" + key + "}";
+        for (auto at = text.find(placeholder); at != std::string::npos;
+             at = text.find(placeholder, at + value.size()))
+            text.replace(at, placeholder.size(), value);
+    }
+    return text;
+}
+
+std::string joined(const std::vector<std::int64_t>& sides, char separator) {
+    std::string text;
+    for (const std::int64_t side : sides) {
+        if (!text.empty())
+            text += separator;
+        text += std::to_string(side);
+    }
+    return text;
+}
+
+/// Placeholders that the model decides.
+std::map<std::string, std::string> words_of(const CheckInputs& inputs) {
+    std::string shapes, list;
+    for (const auto& [input, sides] : inputs.shapes) {
+        shapes += fmt::format("{}{}:{}", shapes.empty() ? "" : ",", input, joined(sides, 'x'));
+        list += fmt::format("{}{}[{}]", list.empty() ? "" : ",", input, joined(sides, ','));
+    }
+    const std::vector<std::int64_t> first =
+        inputs.shapes.empty() ? std::vector<std::int64_t>{} : inputs.shapes.begin()->second;
+    // Mobile runtimes name width, height and channels of one item.
+    const std::vector<std::int64_t> item(first.rbegin(), first.empty() ? first.rend() : first.rend() - 1);
+    return {{"onnx", inputs.onnx},
+            {"name", inputs.name},
+            {"batch", std::to_string(inputs.batch)},
+            {"shapes", shapes},
+            {"shape_list", list},
+            {"sides", joined(first, ',')},
+            {"item", joined(item, ',')},
+            {"prompt", std::to_string(inputs.prompt_tokens)},
+            {"generate", std::to_string(inputs.generate_tokens)}};
+}
+
+CheckInputs check_inputs(const Result& result) {
+    const ModelFacts& model = *result.model;
+    CheckInputs inputs;
+    inputs.name = model.name;
+    inputs.onnx = model.source.ends_with(".onnx") ? model.source : model.name + ".onnx";
+    if (const auto batch = model.dims.find("batch"); batch != model.dims.end())
+        inputs.batch = static_cast<long>(batch->second);
+    if (result.generation != nullptr) {
+        inputs.batch = std::lround(result.generation->batch);
+        inputs.prompt_tokens = std::lround(result.generation->prompt_tokens);
+        inputs.generate_tokens = std::lround(result.generation->generate_tokens);
+    }
+    if (model.graph != nullptr)
+        for (const TensorId id : model.graph->inputs) {
+            const ShapedTensor& tensor = model.graph->tensors[id];
+            if (!tensor.shape.empty())
+                inputs.shapes.emplace(tensor.name,
+                                      std::vector<std::int64_t>(tensor.shape.begin(), tensor.shape.end()));
+        }
+    return inputs;
+}
+
+/// The format that the tool must be told: that of the tensors, or tf32 where their products run in it and the
+/// tool has a word for it.
+std::string measured_format(const Result& result, const CheckTemplate& check) {
+    const PrecisionConfig& executed = result.estimate.executed;
+    const std::string_view tf32 = name_of(Precision::tf32);
+    if (executed.compute == Precision::tf32 && check.precision.contains(std::string(tf32)))
+        return std::string(tf32);
+    return std::string(name_of(executed.activations));
+}
+
+} // namespace
+
+CheckCommand check_command(const Result& result) {
+    CheckCommand out;
+    out.hardware = result.hardware;
+    if (result.runtime == nullptr || result.model == nullptr) {
+        out.why_not = "there is no estimate to check";
+        return out;
+    }
+    out.runtime = result.runtime->id;
+    const CheckTemplate& check = result.runtime->check;
+    if (check.command.empty()) {
+        out.why_not = check.why_not.empty() ? "the stack's file does not say how to measure" : check.why_not;
+        return out;
+    }
+    const std::string format = measured_format(result, check);
+    const auto word = check.precision.find(format);
+    std::map<std::string, std::string> values = words_of(check_inputs(result));
+    values["threads"] =
+        fmt::format("{:.0f}", result.machine != nullptr ? std::max(1.0, result.machine->units) : 1.0);
+    values["precision"] = word == check.precision.end() ? "" : word->second;
+    out.command = filled(check.command, values);
+    out.note = filled(check.note, values);
+    if (word == check.precision.end() && format != "fp32" &&
+        check.command.find("{precision}") != std::string::npos)
+        out.note += fmt::format("{}the tool has no switch for {}: give it a model of that format",
+                                out.note.empty() ? "" : "; ", format);
+    out.reads = check.reads;
+    return out;
+}
+
+} // namespace archsim

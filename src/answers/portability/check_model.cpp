@@ -1,0 +1,257 @@
+#include "answers/portability/check_model.hpp"
+
+#include "answers/portability/advice.hpp"
+#include "answers/portability/rewrites.hpp"
+#include "estimate/resource_times.hpp"
+#include "session/bound_model.hpp"
+#include "session/usual_precision.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+constexpr double kWorthwhile = 0.999; ///< of the time before: less than that is a saving
+
+/// Seconds of a kernel on the host, by kind.
+struct HostTime {
+    double arithmetic = 0, hand_over = 0, transfer = 0;
+};
+
+HostTime host_time(const SubgraphEstimate& kernel, const Result& r) {
+    HostTime t;
+    const double repeat = r.work->subgraphs[kernel.index].repeat;
+    for (const ResourceTime& one :
+         resource_times(kernel.mapping, *r.machine, r.estimate.clock_ratio, repeat)) {
+        if (one.reason == Parameter::fallback_operation_time)
+            t.arithmetic += one.seconds;
+        else if (one.reason == Parameter::fallback_switch)
+            t.hand_over += one.seconds;
+        else if (one.lane == Lane::overhead &&
+                 (one.resource == Resource::host_link_bytes || one.resource == Resource::dram_bytes))
+            t.transfer += one.seconds;
+    }
+    return t;
+}
+
+/// The row that refuses it, or what it stands behind; then who runs it.
+std::string reason_of(const OperatorUse& use, const Result& r) {
+    const OperatorRules& rules = *r.runtime->rules;
+    const ShapedGraph& graph = *r.work->graph;
+    const Precision activations = r.work->precision.activations;
+    const Refusal refusal = refusal_of(graph, *use.op, rules, r.device->generation, activations);
+    const std::string why = refusal ? sentence(refusal, graph, *use.op, activations) : rules.rest_because;
+    return fmt::format("{}; it runs on {}", why,
+                       r.device->host.empty() ? std::string("the host processor") : r.device->host);
+}
+
+double part(double own, double whole) {
+    return whole > 0 ? own / whole : 0;
+}
+
+/// Between the accelerator and the host.
+double moved_bytes(const OperatorUse& use) {
+    return (use.fetches ? use.read_bytes : 0) + (use.returns ? use.written_bytes : 0);
+}
+
+/// A kernel's time on the host goes to its operators as it was counted: arithmetic by operations, hand-over
+/// by number, transfers by bytes.
+void add_kernel(const SubgraphEstimate& kernel, const Result& r,
+                std::map<std::string, LeavingOperators>& types) {
+    const SubgraphWork& work = r.work->subgraphs[kernel.index];
+    double operations = 0, bytes = 0, count = 0;
+    bool any = false;
+    for (const OperatorUse& use : work.operators)
+        if (leaves_accelerator(use, *r.runtime)) {
+            operations += use.op->work.operations();
+            bytes += moved_bytes(use);
+            count += use.switches ? 1 : 0;
+            any = true;
+        }
+    if (!any)
+        return;
+    const HostTime t = host_time(kernel, r);
+    for (const OperatorUse& use : work.operators) {
+        if (!leaves_accelerator(use, *r.runtime))
+            continue;
+        // One operator type may leave for several reasons: a row for each.
+        const std::string reason = reason_of(use, r);
+        LeavingOperators& type = types[use.op->type + reason];
+        type.type = use.op->type;
+        type.reason = reason;
+        type.names.push_back(use.op->name);
+        type.host_s += t.arithmetic * part(use.op->work.operations(), operations);
+        type.switch_s += use.switches ? t.hand_over / count : 0;
+        type.transfer_s += t.transfer * part(moved_bytes(use), bytes);
+    }
+}
+
+void count_operators(Portability& p) {
+    const Result& r = p.result;
+    double all = 0, stays = 0;
+    bool on_accelerator = false;
+    std::map<std::string, LeavingOperators> types;
+    for (const SubgraphEstimate& kernel : r.estimate.subgraphs) {
+        const SubgraphWork& work = r.work->subgraphs[kernel.index];
+        bool any_stays = false, any_leaves = false;
+        for (const OperatorUse& use : work.operators) {
+            const double operations = use.op->work.operations() * work.repeat;
+            const bool goes = leaves_accelerator(use, *r.runtime);
+            ++p.operators;
+            all += operations;
+            (goes ? any_leaves : any_stays) = true;
+            if (goes)
+                ++p.leaving;
+            else
+                stays += operations;
+        }
+        // Hand-over ends an island; what is left of a fused kernel begins the next.
+        if (any_leaves)
+            on_accelerator = false;
+        if (any_stays && !on_accelerator) {
+            ++p.islands;
+            on_accelerator = true;
+        }
+        add_kernel(kernel, r, types);
+    }
+    // A compiler that makes one part makes one program, whatever runs on the host meanwhile.
+    if (r.runtime->rules && r.runtime->rules->rest_follows)
+        p.islands = std::min<std::size_t>(p.islands, 1);
+    p.operations_share = all > 0 ? stays / all : 1;
+    for (auto& [name, type] : types) {
+        p.fallback_s += type.total_s();
+        p.types.push_back(std::move(type));
+    }
+    std::stable_sort(
+        p.types.begin(), p.types.end(),
+        [](const LeavingOperators& x, const LeavingOperators& y) { return x.total_s() > y.total_s(); });
+}
+
+/// A stack without a fallback does not build a network of which it refuses a part.
+void add_refusals(Portability& p) {
+    const Result& r = p.result;
+    if (!r.work || !r.runtime || !r.runtime->rules || r.runtime->fallback != Fallback::none)
+        return;
+    std::set<std::string> said;
+    for (const SubgraphWork& work : r.work->subgraphs)
+        for (const OperatorUse& use : work.operators)
+            if (!use.supported) {
+                const Refusal refusal = refusal_of(*r.work->graph, *use.op, *r.runtime->rules,
+                                                   r.device->generation, r.work->precision.activations);
+                said.insert(sentence(refusal, *r.work->graph, *use.op, r.work->precision.activations));
+            }
+    p.notes.insert(p.notes.end(), said.begin(), said.end());
+}
+
+/// Formats that give way, sizes that are open in the file, vector engines that stand in, what nobody knows.
+void add_notes(const Graph& graph, Portability& p) {
+    const Result& r = p.result;
+    if (!r.ok())
+        p.notes.push_back(r.estimate.reason);
+    add_refusals(p);
+    if (r.runtime && r.work && !r.runtime->fusion_on(r.device->family).replaceable_weights)
+        for (const Finding& finding : graph.findings)
+            if (finding.kind == FindingKind::inconsistent)
+                p.notes.push_back("model: " + to_string(finding));
+    if (!r.estimate.precision_note.empty())
+        p.notes.push_back("format: " + r.estimate.precision_note);
+    const std::string batch = batch_symbol(graph);
+    std::set<std::string> open;
+    for (TensorId id : graph.inputs)
+        if (const auto& shape = graph.tensors[id].shape)
+            for (const Dimension& dim : *shape)
+                if (dim.value < 0 && !dim.symbol.empty())
+                    open.insert(dim.symbol);
+    if (!open.empty() && r.runtime && r.runtime->fallback != Fallback::none)
+        p.notes.push_back(
+            fmt::format("open sizes: {}; compilers for accelerators want fixed ones", fmt::join(open, ", ")));
+    std::set<std::string> data_dependent;
+    if (r.model && r.model->graph)
+        for (const Operator& op : r.model->graph->operators)
+            for (TensorId id : op.outputs)
+                if (!op.folded && id != kNoTensor && r.model->graph->tensors[id].data_dependent)
+                    data_dependent.insert(op.type);
+    if (!data_dependent.empty())
+        p.notes.push_back(
+            fmt::format("sizes that depend on data: results of {}", fmt::join(data_dependent, ", ")));
+    if (r.model)
+        for (const Finding& finding : r.model->findings)
+            if (finding.severity == Severity::error)
+                p.notes.push_back("model: " + to_string(finding));
+}
+
+void try_rewrites(const Trial& trial, const Graph& graph, Portability& p) {
+    const auto helps = [&](const RewriteOutcome& o, double before) {
+        return o.runs && o.latency_s < kWorthwhile * before;
+    };
+    // A model that does not run as it is may run rewritten.
+    const double before =
+        p.result.ok() ? p.result.estimate.latency_s : std::numeric_limits<double>::infinity();
+    std::vector<const Rewrite*> useful;
+    for (const Rewrite& rewrite : known_rewrites()) {
+        const auto [changed, places] = rewritten(graph, rewrite);
+        if (!changed)
+            continue;
+        RewriteOutcome outcome = trial(changed);
+        if (!helps(outcome, before))
+            continue;
+        outcome.name = rewrite.name;
+        outcome.title = rewrite.title;
+        outcome.note = rewrite.note;
+        outcome.places = places;
+        p.rewrites.push_back(std::move(outcome));
+        useful.push_back(&rewrite);
+    }
+    std::stable_sort(
+        p.rewrites.begin(), p.rewrites.end(),
+        [](const RewriteOutcome& x, const RewriteOutcome& y) { return x.latency_s < y.latency_s; });
+    if (useful.size() < 2)
+        return;
+    auto all = std::make_shared<Graph>(graph);
+    std::size_t places = 0;
+    for (const Rewrite* rewrite : useful)
+        places += rewrite->apply(*all);
+    RewriteOutcome outcome = trial(all);
+    if (!helps(outcome, before))
+        return;
+    outcome.name = "all";
+    outcome.title = "all of these";
+    outcome.places = places;
+    p.together = std::move(outcome);
+}
+
+} // namespace
+
+PortabilityAnswer check_model(const Session& session, PortabilityRequest request) {
+    PortabilityAnswer answer;
+    request.workload.model = session.load(request.model);
+    const Graph& graph = graph_of(request.workload.model);
+    request.conditions = settled(std::move(request.conditions), request.workload);
+    request.conditions.keep_subgraphs = true;
+    answer.model = session.facts(request.workload);
+    for (const std::string& hardware : request.hardware) {
+        Portability p;
+        p.result = session.estimate(request.workload, hardware, request.conditions);
+        if (p.result.ok())
+            count_operators(p);
+        add_notes(graph, p);
+        const Trial trial(session, request, hardware);
+        if (request.rewrites && p.result.runtime)
+            try_rewrites(trial, graph, p);
+        if (request.advice > 0 && p.result.ok())
+            p.advice = advise(trial, graph, request, p.result, request.advice);
+        answer.devices.push_back(std::move(p));
+    }
+    answer.request = std::move(request);
+    return answer;
+}
+
+} // namespace archsim

@@ -1,0 +1,283 @@
+#include "answers/portability/portability_report.hpp"
+
+#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
+#include "report/blocks/result_row.hpp"
+#include "report/blocks/result_text.hpp"
+#include "report/blocks/verdict.hpp"
+#include "report/render/answer_document.hpp"
+#include "report/render/answer_schemas.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::size_t kMostOperatorNames = 3;
+
+/// The fastest that the rewrites make it.
+double best_latency(const Portability& p) {
+    double best = p.result.estimate.latency_s;
+    for (const RewriteOutcome& o : p.rewrites)
+        best = std::min(best, o.latency_s);
+    return p.together ? std::min(best, p.together->latency_s) : best;
+}
+
+Table device_table(const PortabilityAnswer& answer) {
+    const auto estimated = [](auto cell) {
+        return [cell](const Portability& p) { return p.result.ok() ? cell(p) : Cell{"-"}; };
+    };
+    const std::vector<ColumnOf<Portability>> columns = {
+        {{"Hardware", "", "hardware"}, [](const Portability& p) { return Cell{hardware_label(p.result)}; }},
+        {{"Runtime", "", "runtime", Align::left, 2},
+         [](const Portability& p) { return Cell{runtime_label(p.result)}; }},
+        {{"Format", "", "precision"},
+         estimated([](const Portability& p) { return Cell{precision_label(p.result)}; })},
+        {{"Operators", "", "operators", Align::right, 1},
+         estimated([](const Portability& p) { return whole_cell(p.operators); })},
+        {{"Unsupported", "", "leaving", Align::right},
+         estimated([](const Portability& p) { return whole_cell(p.leaving); })},
+        {{"Arithmetic", "on it", "operations_share", Align::right, 1},
+         estimated([](const Portability& p) { return share_cell(p.operations_share); })},
+        {{"Islands", "", "islands", Align::right},
+         estimated([](const Portability& p) { return whole_cell(p.islands); })},
+        {{"Fallback", "", "fallback_s", Align::right}, estimated([](const Portability& p) {
+             return p.leaving > 0 ? time_cell(p.fallback_s) : Cell{"-", p.fallback_s};
+         })},
+        {{"Latency", "", "latency_s", Align::right},
+         estimated([](const Portability& p) { return time_cell(p.result.estimate.latency_s); })},
+        {{"Best rewrite", "", "rewritten_s", Align::right}, estimated([](const Portability& p) {
+             return p.rewrites.empty() ? Cell{"-"} : time_cell(best_latency(p));
+         })}};
+    return table_of({}, columns, answer.devices);
+}
+
+/// Operators of one type on one device.
+struct LeavingRow {
+    const Portability* device;
+    const LeavingOperators* operators;
+};
+
+/// "Softmax_1, Softmax_2, Softmax_3, ..."
+std::string few_names(const std::vector<std::string>& names) {
+    const std::size_t shown = std::min(kMostOperatorNames, names.size());
+    return fmt::format("{}{}",
+                       fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                       shown < names.size() ? ", ..." : "");
+}
+
+Table leaving_table(const std::vector<const Portability*>& devices, bool named) {
+    std::vector<LeavingRow> rows;
+    for (const Portability* p : devices)
+        for (const LeavingOperators& operators : p->types)
+            rows.push_back({p, &operators});
+    std::vector<ColumnOf<LeavingRow>> columns;
+    if (named)
+        columns.push_back(
+            {{"", "", "hardware"}, [](const LeavingRow& row) { return Cell{row.device->result.hardware}; }});
+    const auto add = [&](Column column, auto cell) {
+        columns.push_back(
+            {std::move(column), [cell](const LeavingRow& row) { return cell(*row.operators); }});
+    };
+    using Type = LeavingOperators;
+    add({"Operator", "", "type"}, [](const Type& t) { return Cell{t.type}; });
+    add({"Number", "", "count", Align::right}, [](const Type& t) { return whole_cell(t.names.size()); });
+    add({"Host", "", "host_s", Align::right}, [](const Type& t) { return time_cell(t.host_s); });
+    add({"Hand-over", "", "switch_s", Align::right}, [](const Type& t) { return time_cell(t.switch_s); });
+    add({"Transfers", "", "transfer_s", Align::right}, [](const Type& t) { return time_cell(t.transfer_s); });
+    add({"Total", "", "total_s", Align::right}, [](const Type& t) { return time_cell(t.total_s()); });
+    add({"Where", "", "names", Align::left, 1}, [](const Type& t) { return Cell{few_names(t.names)}; });
+    return table_of(named ? "" : "Operators that fall back to the host", columns, rows);
+}
+
+using RewriteColumns = std::vector<ColumnOf<RewriteOutcome>>;
+
+Table rewrite_table(const Portability& p) {
+    const RewriteColumns columns = {
+        {{"Rewrite", "", "rewrite"}, [](const RewriteOutcome& o) { return Cell{o.title}; }},
+        {{"Places", "", "places", Align::right},
+         [](const RewriteOutcome& o) { return whole_cell(o.places); }},
+        {{"Before", "", "before_s", Align::right},
+         [&](const RewriteOutcome&) {
+             return p.result.ok() ? time_cell(p.result.estimate.latency_s) : Cell{"-"};
+         }},
+        {{"After", "", "after_s", Align::right},
+         [](const RewriteOutcome& o) { return time_cell(o.latency_s); }},
+        {{"Unsupported after", "", "leaving", Align::right},
+         [](const RewriteOutcome& o) { return whole_cell(o.leaving); }},
+        {{"Changes", "", "note", Align::left, 1}, [](const RewriteOutcome& o) { return Cell{o.note}; }}};
+    std::vector<RewriteOutcome> rows = p.rewrites;
+    if (p.together)
+        rows.push_back(*p.together);
+    return table_of("Rewrites, done on the graph and estimated", columns, rows);
+}
+
+Table advice_table(const Portability& p) {
+    const double before = p.result.estimate.latency_s / p.result.estimate.batch;
+    const RewriteColumns columns = {
+        {{"Change", "", "change"}, [](const RewriteOutcome& o) { return Cell{o.title}; }},
+        {{"Places", "", "places", Align::right},
+         [](const RewriteOutcome& o) { return whole_cell(o.places); }},
+        {{"Per item", "", "after_s", Align::right},
+         [](const RewriteOutcome& o) { return time_cell(o.per_item()); }},
+        {{"Saves", "%", "saving", Align::right},
+         [&](const RewriteOutcome& o) { return percent_cell(1 - o.per_item() / before); }},
+        {{"Price", "", "note", Align::left, 1}, [](const RewriteOutcome& o) { return Cell{o.note}; }}};
+    Table table =
+        table_of("Changes of the model that save most, done on the graph and estimated", columns, p.advice);
+    table.notes.push_back(fmt::format("An item takes {} as it is.", format_time(before)));
+    return table;
+}
+
+/// "Hailo-8: all 72 operators stay." or what leaves, what that costs and which rewrite would help.
+std::string device_line(const Portability& p) {
+    const std::string name = hardware_label(p.result);
+    if (p.result.estimate.status == Status::incomplete)
+        return fmt::format("{}: unknown: {}.", name, p.result.estimate.reason);
+    if (!p.result.ok())
+        return fmt::format("{} does not run it: {}.", name, p.result.estimate.reason);
+    if (!p.result.estimate.uncounted.empty())
+        return fmt::format("{}: unknown whether all of it runs there: {}; {} of {} known operators fall back "
+                           "to the host, {} so far.",
+                           name, p.result.estimate.uncounted, p.leaving, p.operators,
+                           format_time(p.result.estimate.latency_s));
+    if (p.leaving == 0)
+        return fmt::format("{}: runs all {} operators, {}.", name, p.operators,
+                           format_time(p.result.estimate.latency_s));
+    std::string text = fmt::format("{}: {} of {} operators fall back to the host, which takes {} of {} ({})",
+                                   name, p.leaving, p.operators, format_time(p.fallback_s),
+                                   format_time(p.result.estimate.latency_s),
+                                   format_percent(p.fallback_s / p.result.estimate.latency_s));
+    if (!p.rewrites.empty())
+        text += fmt::format("; {} once rewritten", format_time(best_latency(p)));
+    return text + ".";
+}
+
+/// Who runs it whole, and a line for each of the others.
+std::vector<std::string> verdict_lines(const PortabilityAnswer& answer) {
+    if (answer.devices.size() == 1)
+        return {device_line(answer.devices.front())};
+    std::vector<std::string> whole, lines = {""};
+    std::size_t unknown = 0;
+    for (const Portability& p : answer.devices) {
+        const Estimate& e = p.result.estimate;
+        unknown += e.status == Status::incomplete || !e.uncounted.empty();
+        if (p.result.ok() && e.uncounted.empty() && p.leaving == 0)
+            whole.push_back(hardware_label(p.result));
+        else
+            lines.push_back(device_line(p));
+    }
+    if (unknown == answer.devices.size())
+        lines.front() =
+            "Unknown whether it runs entirely on any device: a part of the model is not understood.";
+    else
+        lines.front() = fmt::format("Runs entirely on {} of {} devices{}{}.", whole.size(),
+                                    answer.devices.size(), whole.empty() ? "" : ": ", names_text(whole));
+    return lines;
+}
+
+Members<RewriteOutcome> rewrite_members() {
+    using R = RewriteOutcome;
+    return {{"name", "", &R::name},
+            {"title", "", &R::title},
+            {"note", "", &R::note},
+            {"places", "where it was done", &R::places},
+            {"latency_s", "after it, of the batch", &R::latency_s},
+            {"items", "of the batch", &R::items},
+            {"leaving", "operators that still leave the accelerator", &R::leaving}};
+}
+
+Members<Portability> portability_members() {
+    using P = Portability;
+    using L = LeavingOperators;
+    return {
+        {"hardware", "", [](const P& p) { return p.result.hardware; }},
+        {"runtime", "software stack", [](const P& p) { return runtime_label(p.result); }},
+        {"status", "", [](const P& p) { return status_text(p.result.estimate); }, result_status()},
+        {"latency_s", "of the batch",
+         [](const P& p) { return known(p.result.ok(), p.result.estimate.latency_s); }},
+        {"operators", "with run-time work", &P::operators},
+        {"leaving", "operators that leave the accelerator", &P::leaving},
+        {"operations_share", "of the arithmetic that stays", &P::operations_share},
+        {"islands", "stretches of the schedule on the accelerator between those on the host", &P::islands},
+        {"fallback_s", "that leaving costs", &P::fallback_s},
+        {"types", "of operators that leave, most expensive first", &P::types,
+         Members<L>{{"type", "", &L::type},
+                    {"reason", "", &L::reason},
+                    {"names", "of the operators", &L::names},
+                    {"host_s", "arithmetic on the host", &L::host_s},
+                    {"switch_s", "hand-over to the host and back", &L::switch_s},
+                    {"transfer_s", "tensors to the host and back", &L::transfer_s}}},
+        {"notes", "what else keeps the model from running as it is", &P::notes},
+        {"rewrites", "of the graph that make it faster, fastest first", &P::rewrites, rewrite_members()},
+        {"together", "all of these at once, where there are several", &P::together, rewrite_members()},
+        {"advice", "what was asked for, largest saving per item first", &P::advice, rewrite_members()}};
+}
+
+AnswerDocument<PortabilityAnswer> portability_document() {
+    using A = PortabilityAnswer;
+    const Members<A> request = request_members()
+                                   .of<A>([](const A& a) { return a.devices.front().result; })
+                                   .with({{"hardware", "", [](const A& a) { return a.request.hardware; }}});
+    return {"check_model",
+            "what of a model leaves an accelerator",
+            {{"request", "what was asked", std::identity{}, request},
+             {"model", "", [](const A& a) { return a.model->name; }},
+             {"batch_size", "items", [](const A& a) { return a.request.workload.batch; }},
+             {"verdict", "the answer", [](const A& a) { return verdict_lines(a); }, lines_members()},
+             {"devices", "in the order asked", &A::devices, portability_members()}}};
+}
+
+} // namespace
+
+Report describe(const PortabilityAnswer& answer, const PlainView&, Format format) {
+    Report report;
+    std::vector<const Portability*> all;
+    for (const Portability& p : answer.devices)
+        all.push_back(&p);
+    if (format == Format::csv) {
+        report.blocks.push_back(leaving_table(all, true));
+        return report;
+    }
+    report.title = "PORTABILITY: " + answer.model->title;
+    report.blocks.push_back(Heading{1, report.title});
+    report.blocks.push_back(Takeaway{verdict_lines(answer)});
+    report.blocks.push_back(device_table(answer));
+    for (const Portability& p : answer.devices) {
+        Bullets notes;
+        for (const LeavingOperators& t : p.types) // several types may leave for one reason
+            if (std::find(notes.items.begin(), notes.items.end(), t.reason + ".") == notes.items.end())
+                notes.items.push_back(t.reason + ".");
+        for (const std::string& note : p.notes)
+            if (p.result.ok() || p.result.estimate.reason.empty() ||
+                note.find(p.result.estimate.reason) == std::string::npos) // the verdict says it
+                notes.items.push_back(note + ".");
+        if (p.types.empty() && notes.items.empty() && p.rewrites.empty() && p.advice.empty())
+            continue;
+        report.blocks.push_back(Heading{2, hardware_label(p.result)});
+        if (!notes.items.empty())
+            report.blocks.push_back(std::move(notes));
+        if (!p.types.empty())
+            report.blocks.push_back(leaving_table({&p}, false));
+        if (!p.rewrites.empty())
+            report.blocks.push_back(rewrite_table(p));
+        if (!p.advice.empty())
+            report.blocks.push_back(advice_table(p));
+    }
+    return report;
+}
+
+nlohmann::ordered_json check_model_schema() {
+    return portability_document().schema();
+}
+
+std::string to_json(const PortabilityAnswer& answer, const PlainView&) {
+    return portability_document().text(answer);
+}
+
+} // namespace archsim

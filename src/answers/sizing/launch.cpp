@@ -1,0 +1,278 @@
+#include "answers/sizing/launch.hpp"
+
+#include "answers/sizing/manifest.hpp"
+#include "archsim/core/finding.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::string_view
+    kVllmPage = "https://docs.vllm.ai/en/latest/cli/serve/",
+    kSglangPage = "https://docs.sglang.io/advanced_features/server_arguments.html",
+    kTrtllmPage = "https://nvidia.github.io/TensorRT-LLM/commands/trtllm-serve/trtllm-serve.html";
+constexpr LaunchTarget kVllm = LaunchTarget::vllm, kSglang = LaunchTarget::sglang,
+                       kTrtllm = LaunchTarget::trtllm;
+
+constexpr std::array kOptions = {
+    LaunchOption{kVllm, "--tensor-parallel-size", true, "devices that share every matrix", kVllmPage},
+    LaunchOption{kVllm, "--pipeline-parallel-size", true, "stages of layers", kVllmPage},
+    LaunchOption{kVllm, "--data-parallel-size", true, "groups with requests of their own", kVllmPage},
+    LaunchOption{kVllm, "--enable-expert-parallel", false, "whole experts on each device", kVllmPage},
+    LaunchOption{kVllm, "--dtype", true, "format of weights and activations", kVllmPage},
+    LaunchOption{kVllm, "--quantization", true, "weights are quantised while they load", kVllmPage},
+    LaunchOption{kVllm, "--kv-cache-dtype", true, "format of keys and values", kVllmPage},
+    LaunchOption{kVllm, "--max-num-seqs", true, "sequences that run at once", kVllmPage},
+    LaunchOption{kVllm, "--max-num-batched-tokens", true, "tokens of one step", kVllmPage},
+    LaunchOption{kVllm, "--max-cudagraph-capture-size", true, "largest step of captured graphs", kVllmPage},
+    LaunchOption{kVllm, "--max-model-len", true, "positions of one sequence", kVllmPage},
+    LaunchOption{kSglang, "--model-path", true, "checkpoint", kSglangPage},
+    LaunchOption{kSglang, "--tp-size", true, "devices of one engine without its stages", kSglangPage},
+    LaunchOption{kSglang, "--pp-size", true, "stages of layers", kSglangPage},
+    LaunchOption{kSglang, "--dp-size", true, "groups with requests of their own", kSglangPage},
+    LaunchOption{kSglang, "--enable-dp-attention", false, "attention of each group apart", kSglangPage},
+    LaunchOption{kSglang, "--ep-size", true, "devices that the experts are spread over", kSglangPage},
+    LaunchOption{kSglang, "--dtype", true, "format of weights and activations", kSglangPage},
+    LaunchOption{kSglang, "--quantization", true, "weights are quantised while they load", kSglangPage},
+    LaunchOption{kSglang, "--kv-cache-dtype", true, "format of keys and values", kSglangPage},
+    LaunchOption{kSglang, "--max-running-requests", true, "sequences that run at once", kSglangPage},
+    LaunchOption{kSglang, "--chunked-prefill-size", true, "prompt tokens of one step", kSglangPage},
+    LaunchOption{kSglang, "--context-length", true, "positions of one sequence", kSglangPage},
+    LaunchOption{kTrtllm, "--tp_size", true, "devices of one engine without its stages", kTrtllmPage},
+    LaunchOption{kTrtllm, "--pp_size", true, "stages of layers", kTrtllmPage},
+    LaunchOption{kTrtllm, "--ep_size", true, "devices that the experts are spread over", kTrtllmPage},
+    LaunchOption{kTrtllm, "--max_batch_size", true, "sequences that run at once", kTrtllmPage},
+    LaunchOption{kTrtllm, "--max_num_tokens", true, "tokens of one step", kTrtllmPage},
+    LaunchOption{kTrtllm, "--max_seq_len", true, "positions of one sequence", kTrtllmPage},
+    LaunchOption{kTrtllm, "--extra_llm_api_options", true, "file of options without a flag", kTrtllmPage},
+};
+
+/// What Kubernetes calls a vendor's devices: kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/.
+struct DevicePlugin {
+    std::string_view vendor, resource;
+};
+constexpr std::array kPlugins = {DevicePlugin{"NVIDIA", "nvidia.com/gpu"},
+                                 DevicePlugin{"AMD", "amd.com/gpu"}};
+
+/// Words of a command; a flag that is not documented cannot be added.
+class Words {
+  public:
+    explicit Words(LaunchTarget engine) : engine_(engine) {}
+
+    void add(std::string_view word) { words_.emplace_back(word); }
+    void flag(std::string_view name) {
+        check(name, false);
+        words_.emplace_back(name);
+    }
+    template <class Value>
+    void flag(std::string_view name, const Value& value) {
+        check(name, true);
+        words_.emplace_back(name);
+        words_.push_back(fmt::format("{}", value));
+    }
+    /// Only where it is not what the engine does anyway.
+    void count(std::string_view name, std::int64_t value) {
+        if (value > 1)
+            flag(name, value);
+    }
+    const std::vector<std::string>& words() const { return words_; }
+
+  private:
+    void check(std::string_view name, bool value) const {
+        const bool known = std::any_of(kOptions.begin(), kOptions.end(), [&](const LaunchOption& o) {
+            return o.engine == engine_ && o.flag == name && o.value == value;
+        });
+        if (!known)
+            throw Error(fmt::format("{} is no documented option of the engine", name));
+    }
+
+    LaunchTarget engine_;
+    std::vector<std::string> words_;
+};
+
+struct Launch {
+    const SizingAnswer& answer;
+    const SizedDevice& device;
+    std::string checkpoint;
+    std::vector<std::string> remarks = {};
+
+    const Parallelism& way() const { return device.layout->run.parallelism; }
+    const EngineLimits& engine() const { return device.layout->engine; }
+    /// Positions of the longest sequence.
+    std::int64_t longest() const {
+        const RequestPlan& load = answer.request.serving.load;
+        double most = (load.prompt_tokens + load.output_tokens) *
+                      (load.shape == LengthShape::uniform ? std::max(1.0, load.longest) : 1.0);
+        for (const auto& [prompt, output] : load.lengths)
+            most = std::max(most, static_cast<double>(prompt + output));
+        if (load.trace != nullptr)
+            for (const TraceRequest& one : load.trace->requests)
+                most = std::max(most, static_cast<double>(one.prompt_tokens + one.output_tokens));
+        return static_cast<std::int64_t>(std::ceil(most));
+    }
+
+    /// The flag for the format, or what the checkpoint must be.
+    void add_format(Words& words, bool quantises) {
+        const std::string& format = device.precision;
+        if (format == "bf16" || format == "fp16")
+            words.flag("--dtype", format == "bf16" ? "bfloat16" : "float16");
+        else if (format == "fp8" && quantises)
+            words.flag("--quantization", "fp8");
+        else
+            needs_checkpoint();
+    }
+    void needs_checkpoint() {
+        remarks.push_back(fmt::format("{} must be a checkpoint in {}", checkpoint, device.precision));
+    }
+
+    std::vector<std::string> vllm() {
+        Words w(LaunchTarget::vllm);
+        w.add("vllm");
+        w.add("serve");
+        w.add(checkpoint);
+        w.count("--tensor-parallel-size", way().tensor);
+        w.count("--pipeline-parallel-size", way().pipeline);
+        if (way().experts > 1) {
+            w.count("--data-parallel-size", way().groups());
+            w.flag("--enable-expert-parallel");
+        }
+        add_format(w, true);
+        w.flag("--max-num-seqs", engine().sequences);
+        w.flag("--max-num-batched-tokens", engine().step_tokens);
+        if (engine().captured_tokens > 0) // else vLLM's own
+            w.flag("--max-cudagraph-capture-size", engine().captured_tokens);
+        w.flag("--max-model-len", longest());
+        return w.words();
+    }
+
+    std::vector<std::string> sglang() {
+        Words w(LaunchTarget::sglang);
+        for (const char* word : {"python", "-m", "sglang.launch_server"})
+            w.add(word);
+        w.flag("--model-path", checkpoint);
+        w.count("--tp-size", way().stage_devices());
+        w.count("--pp-size", way().pipeline);
+        if (way().experts > 1) {
+            w.flag("--ep-size", way().experts);
+            if (way().groups() > 1) {
+                w.flag("--dp-size", way().groups());
+                w.flag("--enable-dp-attention");
+            }
+        }
+        add_format(w, true);
+        w.flag("--max-running-requests", engine().sequences);
+        w.flag("--chunked-prefill-size", engine().step_tokens);
+        w.flag("--context-length", longest());
+        return w.words();
+    }
+
+    std::vector<std::string> trtllm() {
+        Words w(LaunchTarget::trtllm);
+        w.add("trtllm-serve");
+        w.add(checkpoint);
+        w.count("--tp_size", way().stage_devices());
+        w.count("--pp_size", way().pipeline);
+        if (way().experts > 1)
+            w.flag("--ep_size", way().experts);
+        if (way().groups() > 1) {
+            w.flag("--extra_llm_api_options", "options.yaml");
+            remarks.emplace_back("options.yaml has the line enable_attention_dp: true");
+        }
+        if (device.precision != "bf16" && device.precision != "fp16")
+            needs_checkpoint();
+        w.flag("--max_batch_size", engine().sequences);
+        w.flag("--max_num_tokens", engine().step_tokens);
+        w.flag("--max_seq_len", longest());
+        return w.words();
+    }
+};
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const bool wraps = i > 0 && words[i].starts_with("--");
+        text += (i == 0 ? "" : wraps ? " \\\n    " : " ") + words[i];
+    }
+    return text;
+}
+
+std::string resource_of(const Session& session, const SizedDevice& device) {
+    const std::string vendor = session.hardware().device(device.hardware).device->vendor;
+    for (const DevicePlugin& plugin : kPlugins)
+        if (plugin.vendor == vendor)
+            return std::string(plugin.resource);
+    throw UsageError(
+        fmt::format("--emit kubernetes: no device plugin for vLLM on {} is known", device.hardware));
+}
+
+} // namespace
+
+std::optional<LaunchTarget> parse_launch_target(std::string_view text) {
+    constexpr std::array kNames = {"vllm", "sglang", "trtllm", "kubernetes"};
+    for (std::size_t i = 0; i < kNames.size(); ++i)
+        if (text == kNames[i])
+            return static_cast<LaunchTarget>(i);
+    return std::nullopt;
+}
+
+std::span<const LaunchOption> launch_options() {
+    return kOptions;
+}
+
+std::string launch_stack(const Session& session, LaunchTarget target) {
+    const std::string id = target == LaunchTarget::sglang   ? "sglang"
+                           : target == LaunchTarget::trtllm ? "trt-llm"
+                                                            : "vllm";
+    const auto known = session.hardware().runtime_ids();
+    return std::find(known.begin(), known.end(), id) != known.end() ? id : "";
+}
+
+std::string checkpoint_of(const Session& session, std::string_view model) {
+    const CatalogueEntry* entry = session.catalogue().find(model);
+    if (!entry)
+        return std::string(model);
+    const std::string first = entry->source.substr(0, entry->source.find(' '));
+    const bool repository =
+        std::count(first.begin(), first.end(), '/') == 1 && first.find(':') == std::string::npos;
+    return repository ? first : entry->name;
+}
+
+std::string launch_text(const Session& session, const SizingAnswer& answer, const SizedDevice& device,
+                        LaunchTarget target, std::string_view checkpoint) {
+    if (!device.layout)
+        throw UsageError(fmt::format("--emit: {} has no layout: {}", device.hardware, device.reason));
+    Launch launch{answer, device, std::string(checkpoint)};
+    const Parallelism& way = launch.way();
+    const std::vector<std::string> words = target == LaunchTarget::sglang   ? launch.sglang()
+                                           : target == LaunchTarget::trtllm ? launch.trtllm()
+                                                                            : launch.vllm();
+    std::string text = fmt::format("# {} on {} x {}: {}, the limits hold with {:.0f} % (sized for {})\n",
+                                   answer.model, way.devices(), device.hardware, to_string(way),
+                                   std::floor(100 * device.layout->probability), device.runtime);
+    for (const std::string& remark : launch.remarks)
+        text += "# " + remark + "\n";
+    if (target == LaunchTarget::kubernetes) {
+        return text + manifest({.model = answer.model,
+                                .engine = words,
+                                .resource = resource_of(session, device),
+                                .engines = way.data,
+                                .nodes = way.pipeline,
+                                .node_devices = way.stage_devices()});
+    }
+    if (way.data > 1)
+        text +=
+            fmt::format("# {} engines like this one, each on {} devices, requests to the one with the fewest "
+                        "tokens ahead\n",
+                        way.data, way.engine_devices());
+    return text + joined(words) + "\n";
+}
+
+} // namespace archsim

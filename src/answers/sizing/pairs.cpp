@@ -1,0 +1,254 @@
+#include "answers/sizing/pairs.hpp"
+
+#include "answers/sizing/limit_misses.hpp"
+#include "answers/sizing/money.hpp"
+#include "answers/sizing/replicas.hpp"
+#include "answers/sizing/ways.hpp"
+#include "archsim/core/finding.hpp"
+#include "hardware/uncertainty.hpp"
+#include "session/server/engine.hpp"
+#include "session/server/scaled_prices.hpp"
+#include "session/server/server.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <iterator>
+#include <memory>
+#include <thread>
+
+namespace archsim {
+
+namespace {
+
+// Devices whose pairs are looked at: the cheapest in their own right, and no more simulations than those of
+// single devices.
+constexpr std::size_t kMostPaired = 6;
+// Growths of a pool until it either holds or is larger than any answer.
+constexpr int kMostGrowths = 24;
+constexpr double kPoolGrowth = 1.25;
+// Halvings between a deviation that holds and one that does not: a twentieth of a standard error.
+constexpr int kHalvings = 5;
+
+/// One kind of device, of all pairs that it is in: how it shares the model, and how sure its times are. Its
+/// steps are estimated once for all of them.
+struct Pool {
+    std::unique_ptr<SizingRequest> request; ///< that the server refers to
+    std::unique_ptr<Server> server;         ///< null: no way holds the model
+    std::shared_ptr<const Device> device;
+    std::string problem; ///< why it could not be estimated
+
+    std::int64_t each() const { return server->basis().parallelism.engine_devices(); }
+    double factor(SpreadOf waited, double deviation) const {
+        return wait_factor(waiting_spread(server->prices().machine(), waited), deviation);
+    }
+};
+
+/// The fewest devices of an engine that holds the model.
+Pool pool_of(const SizingBasis& basis, const std::string& hardware, const Conditions& conditions) {
+    Pool pool;
+    try {
+        pool.device = basis.session.hardware().device(hardware).device;
+        for (const Parallelism& way : engine_ways(*pool.device, basis.heads, basis.experts)) {
+            pool.request = std::make_unique<SizingRequest>(basis.request);
+            pool.request->serving.parallelism = way;
+            pool.server = std::make_unique<Server>(basis.session, basis.model, hardware, conditions,
+                                                   pool.request->serving);
+            if (pool.server->ready())
+                return pool;
+        }
+    } catch (const Error& error) {
+        pool.problem = error.what();
+    }
+    pool.server.reset();
+    return pool;
+}
+
+/// Calls `work` for every number below `count`, on all cores.
+template <class Work>
+void for_each_in_parallel(std::size_t count, const Work& work) {
+    std::atomic<std::size_t> next = 0;
+    const auto run = [&] {
+        for (std::size_t i = next++; i < count; i = next++)
+            work(i);
+    };
+    std::vector<std::jthread> workers;
+    for (unsigned i = 1; i < std::max(1U, std::thread::hardware_concurrency()); ++i)
+        workers.emplace_back(run);
+    run();
+}
+
+/// Bytes per second between an engine of each: over the slower network of two that are stated, or the one.
+std::optional<double> transfer_rate(const Pool& a, const Pool& b) {
+    const double from = a.device->network_bandwidth.value_or(0), to = b.device->network_bandwidth.value_or(0);
+    if (from <= 0 && to <= 0)
+        return std::nullopt;
+    const double each = from > 0 && to > 0 ? std::min(from, to) : std::max(from, to);
+    return each * static_cast<double>(std::min(a.each(), b.each()));
+}
+
+class PairSizer {
+  public:
+    PairSizer(const SizingBasis& basis, const Pool& prompts, const Pool& answers)
+        : basis_(basis), prompts_(prompts), answers_(answers) {}
+
+    std::optional<SizedPair> size() {
+        SizedPair pair;
+        if (!grow(pair))
+            return std::nullopt;
+        pair.probability = probability(pair);
+        describe(pair);
+        return pair;
+    }
+
+  private:
+    /// `yes_or_no`: given up as soon as a limit is missed.
+    ServingOutcome simulate(const SizedPair& pair, double deviation, bool yes_or_no) {
+        ServingPlan plan = answers_.server->plan();
+        plan.engines = pair.answer_engines;
+        plan.prompt_engines = pair.prompt_engines;
+        plan.prompt_engine = prompts_.server->plan().engine;
+        if (const auto rate = transfer_rate(prompts_, answers_)) // else as between two of the answers' kind
+            plan.transfer_bytes_per_s = *rate;
+        const auto engines = static_cast<double>(plan.engines + plan.prompt_engines);
+        plan.idle_watts = (static_cast<double>(plan.engines) * plan.idle_watts +
+                           static_cast<double>(plan.prompt_engines) * prompts_.server->plan().idle_watts) /
+                          engines;
+        ScaledPrices later(answers_.server->prices(), answers_.factor(SpreadOf::later_token, deviation)),
+            first(prompts_.server->prices(), prompts_.factor(SpreadOf::first_token, deviation));
+        std::vector<ServedRequest> requests = make_requests(basis_.request.serving.load);
+        LimitMisses misses(basis_.request.level, plan, static_cast<std::int64_t>(requests.size()), 1);
+        if (yes_or_no)
+            plan.goes_on = [&](std::size_t index, const ServedRequest& r) {
+                return misses.can_hold(index, r);
+            };
+        return simulate_serving(plan, later, std::move(requests), &first);
+    }
+
+    SizingPressure judge(const ServingOutcome& outcome) const {
+        if (outcome.given_up || outcome.refused > 0 || outcome.output_tokens == 0)
+            return {SizingLimit::queue, HUGE_VAL, HUGE_VAL};
+        return nearest_limit(basis_.request.level, summarize(outcome));
+    }
+
+    /// Makes the pool larger that misses its limit, until both hold; then takes from each what it can spare.
+    bool grow(SizedPair& pair) {
+        const auto holds = [&](std::int64_t prompts, std::int64_t answers, bool yes_or_no = true) {
+            if (prompts < 1 || answers < 1)
+                return false;
+            pair.prompt_engines = prompts;
+            pair.answer_engines = answers;
+            pair.pressure = judge(simulate(pair, basis_.deviation, yes_or_no));
+            return pair.pressure.ratio <= 1;
+        };
+        std::int64_t x = 1, y = 1;
+        for (int i = 0; !holds(x, y, false); ++i) { // which limit it misses says what to enlarge
+            const bool of_prompts = pair.pressure.limit == SizingLimit::time_to_first;
+            std::int64_t& pool = of_prompts ? x : y;
+            pool = std::max(pool + 1, static_cast<std::int64_t>(kPoolGrowth * static_cast<double>(pool)));
+            if (i == kMostGrowths || x * prompts_.each() + y * answers_.each() > basis_.request.most_devices)
+                return false;
+        }
+        while (holds(x - 1, y))
+            --x;
+        while (holds(x, y - 1))
+            --y;
+        return holds(x, y);
+    }
+
+    double probability(const SizedPair& pair) {
+        double low = basis_.deviation, high = kFarthestDeviation;
+        for (int i = 0; i < kHalvings; ++i) {
+            const double middle = (low + high) / 2;
+            (judge(simulate(pair, middle, true)).ratio <= 1 ? low : high) = middle;
+        }
+        return student_t(low, kErrorDegreesOfFreedom);
+    }
+
+    void describe(SizedPair& pair) {
+        pair.prompt_hardware = prompts_.server->basis().hardware;
+        pair.answer_hardware = answers_.server->basis().hardware;
+        pair.precision = answers_.server->basis().precision;
+        pair.prompt_way = prompts_.server->basis().parallelism;
+        pair.answer_way = answers_.server->basis().parallelism;
+        pair.transfer_bytes_per_s = transfer_rate(prompts_, answers_);
+        const ServingOutcome outcome = simulate(pair, 0, false);
+        pair.summary = summarize(outcome);
+        pair.pressure = judge(outcome);
+        const double kw = pair.summary.watts * basis_.cost.pue / 1000;
+        const auto each = [&](const Pool& pool, std::int64_t engines) {
+            return hourly_price(*pool.device, static_cast<double>(engines * pool.each()), basis_.cost);
+        };
+        const auto first = each(prompts_, pair.prompt_engines), later = each(answers_, pair.answer_engines);
+        if (first && later)
+            pair.usd_per_hour =
+                *first + *later + (basis_.cost.tenure == Tenure::buy ? kw * basis_.cost.kwh_price : 0);
+        pair.watts = kw * 1000;
+        const double budget = basis_.request.budget_usd_per_hour;
+        pair.within_budget = budget <= 0 || (pair.usd_per_hour && *pair.usd_per_hour <= budget);
+    }
+
+    const SizingBasis& basis_;
+    const Pool& prompts_;
+    const Pool& answers_;
+};
+
+} // namespace
+
+void size_pairs(const SizingBasis& basis, const std::vector<const Conditions*>& conditions,
+                SizingAnswer& answer) {
+    // Those that serve at all, the cheapest first.
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < answer.devices.size(); ++i)
+        if (answer.devices[i].layout || answer.devices[i].nearest.ratio > 0)
+            chosen.push_back(i);
+    const auto cost = [&](std::size_t i) {
+        const auto& layout = answer.devices[i].layout;
+        return layout && layout->usd_per_hour ? *layout->usd_per_hour : HUGE_VAL;
+    };
+    std::stable_sort(chosen.begin(), chosen.end(), [&](auto a, auto b) { return cost(a) < cost(b); });
+    chosen.resize(std::min(chosen.size(), kMostPaired));
+
+    std::vector<Pool> pools(chosen.size());
+    for_each_in_parallel(pools.size(), [&](std::size_t i) {
+        pools[i] = pool_of(basis, answer.devices[chosen[i]].hardware, *conditions[chosen[i]]);
+    });
+    struct Task {
+        std::size_t prompts, answers; ///< places in `chosen`
+    };
+    std::vector<Task> tasks;
+    const auto device = [&](std::size_t i) -> const SizedDevice& { return answer.devices[chosen[i]]; };
+    for (std::size_t a = 0; a < chosen.size(); ++a)
+        for (std::size_t b = 0; b < chosen.size(); ++b)
+            if (device(a).hardware != device(b).hardware && device(a).precision == device(b).precision)
+                tasks.push_back({a, b});
+    std::vector<std::optional<SizedPair>> found(tasks.size());
+    std::vector<std::string> problems(tasks.size());
+    for_each_in_parallel(tasks.size(), [&](std::size_t i) {
+        const Pool &prompts = pools[tasks[i].prompts], &answers = pools[tasks[i].answers];
+        std::string why = prompts.problem.empty() ? answers.problem : prompts.problem;
+        try {
+            if (why.empty() && prompts.server && answers.server)
+                found[i] = PairSizer(basis, prompts, answers).size();
+        } catch (const Error& error) {
+            why = error.what();
+        }
+        if (!why.empty())
+            problems[i] = fmt::format("{} and {}: {}", device(tasks[i].prompts).hardware,
+                                      device(tasks[i].answers).hardware, why);
+    });
+    std::vector<SizedPair>& pairs = answer.pairs;
+    for (auto& pair : found)
+        if (pair)
+            pairs.push_back(std::move(*pair));
+    std::copy_if(problems.begin(), problems.end(), std::back_inserter(answer.unpaired),
+                 [](const std::string& problem) { return !problem.empty(); });
+    std::stable_sort(pairs.begin(), pairs.end(), [](const SizedPair& a, const SizedPair& b) {
+        return std::pair(a.usd_per_hour.value_or(HUGE_VAL), a.devices()) <
+               std::pair(b.usd_per_hour.value_or(HUGE_VAL), b.devices());
+    });
+}
+
+} // namespace archsim

@@ -1,0 +1,255 @@
+#include "answers/sizing/size_device.hpp"
+
+#include "answers/sizing/money.hpp"
+#include "answers/sizing/replicas.hpp"
+#include "answers/sizing/ways.hpp"
+#include "archsim/core/finding.hpp"
+#include "session/generation/language_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+constexpr double kGramsPerKg = 1000, kWattsPerKw = 1000, kMilliseconds = 1000;
+
+/// "2.55 s", "36.8 ms".
+std::string wait_text(double seconds) {
+    return seconds < 1 ? fmt::format("{:.3g} ms", kMilliseconds * seconds) : fmt::format("{:.3g} s", seconds);
+}
+
+/// A way and how many engines of it hold.
+struct Found {
+    Replicas* replicas = nullptr;
+    std::int64_t engines = 0;
+    double deviation = 0;
+
+    std::int64_t devices() const {
+        return replicas ? engines * replicas->server().basis().parallelism.engine_devices() : 0;
+    }
+};
+
+class DeviceSizer {
+  public:
+    DeviceSizer(const SizingBasis& basis, std::string hardware, const Conditions& conditions,
+                std::shared_ptr<const Device> device)
+        : basis_(basis), hardware_(std::move(hardware)), conditions_(conditions), device_(std::move(device)) {
+    }
+
+    void size(SizedDevice& out) {
+        Found best;
+        search(best, basis_.deviation, out);
+        if (best.replicas) {
+            out.holds = true;
+        } else if (!tried_.empty()) {
+            search(best, 0, out); // by the estimate alone
+        }
+        if (!best.replicas) {
+            why_none(out);
+            return;
+        }
+        describe(best, out);
+        if (!out.holds)
+            out.reason = fmt::format("the limits hold with {:.0f} %, {:.0f} % are asked for",
+                                     100 * out.layout->probability, 100 * basis_.request.confidence);
+    }
+
+  private:
+    /// Every way that the model fits, with a bound on how few devices it takes, least first.
+    void prepare(double deviation, SizedDevice& out) {
+        if (tried_.empty()) {
+            for (const Parallelism& way : engine_ways(*device_, basis_.heads, basis_.experts)) {
+                if (way.engine_devices() > basis_.request.most_devices ||
+                    (way.pipeline > 1 && !tried_.empty()))
+                    break;
+                std::unique_ptr<Replicas> replicas = make(way);
+                note(replicas->server().basis(), out);
+                if (!replicas->ready())
+                    continue;
+                out.given = given_waits(replicas->server().prices().machine());
+                tried_.push_back({std::move(replicas)});
+            }
+            if (!tried_.empty())
+                out.reason.clear();
+        }
+        for (Tried& way : tried_)
+            way.bound = way.replicas->server().basis().parallelism.engine_devices() *
+                        way.replicas->fewest(deviation, true);
+        std::stable_sort(tried_.begin(), tried_.end(),
+                         [](const Tried& a, const Tried& b) { return a.bound < b.bound; });
+    }
+
+    /// The way with the fewest devices; those that cannot have fewer than the best are not looked at.
+    void search(Found& best, double deviation, SizedDevice& out) {
+        nearest_ = {};
+        prepare(deviation, out);
+        for (const Tried& way : tried_) {
+            if (best.replicas && way.bound >= best.devices())
+                break;
+            const std::int64_t engines = fewest_engines(*way.replicas, best, deviation);
+            if (!way.replicas->problem().empty())
+                out.reason = way.replicas->problem();
+            else if (engines > 0)
+                best = {way.replicas.get(), engines, deviation};
+        }
+        if (best.replicas)
+            note(best.replicas->server().basis(), out);
+    }
+
+    std::unique_ptr<Replicas> make(const Parallelism& way) {
+        SizingRequest& own =
+            requests_.emplace_back(std::make_unique<SizingRequest>(basis_.request)).operator*();
+        own.serving.parallelism = way;
+        return std::make_unique<Replicas>(basis_.session, basis_.model, hardware_, conditions_, own);
+    }
+
+    static void note(const ServingResult& basis, SizedDevice& out) {
+        out.runtime = basis.runtime;
+        out.precision = basis.precision;
+        if (!basis.reason.empty())
+            out.reason = basis.reason;
+        else
+            out.reason.clear();
+    }
+
+    /// By doubling and bisection between what arrivals need and what can still be fewer than the best; 0 when
+    /// none holds.
+    std::int64_t fewest_engines(Replicas& replicas, const Found& best, double deviation) {
+        const std::int64_t each = replicas.server().basis().parallelism.engine_devices();
+        std::int64_t most = basis_.request.most_devices / each;
+        if (best.replicas)
+            most = std::min(most, (best.devices() - 1) / each);
+        const SizingPressure alone = replicas.alone(deviation);
+        if (nearest_.ratio <= 0 || alone.ratio < nearest_.ratio)
+            nearest_ = alone;
+        if (alone.ratio > 1 && basis_.request.serving.load.shape == LengthShape::constant &&
+            basis_.request.serving.load.lengths.empty() && basis_.request.serving.load.trace == nullptr)
+            return 0;
+        const auto holds = [&](std::int64_t engines) { return replicas.holds(engines, deviation); };
+        std::int64_t tried = replicas.fewest(deviation, true);
+        // A way that the most of it do not make better than the best is left at once: few sequences share a
+        // step then, so that few steps are estimated for it.
+        if (tried > most || (best.replicas && !holds(most)))
+            return 0;
+        tried = std::max(tried, replicas.fewest(deviation));
+        if (tried > most)
+            return 0;
+        std::int64_t fails = tried - 1;
+        for (std::int64_t step = 1; !holds(tried); step *= 2) {
+            if (tried == most)
+                return 0;
+            fails = tried;
+            tried = std::min(most, tried + step);
+        }
+        while (tried - fails > 1) {
+            const std::int64_t middle = fails + (tried - fails) / 2;
+            (holds(middle) ? tried : fails) = middle;
+        }
+        // All of them, as serve_model simulates them.
+        constexpr int kMore = 4;
+        for (int i = 0; i < kMore && tried <= most; ++i, ++tried)
+            if (replicas.holds(tried, deviation, true))
+                return tried;
+        return 0;
+    }
+
+    void why_none(SizedDevice& out) const {
+        out.nearest = nearest_;
+        if (!out.reason.empty())
+            return;
+        if (nearest_.ratio > 1)
+            out.reason = fmt::format("one request alone: {} {}, {:.2g} x the limit", name_of(nearest_.limit),
+                                     wait_text(nearest_.value), nearest_.ratio);
+        else
+            out.reason = fmt::format("more than {} devices", basis_.request.most_devices);
+    }
+
+    void describe(Found& best, SizedDevice& out) const {
+        Replicas& replicas = *best.replicas;
+        SizedLayout layout;
+        layout.probability = replicas.probability(best.engines, best.deviation);
+        layout.at_twice = replicas.pressure(best.engines, 0, 2);
+        Server& server = replicas.server();
+        server.use_engines(best.engines);
+        layout.run = server.run(basis_.request.serving.load.rate_per_s, false);
+        layout.pressure = nearest_limit(basis_.request.level, layout.run.summary);
+        layout.run.bounds = replicas.bounds(best.engines, layout.run.summary);
+        layout.memory = memory(server, layout.run);
+        layout.engine = server.plan().engine;
+        price(layout, out);
+        out.layout = std::move(layout);
+    }
+
+    static SizedMemory memory(const Server& server, const ServingResult& run) {
+        const Machine& m = server.prices().machine();
+        const auto devices = static_cast<double>(run.parallelism.engine_devices());
+        SizedMemory memory;
+        memory.capacity = m.memory_capacity_bytes;
+        memory.weights = server.prices().weight_bytes();
+        memory.cache = run.outcome.cache_peak_bytes / devices;
+        memory.free = std::max(0.0, run.cache_room_bytes / devices - memory.cache);
+        memory.engine = memory.capacity - memory.weights - memory.cache - memory.free;
+        return memory;
+    }
+
+    void price(SizedLayout& layout, SizedDevice& out) const {
+        const CostOptions& o = basis_.cost;
+        const auto devices = static_cast<double>(layout.devices());
+        const double kwh_per_hour = layout.run.summary.watts * o.pue / kWattsPerKw;
+        layout.watts = layout.run.summary.watts * o.pue;
+        layout.carbon_g_per_hour = kwh_per_hour * o.grid_intensity;
+        if (device_->embodied_carbon.known())
+            layout.embodied_g_per_hour =
+                devices * device_->embodied_carbon.value * kGramsPerKg / (o.years * kHoursPerYear);
+        layout.usd_per_hour = hourly_price(*device_, devices, o, &out.price_basis);
+        if (layout.usd_per_hour && o.tenure == Tenure::buy)
+            *layout.usd_per_hour += kwh_per_hour * o.kwh_price;
+        layout.run.usd_per_hour = layout.usd_per_hour.value_or(0);
+        const double budget = basis_.request.budget_usd_per_hour;
+        out.within_budget = budget <= 0 || (layout.usd_per_hour && *layout.usd_per_hour <= budget);
+    }
+
+    const SizingBasis& basis_;
+    std::string hardware_;
+    const Conditions& conditions_;
+    std::shared_ptr<const Device> device_;
+    std::vector<std::unique_ptr<SizingRequest>> requests_; ///< that the replicas refer to
+    struct Tried {
+        std::unique_ptr<Replicas> replicas;
+        std::int64_t bound = 0; ///< no fewer devices
+    };
+    std::vector<Tried> tried_; ///< ways that the model fits
+    SizingPressure nearest_;
+};
+
+} // namespace
+
+SizedDevice size_device(const SizingBasis& basis, const std::string& hardware, const Conditions& conditions) {
+    SizedDevice out;
+    out.hardware = hardware;
+    try {
+        const DeviceChoice choice = basis.session.hardware().device(hardware);
+        const auto runtime = basis.session.hardware().runtime_for(
+            *choice.device, conditions.stack.empty()
+                                ? language_runtime(basis.session.hardware(), *choice.device)
+                                : conditions.stack);
+        out.runtime = runtime->name;
+        if (!runtime->language_models) {
+            out.reason = "none of its software stacks in the database serves language models";
+            return out;
+        }
+        DeviceSizer(basis, hardware, conditions, choice.device).size(out);
+    } catch (const Error& problem) {
+        out.layout.reset();
+        out.reason = problem.what();
+    }
+    return out;
+}
+
+} // namespace archsim

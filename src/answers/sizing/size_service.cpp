@@ -1,0 +1,237 @@
+#include "answers/sizing/size_service.hpp"
+
+#include "answers/sizing/pairs.hpp"
+#include "answers/sizing/remedy.hpp"
+#include "answers/sizing/size_device.hpp"
+#include "archsim/core/finding.hpp"
+#include "hardware/error_model.hpp"
+#include "map/sharding.hpp"
+#include "session/generation/language_model.hpp"
+#include "session/prepared.hpp"
+#include "session/usual_precision.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <thread>
+
+namespace archsim {
+
+namespace {
+
+constexpr double kSecondsPerHour = 3600;
+
+/// Where a distribution function of standard errors reaches `share`.
+double deviation_of(double share) {
+    double low = -64, high = 64;
+    for (int i = 0; i < 60; ++i) {
+        const double middle = (low + high) / 2;
+        (student_t(middle, kErrorDegreesOfFreedom) < share ? low : high) = middle;
+    }
+    return high;
+}
+
+void check(const SizingRequest& r) {
+    if (!(r.serving.load.rate_per_s > 0) == !(r.serving.plan.concurrency > 0))
+        throw UsageError(
+            "a size needs one load: requests per second (--rate), users (--users) or a recording "
+            "(--trace)");
+    if (!r.level.any())
+        throw UsageError("a size needs a limit: --ttft-p99, --tpot-p99 or --e2e-p99");
+    if (!(r.confidence > 0 && r.confidence < 1))
+        throw UsageError(fmt::format("--confidence {:g}: a share above 0 and below 1", r.confidence));
+    check_cost_options(r.cost);
+}
+
+/// With what a load says of itself: the rate of a recording, and mean lengths where they are listed.
+SizingRequest settled_load(SizingRequest r) {
+    RequestPlan& load = r.serving.load;
+    double prompt = 0, output = 0, count = 0;
+    const auto add = [&](std::int64_t in, std::int64_t out) {
+        prompt += static_cast<double>(in);
+        output += static_cast<double>(out);
+        ++count;
+    };
+    if (load.trace != nullptr) {
+        const std::vector<TraceRequest>& recorded = load.trace->requests;
+        for (const TraceRequest& one : recorded)
+            add(one.prompt_tokens, one.output_tokens);
+        const double lasts = recorded.empty() ? 0 : recorded.back().arrival_s;
+        if (r.serving.plan.concurrency == 0 && load.rate_per_s <= 0 && lasts > 0)
+            load.rate_per_s = (count - 1) / lasts;
+        if (load.count <= 0 || load.count > static_cast<std::int64_t>(recorded.size()))
+            load.count = static_cast<std::int64_t>(recorded.size());
+    } else {
+        for (const auto& [in, out] : load.lengths)
+            add(in, out);
+    }
+    if (count > 0) {
+        load.prompt_tokens = prompt / count;
+        load.output_tokens = output / count;
+    }
+    return r;
+}
+
+/// The best of those that hold, by a number that is least; absent where it is for nobody.
+template <class Number>
+std::optional<std::size_t> least(const std::vector<SizedDevice>& devices, Number&& number) {
+    std::optional<std::size_t> best;
+    std::optional<double> lowest;
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        const SizedDevice& d = devices[i];
+        const std::optional<double> own =
+            d.layout && d.holds && d.within_budget ? number(*d.layout) : std::nullopt;
+        if (own && (!lowest || *own < *lowest)) {
+            lowest = own;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/// The smallest miss: of what holds with too little confidence or for too much money the likeliest or
+/// cheapest, else of what one request alone comes nearest with.
+std::optional<std::size_t> nearest_of(const SizingAnswer& answer) {
+    std::optional<std::size_t> best;
+    const auto rank = [&](const SizedDevice& d) {
+        const double budget = answer.request.budget_usd_per_hour;
+        if (d.layout && d.holds && d.layout->usd_per_hour)
+            return std::pair(0, *d.layout->usd_per_hour / std::max(budget, 1e-9));
+        if (d.layout)
+            return std::pair(1, -d.layout->probability);
+        return d.nearest.ratio > 0 ? std::pair(2, d.nearest.ratio) : std::pair(3, 0.0);
+    };
+    for (std::size_t i = 0; i < answer.devices.size(); ++i)
+        if (rank(answer.devices[i]).first < 3 &&
+            (!best || rank(answer.devices[i]) < rank(answer.devices[*best])))
+            best = i;
+    return best;
+}
+
+} // namespace
+
+std::string_view name_of(SizingLimit limit) {
+    switch (limit) {
+    case SizingLimit::time_to_first:
+        return "P99 TTFT";
+    case SizingLimit::time_per_token:
+        return "P99 TPOT";
+    case SizingLimit::end_to_end:
+        return "P99 E2E";
+    case SizingLimit::queue:
+        break;
+    }
+    return "the queue";
+}
+
+std::optional<double> SizedLayout::usd_per_month() const {
+    return usd_per_hour ? std::optional(kHoursPerMonth * *usd_per_hour) : std::nullopt;
+}
+
+namespace {
+
+/// Grams per million tokens of which there are so many a second, by their share of the joules.
+double grams_per_million(const SizedLayout& layout, double joules_per_million) {
+    const double watts = layout.run.summary.watts;
+    return watts > 0 ? joules_per_million * layout.carbon_g_per_hour / (watts * kSecondsPerHour) : 0;
+}
+
+} // namespace
+
+double SizedLayout::carbon_g_per_million_output() const {
+    return grams_per_million(*this, run.summary.joules_per_million_output);
+}
+
+double SizedLayout::carbon_g_per_million_prompt() const {
+    return grams_per_million(*this, run.summary.joules_per_million_prompt);
+}
+
+std::int64_t sized_requests(const SizingRequest& r) {
+    constexpr double kAnswers = 5, kFewest = 1000, kMost = 50000, kEach = 8, kFewestOfUsers = 200;
+    if (r.serving.plan.concurrency > 0)
+        return static_cast<std::int64_t>(
+            std::max(kFewestOfUsers, kEach * static_cast<double>(r.serving.plan.concurrency)));
+    const double answer_s =
+        r.level.end_to_end_s > 0
+            ? r.level.end_to_end_s
+            : r.level.time_to_first_s + r.level.time_per_token_s * r.serving.load.output_tokens;
+    return static_cast<std::int64_t>(
+        std::clamp(kAnswers * r.serving.load.rate_per_s * answer_s, kFewest, kMost));
+}
+
+SizingAnswer size_service(const Session& session, const Model& model, std::span<const std::string> hardware,
+                          std::span<const Conditions> formats, const SizingRequest& request,
+                          const std::function<void(std::size_t, std::size_t)>& progress) {
+    SizingAnswer answer;
+    answer.model = model.name();
+    answer.hardware.assign(hardware.begin(), hardware.end());
+    answer.formats.assign(formats.begin(), formats.end());
+    answer.request = settled_load(request);
+    check(answer.request);
+    if (answer.request.serving.load.count <= 0)
+        answer.request.serving.load.count = sized_requests(answer.request);
+    answer.request.serving.find_capacity = false;
+
+    std::vector<std::shared_ptr<const Device>> known;
+    for (const std::string& name : hardware)
+        known.push_back(session.hardware().device(name).device);
+    SizingBasis basis{session, model, answer.request, on_one_basis(known, request.cost),
+                      deviation_of(request.confidence)};
+    if (basis.cost.tenure == Tenure::cheaper) // nobody has a price
+        basis.cost.tenure = Tenure::rent;
+    answer.basis = basis.cost.tenure;
+    if (!model.prepared)
+        throw UsageError("a size needs a model that Session::load returned");
+    const auto language = model.prepared->language(model, request.serving.sizes);
+    const auto bound = language->bound(1, 1, 1);
+    basis.experts = has_experts(bound->graph());
+    if (const auto& lm = bound->model().info.language_model)
+        basis.heads = lm->heads;
+
+    struct Work {
+        const std::string* hardware;
+        const Conditions* conditions;
+    };
+    std::vector<Work> work;
+    for (const std::string& name : hardware)
+        for (const Conditions& conditions : formats)
+            work.push_back({&name, &conditions});
+    answer.devices.resize(work.size());
+    std::atomic<std::size_t> next = 0, done = 0;
+    const auto run = [&] {
+        for (std::size_t i = next++; i < work.size(); i = next++) {
+            answer.devices[i] = size_device(basis, *work[i].hardware, *work[i].conditions);
+            if (progress)
+                progress(++done, work.size());
+        }
+    };
+    {
+        const std::size_t threads =
+            std::min<std::size_t>(work.size(), std::max(1U, std::thread::hardware_concurrency()));
+        std::vector<std::jthread> workers;
+        for (std::size_t i = 1; i < threads; ++i)
+            workers.emplace_back(run);
+        run();
+    }
+    answer.cheapest = least(answer.devices, [](const SizedLayout& l) { return l.usd_per_hour; });
+    answer.greenest =
+        least(answer.devices, [](const SizedLayout& l) { return std::optional(l.carbon_g_per_hour); });
+    answer.fewest = least(
+        answer.devices, [](const SizedLayout& l) { return std::optional(static_cast<double>(l.devices())); });
+    if (request.pairs) {
+        std::vector<const Conditions*> of;
+        for (const Work& one : work)
+            of.push_back(one.conditions);
+        size_pairs(basis, of, answer);
+    }
+    if (!answer.fewest) {
+        answer.nearest = nearest_of(answer);
+        if (answer.nearest)
+            answer.remedy = remedy(basis, answer.devices[*answer.nearest], *work[*answer.nearest].conditions);
+    }
+    return answer;
+}
+
+} // namespace archsim

@@ -1,0 +1,264 @@
+#include "answers/sizing/sizing_report.hpp"
+
+#include "answers/sizing/sizing_text.hpp"
+#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
+#include "report/blocks/number_format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+namespace archsim {
+
+namespace {
+
+constexpr double kSizingMilli = 1e-3, kSizingGiga = 1e9;
+
+using SizingColumn = ColumnOf<SizedDevice>;
+
+Cell optional_number(std::optional<double> value) {
+    return value ? Cell{format_number(*value), *value} : Cell{"-"};
+}
+
+/// A column of what only a layout has.
+SizingColumn layout_column(Column column, std::function<Cell(const SizedLayout&)> cell) {
+    return {std::move(column), [cell = std::move(cell)](const SizedDevice& d) {
+                return d.layout ? cell(*d.layout) : Cell{"-"};
+            }};
+}
+
+Cell p99_of(double value, double low, double high) {
+    Cell cell = cell_in(kSizingMilli, value);
+    if (low > 0)
+        cell.interval = {low, value, high};
+    return cell;
+}
+
+std::vector<SizingColumn> sizing_columns(std::string_view basis) {
+    const std::string hourly = fmt::format("USD/h {}", basis);
+    std::vector<SizingColumn> columns = {
+        {{"Hardware", "", "hardware"}, [](const SizedDevice& d) { return Cell{d.hardware}; }},
+        layout_column({"Devices", "", "devices", Align::right},
+                      [](const SizedLayout& l) { return whole_cell(static_cast<std::size_t>(l.devices())); }),
+        layout_column({"Layout", "", "parallel"},
+                      [](const SizedLayout& l) { return Cell{to_string(l.run.parallelism)}; }),
+        {{"Format", "", "precision"},
+         [](const SizedDevice& d) { return Cell{d.precision.empty() ? "-" : d.precision}; }},
+        {{"Holds", "%", "probability", Align::right},
+         [](const SizedDevice& d) {
+             if (!d.layout)
+                 return Cell{"no", {}, Tone::bad};
+             Cell cell{fmt::format("{:.0f}", std::floor(100 * d.layout->probability)), d.layout->probability,
+                       d.holds ? Tone::good : Tone::bad};
+             return cell;
+         }},
+        layout_column({"TTFT P99", "ms", "time_to_first_token_p99_s", Align::right},
+                      [](const SizedLayout& l) {
+                          return p99_of(l.run.summary.time_to_first_s.p99,
+                                        l.run.bounds.time_to_first_s.low.p99,
+                                        l.run.bounds.time_to_first_s.high.p99);
+                      }),
+        layout_column({"TPOT P99", "ms", "time_per_output_token_p99_s", Align::right},
+                      [](const SizedLayout& l) {
+                          return p99_of(l.run.summary.time_per_token_s.p99,
+                                        l.run.bounds.time_per_token_s.low.p99,
+                                        l.run.bounds.time_per_token_s.high.p99);
+                      }),
+        layout_column({"Cost", hourly, "usd_per_hour", Align::right},
+                      [](const SizedLayout& l) { return optional_number(l.usd_per_hour); }),
+        layout_column({"Cost", "USD/month", "usd_per_month", Align::right, 2},
+                      [](const SizedLayout& l) { return optional_number(l.usd_per_month()); }),
+        layout_column({"Input", "USD/M tok", "usd_per_million_prompt_tokens", Align::right, 1},
+                      [](const SizedLayout& l) { return optional_number(l.run.usd_per_million_prompt()); }),
+        layout_column({"Output", "USD/M tok", "usd_per_million_output_tokens", Align::right, 1},
+                      [](const SizedLayout& l) { return optional_number(l.run.usd_per_million_output()); }),
+        layout_column(
+            {"Input", "J/M tok", "joules_per_million_prompt_tokens", Align::right, 3},
+            [](const SizedLayout& l) { return cell_in(1, l.run.summary.joules_per_million_prompt); }),
+        layout_column(
+            {"Output", "J/M tok", "joules_per_million_output_tokens", Align::right, 3},
+            [](const SizedLayout& l) { return cell_in(1, l.run.summary.joules_per_million_output); }),
+        layout_column({"Input", "g CO2e/M", "carbon_g_per_million_prompt_tokens", Align::right, 3},
+                      [](const SizedLayout& l) { return cell_in(1, l.carbon_g_per_million_prompt()); }),
+        layout_column({"Output", "g CO2e/M", "carbon_g_per_million_output_tokens", Align::right, 2},
+                      [](const SizedLayout& l) { return cell_in(1, l.carbon_g_per_million_output()); }),
+        layout_column({"Power", "W", "facility_power_w", Align::right, 2},
+                      [](const SizedLayout& l) { return cell_in(1, l.watts); }),
+        layout_column({"Busy", "%", "utilization", Align::right, 3},
+                      [](const SizedLayout& l) { return percent_cell(l.run.summary.utilization); }),
+        {{"Stack", "", "runtime", Align::left, 3}, [](const SizedDevice& d) { return Cell{d.runtime}; }},
+        {{"Why not", "", "reason", Align::left, 4},
+         [](const SizedDevice& d) { return text_cell(d.reason); }}};
+    return columns;
+}
+
+Table memory_table(const SizingAnswer& answer) {
+    const auto gigabytes = [](double SizedMemory::*part) {
+        return [part](const SizedDevice& d) { return cell_in(kSizingGiga, d.layout->memory.*part); };
+    };
+    const std::vector<SizingColumn> columns = {
+        {{"Hardware", "", "hardware"}, [](const SizedDevice& d) { return Cell{d.hardware}; }},
+        {{"Format", "", "precision"}, [](const SizedDevice& d) { return Cell{d.precision}; }},
+        {{"Weights", "GB", "weights_bytes", Align::right}, gigabytes(&SizedMemory::weights)},
+        {{"KV cache", "GB", "cache_bytes", Align::right}, gigabytes(&SizedMemory::cache)},
+        {{"Engine", "GB", "engine_bytes", Align::right}, gigabytes(&SizedMemory::engine)},
+        {{"Free", "GB", "free_bytes", Align::right}, gigabytes(&SizedMemory::free)},
+        {{"Capacity", "GB", "capacity_bytes", Align::right}, gigabytes(&SizedMemory::capacity)},
+        {{"At twice the load", "", "at_twice"}, [](const SizedDevice& d) {
+             return Cell{(d.layout->at_twice.ratio <= 1 ? "holds: " : "") +
+                         pressure_text(d.layout->at_twice)};
+         }}};
+    std::vector<SizedDevice> sized;
+    for (const SizedDevice& d : answer.devices)
+        if (d.layout)
+            sized.push_back(d);
+    Table table = table_of("Memory of one device", columns, sized);
+    table.notes.emplace_back("KV cache: in use at most; Engine: activations and what stack and driver keep; "
+                             "Free: KV-cache blocks that stay empty.");
+    return table;
+}
+
+Table pairs_table(const SizingAnswer& answer) {
+    Table table;
+    table.title = "Prompts on one kind of device, answers on another";
+    table.columns = {{"Prompts", "", "prompt_hardware"},
+                     {"Devices", "", "prompt_devices", Align::right},
+                     {"Answers", "", "answer_hardware"},
+                     {"Devices", "", "answer_devices", Align::right},
+                     {"Format", "", "precision"},
+                     {"P99 TTFT", "", "time_to_first_token_p99_s", Align::right},
+                     {"P99 TPOT", "", "time_per_output_token_p99_s", Align::right},
+                     {"Holds", "%", "probability", Align::right},
+                     {"Cost", "USD/h", "usd_per_hour", Align::right}};
+    for (const SizedPair& p : answer.pairs)
+        table.rows.push_back(
+            {{p.prompt_hardware},
+             whole_cell(static_cast<std::size_t>(p.prompt_engines * p.prompt_way.engine_devices())),
+             {p.answer_hardware},
+             whole_cell(static_cast<std::size_t>(p.answer_engines * p.answer_way.engine_devices())),
+             {p.precision},
+             {format_time(p.summary.time_to_first_s.p99), p.summary.time_to_first_s.p99},
+             {format_time(p.summary.time_per_token_s.p99), p.summary.time_per_token_s.p99},
+             {fmt::format("{:.0f}", std::floor(100 * p.probability)), p.probability},
+             p.usd_per_hour ? Cell{format_number(*p.usd_per_hour), *p.usd_per_hour} : Cell{"-"}});
+    const auto over_network = [](const SizedPair& p) { return p.transfer_bytes_per_s.has_value(); };
+    if (std::any_of(answer.pairs.begin(), answer.pairs.end(), over_network))
+        table.notes.emplace_back("Caches cross the slower of the networks that are stated.");
+    if (!std::all_of(answer.pairs.begin(), answer.pairs.end(), over_network))
+        table.notes.emplace_back(
+            "Where neither device states its network, caches are taken to cross as fast as "
+            "between two devices of the answers' kind.");
+    table.notes.emplace_back("Both kinds err alike.");
+    return table;
+}
+
+std::string load_text(const SizingAnswer& answer) {
+    const SizingRequest& r = answer.request;
+    const RequestPlan& load = r.serving.load;
+    std::string text = r.serving.plan.concurrency > 0 ? fmt::format("{} users", r.serving.plan.concurrency)
+                                                      : fmt::format("{:g} requests/s", load.rate_per_s);
+    text += load.trace != nullptr ? fmt::format(" as recorded, {:.0f} tokens in and {:.0f} out in the mean",
+                                                load.prompt_tokens, load.output_tokens)
+            : load.lengths.empty()
+                ? fmt::format(", {:g} tokens in and {:g} out", load.prompt_tokens, load.output_tokens)
+                : ", lengths from a file";
+    const auto limit = [&](const char* name, double seconds) {
+        if (seconds > 0)
+            text += fmt::format(", {} <= {}", name, format_time(seconds));
+    };
+    limit("P99 TTFT", r.level.time_to_first_s);
+    limit("P99 TPOT", r.level.time_per_token_s);
+    limit("P99 E2E", r.level.end_to_end_s);
+    return text;
+}
+
+/// Devices by the reason for which they do not hold, where the takeaway has no room for it, or cannot be
+/// compared.
+Bullets reasons(const SizingAnswer& answer) {
+    Bullets out;
+    const bool told = takeaway_names_every_miss(answer);
+    std::map<std::string, std::pair<std::size_t, std::string>> grouped; // reason to order and names
+    const auto add = [&](const std::string& why, const std::string& name) {
+        auto& [order, names] = grouped.try_emplace(why, grouped.size(), "").first->second;
+        names += (names.empty() ? "" : ", ") + name;
+    };
+    for (const SizedDevice& d : answer.devices) {
+        if (!d.reason.empty()) {
+            if (!told)
+                add(d.reason, d.hardware);
+        } else if (d.layout && !d.layout->usd_per_hour) {
+            add(answer.basis == Tenure::buy
+                    ? "no list price in the database, not compared by cost (--rent, or --price DEVICE=USD)"
+                    : "no rental price in the database, not compared by cost (--buy, or --price "
+                      "DEVICE=USD/h)",
+                d.hardware);
+        }
+        if (!d.within_budget && d.layout)
+            add("over the budget, or without a price to hold against it", d.hardware);
+    }
+    std::vector<std::string> lines(grouped.size());
+    for (const auto& [why, group] : grouped)
+        lines[group.first] = fmt::format("{}: {}", group.second, why);
+    out.items = std::move(lines);
+    return out;
+}
+
+} // namespace
+
+Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
+    Report report;
+    report.title = fmt::format("Sizing {}: {}", answer.model, load_text(answer));
+    if (format == Format::csv) {
+        report.blocks.emplace_back(
+            table_of("Sizes", sizing_columns(basis_text(answer.basis)), answer.devices));
+        return report;
+    }
+    report.blocks.emplace_back(Heading{1, report.title});
+    report.blocks.emplace_back(sizing_takeaway(answer));
+    std::vector<SizedDevice> shown;
+    for (const SizedDevice& d : answer.devices)
+        if (d.layout || answer.devices.size() <= 12) // of many those with an answer; the others are below
+            shown.push_back(d);
+    Table table =
+        table_of("Fewest devices that hold the limits", sizing_columns(basis_text(answer.basis)), shown);
+    if (!table.columns.empty()) { // reasons are below
+        table.columns.pop_back();
+        for (auto& row : table.rows)
+            row.pop_back();
+    }
+    table.notes.emplace_back(
+        "Holds: the probability that all limits hold, by the error of the estimates; tp: devices that share "
+        "every matrix, pp: stages, ep: devices that share the experts, dp: engines beside each other.");
+    if (answer.basis == Tenure::buy)
+        table.notes.emplace_back(fmt::format(
+            "Owned: price and its part of a server over {:g} years around the clock, and electricity "
+            "at {:g} USD/kWh.",
+            answer.request.cost.years, answer.request.cost.kwh_price));
+    else
+        table.notes.emplace_back("Rented: on-demand by the hour, around the clock; electricity is in it.");
+    table.notes.emplace_back(fmt::format("Carbon: {:g} g CO2e/kWh, PUE {:g}.",
+                                         answer.request.cost.grid_intensity, answer.request.cost.pue));
+    for (const SizedDevice& d : answer.devices)
+        if (d.given.rows > 0) {
+            const GivenWaits& given = d.given;
+            table.notes.emplace_back(fmt::format(
+                "{} in {} follows your {} measurement{}: {:.3g} x the estimated time per token, {:.3g} x the "
+                "time to first token.",
+                d.hardware, d.precision, given.rows, given.rows == 1 ? "" : "s", given.later,
+                given.later * given.first));
+        }
+    report.blocks.emplace_back(std::move(table));
+    if (Table memory = memory_table(answer); !memory.rows.empty())
+        report.blocks.emplace_back(std::move(memory));
+    if (!answer.pairs.empty())
+        report.blocks.emplace_back(pairs_table(answer));
+    if (Bullets why = reasons(answer); !why.items.empty())
+        report.blocks.emplace_back(std::move(why));
+    return report;
+}
+
+} // namespace archsim

@@ -1,0 +1,182 @@
+#include "answers/sizing/sizing_text.hpp"
+
+#include "report/blocks/number_format.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::size_t kMostNamed = 3;
+
+std::string name_text(const SizingAnswer& answer, const SizedDevice& d) {
+    for (const SizedDevice& other : answer.devices)
+        if (&other != &d && other.hardware == d.hardware)
+            return d.hardware + " in " + d.precision;
+    return d.hardware;
+}
+
+/// "H100, 4 devices (tp=2,dp=2), bf16".
+std::string layout_text(const SizedDevice& d) {
+    const std::int64_t devices = d.layout->devices();
+    const std::string way = to_string(d.layout->run.parallelism);
+    return devices == 1 ? fmt::format("{}, 1 device, {}", d.hardware, d.precision)
+                        : fmt::format("{}, {} devices ({}), {}", d.hardware, devices, way, d.precision);
+}
+
+std::string money_text(const SizingAnswer& answer, const SizedLayout& l) {
+    return l.usd_per_hour
+               ? fmt::format("{} USD/h {}", format_number(*l.usd_per_hour), basis_text(answer.basis))
+               : std::string(answer.basis == Tenure::buy ? "no price in the database"
+                                                         : "no rental price in the database");
+}
+
+std::string power_text(const SizedLayout& l) {
+    return fmt::format("{} at the facility's meter, {} g CO2e/h", format_power(l.watts),
+                       format_number(l.carbon_g_per_hour));
+}
+
+std::string probability_text(double probability) {
+    return fmt::format("{:.0f} %", std::floor(100 * probability));
+}
+
+/// "Prompts on L40S (2), answers on H100 (1): 7.3 USD/h rented, ..."
+std::string pair_text(const SizingAnswer& answer, const SizedPair& p) {
+    const auto pool = [](const std::string& hardware, const Parallelism& way, std::int64_t engines) {
+        return fmt::format("{} x {}{}", engines * way.engine_devices(), hardware,
+                           way.engine_devices() > 1 ? " (" + to_string(way) + " each)" : "");
+    };
+    return fmt::format(
+        "Prompts on {}, answers on {}, {}: {}, {} likely to hold the limits.",
+        pool(p.prompt_hardware, p.prompt_way, p.prompt_engines),
+        pool(p.answer_hardware, p.answer_way, p.answer_engines), p.precision,
+        p.usd_per_hour ? fmt::format("{} USD/h {}", format_number(*p.usd_per_hour), basis_text(answer.basis))
+                       : "without a price for both",
+        probability_text(p.probability));
+}
+
+/// Those that do not hold, but for the nearest, which has its own line.
+std::vector<const SizedDevice*> misses(const SizingAnswer& answer) {
+    std::vector<const SizedDevice*> out;
+    for (std::size_t i = 0; i < answer.devices.size(); ++i)
+        if (const SizedDevice& d = answer.devices[i]; !(d.holds && d.within_budget) && answer.nearest != i)
+            out.push_back(&d);
+    return out;
+}
+
+/// "Do not hold the limits: L4 (why), A10 (why) and 3 more."
+std::string misses_text(const SizingAnswer& answer) {
+    const std::vector<const SizedDevice*> all = misses(answer);
+    const std::size_t count = all.size();
+    std::string text;
+    for (std::size_t i = 0; i < std::min(count, kMostNamed); ++i)
+        text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", name_text(answer, *all[i]),
+                            all[i]->holds ? "over the budget" : all[i]->reason);
+    if (count > kMostNamed)
+        text += fmt::format("; and {} more, see below", count - kMostNamed);
+    return text.empty()
+               ? text
+               : (count == 1 ? "Does not hold the limits: " : "Do not hold the limits: ") + text + ".";
+}
+
+} // namespace
+
+bool takeaway_names_every_miss(const SizingAnswer& answer) {
+    return misses(answer).size() <= kMostNamed;
+}
+
+std::string_view basis_text(Tenure basis) {
+    return basis == Tenure::buy ? "owned" : "rented";
+}
+
+std::string pressure_text(const SizingPressure& p) {
+    std::string text;
+    if (std::isinf(p.ratio))
+        text = "requests are longer than the KV cache";
+    else if (p.limit == SizingLimit::queue)
+        text = fmt::format("requests arrive at {} % of the rate at which they are completed",
+                           format_number(100 * p.ratio));
+    else
+        text = fmt::format("{} {}, {} x the limit", name_of(p.limit), format_time(p.value),
+                           format_number(p.ratio));
+    if (p.cache_full)
+        text += "; the KV cache is full";
+    if (p.batch_full)
+        text += "; the batch limit is reached";
+    return text;
+}
+
+namespace {
+
+Takeaway single_takeaway(const SizingAnswer& answer) {
+    Takeaway out;
+    const auto at = [&](std::optional<std::size_t> i) -> const SizedDevice& { return answer.devices[*i]; };
+    if (!answer.fewest) {
+        std::string line =
+            fmt::format("None is {:.0f} % likely to hold the limits", 100 * answer.request.confidence);
+        if (answer.request.budget_usd_per_hour > 0)
+            line += fmt::format(" for {:g} USD/h", answer.request.budget_usd_per_hour);
+        out.lines.push_back(line + ".");
+        if (answer.nearest) {
+            const SizedDevice& d = at(answer.nearest);
+            out.lines.push_back(
+                fmt::format("Nearest: {}: {}.", d.layout ? layout_text(d) : name_text(answer, d),
+                            d.holds ? money_text(answer, *d.layout) + ", over the budget" : d.reason));
+            out.lines.push_back(answer.remedy.empty()
+                                    ? "Neither a narrower format nor a shorter prompt makes it hold."
+                                    : fmt::format("What makes it hold: {}.", answer.remedy));
+        }
+        if (std::string misses = misses_text(answer); !misses.empty())
+            out.lines.push_back(std::move(misses));
+        return out;
+    }
+    const std::optional<std::size_t> first = answer.cheapest ? answer.cheapest : answer.fewest;
+    const auto told = [&](const char* what, std::optional<std::size_t> which, const std::string& more) {
+        const SizedDevice& d = at(which);
+        out.lines.push_back(which == first && which != answer.cheapest && !out.lines.empty()
+                                ? fmt::format("{}: the same, {}.", what, more)
+                                : fmt::format("{}: {}: {}, {} likely to hold the limits.", what,
+                                              layout_text(d), more, probability_text(d.layout->probability)));
+    };
+    if (answer.cheapest)
+        told("Cheapest", answer.cheapest, money_text(answer, *at(answer.cheapest).layout));
+    else
+        out.lines.push_back("Cheapest: nothing that holds has a price in the database (--price gives one).");
+    if (answer.greenest == answer.cheapest)
+        out.lines.back() += fmt::format(" Lowest carbon, too: {}.", power_text(*at(answer.greenest).layout));
+    else
+        told("Lowest carbon", answer.greenest, power_text(*at(answer.greenest).layout));
+    if (answer.fewest == answer.cheapest)
+        out.lines.back() += " No other needs fewer devices.";
+    else
+        told("Fewest devices", answer.fewest, money_text(answer, *at(answer.fewest).layout));
+    const SizingPressure& twice = at(first).layout->at_twice;
+    out.lines.push_back(fmt::format("{} at twice the load: {}.", at(first).hardware,
+                                    twice.ratio <= 1
+                                        ? "still holds by the estimate (" + pressure_text(twice) + ")"
+                                        : "no longer holds (" + pressure_text(twice) + ")"));
+    if (std::string misses = misses_text(answer); !misses.empty())
+        out.lines.push_back(std::move(misses));
+    return out;
+}
+
+} // namespace
+
+Takeaway sizing_takeaway(const SizingAnswer& answer) {
+    Takeaway out = single_takeaway(answer);
+    if (answer.request.pairs)
+        out.lines.push_back(answer.pairs.empty() ? "No pair of two kinds holds the limits."
+                                                 : pair_text(answer, answer.pairs.front()));
+    if (!answer.unpaired.empty())
+        out.lines.push_back(fmt::format("Not estimated as pairs: {}.", fmt::join(answer.unpaired, "; ")));
+    return out;
+}
+
+} // namespace archsim

@@ -1,0 +1,371 @@
+#include "answers/sweep/sweep_report.hpp"
+
+#include "answers/sweep/sweep_verdict.hpp"
+#include "report/blocks/columns.hpp"
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
+#include "result/generation_metrics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+Column number_column(std::string heading, std::string unit, std::string key) {
+    return {
+        .heading = std::move(heading), .unit = std::move(unit), .key = std::move(key), .align = Align::right};
+}
+
+bool is_standard(const Metric& m) {
+    return MetricTable::standard().find(m.key) != nullptr;
+}
+
+/// Values have units of their own, but for those of answers: "tokens/s" in every row would be long.
+Column metric_column(const Metric& m, int priority) {
+    if (is_standard(m))
+        return {m.title, "", m.field, Align::right, priority};
+    Column column = column_of(m);
+    column.priority = priority;
+    return column;
+}
+
+/// "1.23x".
+Cell gain_cell(const SweepPointFacts& facts) {
+    return facts.gain ? Cell{format_number(*facts.gain) + "x", *facts.gain} : Cell{"-"};
+}
+
+/// "DRAM bandwidth 62 %".
+Cell bound_cell(const SweepPointFacts& facts) {
+    return Cell{facts.bound.empty() ? "-" : fmt::format("{} {:.0f} %", facts.bound, 100 * facts.bound_share)};
+}
+
+/// Columns of points: what varies, then some metrics. What is the same in all rows leaves a narrow terminal
+/// first, so that what binds has a line.
+std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes,
+                                              const std::vector<const Metric*>& metrics,
+                                              const std::map<std::uint64_t, SweepPointFacts>& facts,
+                                              const std::vector<SweepRow>& rows) {
+    std::vector<ColumnOf<SweepRow>> columns = {
+        {{"Model", "", "model"}, [](const SweepRow& r) { return Cell{r.model}; }},
+        {{"Hardware", "", "hardware"}, [](const SweepRow& r) { return Cell{r.hardware}; }},
+        {{"Precision", "", "precision"}, [](const SweepRow& r) { return Cell{r.executed}; }},
+        {number_column("Batch", "", "batch_size"),
+         [](const SweepRow& r) { return count_cell(true, static_cast<double>(r.batch)); }}};
+    constexpr int kSame = 4;
+    const auto same = [&](auto&& of_row) {
+        return std::all_of(rows.begin(), rows.end(),
+                           [&](const SweepRow& r) { return of_row(r) == of_row(rows.front()); });
+    };
+    if (same([](const SweepRow& r) { return r.executed; }))
+        columns[2].column.priority = kSame;
+    if (same([](const SweepRow& r) { return r.batch; }))
+        columns[3].column.priority = kSame;
+    for (std::size_t i = 0; i < axes.size(); ++i)
+        columns.push_back({number_column(axes[i].name, "", axes[i].name), [i](const SweepRow& r) {
+                               return Cell{factor_text(r.factors[i]), r.factors[i]};
+                           }});
+    constexpr int kFirst = 2; // what ranks, and the next; the others leave a narrow terminal first
+    int at = 0;
+    for (const Metric* m : metrics)
+        columns.push_back({metric_column(*m, ++at > kFirst ? at : 0), [m](const SweepRow& r) {
+                               const auto value = r.value(*m);
+                               return !value ? Cell{"-"}
+                                             : Cell{is_standard(*m) ? format_value(*m, *value)
+                                                                    : column_number(*m, *value),
+                                                    *value};
+                           }});
+    const auto of = [&facts](const SweepRow& r) {
+        const auto known = facts.find(r.point);
+        return known == facts.end() ? SweepPointFacts{} : known->second;
+    };
+    const auto known = [&facts](auto&& has) {
+        return std::any_of(facts.begin(), facts.end(), [&](const auto& f) { return has(f.second); });
+    };
+    if (known([](const SweepPointFacts& f) { return f.gain.has_value(); }))
+        columns.push_back(
+            {number_column("vs stated", "", "gain"), [of](const SweepRow& r) { return gain_cell(of(r)); }});
+    if (known([](const SweepPointFacts& f) { return !f.bound.empty(); }))
+        columns.push_back(
+            {{"Bound by", "", "bound_by"}, [of](const SweepRow& r) { return bound_cell(of(r)); }});
+    columns.push_back({{"Point", "", "point", Align::right, 3},
+                       [](const SweepRow& r) { return count_cell(true, static_cast<double>(r.point)); }});
+    return columns;
+}
+
+Table front_table(const SweepSummary& summary) {
+    const ParetoFront& front = *summary.front;
+    Table table =
+        table_of(fmt::format("Pareto front of {} and {}", front.first().noun, front.second().noun),
+                 point_columns(summary.axes, {&front.first(), &front.second()}, summary.facts, front.rows()),
+                 front.rows());
+    table.notes.push_back(
+        "No other point of the same model is better in one of the two and as good in the other.");
+    return table;
+}
+
+Table best_table(const SweepSummary& summary) {
+    std::vector<const Metric*> metrics = {&summary.best.metric()};
+    for (const Metric* m : summary.shown)
+        if (*m != *metrics.front())
+            metrics.push_back(m);
+    const std::vector<SweepRow> rows = summary.best.rows();
+    Table table = table_of(fmt::format("Points (sorted by {})", summary.best.metric().noun),
+                           point_columns(summary.axes, metrics, summary.facts, rows), rows);
+    if (rows.size() < summary.estimated)
+        table.notes.push_back(fmt::format("{} of {} points: --top 0 lists all, --output FILE.csv writes "
+                                          "every one with all metrics.",
+                                          rows.size(), summary.points));
+    return table;
+}
+
+/// A row of the table of curves.
+struct CurveRow {
+    const SweepCurve* curve;
+    std::size_t point;
+};
+
+constexpr std::size_t kRowsOfCurve = 9; ///< of a part; the page's charts have them all
+
+/// The ends, the device as it is, the knee, and others evenly between them.
+std::vector<CurveRow> rows_of(const SweepCurve& curve) {
+    std::vector<CurveRow> rows;
+    const std::size_t all = curve.points.size();
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < all; ++i) {
+        const bool even = all <= kRowsOfCurve || i == at * (all - 1) / (kRowsOfCurve - 1);
+        at += even ? 1U : 0U;
+        if (even || curve.points[i].factor == 1 || curve.knee == i)
+            rows.push_back({&curve, i});
+    }
+    return rows;
+}
+
+/// What each part does alone on one device.
+Table curve_table(const Metric& metric, const std::vector<CurveRow>& rows, const std::string& title) {
+    const auto point = [](const CurveRow& r) -> const SweepCurve::Point& { return r.curve->points[r.point]; };
+    const std::vector<ColumnOf<CurveRow>> columns = {
+        {{"Part", "", "part"}, [](const CurveRow& r) { return Cell{r.curve->part}; }},
+        {number_column("Factor", "", "factor"),
+         [point](const CurveRow& r) {
+             return Cell{factor_text(point(r).factor), point(r).factor};
+         }},
+        {number_column(metric.title, "", metric.field),
+         [point, &metric](const CurveRow& r) {
+             return Cell{format_value(metric, point(r).value), point(r).value};
+         }},
+        {number_column("vs stated", "", "gain"),
+         [point](const CurveRow& r) { return gain_cell(point(r).facts); }},
+        {{"Bound by", "", "bound_by"}, [point](const CurveRow& r) { return bound_cell(point(r).facts); }},
+        {{"Knee", "", "knee"},
+         [](const CurveRow& r) { return Cell{r.curve->knee == r.point ? "knee" : ""}; }}};
+    Table table = table_of(title, columns, rows);
+    table.notes.push_back("vs stated: times better than the device as the database states it (1x).");
+    if (std::any_of(rows.begin(), rows.end(), [](const CurveRow& r) { return r.curve->knee.has_value(); }))
+        table.notes.push_back("knee: beyond it more of the part gains less than half as much, factor for "
+                              "factor.");
+    return table;
+}
+
+constexpr std::size_t kCurveTables = 2; ///< of models and devices; the others are charts of the page
+
+/// A table per model and device; a page draws a chart per part instead of further tables.
+void add_curves(const SweepSummary& summary, Format format, std::vector<Block>& blocks) {
+    const Metric& metric = summary.best.metric();
+    std::size_t tables = 0;
+    for (std::size_t i = 0; i < summary.curves.size();) {
+        const SweepCurve& first = summary.curves[i];
+        std::vector<CurveRow> rows;
+        for (; i < summary.curves.size() && summary.curves[i].model == first.model &&
+               summary.curves[i].hardware == first.hardware;
+             ++i)
+            for (const CurveRow& row : rows_of(summary.curves[i]))
+                rows.push_back(row);
+        if (format == Format::html || tables < kCurveTables)
+            blocks.push_back(curve_table(
+                metric, rows, fmt::format("Each part alone: {} on {}", first.model, first.hardware)));
+        ++tables;
+    }
+    if (format != Format::html)
+        return;
+    for (const SweepAxis& axis : summary.axes) {
+        Chart chart{.kind = ChartKind::line,
+                    .title = fmt::format("{} against {}", metric.title, axis.name),
+                    .x_title = fmt::format("{} (times the device's own)", axis.name),
+                    .y_title = fmt::format("{} ({})", metric.noun, axis_unit_of(metric)),
+                    .x_log = true,
+                    .y_log = true,
+                    .series = {}};
+        for (const SweepCurve& curve : summary.curves) {
+            if (curve.part != axis.name)
+                continue;
+            ChartSeries series{.name = fmt::format("{} on {}", curve.model, curve.hardware), .points = {}};
+            for (const SweepCurve::Point& p : curve.points) {
+                ChartPoint point;
+                point.x = p.factor;
+                point.y = p.value * metric.scale;
+                point.hover = fmt::format("{} {}: {}, bound by {}", curve.part, factor_text(p.factor),
+                                          format_value(metric, p.value), bound_cell(p.facts).text);
+                series.points.push_back(std::move(point));
+            }
+            chart.series.push_back(std::move(series));
+        }
+        if (!chart.series.empty())
+            blocks.push_back(std::move(chart));
+    }
+}
+
+Table sensitivity_table(const Metric& metric, const std::vector<AxisSensitivity>& sensitivities) {
+    using Row = AxisSensitivity;
+    const auto factor = [](const char* heading, const char* key, double Row::*at) {
+        return ColumnOf<Row>{number_column(heading, "", key), [at](const Row& s) {
+                                 return Cell{factor_text(s.*at), s.*at};
+                             }};
+    };
+    const auto value = [&](const char* heading, const char* key, double Row::*at) {
+        return ColumnOf<Row>{number_column(heading, "", key), [&metric, at](const Row& s) {
+                                 return Cell{format_value(metric, s.*at), s.*at};
+                             }};
+    };
+    const std::vector<ColumnOf<Row>> columns = {
+        {{"Part", "", "axis"}, [](const Row& s) { return Cell{s.axis}; }},
+        factor("From", "low_factor", &Row::low_factor),
+        factor("To", "high_factor", &Row::high_factor),
+        value("At from", "low_value", &Row::low_value),
+        value("As it is", "own_value", &Row::own_value),
+        value("At to", "high_value", &Row::high_value),
+        {{"Swing", "", "swing", Align::right, 1}, [&metric](const Row& s) {
+             return Cell{format_value(metric, s.swing()), s.swing()};
+         }}};
+    return table_of(fmt::format("Sensitivity of {} to each part alone", metric.noun), columns, sensitivities);
+}
+
+Chart tornado(const Metric& metric, const std::vector<AxisSensitivity>& sensitivities) {
+    Chart chart{.kind = ChartKind::bar,
+                .title = fmt::format("Swing of {}", metric.noun),
+                .x_title = {},
+                .y_title = axis_unit_of(metric),
+                .series = {}};
+    ChartSeries series{.name = "swing", .points = {}};
+    for (const AxisSensitivity& s : sensitivities)
+        series.points.push_back(
+            {.label = s.axis, .y = s.swing() * metric.scale, .y_low = {}, .y_high = {}, .hover = {}});
+    chart.series.push_back(std::move(series));
+    return chart;
+}
+
+/// Time and energy of the sampled points, a series per device, and the front where those two make it.
+Chart point_chart(const SweepSummary& summary) {
+    const bool by_front = summary.front.has_value();
+    const bool answers = summary.shown.front() != &metric::latency;
+    const Metric& x = by_front ? summary.front->first() : answers ? metric::token_time : metric::latency;
+    const Metric& y = by_front ? summary.front->second() : answers ? metric::token_energy : metric::energy;
+    const auto point_of = [&](const SweepRow& r) {
+        ChartPoint point;
+        point.x = r.value(x).value_or(0) * x.scale;
+        point.y = r.value(y).value_or(0) * y.scale;
+        point.hover = fmt::format("{}: {}, {}", point_label(r, summary.axes),
+                                  format_value(x, point.x / x.scale), format_value(y, point.y / y.scale));
+        return point;
+    };
+    Chart chart{.kind = ChartKind::scatter,
+                .title = fmt::format("{} against {}", y.title, x.noun),
+                .x_title = fmt::format("{} ({})", x.noun, axis_unit_of(x)),
+                .y_title = fmt::format("{} ({})", y.noun, axis_unit_of(y)),
+                .x_log = true,
+                .y_log = true,
+                .series = {}};
+    const bool several = std::any_of(summary.sample.begin(), summary.sample.end(), [&](const SweepRow& r) {
+        return r.model != summary.sample.front().model;
+    });
+    for (const SweepRow& r : summary.sample) {
+        if (!r.value(x) || !r.value(y))
+            continue;
+        const std::string name = several ? fmt::format("{} on {}", r.model, r.hardware) : r.hardware;
+        auto at = std::find_if(chart.series.begin(), chart.series.end(),
+                               [&](const ChartSeries& series) { return series.name == name; });
+        if (at == chart.series.end())
+            at = chart.series.insert(at, ChartSeries{.name = name, .points = {}});
+        at->points.push_back(point_of(r));
+    }
+    if (by_front) // one per model: points of different networks are no choice of a design
+        for (const SweepRow& r : summary.front->rows()) {
+            const std::string name = "Pareto front of " + r.model;
+            if (chart.series.empty() || chart.series.back().name != name)
+                chart.series.push_back({.name = name, .points = {}, .joined = true});
+            chart.series.back().points.push_back(point_of(r));
+        }
+    return chart;
+}
+
+constexpr std::uint64_t kCharted = 2000; ///< points of a chart; more say nothing and load slowly
+
+} // namespace
+
+SweepSummary::SweepSummary(std::vector<SweepAxis> parts, const Metric& ranks, std::size_t top,
+                           std::uint64_t all, const MetricTable& metrics)
+    : best(ranks, top), axes(std::move(parts)), stride(std::max<std::uint64_t>(1, all / kCharted)) {
+    const bool answers = metrics.find(metric::latency.key) == nullptr;
+    shown = answers ? std::vector<const Metric*>{&metric::token_rate, &metric::token_energy,
+                                                 &metric::token_time, &metric::first_token, &metric::power}
+                    : std::vector<const Metric*>{&metric::latency, &metric::energy, &metric::power};
+    for (const Metric* m : {&ranks, shown[0], shown[1]})
+        if (std::none_of(winners.begin(), winners.end(),
+                         [m](const BestRows& known) { return known.metric() == *m; }))
+            winners.emplace_back(*m, 1);
+    projected_winners = winners;
+}
+
+void SweepSummary::count(const SweepRow& row) {
+    ++points;
+    estimated += row.status == Status::ok;
+    incomplete += row.status == Status::incomplete;
+}
+
+void SweepSummary::add(const SweepRow& row) {
+    if (points % stride == 0 && row.status == Status::ok)
+        sample.push_back(row);
+    count(row);
+    if (row.status != Status::ok && reasons.size() < kReasons)
+        if (std::string why = fmt::format("{} on {}: {}", row.model, row.hardware, row.reason);
+            std::find(reasons.begin(), reasons.end(), why) == reasons.end())
+            reasons.push_back(std::move(why));
+    if (front)
+        front->add(row);
+    best.add(row);
+    for (BestRows& winner : row.projected ? projected_winners : winners)
+        winner.add(row);
+    if (row.status != Status::ok)
+        return;
+    std::vector<std::string>& devices = formats[row.executed];
+    if (devices.empty() || devices.back() != row.hardware)
+        if (std::find(devices.begin(), devices.end(), row.hardware) == devices.end())
+            devices.push_back(row.hardware);
+}
+
+Report describe(const SweepSummary& summary, PlainView, Format format) {
+    Report report{.title = "Design-space sweep", .blocks = {}};
+    if (format == Format::csv) {
+        report.blocks.push_back(best_table(summary));
+        return report;
+    }
+    report.blocks.push_back(Heading{1, "DESIGN-SPACE SWEEP"});
+    report.blocks.push_back(Takeaway{sweep_lines(summary)});
+    if (summary.estimated > 0)
+        report.blocks.push_back(best_table(summary));
+    add_curves(summary, format, report.blocks);
+    if (summary.front)
+        report.blocks.push_back(front_table(summary));
+    if (summary.sensitivity_of) {
+        report.blocks.push_back(sensitivity_table(*summary.sensitivity_of, summary.sensitivities));
+        report.blocks.push_back(tornado(*summary.sensitivity_of, summary.sensitivities));
+    }
+    if (format == Format::html && !summary.sample.empty())
+        report.blocks.push_back(point_chart(summary));
+    return report;
+}
+
+} // namespace archsim

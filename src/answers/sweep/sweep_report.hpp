@@ -1,0 +1,110 @@
+#pragma once
+// Rows of a sweep as CSV or NDJSON, one by one, and what a sweep concludes as a report.
+
+#include "answers/sweep/best_rows.hpp"
+#include "answers/sweep/sweep.hpp"
+#include "answers/sweep/sweep_row.hpp"
+#include "archsim/core/export.hpp"
+#include "archsim/extend/renderer.hpp"
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+enum class RowFormat : std::uint8_t { csv, ndjson };
+ARCHSIM_API std::optional<RowFormat> parse_row_format(std::string_view name); ///< "csv", "ndjson"
+
+/// The first line of a CSV file, with its line end; empty for NDJSON, whose rows name their values.
+ARCHSIM_API std::string sweep_header(const std::vector<SweepAxis>& axes, RowFormat format,
+                                     const MetricTable& metrics = MetricTable::standard());
+/// Appends one line per row. Values are SI; what a row does not have is empty (CSV) or null (NDJSON). The
+/// rows hold the metrics of `metrics`.
+ARCHSIM_API void append_rows(std::span<const SweepRow> rows, const std::vector<SweepAxis>& axes,
+                             RowFormat format, std::string& text,
+                             const MetricTable& metrics = MetricTable::standard());
+
+/// What holds a point, and how it compares with the device as the database states it.
+struct SweepPointFacts {
+    std::string bound;            ///< "DRAM bandwidth"; empty: not known
+    double bound_share = 0;       ///< of the point's time, of the side that the resource is on
+    std::optional<double> gain{}; ///< times better by the metric that ranks; absent where nothing is varied
+};
+
+/// One part alone, every other as the device has it: the metric that ranks at every factor.
+struct SweepCurve {
+    /// The part at `factor` times its own, and the metric there in its own unit.
+    struct Point {
+        double factor = 1, value = 0;
+        SweepPointFacts facts;
+    };
+    std::string model, hardware, part;
+    std::vector<Point> points; ///< by factor; the device as it is (1x) is one of them
+    /// Where the curve bends: more of the part gains less than half as much beyond it as before it, factor
+    /// for factor. Absent where it does not bend.
+    std::optional<std::size_t> knee;
+};
+/// Index of the knee: the point farthest above the line between both ends, of the logarithms of factor and
+/// gain, where the slope beyond is less than half of that before. Worked: gains 1, 2, 2 at factors 1, 2, 4
+/// bend at the second.
+ARCHSIM_API std::optional<std::size_t> knee_of(const std::vector<SweepCurve::Point>& points,
+                                               const Metric& metric);
+
+/// What one more change of a part would do at the best point.
+struct NextFactor {
+    std::string model, part;
+    double factor = 2, value = 0, gain = 1; ///< on the point's own; the metric that ranks there
+};
+
+/// What a sweep concludes; fed one row at a time, in the order of the points.
+struct ARCHSIM_API SweepSummary {
+    /// Of `all` points, of which `top` per model are listed by `ranks`, one of `metrics`; 0: every one.
+    explicit SweepSummary(std::vector<SweepAxis> parts = {}, const Metric& ranks = metric::latency,
+                          std::size_t top = kListed, std::uint64_t all = 0,
+                          const MetricTable& metrics = MetricTable::standard());
+    /// Counts a row, ranks it, and keeps it for the charts where it is one of the evenly spread.
+    void add(const SweepRow& row);
+    /// Counts a row and does nothing else: enough where the summary is not shown.
+    void count(const SweepRow& row);
+    /// Looks closer at what is listed, once every row is in: what binds, gains over the device as it is, each
+    /// part alone, and what would help next at the best points.
+    void study(const Sweep& sweep);
+
+    /// The best row of a model by the metric that ranks: what the first line names. Measurements stand behind
+    /// it, unless none stand behind any of the model's rows.
+    std::optional<SweepRow> headline(const std::string& model) const;
+
+    std::uint64_t points = 0, estimated = 0; ///< of this shard; those with an estimate
+    std::uint64_t incomplete = 0;            ///< those of which a part of the model is not known
+    BestRows best;                           ///< the rows that are listed
+    /// The best row of each model by the ranking metric, speed and energy: of those that measurements stand
+    /// behind, and of projections, which win nothing.
+    std::vector<BestRows> winners, projected_winners;
+    /// The formats that devices multiply in, and on which devices.
+    std::map<std::string, std::vector<std::string>> formats;
+    std::string default_format;       ///< where none was asked for; else empty
+    std::vector<const Metric*> shown; ///< columns of the rows beside the one that ranks
+    std::optional<ParetoFront> front;
+    const Metric* sensitivity_of = nullptr; ///< null: not asked for
+    std::vector<AxisSensitivity> sensitivities;
+    /// Why points have no estimate: "H100: needs 141.2 GB, ...", the first few.
+    std::vector<std::string> reasons;
+    std::vector<SweepAxis> axes;
+    std::vector<SweepRow> sample; ///< evenly spread over the points, for charts
+    std::uint64_t stride = 1;     ///< between two of them
+
+    std::map<std::uint64_t, SweepPointFacts> facts; ///< of listed points, the first hundred
+    std::vector<SweepCurve> curves; ///< of each model on each device, its first format and batch
+    std::vector<NextFactor> next;   ///< per model, the largest gain first
+
+    static constexpr std::size_t kListed = 10, kReasons = 3;
+};
+/// The verdict, the best points, and what else was asked for. CSV: the best points; HTML: with charts.
+ARCHSIM_API Report describe(const SweepSummary& summary, PlainView view = {}, Format format = Format::text);
+/// {"schema": "archsim.sweep_design_space/1", "verdict": {...}, "best": [...], "pareto": [...], ...}.
+ARCHSIM_API std::string to_json(const SweepSummary& summary, PlainView view = {});
+
+} // namespace archsim

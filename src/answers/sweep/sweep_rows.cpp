@@ -1,0 +1,197 @@
+#include "answers/sweep/sweep_report.hpp"
+
+#include "answers/sweep/short_number.hpp"
+#include "core/printable.hpp"
+#include "report/blocks/csv_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+
+namespace archsim {
+
+namespace {
+
+std::string quoted_json(std::string_view text) {
+    std::string result = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\')
+            result += '\\';
+        if (static_cast<unsigned char>(c) < 0x20)
+            fmt::format_to(std::back_inserter(result), "\\u{:04x}", static_cast<unsigned>(c));
+        else
+            result += c;
+    }
+    return printable_json(result + "\"");
+}
+
+/// What a line holds after the axes: every number of the metrics, from the measures of a row.
+struct RowNumber {
+    MetricField field;
+    std::size_t metric; ///< index into SweepRow::measures
+};
+
+std::vector<RowNumber> numbers_of(const MetricTable& metrics) {
+    std::vector<RowNumber> numbers;
+    std::size_t metric = 0;
+    for (const MetricField& field : fields_of(metrics)) {
+        while (metrics.rows()[metric] != field.metric)
+            ++metric;
+        numbers.push_back({field, metric});
+    }
+    return numbers;
+}
+
+/// Null where the row has no such number.
+const Measure* measure_at(const SweepRow& row, const RowNumber& number) {
+    const bool there = number.metric < row.measures.size() && row.measures[number.metric];
+    return there ? &*row.measures[number.metric] : nullptr;
+}
+
+bool same_measure(const std::optional<Measure>& a, const std::optional<Measure>& b) {
+    if (!a || !b)
+        return !a && !b;
+    return a->value == b->value && a->interval.low == b->interval.low && a->interval.high == b->interval.high;
+}
+
+/// Rows as lines of CSV. Neighbours are of one model, device and format: these columns are made once for
+/// them. Formats that a device executes alike have the same numbers, which are copied.
+class CsvWriter {
+  public:
+    explicit CsvWriter(const std::vector<RowNumber>& numbers) : numbers_(numbers) {}
+
+    void append(const SweepRow& r, std::string& text) {
+        append_whole(r.point, text);
+        text += case_of(r);
+        append_whole(r.batch, text);
+        for (const double factor : r.factors) {
+            text += ',';
+            append_short_number(factor, text);
+        }
+        text += ',';
+        text += name_of(r.status);
+        append_numbers(r, text);
+        const bool ok = r.status == Status::ok;
+        text += !ok ? "," : r.power_limited ? ",1" : ",0";
+        text += ',';
+        if (!ok)
+            text += csv_field(r.reason);
+        text += '\n';
+    }
+
+  private:
+    template <class Whole>
+    static void append_whole(Whole number, std::string& text) {
+        std::array<char, 24> digits; // 20 of 64 bits fit
+        text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
+    }
+
+    struct Written {
+        const SweepRow* row;
+        std::size_t begin, length; ///< of its numbers in the text
+    };
+
+    void append_numbers(const SweepRow& r, std::string& text) {
+        if (!r.factors.empty()) // formats are far apart, and seldom alike at each point
+            return write_numbers(r, text);
+        if (!written_.empty() &&
+            (written_.back().row->hardware != r.hardware || written_.back().row->model != r.model))
+            written_.clear();
+        for (const Written& known : written_)
+            if (known.row->batch == r.batch &&
+                std::equal(known.row->measures.begin(), known.row->measures.end(), r.measures.begin(),
+                           r.measures.end(), same_measure)) {
+                text.append(text, known.begin, known.length);
+                return;
+            }
+        const std::size_t begin = text.size();
+        write_numbers(r, text);
+        written_.push_back({&r, begin, text.size() - begin});
+    }
+    void write_numbers(const SweepRow& r, std::string& text) const {
+        for (const RowNumber& number : numbers_) {
+            text += ',';
+            if (const Measure* measure = measure_at(r, number))
+                append_short_number(number.field.of(*measure), text);
+        }
+    }
+
+    const std::string& case_of(const SweepRow& r) {
+        if (last_ == nullptr || r.precision != last_->precision || r.hardware != last_->hardware ||
+            r.model != last_->model || r.runtime != last_->runtime || r.executed != last_->executed)
+            case_ = fmt::format(",{},{},{},{},{},", csv_field(r.model), csv_field(r.hardware),
+                                csv_field(r.runtime), r.precision, r.executed);
+        last_ = &r;
+        return case_;
+    }
+
+    const std::vector<RowNumber>& numbers_;
+    const SweepRow* last_ = nullptr;
+    std::string case_;             ///< columns of the last row between its number and its batch
+    std::vector<Written> written_; ///< of the last model and device, different ones
+};
+
+void append_json(const SweepRow& r, const std::vector<SweepAxis>& axes, const std::vector<RowNumber>& numbers,
+                 std::string& text) {
+    const auto out = std::back_inserter(text);
+    fmt::format_to(out,
+                   R"({{"point":{},"model":{},"hardware":{},"runtime":{},"precision":"{}",)"
+                   R"("executed_precision":"{}","batch_size":{})",
+                   r.point, quoted_json(r.model), quoted_json(r.hardware), quoted_json(r.runtime),
+                   r.precision, r.executed, r.batch);
+    for (std::size_t i = 0; i < r.factors.size(); ++i) {
+        fmt::format_to(out, R"(,"{}":)", axes[i].name);
+        append_short_number(r.factors[i], text);
+    }
+    fmt::format_to(out, R"(,"status":"{}")", name_of(r.status));
+    for (const RowNumber& number : numbers) {
+        fmt::format_to(out, R"(,"{}":)", number.field.key());
+        const Measure* const measure = measure_at(r, number);
+        if (measure != nullptr && std::isfinite(number.field.of(*measure)))
+            append_short_number(number.field.of(*measure), text);
+        else
+            text += "null";
+    }
+    const bool ok = r.status == Status::ok;
+    fmt::format_to(out, ",\"power_limited\":{},\"reason\":{}}}\n",
+                   ok ? (r.power_limited ? "true" : "false") : "null", ok ? "null" : quoted_json(r.reason));
+}
+
+} // namespace
+
+std::optional<RowFormat> parse_row_format(std::string_view name) {
+    if (name == "csv")
+        return RowFormat::csv;
+    if (name == "ndjson")
+        return RowFormat::ndjson;
+    return std::nullopt;
+}
+
+std::string sweep_header(const std::vector<SweepAxis>& axes, RowFormat format, const MetricTable& metrics) {
+    if (format == RowFormat::ndjson)
+        return {};
+    std::string text = "point,model,hardware,runtime,precision,executed_precision,batch_size";
+    for (const SweepAxis& axis : axes)
+        text += "," + axis.name;
+    text += ",status";
+    for (const MetricField& field : fields_of(metrics))
+        text += "," + csv_field(field.key());
+    return text + ",power_limited,reason\n";
+}
+
+void append_rows(std::span<const SweepRow> rows, const std::vector<SweepAxis>& axes, RowFormat format,
+                 std::string& text, const MetricTable& metrics) {
+    const std::vector<RowNumber> numbers = numbers_of(metrics);
+    CsvWriter csv(numbers);
+    for (const SweepRow& row : rows)
+        if (format == RowFormat::csv)
+            csv.append(row, text);
+        else
+            append_json(row, axes, numbers, text);
+}
+
+} // namespace archsim

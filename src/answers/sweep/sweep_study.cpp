@@ -1,0 +1,203 @@
+// What a sweep tells beyond its rows: what binds the listed points, what each part does alone, where that
+// bends, and which part would help next.
+
+#include "answers/sweep/sweep_report.hpp"
+#include "result/bound_shares.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::size_t kStudied = 100;    ///< points of which it is said what binds them
+constexpr std::size_t kCurves = 12;      ///< pairs of a model and a device
+constexpr std::size_t kCurvePoints = 33; ///< of one curve; more say nothing
+constexpr double kNext = 2;              ///< what is tried on every part, and its inverse
+constexpr double kWorthNaming = 1.01;    ///< gains below that are none
+constexpr double kBends = 2;             ///< slope before the knee over slope beyond it
+
+using Factors = std::map<std::string, double>;
+
+/// Times better than `base`.
+double gain_over(const Metric& metric, double base, double value) {
+    return metric.better == Better::higher ? value / base : base / value;
+}
+
+std::optional<double> value_at(const Result& result, const Metric& metric, const MetricView& view) {
+    return result.ok() ? value_of(result, metric, view.conditions) : std::nullopt;
+}
+
+SweepPointFacts facts_of(const Result& result) {
+    SweepPointFacts facts;
+    if (const auto shares = bound_shares(result)) {
+        facts.bound = binding_text(result);
+        facts.bound_share = shares->bound_by_exchange() ? shares->exchange : shares->of(shares->largest());
+    }
+    return facts;
+}
+
+/// At most kCurvePoints of the factors, evenly spread over their order, and 1.
+std::vector<double> charted(std::vector<double> factors) {
+    factors.push_back(1);
+    std::sort(factors.begin(), factors.end());
+    factors.erase(std::unique(factors.begin(), factors.end()), factors.end());
+    if (factors.size() <= kCurvePoints)
+        return factors;
+    std::vector<double> some;
+    for (std::size_t i = 0; i < kCurvePoints; ++i)
+        some.push_back(factors[i * (factors.size() - 1) / (kCurvePoints - 1)]);
+    if (std::find(some.begin(), some.end(), 1.0) == some.end())
+        some.insert(std::lower_bound(some.begin(), some.end(), 1.0), 1.0);
+    return some;
+}
+
+SweepCurve curve_of(const Sweep& sweep, std::uint64_t workload, const SweepAxis& axis, const Metric& metric) {
+    const MetricView& view = sweep.request().view;
+    SweepCurve curve;
+    curve.part = axis.name;
+    std::optional<double> own;
+    for (const double factor : charted(axis.factors)) {
+        const Result result = sweep.result(workload, {{axis.name, factor}});
+        const auto value = value_at(result, metric, view);
+        if (!value)
+            continue;
+        curve.points.push_back({factor, *value, facts_of(result)});
+        if (factor == 1)
+            own = value;
+    }
+    for (SweepCurve::Point& point : curve.points)
+        if (own && *own > 0 && point.value > 0)
+            point.facts.gain = gain_over(metric, *own, point.value);
+    curve.knee = knee_of(curve.points, metric);
+    return curve;
+}
+
+/// Every part that a device has, doubled or halved on top of the point, whichever helps.
+std::vector<NextFactor> next_of(const Sweep& sweep, const SweepRow& best, const Metric& metric) {
+    const Factors own = sweep.factors(best.point);
+    const double now = *best.value(metric);
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < kLeverCount; ++i)
+        parts.emplace_back(info_of(static_cast<Lever>(i)).name);
+    for (std::size_t i = 0; i < kStructureCount; ++i)
+        parts.emplace_back(name_of(static_cast<Structure>(i)));
+    std::vector<NextFactor> found;
+    for (const std::string& part : parts) {
+        std::optional<NextFactor> better_one;
+        for (const double factor : {kNext, 1 / kNext}) {
+            Factors factors = own;
+            factors.try_emplace(part, 1).first->second *= factor;
+            std::optional<double> value;
+            try {
+                value = value_at(sweep.result(best.point, factors), metric, sweep.request().view);
+            } catch (const Error&) { // a structure that the device cannot have
+                continue;
+            }
+            if (!value || !(*value > 0) || !(now > 0))
+                continue;
+            const double gain = gain_over(metric, now, *value);
+            if (gain > kWorthNaming && (!better_one || gain > better_one->gain))
+                better_one = NextFactor{best.model, part, factor, *value, gain};
+        }
+        if (better_one)
+            found.push_back(*better_one);
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const NextFactor& a, const NextFactor& b) { return a.gain > b.gain; });
+    return found;
+}
+
+} // namespace
+
+std::optional<std::size_t> knee_of(const std::vector<SweepCurve::Point>& points, const Metric& metric) {
+    if (points.size() < 3 || std::any_of(points.begin(), points.end(), [](const SweepCurve::Point& p) {
+            return !(p.value > 0 && p.factor > 0);
+        }))
+        return std::nullopt;
+    const auto x = [&](std::size_t i) { return std::log(points[i].factor / points.front().factor); };
+    const auto y = [&](std::size_t i) {
+        return std::log(gain_over(metric, points.front().value, points[i].value));
+    };
+    const std::size_t last = points.size() - 1;
+    const double mean = y(last) / x(last);
+    std::size_t knee = 0;
+    double farthest = 0;
+    for (std::size_t i = 1; i < last; ++i)
+        if (const double above = y(i) - mean * x(i); above > farthest) {
+            knee = i;
+            farthest = above;
+        }
+    if (knee == 0 || std::exp(y(knee)) < kWorthNaming)
+        return std::nullopt;
+    const double before = y(knee) / x(knee), beyond = (y(last) - y(knee)) / (x(last) - x(knee));
+    return before > kBends * beyond ? std::optional(knee) : std::nullopt;
+}
+
+std::optional<SweepRow> SweepSummary::headline(const std::string& model) const {
+    for (const auto* kind : {&winners, &projected_winners})
+        if (!kind->empty())
+            for (SweepRow& row : kind->front().rows())
+                if (row.model == model)
+                    return std::move(row);
+    return std::nullopt;
+}
+
+void SweepSummary::study(const Sweep& sweep) {
+    const Metric& metric = best.metric();
+    const SweepRequest& q = sweep.request();
+    const std::uint64_t of_axes = [&] {
+        std::uint64_t product = 1;
+        for (const SweepAxis& axis : q.axes)
+            product *= axis.factors.size();
+        return product;
+    }();
+    std::map<std::uint64_t, std::optional<double>> stated; // by the number of the workload
+    const auto own_value = [&](std::uint64_t point) {
+        const std::uint64_t workload = point / of_axes;
+        if (const auto known = stated.find(workload); known != stated.end())
+            return known->second;
+        return stated[workload] = value_at(sweep.result(point, {}), metric, q.view);
+    };
+    std::vector<SweepRow> listed;
+    std::set<std::string> models;
+    for (const SweepRow& row : best.rows())
+        if (models.insert(row.model).second)
+            if (auto named = headline(row.model))
+                listed.push_back(std::move(*named));
+    const std::vector<SweepRow> headlines = listed;
+    for (SweepRow& row : best.rows())
+        listed.push_back(std::move(row));
+    if (front)
+        for (SweepRow& row : front->rows())
+            listed.push_back(std::move(row));
+    for (const SweepRow& row : listed) {
+        if (facts.size() >= kStudied || facts.contains(row.point) || row.status != Status::ok)
+            continue;
+        SweepPointFacts& known = facts[row.point] =
+            facts_of(sweep.result(row.point, sweep.factors(row.point)));
+        const auto own = q.axes.empty() ? std::nullopt : own_value(row.point);
+        const auto value = row.value(metric);
+        if (own && value && *own > 0 && *value > 0)
+            known.gain = gain_over(metric, *own, *value);
+    }
+    if (q.axes.empty())
+        return;
+    const std::uint64_t of_device = of_axes * q.batches.size() * q.precisions.size();
+    for (std::size_t pair = 0; pair < std::min(kCurves, q.models.size() * q.hardware.size()); ++pair)
+        for (const SweepAxis& axis : q.axes) {
+            SweepCurve curve = curve_of(sweep, pair * of_device, axis, metric);
+            curve.model = q.models[pair / q.hardware.size()];
+            curve.hardware = q.hardware[pair % q.hardware.size()];
+            if (curve.points.size() > 1)
+                curves.push_back(std::move(curve));
+        }
+    for (const SweepRow& row : headlines)
+        if (row.status == Status::ok)
+            for (NextFactor& step : next_of(sweep, row, metric))
+                next.push_back(std::move(step));
+}
+
+} // namespace archsim

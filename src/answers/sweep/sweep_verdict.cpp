@@ -1,0 +1,212 @@
+#include "answers/sweep/sweep_verdict.hpp"
+
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/plural.hpp"
+#include "report/blocks/verdict.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+std::string best_words(const Metric& m) {
+    return m.best.empty() ? "Best by " + m.noun : m.best;
+}
+
+/// The models in the order of their rows.
+std::vector<std::string> models_of(const SweepSummary& summary) {
+    std::vector<std::string> models;
+    for (const auto* winners : {&summary.winners, &summary.projected_winners})
+        for (const BestRows& winner : *winners)
+            for (const SweepRow& row : winner.rows())
+                if (std::find(models.begin(), models.end(), row.model) == models.end())
+                    models.push_back(row.model);
+    return models;
+}
+
+std::optional<SweepRow> best_of(const BestRows& winner, const std::string& model) {
+    for (SweepRow& row : winner.rows())
+        if (row.model == model)
+            return std::move(row);
+    return std::nullopt;
+}
+
+/// "Fastest: A, 191 us. Least energy: the same point, 24.6 mJ. Projected to do better, not measured: B, 150
+/// us."
+std::string model_line(const SweepSummary& summary, const std::string& model) {
+    std::string text, projections;
+    std::optional<std::uint64_t> named;
+    for (std::size_t w = 0; w < summary.winners.size(); ++w) {
+        const Metric& metric = summary.winners[w].metric();
+        const auto measured = best_of(summary.winners[w], model),
+                   projected = best_of(summary.projected_winners[w], model);
+        const auto& row = measured ? measured : projected;
+        if (!row)
+            continue;
+        text += fmt::format(
+            "{}{}{}: {}, {}.", text.empty() ? "" : " ", best_words(metric), measured ? "" : " (projected)",
+            named == row->point ? std::string("the same point") : point_label(*row, summary.axes),
+            format_value(metric, *row->value(metric)));
+        named = named.value_or(row->point);
+        if (measured && projected && better(metric, *projected->value(metric), *measured->value(metric)))
+            projections += fmt::format("{}{}, {}", projections.empty() ? "" : "; ",
+                                       point_label(*projected, summary.axes),
+                                       format_value(metric, *projected->value(metric)));
+    }
+    if (!projections.empty())
+        text += fmt::format(" Projected to do better, not measured: {}.", projections);
+    return text;
+}
+
+/// "Formats differ, fp32 is only the default: fp32 on KPU-T64, tf32 on H100; --precision names one."
+std::string formats_line(const SweepSummary& summary) {
+    const bool as_asked =
+        summary.formats.size() == 1 &&
+        (summary.default_format.empty() || summary.formats.begin()->first == summary.default_format);
+    if (summary.default_format.empty() || summary.formats.empty() || as_asked)
+        return "";
+    std::string text;
+    for (const auto& [format, devices] : summary.formats)
+        text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", format, names_text(devices, 2));
+    return fmt::format("{}, {} is only the default: {}; --precision names the formats to compare.",
+                       summary.formats.size() > 1 ? "Formats differ" : "The format is not the one requested",
+                       summary.default_format, text);
+}
+
+/// "19 % faster" of a gain of 1.19 by latency.
+std::string gain_text(const Metric& metric, double gain) {
+    return fmt::format("{}x {}", format_number(gain),
+                       metric.better == Better::higher ? "more"
+                       : metric == metric::latency     ? "faster"
+                                                       : "less");
+}
+
+/// "resnet50 at its best is 1.23x faster than TPU-v4 as it is, bound by DRAM bandwidth, 45 % of the time.
+/// Next: array 2x (1.15x faster), units 2x (1.10x)."
+std::string best_line(const SweepSummary& summary, const std::string& model) {
+    const auto row = summary.headline(model);
+    if (!row)
+        return "";
+    const auto facts = summary.facts.find(row->point);
+    if (facts == summary.facts.end())
+        return "";
+    const Metric& metric = summary.best.metric();
+    std::string text;
+    if (facts->second.gain)
+        text =
+            format_number(*facts->second.gain) == format_number(1)
+                ? fmt::format("no better than {} as stated", row->hardware)
+                : fmt::format("{} than {} as stated", gain_text(metric, *facts->second.gain), row->hardware);
+    if (!facts->second.bound.empty())
+        text += fmt::format("{}bound by {}, {:.0f} % of its time", text.empty() ? "" : "; ",
+                            facts->second.bound, 100 * facts->second.bound_share);
+    if (text.empty())
+        return text;
+    text = fmt::format("{} is {}.", point_label(*row, summary.axes), text);
+    if (!facts->second.gain)
+        return text;
+    std::string next;
+    constexpr std::size_t kNamed = 2;
+    std::size_t named = 0;
+    for (const NextFactor& step : summary.next)
+        if (step.model == model && named++ < kNamed)
+            next +=
+                fmt::format("{}{} {} ({}, {})", next.empty() ? "" : ", ", step.part, factor_text(step.factor),
+                            format_value(metric, step.value), gain_text(metric, step.gain));
+    return text + (next.empty() ? " Twice or half of any one part gains nothing more."
+                                : fmt::format(" What would help next: {}.", next));
+}
+
+/// "Knees of resnet50 on TPU-v4: bandwidth 0.906x (143 us). No gain: clock."
+std::string knees_line(const SweepSummary& summary, const std::string& model) {
+    std::string knees, flat, on;
+    constexpr double kNothing = 1.01; // of the metric over the whole range
+    for (const SweepCurve& curve : summary.curves) {
+        if (curve.model != model || (!on.empty() && curve.hardware != on))
+            continue;
+        on = curve.hardware;
+        const auto [low, high] = std::minmax_element(
+            curve.points.begin(), curve.points.end(),
+            [](const SweepCurve::Point& a, const SweepCurve::Point& b) { return a.value < b.value; });
+        if (high->value < kNothing * low->value)
+            flat += (flat.empty() ? "" : ", ") + curve.part;
+        else if (curve.knee)
+            knees += fmt::format("{}{} {} ({})", knees.empty() ? "" : ", ", curve.part,
+                                 factor_text(curve.points[*curve.knee].factor),
+                                 format_value(summary.best.metric(), curve.points[*curve.knee].value));
+    }
+    std::string text;
+    if (!knees.empty())
+        text = fmt::format("{} on {}, each part alone: knee at {}.", model, on, knees);
+    if (!flat.empty())
+        text += fmt::format("{}{} alone changes nothing{}.", text.empty() ? "" : " ", flat,
+                            text.empty() ? fmt::format(" ({} on {})", model, on) : std::string());
+    return text;
+}
+
+/// "What matters most: bandwidth, from 0.5x to 4x latency changes by 16.1 %."
+std::string sensitivity_line(const SweepSummary& summary) {
+    const auto most = std::max_element(
+        summary.sensitivities.begin(), summary.sensitivities.end(),
+        [](const AxisSensitivity& a, const AxisSensitivity& b) { return a.swing() < b.swing(); });
+    if (most == summary.sensitivities.end() || most->own_value <= 0)
+        return "";
+    return fmt::format("{} depends most on {}: {} at {}, {} at {}.", summary.sensitivity_of->title,
+                       most->axis, format_value(*summary.sensitivity_of, most->low_value),
+                       factor_text(most->low_factor), format_value(*summary.sensitivity_of, most->high_value),
+                       factor_text(most->high_factor));
+}
+
+} // namespace
+
+std::string factor_text(double factor) {
+    return format_number(factor) + "x";
+}
+
+std::string point_label(const SweepRow& row, const std::vector<SweepAxis>& axes) {
+    std::string text = row.hardware;
+    for (std::size_t i = 0; i < axes.size() && i < row.factors.size(); ++i)
+        if (row.factors[i] != 1)
+            text += fmt::format(", {} {}", axes[i].name, factor_text(row.factors[i]));
+    return fmt::format("{}, batch {}, {}", text, row.batch, row.executed);
+}
+
+std::vector<std::string> sweep_lines(const SweepSummary& summary) {
+    const std::string points = plural(summary.points, "point");
+    const std::string why = fmt::format("{}", fmt::join(summary.reasons, "; "));
+    if (summary.estimated == 0)
+        return {fmt::format("None of {} could be estimated{}{}.", points, why.empty() ? "" : ": ", why)};
+    std::vector<std::string> lines;
+    const std::vector<std::string> models = models_of(summary);
+    for (const std::string& model : models)
+        lines.push_back(models.size() == 1 ? model_line(summary, model)
+                                           : fmt::format("{}: {}", model, model_line(summary, model)));
+    for (const std::string& model : models) {
+        if (std::string line = best_line(summary, model); !line.empty())
+            lines.push_back(models.size() == 1 ? line : fmt::format("{}: {}", model, line));
+        if (std::string line = knees_line(summary, model); !line.empty())
+            lines.push_back(std::move(line));
+    }
+    if (std::string line = formats_line(summary); !line.empty())
+        lines.push_back(std::move(line));
+    if (summary.sensitivity_of)
+        if (std::string line = sensitivity_line(summary); !line.empty())
+            lines.push_back(std::move(line));
+    std::string counts = points;
+    if (summary.estimated < summary.points)
+        counts += fmt::format(", {} of them with an estimate ({})", summary.estimated, why);
+    if (summary.front)
+        counts += fmt::format("; {} on the Pareto front of {} and {}", summary.front->rows().size(),
+                              summary.front->first().noun, summary.front->second().noun);
+    lines.push_back(counts + ".");
+    return lines;
+}
+
+} // namespace archsim

@@ -1,0 +1,266 @@
+#include "answers/sweep/sweep_worker.hpp"
+
+#include "map/counts_of_structure.hpp"
+#include "map/on_chip.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+constexpr auto kNone = std::numeric_limits<std::size_t>::max();
+/// Machines whose counts are kept: some hundred kilobytes each.
+constexpr std::size_t kPlaces = 256;
+
+/// Changes of parameters, which a machine keeps; the rest is put on its rates, prices and limits anew.
+bool changes_parameters(Lever lever) {
+    return lever == Lever::fixed_cost || lever == Lever::host_time;
+}
+
+/// Whether the machine runs a network that leaves its formats to the request in either with the same result,
+/// but for the format's name.
+bool run_alike(const PrecisionConfig& a, const PrecisionConfig& b, const Machine& machine) {
+    return a == PrecisionConfig::uniform(a.compute) && b == PrecisionConfig::uniform(b.compute) &&
+           runs_alike(a.compute, b.compute, machine);
+}
+
+bool leaves_formats_open(const ShapedGraph& graph) {
+    return !graph.stored_weights &&
+           std::none_of(graph.operators.begin(), graph.operators.end(),
+                        [](const Operator& op) { return op.native_precision.has_value(); });
+}
+
+/// The machine as stated, but for its parameters.
+void restate(const Machine& stated, Machine& machine) {
+    machine.rates = stated.rates;
+    machine.energy = stated.energy;
+    machine.power_limit_w = stated.power_limit_w;
+    machine.power_budget_w = stated.power_budget_w;
+    machine.static_power_w = stated.static_power_w;
+    machine.memory_capacity_bytes = stated.memory_capacity_bytes;
+}
+
+void take_over(const Result& result, const MetricView& view, SweepRow& row) {
+    const Estimate& e = result.estimate;
+    row.runtime = result.runtime ? result.runtime->id : "";
+    row.status = e.status;
+    row.reason = e.reason;
+    row.metrics = view.metrics;
+    if (!result.ok())
+        return;
+    row.executed = name_of(e.executed.compute);
+    row.power_limited = e.power_limited;
+    row.projected = e.projected;
+    row.measures.reserve(view.metrics->rows().size());
+    for (const Metric* metric : view.metrics->rows())
+        row.measures.push_back(measure_of(result, *metric, view.conditions));
+    if (!e.uncounted.empty()) { // its numbers are bounds, and win nothing
+        row.status = Status::incomplete;
+        row.reason = e.uncounted;
+    }
+}
+
+} // namespace
+
+SweepWorker::SweepWorker(SweepShared& shared, std::span<const PrecisionConfig> precisions)
+    : shared_(shared), request_(shared.request()), precisions_(precisions),
+      widths_(request_.hardware.size()) {
+    before_.model = before_.hardware = kNone;
+    targets_.reserve(request_.axes.size());
+    for (const SweepAxis& axis : request_.axes) {
+        Target& target = targets_.emplace_back();
+        target.lever = parse_lever(axis.name);
+        if (!target.lever)
+            target.structure = *parse_structure(axis.name);
+    }
+}
+
+SweepWorker::Place& SweepWorker::enter(const SweepPoint& point) {
+    const bool other_device = point.hardware != before_.hardware;
+    const bool elsewhere = point.model != before_.model || other_device;
+    // Axes run fastest, so that a format and batch do not come back. Without axes they share a machine.
+    const bool other_format = point.precision != before_.precision;
+    const bool other_run = other_format || point.batch != before_.batch;
+    if (point.model != before_.model) {
+        bound_.assign(request_.batches.size(), nullptr);
+        formats_open_.reset();
+    }
+    if (elsewhere || (other_run && !targets_.empty())) {
+        leave_places();
+        rows_.assign(targets_.empty() ? precisions_.size() * request_.batches.size() : 0, std::nullopt);
+    }
+    // Batches of one format may be cut into each other, where software manages a memory.
+    if (place_ && place_->machine && targets_.empty() &&
+        (other_format || managed_memory_bytes(*place_->machine) <= 0))
+        place_->counts.forget_works();
+    if (other_device)
+        find_targets(point);
+    before_ = point;
+
+    PlaceKey key;
+    key.counted.fill(1);
+    MachineChanges changes;
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+        const Target& target = targets_[i];
+        if (!target.lever) {
+            key.structure[target.structure] = point.factors[i];
+            continue;
+        }
+        if (target.counts)
+            key.counted[static_cast<std::size_t>(*target.lever)] = point.factors[i];
+        if (!changes_parameters(*target.lever))
+            changes[*target.lever] = point.factors[i];
+    }
+    if (!place_ || key != *key_)
+        place_ = &make(point, key);
+    if (place_->machine && changes != place_->changes) {
+        restate(*place_->stated, *place_->machine);
+        apply(changes, *place_->machine);
+        place_->changes = changes;
+        place_->counts.machine_changed();
+    }
+    return *place_;
+}
+
+/// The counts of one place leave their memory to those of the next.
+void SweepWorker::leave_places() {
+    if (place_) {
+        widths_[before_.hardware] = std::move(place_->counts.widths());
+        counts_ = std::move(place_->counts);
+        counts_.restart();
+    }
+    places_.clear();
+    place_ = nullptr;
+}
+
+SweepWorker::Place& SweepWorker::make(const SweepPoint& point, const PlaceKey& key) {
+    if (const auto known = places_.find(key); known != places_.end()) {
+        key_ = &known->first;
+        return *known->second;
+    }
+    if (places_.size() >= kPlaces)
+        places_.clear();
+    const auto made = places_.try_emplace(key, std::make_unique<Place>()).first;
+    key_ = &made->first;
+    Place& place = *made->second;
+    place.counts = std::exchange(counts_, {});
+    place.counts.widths() = std::exchange(widths_[point.hardware], {});
+    place.stated = shared_.machine({point.hardware, key.structure}, place.reason);
+    place.runs.resize(precisions_.size() * request_.batches.size());
+    if (place.stated) {
+        place.machine = std::make_shared<Machine>(*place.stated);
+        MachineChanges parameters;
+        for (const Lever lever : {Lever::fixed_cost, Lever::host_time})
+            parameters[lever] = key.counted[static_cast<std::size_t>(lever)];
+        apply(parameters, *place.machine);
+    }
+    if (targets_.empty())
+        find_alike_formats(point, place);
+    return place;
+}
+
+/// A change of the structure does not change what the device's mapper reads.
+void SweepWorker::find_targets(const SweepPoint& point) {
+    std::string reason;
+    const auto machine = targets_.empty() ? nullptr : shared_.machine({point.hardware, {}}, reason);
+    for (Target& target : targets_)
+        target.counts = target.lever && (!machine || counts_depend_on(*target.lever, *machine));
+}
+
+void SweepWorker::find_alike_formats(const SweepPoint& point, const Place& place) {
+    alike_.resize(precisions_.size());
+    comes_again_.assign(precisions_.size(), false);
+    executed_.resize(precisions_.size());
+    if (place.stated && !formats_open_)
+        formats_open_ = leaves_formats_open(bound(point)->graph());
+    for (std::size_t p = 0; p < precisions_.size(); ++p) {
+        alike_[p] = p;
+        if (!place.stated)
+            continue;
+        const Machine& machine = *place.stated;
+        executed_[p] = resolve_precision(*machine.device, *machine.runtime, precisions_[p]);
+        for (std::size_t before = 0; before < p && alike_[p] == p; ++before)
+            if (executed_[before].supported && executed_[p].supported &&
+                (executed_[before].config == executed_[p].config ||
+                 (*formats_open_ && run_alike(executed_[before].config, executed_[p].config, machine)))) {
+                alike_[p] = before;
+                comes_again_[before] = true;
+            }
+    }
+}
+
+const std::shared_ptr<const BoundModel>& SweepWorker::bound(const SweepPoint& point) {
+    auto& model = bound_[point.batch];
+    if (!model)
+        model = shared_.bound(point.model, point.batch);
+    return model;
+}
+
+void SweepWorker::fill(const SweepPoint& point, SweepRow& row) {
+    row.hardware = request_.hardware[point.hardware];
+    row.precision = request_.precisions[point.precision];
+    row.batch = request_.batches[point.batch];
+    row.factors = point.factors;
+    row.point = point.number;
+    if (!shared_.one_graph(point.model))
+        return answer(point, row);
+    Place& place = enter(point);
+    if (!targets_.empty())
+        return estimate(point, place, row);
+    const std::size_t batches = request_.batches.size();
+    if (const auto& same = rows_[alike_[point.precision] * batches + point.batch]) {
+        row = *same;
+        row.precision = request_.precisions[point.precision];
+        if (row.status == Status::ok)
+            row.executed = name_of(executed_[point.precision].config.compute);
+        row.point = point.number;
+        return;
+    }
+    estimate(point, place, row);
+    place.runs[point.precision * batches + point.batch] = nullptr; // without axes it does not come again
+    if (comes_again_[point.precision])
+        rows_[point.precision * batches + point.batch] = row;
+}
+
+PreparedRun& SweepWorker::run(const SweepPoint& point, Place& place) {
+    auto& run = place.runs[point.precision * request_.batches.size() + point.batch];
+    if (!run) {
+        Conditions conditions = request_.conditions;
+        conditions.precision = precisions_[point.precision];
+        conditions.keep_subgraphs = false;
+        run = std::make_unique<PreparedRun>(
+            prepare_run(bound(point), request_.hardware[point.hardware], place.machine, conditions));
+    }
+    return *run;
+}
+
+void SweepWorker::answer(const SweepPoint& point, SweepRow& row) const {
+    Conditions conditions = request_.conditions;
+    conditions.precision = precisions_[point.precision];
+    conditions.keep_subgraphs = false;
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+        const Target& target = targets_[i];
+        (target.lever ? conditions.changes[*target.lever] : conditions.structure[target.structure]) =
+            point.factors[i];
+    }
+    row.model = shared_.model_name(point.model);
+    take_over(shared_.answer(point.model, point.batch, point.hardware, conditions), request_.view, row);
+}
+
+void SweepWorker::estimate(const SweepPoint& point, Place& place, SweepRow& row) {
+    row.model = bound(point)->facts()->name;
+    if (!place.machine) {
+        row.reason = place.reason;
+        row.status = Status::unsupported;
+        return;
+    }
+    PreparedRun& prepared = run(point, place);
+    if (prepared.runs)
+        estimate_run(prepared, *place.machine, place.counts);
+    take_over(prepared.result, request_.view, row);
+}
+
+} // namespace archsim

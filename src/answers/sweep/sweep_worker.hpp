@@ -1,0 +1,91 @@
+#pragma once
+// One thread's way through the points of a sweep: what neighbours share is made once.
+
+#include "answers/sweep/sweep_shared.hpp"
+#include "archsim/map/machine_changes.hpp"
+#include "estimate/batch_pieces.hpp"
+#include "session/bound_model.hpp"
+#include "session/graph_run.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// Where a point lies along every dimension.
+struct SweepPoint {
+    std::uint64_t number = 0;
+    std::size_t model = 0, hardware = 0, precision = 0, batch = 0;
+    std::vector<double> factors; ///< one per axis
+};
+
+class SweepWorker {
+  public:
+    /// `precisions` are the request's, parsed.
+    SweepWorker(SweepShared& shared, std::span<const PrecisionConfig> precisions);
+
+    /// The estimate of a point, into an empty row. Fast where the machine counts as that of a point before
+    /// did: only its prices are new. Batches share their counts, and formats that the device executes alike
+    /// share the estimate.
+    void fill(const SweepPoint& point, SweepRow& row);
+
+  private:
+    /// A machine as far as counts depend on it: the structure of the device, and the factors on what its
+    /// mapper reads.
+    struct PlaceKey {
+        DeviceChanges structure;
+        std::array<double, kLeverCount> counted{};
+        auto operator<=>(const PlaceKey&) const = default;
+    };
+    struct Place {
+        std::shared_ptr<const Machine> stated; ///< null with a reason where it cannot be made
+        std::string reason;
+        std::shared_ptr<Machine> machine; ///< with the changes of the point
+        MachineChanges changes;           ///< those that `machine` has now
+        BatchCounts counts;
+        std::vector<std::unique_ptr<PreparedRun>> runs; ///< per format and batch
+    };
+    /// What an axis changes.
+    struct Target {
+        std::optional<Lever> lever; ///< none: the structure
+        Structure structure{};
+        bool counts = true; ///< on this device
+    };
+
+    /// The machine of the point.
+    Place& enter(const SweepPoint& point);
+    Place& make(const SweepPoint& point, const PlaceKey& key);
+    void leave_places();
+    void find_targets(const SweepPoint& point);
+    void find_alike_formats(const SweepPoint& point, const Place& place);
+    void estimate(const SweepPoint& point, Place& place, SweepRow& row);
+    void answer(const SweepPoint& point, SweepRow& row) const;
+    PreparedRun& run(const SweepPoint& point, Place& place);
+    const std::shared_ptr<const BoundModel>& bound(const SweepPoint& point);
+
+    SweepShared& shared_;
+    const SweepRequest& request_;
+    const std::span<const PrecisionConfig> precisions_;
+
+    SweepPoint before_;                                    ///< the last one
+    std::vector<Target> targets_;                          ///< per axis
+    std::vector<std::shared_ptr<const BoundModel>> bound_; ///< of the model, per batch
+    std::map<PlaceKey, std::unique_ptr<Place>> places_;    ///< of the model on the device
+    const PlaceKey* key_ = nullptr;                        ///< that of the last point
+    Place* place_ = nullptr;
+    BatchCounts counts_;                        ///< those of the last place, for their memory
+    std::vector<KnownWidths> widths_;           ///< of intervals, per device: the same for every model
+    std::optional<bool> formats_open_;          ///< whether the model's operators state none; not asked yet
+    std::vector<ExecutedPrecision> executed_;   ///< per format, on the device; where there are no axes
+    std::vector<std::size_t> alike_;            ///< per format the first one that the device executes alike
+    std::vector<bool> comes_again_;             ///< per format: a later one is alike
+    std::vector<std::optional<SweepRow>> rows_; ///< of those, per format and batch; where there are no axes
+};
+
+} // namespace archsim

@@ -1,0 +1,204 @@
+// Where and how a workload runs: devices, stack, scenario, scope, and what is changed about them.
+
+#include "archsim/core/finding.hpp"
+#include "core/assignment.hpp"
+#include "core/parse_number.hpp"
+#include "fields/fields.hpp"
+#include "hardware/parameter_site.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cmath>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::int64_t kMostDevices = 1'000'000;
+
+std::vector<std::string> fusion_text(const Question& question) {
+    const auto& policy = question.conditions.fusion;
+    if (!policy)
+        return {};
+    std::vector<std::string_view> names;
+    for (const FusionChoice& one : kFusionChoices)
+        if ((*policy).*one.member)
+            names.push_back(one.name);
+    return {names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ","))};
+}
+
+void give_fusion(const std::string& text, const std::string& name, Question& question) {
+    FusionPolicy policy = FusionPolicy::unfused();
+    for (const FusionChoice& one : kFusionChoices)
+        policy.*one.member = false;
+    for (const std::string& piece : text == "nothing" ? std::vector<std::string>{} : split(text, ',')) {
+        bool known = false;
+        for (const FusionChoice& one : kFusionChoices)
+            if (one.name == piece)
+                known = policy.*one.member = true;
+        if (!known)
+            throw UsageError(fmt::format("{}: \"{}\" is nothing that a stack joins", name, piece));
+    }
+    question.conditions.fusion = policy;
+}
+
+constexpr std::string_view kPowerLimit = "power_limit_w";
+
+std::vector<std::string> change_texts(const Question& question) {
+    std::vector<std::string> texts;
+    const auto add = [&](std::string_view name, double factor) {
+        texts.push_back(fmt::format("{}={}", name, number_text(factor)));
+    };
+    const DeviceChanges& structure = question.conditions.structure;
+    for (std::size_t i = 0; i < kStructureCount; ++i)
+        if (const auto part = static_cast<Structure>(i); structure[part] != 1)
+            add(name_of(part), structure[part]);
+    const MachineChanges& changes = question.conditions.changes;
+    for (std::size_t i = 0; i < kLeverCount; ++i)
+        if (const auto lever = static_cast<Lever>(i); changes[lever] != 1)
+            add(info_of(lever).name, changes[lever]);
+    for (const auto& [parameter, factor] : changes.parameters)
+        add(info_of(parameter).name, factor);
+    if (changes.power_limit_w)
+        add(kPowerLimit, *changes.power_limit_w);
+    return texts;
+}
+
+void give_change(const std::string& text, const std::string& name, Question& question) {
+    const auto sides = split_assignment(text);
+    if (!sides)
+        throw UsageError(fmt::format("{}: \"{}\" is not of the form NAME=FACTOR", name, text));
+    const auto factor = parse_factor(sides->second);
+    if (!factor || *factor <= 0)
+        throw UsageError(fmt::format("{} {}: \"{}\" is not a number above 0, such as 0.5 or 2x", name,
+                                     sides->first, sides->second));
+    Conditions& conditions = question.conditions;
+    if (const auto part = parse_structure(sides->first))
+        conditions.structure[*part] = *factor;
+    else if (const auto lever = parse_lever(sides->first))
+        conditions.changes[*lever] = *factor;
+    else if (const auto parameter = parse_parameter(sides->first))
+        conditions.changes.parameters.emplace_back(*parameter, *factor);
+    else if (sides->first == kPowerLimit)
+        conditions.changes.power_limit_w = *factor;
+    else
+        throw UsageError(fmt::format("{}: nothing of a device is called \"{}\"", name, sides->first));
+}
+
+/// "PARAMETER:DEVICE:RUNTIME:GENERATION=VALUE", the middle ones empty where a statement has none.
+std::vector<std::string> override_texts(const Question& question) {
+    std::vector<std::string> texts;
+    if (question.conditions.overrides)
+        for (const ParameterOverride& one : *question.conditions.overrides)
+            texts.push_back(fmt::format("{}:{}:{}:{}={}", info_of(one.site.parameter).name, one.site.device,
+                                        one.site.runtime, one.site.generation, number_text(one.value)));
+    return texts;
+}
+
+void give_override(const std::string& text, const std::string& name, Question& question) {
+    const auto sides = split_assignment(text);
+    const std::vector<std::string> site = split(sides ? sides->first : std::string_view(), ':');
+    const auto parameter = site.size() == 4 ? parse_parameter(site[0]) : std::nullopt;
+    const auto value = sides ? parse_real(sides->second) : std::nullopt;
+    if (!parameter || !value)
+        throw UsageError(fmt::format(
+            "{}: \"{}\" is not of the form PARAMETER:DEVICE:RUNTIME:GENERATION=VALUE", name, text));
+    auto all = question.conditions.overrides
+                   ? std::make_shared<ParameterOverrides>(*question.conditions.overrides)
+                   : std::make_shared<ParameterOverrides>();
+    all->push_back({{site[1], site[2], site[3], *parameter}, *value});
+    question.conditions.overrides = std::move(all);
+}
+
+std::vector<std::string> device_text(const Question& question) {
+    const double devices = question.conditions.devices;
+    return {devices == 0 ? "auto" : number_text(devices)};
+}
+
+void give_devices(const std::string& text, const std::string& name, Question& question) {
+    if (text == "auto") {
+        question.conditions.devices = 0;
+        return;
+    }
+    const auto count = parse_whole(text);
+    if (!count)
+        throw UsageError(fmt::format("{}: \"{}\" is not a whole number, nor auto", name, text));
+    if (*count < 1 || *count > kMostDevices)
+        throw UsageError(
+            fmt::format("{}: {} is not between 1 and {}; or give auto", name, text, kMostDevices));
+    question.conditions.devices = static_cast<double>(*count);
+}
+
+} // namespace
+
+std::vector<QuestionField> condition_fields() {
+    return {
+        {.key = "runtime",
+         .aliases = {"stack"},
+         .flag = "--runtime",
+         .help = "software stack instead of the device's default",
+         .value = "STACK",
+         .print =
+             [](const Question& q) {
+                 return text_or_none(q.conditions.stack.empty() ? std::nullopt
+                                                                : std::optional(q.conditions.stack));
+             },
+         .parse = [](const std::string& text, const std::string&,
+                     Question& q) { q.conditions.stack = text; }},
+        {.key = "scenario",
+         .flag = "--scenario",
+         .help = "latency: one stream; throughput: saturated",
+         .fallback = "latency",
+         .choices = {"latency", "throughput"},
+         .print = [](const Question& q) { return text_or_none(std::string(name_of(q.conditions.scenario))); },
+         .parse = [](const std::string& text, const std::string& name,
+                     Question& q) { q.conditions.scenario = scenario_named(text, name); }},
+        {.key = "scope",
+         .flag = "--scope",
+         .help = "kernel: device time; end_to_end: with transfers and host work",
+         .fallback = "kernel",
+         .choices = {"kernel", "end_to_end"},
+         .print = [](const Question& q) { return text_or_none(std::string(name_of(q.conditions.scope))); },
+         .parse = [](const std::string& text, const std::string& name,
+                     Question& q) { q.conditions.scope = scope_named(text, name); }},
+        {.key = "devices",
+         .aliases = {"device_count"},
+         .flag = "--devices",
+         .kind = FieldKind::whole,
+         .help = "devices that share every layer (tensor parallelism), or auto: as many as needed",
+         .value = "N",
+         .fallback = "1",
+         .group = kSeveralGroup,
+         .of = FieldOf::answer,
+         .low = 1,
+         .high = kMostDevices,
+         .print = device_text,
+         .parse = give_devices},
+        {.key = "allow_unknown",
+         .flag = "--allow-unknown",
+         .kind = FieldKind::truth,
+         .help = "estimate although a part of the model is not understood",
+         .group = kFurtherGroup,
+         .print = [](const Question& q) { return truth_text(q.conditions.allow_unknown); },
+         .parse = [](const std::string& text, const std::string& name,
+                     Question& q) { q.conditions.allow_unknown = truth_of(text, name); }},
+        {.key = "changes",
+         .kind = FieldKind::reals,
+         .help = "factors on parts, rates and costs of the device, NAME=0.5x",
+         .print = change_texts,
+         .parse = give_change},
+        {.key = "fusion",
+         .help = "what the stack joins into one kernel, NAME,NAME or nothing, instead of its own choice",
+         .print = fusion_text,
+         .parse = give_fusion},
+        {.key = "overrides",
+         .kind = FieldKind::texts,
+         .help = "parameters to take instead of stated ones, PARAMETER:DEVICE:RUNTIME:GENERATION=VALUE",
+         .print = override_texts,
+         .parse = give_override},
+    };
+}
+
+} // namespace archsim

@@ -1,0 +1,222 @@
+// The formats of a question: of arithmetic, of storage, and whether fp32 products may be rounded.
+
+#include "archsim/core/finding.hpp"
+#include "core/assignment.hpp"
+#include "core/parse_number.hpp"
+#include "fields/fields.hpp"
+#include "session/usual_precision.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace archsim {
+
+namespace {
+
+Precision format_named(const std::string& text, const std::string& name) {
+    if (const auto parsed = parse_precision(text))
+        return *parsed;
+    throw UsageError(
+        fmt::format("{}: \"{}\" is not a numeric format; use fp32, bf16, fp16, fp8, int8, int4 and the like",
+                    name, text));
+}
+
+struct NamedFormat {
+    std::string_view name;
+    Precision PrecisionConfig::*member;
+};
+constexpr std::array kFormats = {NamedFormat{"compute", &PrecisionConfig::compute},
+                                 NamedFormat{"activations", &PrecisionConfig::activations},
+                                 NamedFormat{"weights", &PrecisionConfig::weights},
+                                 NamedFormat{"kv_cache", &PrecisionConfig::kv_cache}};
+struct NamedBits {
+    std::string_view name;
+    double PrecisionConfig::*member;
+};
+constexpr std::array kBits = {NamedBits{"weight_bits_overhead", &PrecisionConfig::weight_bits_overhead},
+                              NamedBits{"head_bits", &PrecisionConfig::head_bits},
+                              NamedBits{"table_bits", &PrecisionConfig::table_bits},
+                              NamedBits{"cache_bits", &PrecisionConfig::cache_bits}};
+
+/// The formats but for strict_fp32, which is a field of its own.
+PrecisionConfig scheme_of(const Question& question) {
+    PrecisionConfig scheme = settled(question.conditions, question.workload).precision;
+    scheme.strict_fp32 = false;
+    return scheme;
+}
+
+/// "fp16", "w4a16", "mixed"; nothing for what has no name.
+std::optional<std::string> scheme_name(const PrecisionConfig& scheme) {
+    for (const Precision p : kPrecisions)
+        if (scheme == PrecisionConfig::uniform(p))
+            return std::string(name_of(p));
+    for (const std::string& name :
+         {fmt::format("w{}a{}", bits_of(scheme.weights), bits_of(scheme.activations)), std::string("mixed")})
+        if (PrecisionConfig::parse(name) == scheme)
+            return name;
+    return std::nullopt;
+}
+
+/// The same where weights alone are stored otherwise: the name of the rest.
+std::optional<std::string> name_but_for_weights(PrecisionConfig scheme) {
+    const PrecisionConfig whole = PrecisionConfig::uniform(scheme.compute);
+    scheme.weights = whole.weights;
+    return scheme == whole ? std::optional(std::string(name_of(whole.compute))) : std::nullopt;
+}
+
+/// "compute=fp16+activations=fp16+weights=int4+kv_cache=fp16+head_bits=6"; no commas, which part lists of
+/// formats.
+std::string in_parts(const PrecisionConfig& scheme) {
+    std::string text;
+    const auto add = [&](std::string_view name, std::string_view value) {
+        text += fmt::format("{}{}={}", text.empty() ? "" : "+", name, value);
+    };
+    for (const NamedFormat& part : kFormats)
+        add(part.name, name_of(scheme.*part.member));
+    for (const NamedBits& part : kBits)
+        if (scheme.*part.member != 0)
+            add(part.name, number_text(scheme.*part.member));
+    if (scheme.convolutions)
+        add("convolutions", name_of(*scheme.convolutions));
+    if (scheme.autocast)
+        add("autocast", "true");
+    return text;
+}
+
+PrecisionConfig of_parts(const std::string& text, const std::string& name) {
+    PrecisionConfig scheme;
+    for (const std::string& item : split(text, '+')) {
+        const auto sides = split_assignment(item);
+        if (!sides)
+            throw UsageError(fmt::format("{}: \"{}\" is not of the form PART=FORMAT", name, item));
+        const std::string value(sides->second);
+        bool known = false;
+        for (const NamedFormat& part : kFormats)
+            if (part.name == sides->first) {
+                scheme.*part.member = format_named(value, name);
+                known = true;
+            }
+        for (const NamedBits& part : kBits)
+            if (const auto bits = parse_real(value); part.name == sides->first && bits && *bits >= 0) {
+                scheme.*part.member = *bits;
+                known = true;
+            }
+        if (sides->first == "convolutions") {
+            scheme.convolutions = format_named(value, name);
+            known = true;
+        }
+        if (sides->first == "autocast") {
+            scheme.autocast = truth_of(value, name);
+            known = true;
+        }
+        if (!known)
+            throw UsageError(
+                fmt::format("{}: \"{}\" is no part of a format, or not a value of one", name, item));
+    }
+    return scheme;
+}
+
+std::vector<std::string> precision_text(const PrecisionConfig& scheme) {
+    if (const auto name = scheme_name(scheme))
+        return {*name};
+    if (const auto name = name_but_for_weights(scheme))
+        return {*name};
+    return {in_parts(scheme)};
+}
+
+/// Assigns formats and keeps what is a field of its own.
+void assign(const PrecisionConfig& scheme, Question& question) {
+    AskedPrecision& precision = question.conditions.precision;
+    const bool strict = precision.strict_fp32;
+    precision = scheme;
+    precision.strict_fp32 = strict;
+    question.conditions.format_of_device = false;
+}
+
+std::vector<std::string> weights_text(const Question& question) {
+    const PrecisionConfig scheme = scheme_of(question);
+    if (scheme_name(scheme) || !name_but_for_weights(scheme))
+        return {};
+    return {std::string(name_of(scheme.weights))};
+}
+
+std::vector<std::string> cache_text(const Question& question) {
+    const auto& cache = question.conditions.kv_cache;
+    return text_or_none(cache ? std::optional(std::string(name_of(*cache))) : std::nullopt);
+}
+
+} // namespace
+
+std::vector<QuestionField> format_fields() {
+    return {
+        {.key = "precision",
+         .flag = "--precision",
+         .help =
+             "fp32, bf16, fp16, fp8, int8, w4a16 ..., or usual: each device's fastest (default: a file's own "
+             "format, fp32 of catalogue models, bf16 of answers to prompts)",
+         .value = "FORMAT",
+         .print =
+             [](const Question& q) {
+                 const bool of_device = settled(q.conditions, q.workload).format_of_device;
+                 return of_device ? std::vector<std::string>{"usual"} : precision_text(scheme_of(q));
+             },
+         .parse =
+             [](const std::string& text, const std::string& name, Question& q) {
+                 if (text.find('=') != std::string::npos)
+                     assign(of_parts(text, name), q);
+                 else
+                     ask_precision(q.conditions, text, name);
+             },
+         .usual =
+             [](const Question& q) {
+                 PrecisionConfig scheme = usual_precision(q.workload, q.conditions.precision.strict_fp32);
+                 scheme.strict_fp32 = false;
+                 return precision_text(scheme);
+             }},
+        {.key = "activations",
+         .flag = "--activations",
+         .help = "format of activations and arithmetic where it differs",
+         .value = "FORMAT",
+         .group = kSeveralGroup,
+         .print = [](const Question&) { return std::vector<std::string>{}; }, // what --precision says
+         .parse =
+             [](const std::string& text, const std::string& name, Question& q) {
+                 PrecisionConfig scheme = PrecisionConfig::uniform(format_named(text, name));
+                 if (q.conditions.precision.named()) // whose weights stay as they are stored
+                     scheme.weights = q.conditions.precision.weights;
+                 if (const auto notation = PrecisionConfig::parse(
+                         fmt::format("w{}a{}", bits_of(scheme.weights), bits_of(scheme.activations)));
+                     notation && notation->weights == scheme.weights &&
+                     notation->activations == scheme.activations)
+                     scheme = *notation;
+                 assign(scheme, q);
+             }},
+        {.key = "weights",
+         .flag = "--weights",
+         .help = "storage of weights where it differs, e.g. int4",
+         .value = "FORMAT",
+         .group = kSeveralGroup,
+         .print = weights_text,
+         .parse = [](const std::string& text, const std::string& name,
+                     Question& q) { q.conditions.weights = format_named(text, name); }},
+        {.key = "kv_cache",
+         .flag = "--kv-cache",
+         .help = "storage of cached keys and values, e.g. fp8",
+         .value = "FORMAT",
+         .group = kSeveralGroup,
+         .print = cache_text,
+         .parse = [](const std::string& text, const std::string& name,
+                     Question& q) { q.conditions.kv_cache = format_named(text, name); }},
+        {.key = "strict_fp32",
+         .flag = "--strict-fp32",
+         .kind = FieldKind::truth,
+         .help = "fp32 products where the stack would round them to tf32 or bf16 unasked",
+         .group = kFurtherGroup,
+         .print = [](const Question& q) { return truth_text(q.conditions.precision.strict_fp32); },
+         .parse = [](const std::string& text, const std::string& name,
+                     Question& q) { q.conditions.precision.strict_fp32 = truth_of(text, name); }},
+    };
+}
+
+} // namespace archsim

@@ -1,0 +1,237 @@
+#include "fields/question_json.hpp"
+
+#include "archsim/core/finding.hpp"
+#include "core/assignment.hpp"
+#include "core/parse_number.hpp"
+#include "fields/fields.hpp"
+#include "hardware/parameter_site.hpp"
+#include "session/usual_precision.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace archsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number_json(const std::string& text) {
+    if (const auto whole = parse_whole(text))
+        return *whole;
+    const auto real = parse_real(text);
+    return real ? Json(*real) : Json(text);
+}
+
+/// {"NAME": value} of "NAME=value" texts; a list of numbers where the field has lists.
+Json object_json(const QuestionField& field, const std::vector<std::string>& texts) {
+    Json object = Json::object();
+    for (const std::string& text : texts) {
+        const std::size_t equals = text.find('=');
+        const std::string name = text.substr(0, equals), value = text.substr(equals + 1);
+        const bool list = field.kind == FieldKind::lists || value.find(',') != std::string::npos;
+        Json numbers = Json::array();
+        if (!value.empty())
+            for (const std::string& piece : split(value, ','))
+                numbers.push_back(number_json(piece));
+        object[name] = list ? std::move(numbers) : number_json(value);
+    }
+    return object;
+}
+
+[[noreturn]] void wrong(const std::string& name, const char* wanted) {
+    throw UsageError(fmt::format("{} is not {}", name, wanted));
+}
+
+std::string number_of(const Json& value, const std::string& name) {
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX)
+        wrong(name, "a whole number");
+    if (value.is_number_integer())
+        return fmt::format("{}", value.get<std::int64_t>());
+    if (value.is_number() && std::isfinite(value.get<double>()))
+        return number_text(value.get<double>());
+    if (value.is_string())
+        return value.get<std::string>();
+    wrong(name, "a number");
+}
+
+std::string whole_text(const Json& value, const std::string& name, bool words) {
+    if (value.is_string() && (words || scaled_number(value.get<std::string>())))
+        return value.get<std::string>();
+    if (!value.is_number_integer() &&
+        !(value.is_number_float() && value.get<double>() == std::floor(value.get<double>()) &&
+          std::abs(value.get<double>()) < 9e15))
+        wrong(name, "a whole number");
+    return value.is_number_float() ? fmt::format("{:.0f}", value.get<double>()) : number_of(value, name);
+}
+
+} // namespace
+
+Json field_json(const QuestionField& field, const std::vector<std::string>& texts) {
+    switch (field.kind) {
+    case FieldKind::truth:
+        return Json(!texts.empty() && texts.front() == "true");
+    case FieldKind::sizes:
+    case FieldKind::lists:
+    case FieldKind::reals:
+        return object_json(field, texts);
+    case FieldKind::texts:
+        return Json(texts);
+    case FieldKind::whole:
+        return texts.empty() ? Json(nullptr) : number_json(texts.front());
+    case FieldKind::text:
+        break;
+    }
+    return texts.empty() ? Json(nullptr) : Json(texts.front());
+}
+
+Json question_json(const Question& question) {
+    Json object = Json::object();
+    for (const QuestionField* field : question_fields())
+        object[field->key] = field_json(*field, field->print(question));
+    return object;
+}
+
+namespace {
+
+Members<Question> members_of(const std::vector<const QuestionField*>& fields) {
+    std::vector<Member<Question>> members;
+    for (const QuestionField* field : fields)
+        members.emplace_back(
+            field->key, field->help,
+            [field](const Question& question) { return field_json(*field, field->print(question)); },
+            Shaped{[field] {
+                Json schema = field_schema(field->kind, {});
+                if (field->key == "devices") // "auto": as many as hold the model
+                    schema["type"].push_back("string");
+                return schema;
+            }});
+    return Members<Question>(std::move(members));
+}
+
+} // namespace
+
+Members<Question> question_members() {
+    return members_of(question_fields());
+}
+
+Members<Question> question_members(std::span<const std::string_view> only) {
+    std::vector<const QuestionField*> fields = question_fields();
+    std::erase_if(fields, [&](const QuestionField* field) {
+        return std::find(only.begin(), only.end(), field->key) == only.end();
+    });
+    return members_of(fields);
+}
+
+Json field_schema(FieldKind kind, const std::vector<std::string>& words) {
+    const Json whole = {{"type", "integer"}}, real = {{"type", "number"}};
+    const auto or_several = [](const Json& one) {
+        return Json{{"type", {one["type"], "array"}}, {"items", one}};
+    };
+    switch (kind) {
+    case FieldKind::truth:
+        return {{"type", "boolean"}};
+    case FieldKind::sizes:
+        return {{"type", "object"}, {"additionalProperties", whole}};
+    case FieldKind::lists:
+        return {{"type", "object"}, {"additionalProperties", {{"type", "array"}, {"items", whole}}}};
+    case FieldKind::reals:
+        return {{"type", "object"}, {"additionalProperties", or_several(real)}};
+    case FieldKind::texts:
+        return {{"type", "array"}, {"items", {{"type", "string"}}}};
+    case FieldKind::whole:
+        return json_schema::or_null(whole);
+    case FieldKind::text:
+        break;
+    }
+    return json_schema::or_null(words.empty() ? Json{{"type", "string"}} : json_schema::one_of(words));
+}
+
+std::vector<std::string> texts_of_json(const QuestionField& field, const Json& value,
+                                       const std::string& name) {
+    std::vector<std::string> texts;
+    if (value.is_null())
+        return texts;
+    switch (field.kind) {
+    case FieldKind::truth:
+        if (!value.is_boolean())
+            wrong(name, "true or false");
+        return {value.get<bool>() ? "true" : "false"};
+    case FieldKind::whole:
+        return {whole_text(value, name, field.key == "devices")};
+    case FieldKind::text:
+        if (!value.is_string())
+            wrong(name, "a text");
+        return {value.get<std::string>()};
+    case FieldKind::texts:
+        if (!value.is_array())
+            wrong(name, "a list of texts");
+        for (const Json& item : value) {
+            if (!item.is_string())
+                wrong(name, "a list of texts");
+            texts.push_back(item.get<std::string>());
+        }
+        return texts;
+    case FieldKind::sizes:
+    case FieldKind::lists:
+    case FieldKind::reals:
+        break;
+    }
+    if (!value.is_object())
+        wrong(name, "an object");
+    for (const auto& [key, member] : value.items()) {
+        std::vector<std::string> numbers;
+        const std::string at = fmt::format("\"{}\" of {}", key, name);
+        if (member.is_array() && field.kind != FieldKind::sizes)
+            for (const Json& item : member)
+                numbers.push_back(number_of(item, at));
+        else
+            numbers.push_back(field.kind == FieldKind::reals ? number_of(member, at)
+                                                             : whole_text(member, at, false));
+        texts.push_back(fmt::format("{}={}", key, fmt::join(numbers, ",")));
+    }
+    return texts;
+}
+
+std::string question_key(const Question& question, std::span<const std::string_view> without) {
+    nlohmann::json object = nlohmann::json::object(); // which sorts its keys
+    for (const StatedField& stated : stated_fields(question))
+        if (std::find(without.begin(), without.end(), stated.field->key) == without.end())
+            object[stated.field->key] = nlohmann::json::parse(
+                field_json(*stated.field, stated.texts).dump(-1, ' ', false, Json::error_handler_t::replace));
+    return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+bool same_question(const Question& a, const Question& b) {
+    // A member that is added to these does not compile until somebody decides whether an answer depends on
+    // it.
+    const auto workload = [](const Workload& w) {
+        const auto& [model, batch, sizes, prompt] = w;
+        const auto& [dims, shapes, values, reals, sequences, batch_size] = sizes;
+        return std::tie(batch, prompt, dims, shapes, values, reals, sequences, batch_size);
+    };
+    const auto overrides = [](const std::shared_ptr<const ParameterOverrides>& given) {
+        std::vector<std::pair<ParameterSite, double>> all;
+        for (const ParameterOverride& one : given ? *given : ParameterOverrides{})
+            all.emplace_back(one.site, one.value);
+        return all;
+    };
+    const auto same_conditions = [&](const Conditions& x, const Conditions& y) {
+        const auto all = [](const Conditions& c) {
+            const auto& [precision, of_device, weights, kv_cache, scenario, scope, devices, stack, fusion,
+                         allow_unknown, keep_subgraphs, changes, structure, overrides_of] =
+                c; // what is kept is no number
+            return std::tie(static_cast<const PrecisionConfig&>(precision), of_device, weights, kv_cache,
+                            scenario, scope, devices, stack, fusion, allow_unknown, changes, structure);
+        };
+        return all(x) == all(y) && overrides(x.overrides) == overrides(y.overrides);
+    };
+    return workload(a.workload) == workload(b.workload) &&
+           same_conditions(settled(a.conditions, a.workload), settled(b.conditions, b.workload));
+}
+
+} // namespace archsim

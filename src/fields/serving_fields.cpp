@@ -1,0 +1,512 @@
+#include "fields/serving_fields.hpp"
+
+#include "archsim/core/finding.hpp"
+#include "archsim/hardware/database.hpp"
+#include "core/parse_number.hpp"
+#include "fields/fields.hpp"
+#include "result/grid_intensity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace archsim {
+
+namespace {
+
+constexpr const char* kEngineGroup = "Engine";
+constexpr const char* kLoadGroup = "Load";
+constexpr const char* kCarbonGroup = "Energy and carbon";
+constexpr std::string_view kFileValue = "FILE"; // what stands for the value of a field that names one
+constexpr std::int64_t kMostServedRequests = 1 << 24, kMostServedSequences = 1 << 20,
+                       kMostServedTokens = 1 << 24;
+
+/// What is different from a new request, as one text.
+template <class T>
+std::vector<std::string> unusual(const T& value, const T& usual) {
+    return value == usual ? std::vector<std::string>{} : std::vector<std::string>{fmt::format("{}", value)};
+}
+
+/// A whole number within bounds. `at` gives its place in a request.
+template <class At>
+ServingField whole_field(ServingField row, At at, std::int64_t low, std::int64_t high) {
+    row.kind = FieldKind::whole;
+    if (row.value.empty())
+        row.value = "N";
+    row.print = [at](const ServingRequest& r) {
+        ServingRequest copy = r, usual;
+        return unusual(at(copy), at(usual));
+    };
+    row.parse = [at, low, high](const std::string& text, const std::string& name, ServingRequest& r) {
+        at(r) = static_cast<std::remove_reference_t<decltype(at(r))>>(whole_of(text, name, low, high));
+    };
+    return row;
+}
+
+/// A number within bounds.
+template <class At>
+ServingField real_field(ServingField row, At at, double low, double high) {
+    row.print = [at](const ServingRequest& r) {
+        ServingRequest copy = r, usual;
+        return unusual(at(copy), at(usual));
+    };
+    row.parse = [at, low, high](const std::string& text, const std::string& name, ServingRequest& r) {
+        std::optional<double> value = parse_real(text);
+        if (!value)
+            if (const auto whole = parse_whole(text)) // 2k
+                value = static_cast<double>(*whole);
+        if (!value)
+            throw UsageError(fmt::format("{}: \"{}\" is not a number", name, text));
+        if (!(*value >= low && *value <= high))
+            throw UsageError(fmt::format("{}: {} is not between {} and {}", name, text, low, high));
+        at(r) = *value;
+    };
+    return row;
+}
+
+/// True or nothing; `usual`: what a new request has, of which the field is the opposite.
+template <class At>
+ServingField truth_field(ServingField row, At at, bool usual) {
+    row.kind = FieldKind::truth;
+    row.print = [at, usual](const ServingRequest& r) {
+        ServingRequest copy = r;
+        return truth_text(at(copy) != usual);
+    };
+    row.parse = [at, usual](const std::string& text, const std::string& name, ServingRequest& r) {
+        at(r) = truth_of(text, name) != usual;
+    };
+    return row;
+}
+
+/// One of some names, in the order of an enumeration.
+template <class At>
+ServingField choice_field(ServingField row, At at) {
+    const std::vector<std::string> names = row.choices;
+    row.print = [at, names](const ServingRequest& r) {
+        ServingRequest copy = r;
+        const auto index = static_cast<std::size_t>(at(copy));
+        return index == 0 ? std::vector<std::string>{} : std::vector{names[index]};
+    };
+    row.parse = [at, names](const std::string& text, const std::string& name, ServingRequest& r) {
+        const auto found = std::find(names.begin(), names.end(), text);
+        if (found == names.end())
+            throw UsageError(
+                fmt::format("{}: \"{}\" is none of {}, {}, {}", name, text, names[0], names[1], names[2]));
+        at(r) = static_cast<std::remove_reference_t<decltype(at(r))>>(found - names.begin());
+    };
+    return row;
+}
+
+void give_range(const std::string& text, const std::string& name, ServingRequest& request) {
+    const std::size_t comma = text.find(',');
+    const auto low = comma == std::string::npos ? std::nullopt : parse_real(text.substr(0, comma)),
+               high = comma == std::string::npos ? std::nullopt : parse_real(text.substr(comma + 1));
+    if (!low || !high || !(*low > 0) || *high < *low)
+        throw UsageError(
+            fmt::format("{}: \"{}\" is no pair of parts in ascending order, such as 0.8,1", name, text));
+    request.load.shortest = *low;
+    request.load.longest = *high;
+}
+
+/// "500ms", "0.5s"; 0 stays 0.
+void give_request_time(const std::string& text, const std::string& name, ServingRequest& request) {
+    const auto seconds = text == "0" ? std::optional(0.0) : parse_seconds(text);
+    if (!seconds || *seconds < 0)
+        throw UsageError(
+            fmt::format("{}: expected a time with a unit (500ms, 0.5s), got \"{}\"", name, text));
+    request.plan.request_s = *seconds; // all of it
+    request.plan.prompt_token_s = 0;
+}
+
+std::vector<ServingField> load_fields() {
+    const auto load = [](auto member) {
+        return [member](ServingRequest & r) -> auto& {
+            return r.load.*member;
+        };
+    };
+    constexpr double kMostRate = 1e9, kMostLength = 1e9;
+    return {
+        real_field({.key = "rate",
+                    .aliases = {"rate_per_s"},
+                    .flag = "--rate",
+                    .help = "requests per second, arriving as --arrivals says",
+                    .value = "RATE"},
+                   load(&RequestPlan::rate_per_s), 0, kMostRate),
+        choice_field({.key = "arrivals",
+                      .flag = "--arrivals",
+                      .help = "how requests arrive at a rate: poisson (each by itself), constant (evenly), "
+                              "bursty (gaps of a gamma distribution, --burstiness)",
+                      .fallback = "poisson",
+                      .group = kLoadGroup,
+                      .choices = {"poisson", "constant", "bursty"}},
+                     load(&RequestPlan::arrivals)),
+        real_field({.key = "burstiness",
+                    .flag = "--burstiness",
+                    .help = "shape of the gaps of --arrivals bursty: below 1 in bursts, 1 is Poisson",
+                    .value = "SHAPE",
+                    .group = kLoadGroup},
+                   load(&RequestPlan::burstiness), 1e-3, 1e6),
+        whole_field(
+            {.key = "concurrency",
+             .aliases = {"users", "--users"},
+             .flag = "--concurrency",
+             .help = "requests in flight, one of each user, instead of a rate"},
+            [](ServingRequest & r) -> auto& { return r.plan.concurrency; }, 1, kMostServedSequences),
+        whole_field(
+            {.key = "requests", .flag = "--requests", .help = "requests to simulate", .fallback = "1000"},
+            load(&RequestPlan::count), 1, kMostServedRequests),
+        whole_field(
+            {.key = "warm_up",
+             .flag = "--warm-up",
+             .help = "requests at the start that are not counted",
+             .fallback = "two for each of --concurrency, at most half; none at a rate",
+             .group = kLoadGroup},
+            [](ServingRequest & r) -> auto& { return r.plan.warm_up; }, 0, kMostServedRequests),
+        real_field({.key = "prompt_tokens",
+                    .flag = "--prompt-tokens",
+                    .help = "mean length of prompts",
+                    .value = "N",
+                    .fallback = "512"},
+                   load(&RequestPlan::prompt_tokens), 1, kMostLength),
+        real_field({.key = "output_tokens",
+                    .aliases = {"generate_tokens", "--generate-tokens"},
+                    .flag = "--output-tokens",
+                    .help = "mean length of answers",
+                    .value = "N",
+                    .fallback = "128"},
+                   load(&RequestPlan::output_tokens), 1, kMostLength),
+        choice_field({.key = "shape",
+                      .flag = "--shape",
+                      .help = "spread of lengths: constant, uniform (over --length-range), exponential",
+                      .fallback = "constant",
+                      .group = kLoadGroup,
+                      .choices = {"constant", "uniform", "exponential"}},
+                     load(&RequestPlan::shape)),
+        {.key = "length_range",
+         .flag = "--length-range",
+         .help = "ends of the uniform spread as parts of the lengths: 0.8,1",
+         .value = "LOW,HIGH",
+         .fallback = "0.5,1.5",
+         .group = kLoadGroup,
+         .print =
+             [](const ServingRequest& r) {
+                 const RequestPlan usual;
+                 return r.load.shortest == usual.shortest && r.load.longest == usual.longest
+                            ? std::vector<std::string>{}
+                            : std::vector{fmt::format("{},{}", r.load.shortest, r.load.longest)};
+             },
+         .parse = give_range},
+        {.key = "lengths",
+         .flag = "--lengths",
+         .help = "CSV file with prompt_tokens and output_tokens to draw from",
+         .value = std::string(kFileValue),
+         .group = kLoadGroup,
+         .print = [](const ServingRequest&) { return std::vector<std::string>{}; },
+         .parse = [](const std::string& text, const std::string&,
+                     ServingRequest& r) { r.load.lengths = read_request_lengths(text); }},
+        {.key = "trace",
+         .flag = "--trace",
+         .help = "recorded requests of Mooncake, Azure or BurstGPT; --rate scales them",
+         .value = std::string(kFileValue),
+         .print = [](const ServingRequest&) { return std::vector<std::string>{}; },
+         .parse = [](const std::string& text, const std::string&,
+                     ServingRequest& r) { r.load.trace = std::make_shared<const Trace>(read_trace(text)); }},
+        whole_field({.key = "distinct_prompts",
+                     .flag = "--distinct-prompts",
+                     .help = "prompts that repeat in turn",
+                     .fallback = "0, none repeats",
+                     .group = kEngineGroup},
+                    load(&RequestPlan::distinct_prompts), 0, kMostServedRequests),
+        whole_field({.key = "system_prompts",
+                     .flag = "--system-prompts",
+                     .help = "texts that prompts begin with, in turn (with --system-tokens)",
+                     .fallback = "0, no two begin alike",
+                     .group = kLoadGroup},
+                    load(&RequestPlan::system_prompts), 0, kMostServedRequests),
+        whole_field({.key = "system_tokens",
+                     .flag = "--system-tokens",
+                     .help = "length of each of --system-prompts, part of the prompt",
+                     .group = kLoadGroup},
+                    load(&RequestPlan::system_tokens), 0, kMostServedTokens),
+        whole_field({.key = "seed",
+                     .flag = "--seed",
+                     .help = "of arrivals, lengths and accepted drafts",
+                     .fallback = "1",
+                     .group = kEngineGroup},
+                    load(&RequestPlan::seed), 0, INT64_MAX),
+    };
+}
+
+std::vector<ServingField> engine_fields() {
+    const auto engine = [](auto member) {
+        return [member](ServingRequest & r) -> auto& {
+            return r.plan.engine.*member;
+        };
+    };
+    return {
+        whole_field({.key = "reserved_context",
+                     .aliases = {"context"},
+                     .flag = "--context",
+                     .help = "positions reserved for every sequence, as engines without a paged cache do",
+                     .fallback = "blocks of --block-tokens, as they fill",
+                     .group = kEngineGroup},
+                    engine(&EngineLimits::block_tokens), 1, kMostServedTokens),
+        whole_field({.key = "max_sequences",
+                     .flag = "--max-sequences",
+                     .help = "sequences that run at once",
+                     .fallback = "the stack's: vLLM 1024 on GPUs of 70 GiB and more, others 256",
+                     .group = kEngineGroup},
+                    engine(&EngineLimits::sequences), 1, kMostServedSequences),
+        whole_field({.key = "step_tokens",
+                     .flag = "--step-tokens",
+                     .help = "tokens of one step; longer prompts are cut into chunks",
+                     .fallback = "the stack's: vLLM 8192 on GPUs of 70 GiB and more, else 2048; others 8192",
+                     .group = kEngineGroup},
+                    engine(&EngineLimits::step_tokens), 1, kMostServedTokens),
+        whole_field({.key = "block_tokens",
+                     .flag = "--block-tokens",
+                     .help = "positions per block of the cache",
+                     .fallback = "16",
+                     .group = kEngineGroup},
+                    engine(&EngineLimits::block_tokens), 1, 1 << 16),
+        truth_field({.key = "whole_prompts",
+                     .flag = "--whole-prompts",
+                     .help = "process every prompt in one step",
+                     .group = kEngineGroup},
+                    engine(&EngineLimits::chunked), true),
+        truth_field({.key = "whole_graph",
+                     .flag = "--whole-graph",
+                     .help =
+                         "the model is compiled as one graph and captured for steps without prompts alone "
+                         "(vLLM with FULL_DECODE_ONLY and no splitting_ops)",
+                     .group = kEngineGroup},
+                    engine(&EngineLimits::whole_graph), false),
+        whole_field({.key = "captured_tokens",
+                     .flag = "--captured-tokens",
+                     .help = "largest step with prompts that runs from captured graphs (vLLM's "
+                             "--max-cudagraph-capture-size)",
+                     .fallback = "the stack's: vLLM 512",
+                     .group = kEngineGroup},
+                    engine(&EngineLimits::captured_tokens), 0, kMostServedTokens),
+        real_field({.key = "wait_tokens",
+                    .flag = "--wait-tokens",
+                    .help = "part of --step-tokens that prompts wait for while others generate (with "
+                            "--wait-steps)",
+                    .value = "SHARE",
+                    .group = kEngineGroup},
+                   engine(&EngineLimits::wait_tokens), 0, 1),
+        whole_field({.key = "wait_prompts",
+                     .flag = "--wait-prompts",
+                     .help = "prompts that prompts wait for while others generate (with --wait-steps)",
+                     .group = kEngineGroup},
+                    engine(&EngineLimits::wait_prompts), 0, 1 << 16),
+        whole_field({.key = "wait_steps",
+                     .flag = "--wait-steps",
+                     .help = "steps that prompts wait at most for others",
+                     .group = kEngineGroup},
+                    engine(&EngineLimits::wait_steps), 0, 1 << 16),
+        whole_field({.key = "poll_steps",
+                     .flag = "--poll-steps",
+                     .help = "steps without prompts after which the engine looks for new requests (SGLang's "
+                             "--scheduler-recv-interval)",
+                     .group = kEngineGroup},
+                    engine(&EngineLimits::poll_steps), 1, 1 << 16),
+        {.key = "request_time",
+         .flag = "--request-time",
+         .help = "of the server for each request beside its steps: parsing, tokens, hand-over; 20ms",
+         .value = "TIME",
+         .fallback = "the stack's",
+         .group = kEngineGroup,
+         .print =
+             [](const ServingRequest& r) {
+                 return r.plan.request_s < 0 ? std::vector<std::string>{}
+                                             : std::vector{fmt::format("{}s", r.plan.request_s)};
+             },
+         .parse = give_request_time},
+        truth_field(
+            {.key = "side_by_side",
+             .flag = "--side-by-side",
+             .help = "requests do not wait for each other for --request-time (Dynamo's front end)",
+             .group = kEngineGroup},
+            [](ServingRequest& r) -> bool& { return r.plan.side_by_side; }, false),
+        real_field({.key = "prefix_hit",
+                    .flag = "--prefix-hit",
+                    .help = "part of every prompt that is in the cache already",
+                    .value = "SHARE",
+                    .group = kEngineGroup},
+                   engine(&EngineLimits::prefix_hit), 0, 1),
+        truth_field({.key = "no_prefix_cache",
+                     .flag = "--no-prefix-cache",
+                     .help = "compute prompts again that repeat",
+                     .group = kEngineGroup},
+                    engine(&EngineLimits::prefix_cache), true),
+        whole_field({.key = "drafted",
+                     .flag = "--drafted",
+                     .help = "tokens that a drafter proposes per step (speculative decoding)",
+                     .group = kEngineGroup},
+                    engine(&EngineLimits::drafted), 0, 1 << 10),
+        real_field({.key = "accepted",
+                    .flag = "--accepted",
+                    .help = "probability that a drafted token is right",
+                    .value = "SHARE",
+                    .group = kEngineGroup},
+                   engine(&EngineLimits::accepted), 0, 1),
+        real_field({.key = "draft_cost",
+                    .flag = "--draft-cost",
+                    .help = "a drafted token's time as part of a plain step's",
+                    .value = "SHARE",
+                    .group = kEngineGroup},
+                   engine(&EngineLimits::draft_cost), 0, 1e6),
+        whole_field(
+            {.key = "prompt_devices",
+             .flag = "--prompt-devices",
+             .help = "devices for prompts alone; their caches are handed over",
+             .group = kEngineGroup},
+            [](ServingRequest & r) -> auto& { return r.prompt_devices; }, 0, 1 << 12),
+    };
+}
+
+std::vector<ServingField> carbon_fields() {
+    constexpr double kMostPue = 10;
+    return {
+        real_field(
+            {.key = "pue",
+             .flag = "--pue",
+             .help = "facility over device power, of the run's carbon",
+             .value = "RATIO",
+             .fallback = "1.58",
+             .group = kCarbonGroup},
+            [](ServingRequest & r) -> auto& { return r.pue; }, 1, kMostPue),
+        {.key = "grid_intensity",
+         .flag = "--grid-intensity",
+         .help = "g CO2e per kWh, or a country (FRA, Germany, USA, World)",
+         .value = "GRAMS",
+         .fallback = "480",
+         .group = kCarbonGroup,
+         .print =
+             [](const ServingRequest& r) {
+                 return unusual(r.grid_intensity, ServingRequest{}.grid_intensity);
+             },
+         .parse = [](const std::string& text, const std::string&,
+                     ServingRequest& r) { r.grid_intensity = parse_grid_intensity(text); }},
+    };
+}
+
+bool names_row(const ServingField& field, std::string_view name) {
+    return field.key == name || field.flag == name ||
+           std::find(field.aliases.begin(), field.aliases.end(), name) != field.aliases.end();
+}
+
+/// One block for every sequence, as engines without a paged cache keep it.
+void check_context(const ServingRequest& request, const std::string& name) {
+    const RequestPlan& load = request.load;
+    const std::int64_t context = request.plan.engine.block_tokens;
+    double longest =
+        (load.prompt_tokens + load.output_tokens) * (load.shape == LengthShape::uniform ? load.longest : 1.0);
+    for (const auto& [prompt, output] : load.lengths)
+        longest = std::max(longest, static_cast<double>(prompt + output));
+    if (static_cast<double>(context) < longest)
+        throw UsageError(fmt::format("{}: {} positions do not hold a prompt and its answer of up to {:.0f}",
+                                     name, context, longest));
+}
+
+} // namespace
+
+const std::vector<ServingField>& serving_fields() {
+    static const std::vector<ServingField> all = [] {
+        std::vector<ServingField> rows = load_fields();
+        for (auto* more : {&engine_fields, &carbon_fields})
+            for (ServingField& row : more())
+                rows.push_back(std::move(row));
+        return rows;
+    }();
+    return all;
+}
+
+const ServingField* find_serving_field(std::string_view name) {
+    for (const ServingField& field : serving_fields())
+        if (names_row(field, name))
+            return &field;
+    return nullptr;
+}
+
+void ServingTexts::give(std::string_view name, std::string_view text) {
+    const ServingField* field = find_serving_field(name);
+    if (field == nullptr) {
+        std::vector<std::string> keys;
+        for (const ServingField& row : serving_fields())
+            keys.push_back(row.spelled(spelling_));
+        const auto nearest = nearest_names(name, keys, 1);
+        throw UsageError(fmt::format("a server has no \"{}\"{}", name,
+                                     nearest.empty() ? "" : fmt::format("; is {} meant?", nearest.front())));
+    }
+    ServingRequest tried;
+    if (field->value != kFileValue) // read once, by request()
+        field->parse(std::string(text), field->spelled(spelling_), tried);
+    given_[field] = text;
+}
+
+bool ServingTexts::has(std::string_view name) const {
+    return given_.contains(find_serving_field(name));
+}
+
+std::vector<std::string> ServingTexts::of_servers_alone() const {
+    std::vector<std::string> names;
+    for (const ServingField& field : serving_fields())
+        if (given_.contains(&field) && find_question_field(field.key) == nullptr &&
+            std::none_of(field.aliases.begin(), field.aliases.end(), find_question_field))
+            names.push_back(field.spelled(spelling_));
+    return names;
+}
+
+std::string ServingTexts::named(std::string_view key) const {
+    return find_serving_field(key)->spelled(spelling_);
+}
+
+ServingRequest ServingTexts::request() const {
+    ServingRequest request;
+    for (const ServingField& field : serving_fields())
+        if (const auto given = given_.find(&field); given != given_.end())
+            field.parse(given->second, field.spelled(spelling_), request);
+    check(request);
+    return request;
+}
+
+void ServingTexts::check(const ServingRequest& request) const {
+    const RequestPlan& load = request.load;
+    const EngineLimits& engine = request.plan.engine;
+    const auto only_with = [&](const char* key, bool allowed, const std::string& with) {
+        if (has(key) && !allowed)
+            throw UsageError(fmt::format("{}: only with {}", named(key), with));
+    };
+    const auto exclude = [&](std::string_view one, std::string_view other) {
+        if (has(one) && has(other))
+            throw UsageError(fmt::format("{} excludes {}", named(one), named(other)));
+    };
+    only_with("length_range", load.shape == LengthShape::uniform, named("shape") + " uniform");
+    only_with("burstiness", load.arrivals == Arrivals::bursty, named("arrivals") + " bursty");
+    only_with("arrivals", load.rate_per_s > 0, named("rate"));
+    if (engine.drafted == 0 && (engine.accepted > 0 || engine.draft_cost > 0))
+        throw UsageError(
+            fmt::format("{} and {}: only with {}", named("accepted"), named("draft_cost"), named("drafted")));
+    if ((load.system_prompts > 0) != (load.system_tokens > 0))
+        throw UsageError(
+            fmt::format("{} and {}: give both or neither", named("system_prompts"), named("system_tokens")));
+    if ((engine.wait_tokens > 0 || engine.wait_prompts > 0) != (engine.wait_steps > 0))
+        throw UsageError(fmt::format("{} or {}, and {}: give both or neither", named("wait_tokens"),
+                                     named("wait_prompts"), named("wait_steps")));
+    exclude("rate", "concurrency");
+    exclude("reserved_context", "block_tokens");
+    constexpr std::array kOwnLengths = {"shape", "length_range", "lengths"};
+    for (const char* key : kOwnLengths)
+        if (std::string_view(key) != "lengths")
+            exclude("lengths", key);
+    for (const char* key : {"shape", "length_range", "lengths", "prompt_tokens", "output_tokens", "arrivals",
+                            "distinct_prompts", "system_prompts", "system_tokens"})
+        exclude("trace", key);
+    if (has("reserved_context"))
+        check_context(request, named("reserved_context"));
+}
+
+} // namespace archsim

@@ -1,0 +1,320 @@
+// How much of a model runs: batch, sizes, and the prompt that a language model answers.
+
+#include "archsim/core/finding.hpp"
+#include "core/assignment.hpp"
+#include "core/parse_number.hpp"
+#include "fields/fields.hpp"
+#include "ops/given_values.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::int64_t kMostItems = 1 << 20, kMostTokens = 1 << 22, kMostPositions = 1 << 24;
+
+/// "NAME=1,3,224" of each.
+template <class Lists>
+std::vector<std::string> list_texts(const Lists& lists) {
+    std::vector<std::string> texts;
+    for (const auto& [name, values] : lists)
+        texts.push_back(fmt::format("{}={}", name, fmt::join(values, ",")));
+    return texts;
+}
+
+std::vector<std::string> dim_texts(const Question& question) {
+    std::vector<std::string> texts;
+    for (const auto& [name, size] : question.workload.sizes.dims)
+        texts.push_back(fmt::format("{}={}", name, size));
+    return texts;
+}
+
+std::vector<std::string> real_texts(const Question& question) {
+    std::vector<std::string> texts;
+    for (const auto& [name, values] : question.workload.sizes.input_real_values) {
+        std::vector<std::string> numbers;
+        for (const double value : values)
+            numbers.push_back(number_text(value));
+        texts.push_back(fmt::format("{}={}", name, fmt::join(numbers, ",")));
+    }
+    return texts;
+}
+
+/// The sides of "NAME=VALUES".
+std::pair<std::string, std::string> sides_of(const std::string& text, const std::string& name) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos)
+        throw UsageError(fmt::format("{}: \"{}\" is not of the form NAME=VALUE", name, text));
+    return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+void give_reals(const std::string& text, const std::string& name, Question& question) {
+    const auto [input, list] = sides_of(text, name);
+    std::vector<double> values;
+    for (const std::string& piece : split(list, ',')) {
+        const auto value = parse_real(piece);
+        if (!value)
+            throw UsageError(fmt::format("{} {}: \"{}\" is not a number", name, input, piece));
+        values.push_back(*value);
+    }
+    question.workload.sizes.input_real_values[input] = std::move(values);
+}
+
+/// "NAME=1x3,1x4": the shapes of the elements, in order; a scalar is "scalar".
+std::vector<std::string> sequence_texts(const Question& question) {
+    std::vector<std::string> texts;
+    for (const auto& [name, shapes] : question.workload.sizes.input_sequences) {
+        std::vector<std::string> elements;
+        for (const Shape& shape : shapes)
+            elements.push_back(shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x")));
+        texts.push_back(fmt::format("{}={}", name, fmt::join(elements, ",")));
+    }
+    return texts;
+}
+
+void give_sequence(const std::string& text, const std::string& name, Question& question) {
+    const auto [input, list] = sides_of(text, name);
+    std::vector<Shape> shapes;
+    for (const std::string& element : list.empty() ? std::vector<std::string>{} : split(list, ',')) {
+        Shape& shape = shapes.emplace_back();
+        for (const std::string& size : element == "scalar" ? std::vector<std::string>{} : split(element, 'x'))
+            shape.push_back(whole_of(size, name, 0, INT64_MAX));
+    }
+    question.workload.sizes.input_sequences[input] = std::move(shapes);
+}
+
+/// A field of the prompt: what it has there, or nothing without one.
+template <class Get>
+auto of_prompt(Get get) {
+    return [get](const Question& q) {
+        return q.workload.prompt ? get(*q.workload.prompt) : std::vector<std::string>{};
+    };
+}
+
+/// Throws for what only an answer to a prompt has.
+Prompt& prompt_of(Question& question, const std::string& name) {
+    if (question.workload.prompt)
+        return *question.workload.prompt;
+    const bool flag = name.starts_with("--");
+    throw UsageError(fmt::format("{}: only with {} or {}{}", name, flag ? "--prompt-tokens" : "prompt_tokens",
+                                 flag ? "--generate-tokens" : "generate_tokens",
+                                 name == "--context"
+                                     ? "; the sizes of a single pass are --dim sequence=N and "
+                                       "--dim past_sequence=N"
+                                     : ""));
+}
+
+/// The prompt, made where there is none yet.
+Prompt& new_prompt(Question& question) {
+    if (!question.workload.prompt)
+        question.workload.prompt.emplace();
+    return *question.workload.prompt;
+}
+
+std::vector<std::string> none(const Question&) {
+    return {};
+}
+
+/// Gives a size that --dim can give, too. Throws UsageError where it did.
+void give_size(Question& question, const char* dim, std::int64_t size, const std::string& name) {
+    if (!question.workload.sizes.dims.emplace(dim, size).second)
+        throw UsageError(fmt::format("{}: --dim gives {}, too", name, dim));
+}
+
+/// "1024", or "1024x768": width and height.
+void give_image_size(const std::string& text, const std::string& name, Question& question) {
+    constexpr std::int64_t kMostPixels = 1 << 16;
+    const std::vector<std::string> sides = split(text, 'x');
+    if (sides.size() > 2)
+        throw UsageError(fmt::format("{}: expected 1024 or 1024x768, got \"{}\"", name, text));
+    const std::int64_t width = whole_of(sides.front(), name, 1, kMostPixels);
+    give_size(question, "height", whole_of(sides.back(), name, 1, kMostPixels), name);
+    give_size(question, "width", width, name);
+}
+
+/// A size of image and video generators, which the dims state again.
+QuestionField generator_field(const char* key, const char* flag, const char* help) {
+    constexpr std::int64_t kMost = 1'000'000;
+    return {.key = key,
+            .flag = flag,
+            .kind = FieldKind::whole,
+            .help = help,
+            .value = "N",
+            .group = kFurtherGroup,
+            .of = FieldOf::pass,
+            .low = 1,
+            .high = kMost,
+            .print = none,
+            .parse = [key](const std::string& text, const std::string& name, Question& q) {
+                give_size(q, key, whole_of(text, name, 1, kMost), name);
+            }};
+}
+
+} // namespace
+
+std::vector<QuestionField> workload_fields() {
+    return {
+        {.key = "batch_size",
+         .aliases = {"batch"},
+         .flag = "--batch-size",
+         .kind = FieldKind::whole,
+         .help = "items per inference",
+         .value = "N",
+         .fallback = "1",
+         .of = FieldOf::pass,
+         .low = 1,
+         .high = kMostItems,
+         .print = [](const Question& q) { return text_or_none(fmt::format("{}", q.workload.batch)); },
+         .parse = [](const std::string& text, const std::string& name,
+                     Question& q) { q.workload.batch = whole_of(text, name, 1, kMostItems); }},
+        {.key = "dims",
+         .aliases = {"sizes"},
+         .flag = "--dim",
+         .kind = FieldKind::sizes,
+         .help = "size of a symbolic dimension, NAME=VALUE (repeatable)",
+         .value = "NAME=VALUE",
+         .print = dim_texts,
+         .parse = [](const std::string& text, const std::string& name,
+                     Question& q) { give_dim(q.workload.sizes, text, name); }},
+        {.key = "inputs",
+         .flag = "--input",
+         .kind = FieldKind::lists,
+         .help = "values of a small input that decides shapes, NAME=1,3,224 (repeatable)",
+         .value = "NAME=VALUES",
+         .group = kFurtherGroup,
+         .print = [](const Question& q) { return list_texts(q.workload.sizes.input_values); },
+         .parse = [](const std::string& text, const std::string& name,
+                     Question& q) { give_input(q.workload.sizes, text, name); }},
+        {.key = "input_shapes",
+         .flag = "--input-shape",
+         .kind = FieldKind::lists,
+         .help = "whole shape of an input, NAME=1,3,224,224 (repeatable)",
+         .value = "NAME=SIZES",
+         .group = kFurtherGroup,
+         .print = [](const Question& q) { return list_texts(q.workload.sizes.input_shapes); },
+         .parse =
+             [](const std::string& text, const std::string& name, Question& q) {
+                 if (text.ends_with('=') && text.size() > 1) // a scalar
+                     q.workload.sizes.input_shapes[text.substr(0, text.size() - 1)] = {};
+                 else
+                     give_shape(q.workload.sizes, text, name);
+             }},
+        {.key = "real_inputs",
+         .kind = FieldKind::reals,
+         .help = "values of a small input of fractions that decides shapes, NAME=1,1,0.5,2",
+         .print = real_texts,
+         .parse = give_reals},
+        {.key = "input_sequences",
+         .kind = FieldKind::texts,
+         .help = "shapes of the elements of an input that is a sequence, NAME=1x3,1x4",
+         .print = sequence_texts,
+         .parse = give_sequence},
+        generator_field("steps", "--steps", "denoising steps (default: the model's)"),
+        {.key = "image_size",
+         .flag = "--image-size",
+         .help = "pixels of each image: 1024, or 1024x768 (width x height)",
+         .value = "PIXELS",
+         .group = kFurtherGroup,
+         .of = FieldOf::pass,
+         .print = none,
+         .parse = give_image_size},
+        generator_field("frames", "--frames", "frames of a video"),
+        {.key = "prompt_tokens",
+         .flag = "--prompt-tokens",
+         .kind = FieldKind::whole,
+         .help = "answer a prompt of N tokens",
+         .value = "N",
+         .group = kSeveralGroup,
+         .of = FieldOf::answer,
+         .low = 1,
+         .high = kMostTokens,
+         .print = of_prompt([](const Prompt& p) { return text_or_none(fmt::format("{}", p.tokens)); }),
+         .parse = [](const std::string& text, const std::string& name,
+                     Question& q) { new_prompt(q).tokens = whole_of(text, name, 1, kMostTokens); },
+         .usual = none},
+        {.key = "generate_tokens",
+         .flag = "--generate-tokens",
+         .kind = FieldKind::whole,
+         .help = "with M tokens, one step each",
+         .value = "M",
+         .group = kSeveralGroup,
+         .of = FieldOf::answer,
+         .low = 1,
+         .high = kMostTokens,
+         .print = of_prompt([](const Prompt& p) { return text_or_none(fmt::format("{}", p.generate)); }),
+         .parse = [](const std::string& text, const std::string& name,
+                     Question& q) { new_prompt(q).generate = whole_of(text, name, 1, kMostTokens); },
+         .usual = none},
+        {.key = "context",
+         .flag = "--context",
+         .kind = FieldKind::whole,
+         .help = "with a prompt: positions that caches and static shapes are made for (default: prompt and "
+                 "answer)",
+         .value = "N",
+         .group = kSeveralGroup,
+         .of = FieldOf::answer,
+         .low = 1,
+         .high = kMostPositions,
+         .print = of_prompt([](const Prompt& p) {
+             return text_or_none(p.context > 0 ? std::optional(fmt::format("{}", p.context)) : std::nullopt);
+         }),
+         .parse =
+             [](const std::string& text, const std::string& name, Question& q) {
+                 const std::int64_t positions = whole_of(text, name, 1, kMostPositions);
+                 prompt_of(q, name).context = positions;
+             }},
+        {.key = "sampling",
+         .flag = "--sampling",
+         .help = "with a prompt: how tokens are chosen, the likeliest or one of the likeliest (stacks that "
+                 "order the "
+                 "vocabulary for it take longer)",
+         .group = kSeveralGroup,
+         .choices = {"greedy", "top-p"},
+         .of = FieldOf::answer,
+         .print = of_prompt([](const Prompt& p) { return text_or_none(p.sampled ? "top-p" : "greedy"); }),
+         .parse =
+             [](const std::string& text, const std::string& name, Question& q) {
+                 if (q.workload.prompt || text != "greedy") // which a single pass does as well
+                     prompt_of(q, name).sampled = text == "top-p";
+             },
+         .usual = of_prompt([](const Prompt&) { return text_or_none("greedy"); })},
+        {.key = "parallel",
+         .flag = "--parallel",
+         .help =
+             "with a prompt: how devices share the model, such as tp=4,pp=2,dp=2,ep=8, in place of --devices",
+         .value = "WAYS",
+         .group = kSeveralGroup,
+         .of = FieldOf::answer,
+         .commas = true,
+         .print = of_prompt([](const Prompt& p) {
+             if (!p.parallel)
+                 return std::vector<std::string>{};
+             const std::string text = to_string(*p.parallel);
+             return text_or_none(text.find('=') == std::string::npos ? "tp=1" : text);
+         }),
+         .parse =
+             [](const std::string& text, const std::string& name, Question& q) {
+                 Prompt& prompt = prompt_of(q, name);
+                 if (text.empty())
+                     throw UsageError(name + ": give tp=N, pp=N, dp=N or ep=N");
+                 prompt.parallel = parse_parallelism(text);
+             }},
+        {.key = "beams",
+         .kind = FieldKind::whole,
+         .help = "sequences that share a prompt (beam search); of saturated serving",
+         .fallback = "1",
+         .low = 1,
+         .high = kMostItems,
+         .print = of_prompt([](const Prompt& p) { return text_or_none(number_text(p.beams)); }),
+         .parse =
+             [](const std::string& text, const std::string& name, Question& q) {
+                 const std::int64_t beams = whole_of(text, name, 1, kMostItems);
+                 prompt_of(q, name).beams = static_cast<double>(beams);
+             },
+         .usual = of_prompt([](const Prompt&) { return text_or_none("1"); })},
+    };
+}
+
+} // namespace archsim

@@ -1,0 +1,136 @@
+#include "result/bound_shares.hpp"
+
+#include "estimate/resource_times.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace archsim {
+
+namespace {
+
+/// Seconds by what they are spent on.
+struct BoundSeconds {
+    double compute = 0, memory = 0, overhead = 0, exchange = 0; ///< the last is part of overhead
+    double total() const { return compute + memory + overhead; }
+};
+
+double lane_of(const SubgraphEstimate& s, Lane lane) {
+    return s.lane_s[static_cast<std::size_t>(lane)];
+}
+
+/// Share of a subgraph's fixed cost that collectives over the link between devices take.
+double exchange_share(const Mapping& mapping, const Machine& machine) {
+    double exchange = 0, all = 0;
+    for (const Demand& d : mapping.all()) {
+        const double rate = machine.rate(d.resource) * d.efficiency;
+        if (d.lane != Lane::overhead || !(rate > 0))
+            continue;
+        all += d.amount / rate;
+        if (d.resource == Resource::link_bytes || d.reason == Parameter::link_latency)
+            exchange += d.amount / rate;
+    }
+    return all > 0 ? exchange / all : 0;
+}
+
+void add_seconds(const Result& result, double times, BoundSeconds& out) {
+    for (const ResultPart& part : result.parts)
+        if (part.result && part.result->ok())
+            add_seconds(*part.result, times * part.repeat, out);
+    const Estimate& e = result.estimate;
+    if (e.subgraphs.empty())
+        return;
+    const double waiting = std::clamp(e.weights_wait_s, 0.0, std::max(0.0, e.network_s));
+    out.memory += times * waiting;
+    out.overhead += times * (e.network_s - waiting);
+    for (const SubgraphEstimate& s : e.subgraphs) {
+        const double serial = std::min(lane_of(s, Lane::overhead), s.latency_s);
+        const bool fed =
+            lane_of(s, Lane::compute) >= std::max(lane_of(s, Lane::on_chip), lane_of(s, Lane::memory));
+        // Weights that are fetched ahead are in no lane.
+        const bool waits = s.bound == Bound::memory && waiting > 0;
+        const double copies = std::min(s.copies_s, serial);
+        out.overhead += times * (serial - copies);
+        if (result.machine)
+            out.exchange += times * (serial - copies) * exchange_share(s.mapping, *result.machine);
+        out.memory += times * copies;
+        (fed && !waits ? out.compute : out.memory) += times * (s.latency_s - serial);
+    }
+}
+
+/// Seconds of every resource in the lanes of one side.
+using ResourceSeconds = std::array<double, static_cast<std::size_t>(Resource::count_)>;
+
+void add_resources(const Result& result, double times, Bound side, ResourceSeconds& out) {
+    for (const ResultPart& part : result.parts)
+        if (part.result && part.result->ok())
+            add_resources(*part.result, times * part.repeat, side, out);
+    if (!result.machine)
+        return;
+    for (const SubgraphEstimate& s : result.estimate.subgraphs)
+        for (const ResourceTime& time :
+             resource_times(s.mapping, *result.machine, result.estimate.clock_ratio, 1)) {
+            const bool computes = time.lane == Lane::compute;
+            if (time.lane != Lane::overhead && computes == (side == Bound::compute))
+                out[static_cast<std::size_t>(time.resource)] += times * time.seconds;
+        }
+}
+
+} // namespace
+
+Bound BoundShares::largest() const {
+    if (compute >= memory && compute >= overhead)
+        return Bound::compute;
+    return memory >= overhead ? Bound::memory : Bound::overhead;
+}
+
+double BoundShares::of(Bound bound) const {
+    switch (bound) {
+    case Bound::compute:
+        return compute;
+    case Bound::memory:
+        return memory;
+    case Bound::overhead:
+        break;
+    }
+    return overhead;
+}
+
+std::optional<BoundShares> bound_shares(const Result& result) {
+    if (!result.ok())
+        return std::nullopt;
+    BoundSeconds seconds;
+    add_seconds(result, 1, seconds);
+    const double total = seconds.total();
+    if (!(total > 0))
+        return std::nullopt;
+    return BoundShares{seconds.compute / total, seconds.memory / total, seconds.overhead / total,
+                       seconds.exchange / total};
+}
+
+std::optional<Resource> binding_resource(const Result& result) {
+    const auto shares = bound_shares(result);
+    if (!shares || shares->largest() == Bound::overhead)
+        return std::nullopt;
+    ResourceSeconds seconds{};
+    add_resources(result, 1, shares->largest(), seconds);
+    const auto most = std::max_element(seconds.begin(), seconds.end());
+    if (!(*most > 0))
+        return std::nullopt;
+    return static_cast<Resource>(most - seconds.begin());
+}
+
+std::string binding_text(const Result& result) {
+    const auto shares = bound_shares(result);
+    if (!shares)
+        return "";
+    if (shares->bound_by_exchange())
+        return "exchange between devices";
+    if (shares->largest() == Bound::overhead)
+        return "starting kernels";
+    if (const auto resource = binding_resource(result))
+        return std::string(name_of(*resource));
+    return shares->largest() == Bound::compute ? "compute" : "memory";
+}
+
+} // namespace archsim

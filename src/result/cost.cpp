@@ -1,0 +1,224 @@
+#include "archsim/compare/cost.hpp"
+
+#include "archsim/compare/metric.hpp"
+#include "result/power_at.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+namespace {
+
+constexpr double kSecondsPerHour = 3600;
+constexpr double kGramsPerKg = 1000;
+
+/// What money buys: an inference or a token, `rate` of them in a second of work, each of `joules` inside the
+/// boundary asked for.
+struct Item {
+    double rate = 0, joules = 0;
+};
+
+/// Joules per item at the facility's meter: the item, and its share of the time in between.
+double facility_joules(const Result& result, const Item& item, const CostOptions& o) {
+    const Device& device = *result.device;
+    const double idle_w = device.idle.value_or(device.active_idle.value_or(0)) * result.machine->devices;
+    const double idle_s = (1 - o.utilization) / (o.utilization * item.rate);
+    return (item.joules + idle_w * idle_s) * o.pue;
+}
+
+/// The price of one device: the user's, else the database's.
+std::optional<double> price_of(const Device& device, bool hourly, const CostOptions& o) {
+    for (auto given = o.prices.rbegin(); given != o.prices.rend(); ++given)
+        if (given->hardware == device.id && given->hourly == hourly)
+            return given->amount;
+    const std::optional<Price>& stated = hourly ? device.cloud_price : device.list_price;
+    return stated && stated->amount.known() ? std::optional(stated->amount.value) : std::nullopt;
+}
+
+/// A card works in a server, and each of its cards carries a part of that.
+double purchase_price(const Result& result, const CostOptions& o) {
+    const Device& device = *result.device;
+    const double server = device.server_price ? device.server_price->amount.value : 0;
+    return (*price_of(device, false, o) + server) * result.machine->devices;
+}
+
+double running_cost(const Cost& cost, bool rented) {
+    return rented ? *cost.cloud : *cost.electricity;
+}
+
+} // namespace
+
+void check_cost_options(const CostOptions& o) {
+    const auto check = [](bool good, std::string_view flag, double value, std::string_view range) {
+        if (!good)
+            throw UsageError(fmt::format("{} {:g}: give a number {}", flag, value, range));
+    };
+    check(std::isfinite(o.kwh_price) && o.kwh_price >= 0, "--kwh-price", o.kwh_price,
+          "of USD per kWh from 0");
+    check(std::isfinite(o.years) && o.years > 0, "--years", o.years, "of years above 0");
+    check(o.utilization > 0 && o.utilization <= 1, "--utilization", o.utilization, "above 0 and up to 1");
+    check(std::isfinite(o.pue) && o.pue >= 1, "--pue", o.pue, "from 1");
+    check(std::isfinite(o.grid_intensity) && o.grid_intensity >= 0, "--grid-intensity", o.grid_intensity,
+          "of g CO2e per kWh from 0");
+}
+
+GivenPrice parse_price(std::string_view text) {
+    const auto fail = [&]() -> GivenPrice {
+        throw UsageError(
+            fmt::format("--price {}: give DEVICE=USD to buy or DEVICE=USD/h to rent, like H100=2.5/h", text));
+    };
+    const std::size_t at = text.find('=');
+    if (at == std::string_view::npos || at == 0)
+        return fail();
+    GivenPrice price;
+    price.hardware = text.substr(0, at);
+    std::string_view number = text.substr(at + 1);
+    if (number.ends_with("/h")) {
+        price.hourly = true;
+        number.remove_suffix(2);
+    }
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), price.amount);
+    if (error != std::errc{} || end != number.data() + number.size() || !std::isfinite(price.amount) ||
+        price.amount < 0)
+        return fail();
+    return price;
+}
+
+std::optional<Tenure> Cost::way() const {
+    const auto own = owned();
+    const bool rent = cloud && tenure != Tenure::buy, buy = own && tenure != Tenure::rent;
+    if (!rent && !buy)
+        return std::nullopt;
+    return rent && (!buy || *cloud <= *own) ? Tenure::rent : Tenure::buy;
+}
+
+std::optional<double> Cost::best() const {
+    const auto chosen = way();
+    if (!chosen)
+        return std::nullopt;
+    return *chosen == Tenure::rent ? cloud : owned();
+}
+
+CostOptions on_one_basis(std::span<const std::shared_ptr<const Device>> devices, CostOptions options) {
+    if (options.tenure != Tenure::cheaper)
+        return options;
+    std::ptrdiff_t rented = 0, bought = 0;
+    for (const auto& device : devices) {
+        rented += price_of(*device, true, options).has_value();
+        bought += price_of(*device, false, options).has_value();
+    }
+    if (rented + bought > 0)
+        options.tenure = rented >= bought ? Tenure::rent : Tenure::buy;
+    return options;
+}
+
+CostOptions on_one_basis(std::span<const Result> results, CostOptions options) {
+    std::vector<std::shared_ptr<const Device>> devices;
+    for (const Result& result : results)
+        if (result.ok() && result.device)
+            devices.push_back(result.device);
+    return on_one_basis(devices, std::move(options));
+}
+
+std::string cost_basis(std::span<const Result> results, const CostOptions& given) {
+    const CostOptions options = on_one_basis(results, given);
+    const bool rent = options.tenure == Tenure::rent;
+    std::vector<std::string> without;
+    bool any = false;
+    for (const Result& result : results) {
+        if (!result.ok() || !result.device)
+            continue;
+        if (cost_of(result, options).best())
+            any = true;
+        else if (std::find(without.begin(), without.end(), result.device->id) == without.end())
+            without.push_back(result.device->id);
+    }
+    if (!any)
+        return "";
+    std::string text = fmt::format("Cost: {}, {:g} % utilisation",
+                                   rent ? "rented by the hour"
+                                        : "bought (with its share of a server, where one is stated) and "
+                                          "electricity",
+                                   100 * options.utilization);
+    if (!without.empty())
+        text += fmt::format("; not ranked by it, for want of a {}: {}", rent ? "rental price" : "list price",
+                            fmt::join(without, ", "));
+    return text + (rent ? ". --buy compares purchases." : ". --rent compares rentals.");
+}
+
+namespace {
+
+/// Of a result with an estimate.
+Cost cost_of_item(const Result& result, const Item& item, const CostOptions& o) {
+    Cost cost;
+    cost.tenure = o.tenure;
+    cost.inferences_per_s = item.rate;
+    const Device& device = *result.device;
+    const double kwh = facility_joules(result, item, o) / kJoulesPerKwh;
+    if (std::isfinite(kwh)) { // energy may be unknown
+        cost.electricity = kwh * o.kwh_price;
+        cost.carbon_g = kwh * o.grid_intensity;
+    }
+    const double in_use = kSecondsPerHour * item.rate * o.utilization; // items per hour
+    const double in_life = o.years * kHoursPerYear * in_use;
+    if (const auto price = price_of(device, true, o))
+        cost.cloud = *price * result.machine->devices / in_use;
+    if (price_of(device, false, o))
+        cost.capital = purchase_price(result, o) / in_life;
+    if (device.embodied_carbon.known())
+        cost.embodied_g = device.embodied_carbon.value * kGramsPerKg * result.machine->devices / in_life;
+    return cost;
+}
+
+/// A token of a pass that takes `seconds` and `joules` and makes so many.
+Cost cost_of_token(const Result& result, double tokens, double seconds, double joules, const CostOptions& o) {
+    if (!(tokens > 0) || !(seconds > 0))
+        return {.tenure = o.tenure};
+    return cost_of_item(result, {tokens / seconds, joules_at(result, joules, seconds, o.power_at) / tokens},
+                        o);
+}
+
+} // namespace
+
+Cost cost_of(const Result& result, const CostOptions& o) {
+    if (!result.ok() || !result.device || !(result.estimate.throughput_per_s > 0))
+        return {.tenure = o.tenure};
+    return cost_of_item(result, {result.estimate.throughput_per_s, value_or_nan(result, metric::energy, o)},
+                        o);
+}
+
+std::optional<TokenCosts> token_costs(const Result& result, const CostOptions& o) {
+    if (!result.ok() || !result.device || !result.generation)
+        return std::nullopt;
+    const GenerationEstimate& g = *result.generation;
+    return TokenCosts{
+        cost_of_token(result, g.batch * g.prompt_tokens, g.time_to_first_token_s, g.energy_first_token_j, o),
+        cost_of_token(result, g.batch, g.time_per_output_token_s, g.batch * g.energy_per_token_j, o)};
+}
+
+std::optional<BreakEven> break_even(const Result& bought, const Result& other, const CostOptions& o) {
+    const Cost mine = cost_of(bought, o), theirs = cost_of(other, o);
+    if (!mine.capital || !mine.electricity)
+        return std::nullopt;
+    const bool rented = theirs.cloud.has_value();
+    if (!rented && !theirs.owned())
+        return std::nullopt;
+    const double price = purchase_price(bought, o) - (rented ? 0 : purchase_price(other, o));
+    const double saved = running_cost(theirs, rented) - running_cost(mine, false);
+    if (price <= 0 || saved <= 0)
+        return std::nullopt;
+    BreakEven point;
+    point.inferences = price / saved;
+    point.years =
+        point.inferences / (mine.inferences_per_s * o.utilization) / (kSecondsPerHour * kHoursPerYear);
+    point.within_life = point.years <= o.years;
+    return point;
+}
+
+} // namespace archsim

@@ -1,0 +1,196 @@
+#include "archsim/compare/decisions.hpp"
+
+#include "archsim/core/finding.hpp"
+#include "hardware/error_model.hpp"
+#include "result/chance.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+namespace archsim {
+
+namespace {
+
+struct Unit {
+    std::string_view name;
+    double factor;
+};
+
+/// What a limit may be given in, and how such a limit looks.
+struct LimitForm {
+    std::vector<Unit> units;
+    std::string example;
+};
+
+LimitForm form_of(const Metric& metric) {
+    switch (metric.quantity) {
+    case QuantityKind::time:
+        return {{{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}}, "a time like 50ms"};
+    case QuantityKind::energy:
+        return {{{"J", 1}, {"mJ", 1e-3}, {"uJ", 1e-6}, {"µJ", 1e-6}, {"kJ", 1e3}}, "an energy like 100mJ"};
+    case QuantityKind::power:
+        return {{{"W", 1}, {"mW", 1e-3}, {"kW", 1e3}}, "a power like 15W"};
+    case QuantityKind::bytes:
+        return {{{"B", 1},
+                 {"kB", 1e3},
+                 {"MB", 1e6},
+                 {"GB", 1e9},
+                 {"TB", 1e12},
+                 {"KiB", 1024.0},
+                 {"MiB", 0x1p20},
+                 {"GiB", 0x1p30}},
+                "a size like 512MB"};
+    case QuantityKind::rate:
+        return {{{"", 1}, {"/s", 1}, {"fps", 1}, {"k", 1e3}, {"k/s", 1e3}, {"M", 1e6}},
+                "inferences per second like 10000 or 10k"};
+    case QuantityKind::ratio:
+        return {{{"", 1}, {"%", 1e-2}}, "a share like 30% or 0.3"};
+    case QuantityKind::money:
+        return {{{"", 1e-6}, {"USD", 1e-6}}, "USD per million inferences like 0.25"};
+    case QuantityKind::carbon:
+        return {{{"", 1e-3}, {"g", 1e-3}, {"mg", 1e-6}, {"kg", 1}}, "g CO2e per 1000 inferences like 0.5"};
+    case QuantityKind::number:
+        break;
+    }
+    return {{{"", 1}, {metric.unit, 1}},
+            metric.unit.empty() ? std::string("a number") : fmt::format("a number of {}", metric.unit)};
+}
+
+Verdict judge(const Result& result, const Constraint& constraint, const CostOptions& cost) {
+    Verdict verdict;
+    verdict.constraint = constraint;
+    const auto measure = measure_of(result, *constraint.metric, cost);
+    if (!measure) {
+        verdict.headroom = -std::numeric_limits<double>::infinity();
+        return verdict;
+    }
+    verdict.value = measure->value;
+    const bool least = constraint.metric->better == Better::higher;
+    const double value = measure->value, limit = constraint.limit;
+    verdict.headroom = least ? (value - limit) / limit : (limit - value) / limit;
+    verdict.met = verdict.headroom >= 0;
+    verdict.certain = limit < measure->interval.low || limit > measure->interval.high;
+    const double at_most = probability_at_most(limit, value, measure->interval);
+    verdict.probability = least ? 1 - at_most : at_most;
+    return verdict;
+}
+
+/// Better in one metric and worse in none.
+bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
+    bool better_somewhere = false;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (a[i] > b[i])
+            return false;
+        better_somewhere = better_somewhere || a[i] < b[i];
+    }
+    return better_somewhere;
+}
+
+std::vector<bool> pareto_front(std::span<const Result> results, const DecisionRequest& request) {
+    std::vector<std::optional<std::vector<double>>> points;
+    for (const Result& result : results) {
+        std::vector<double> point;
+        for (const Metric* metric : request.pareto)
+            if (const auto value = value_of(result, *metric, request.cost))
+                point.push_back(metric->better == Better::higher ? -*value : *value);
+        points.push_back(point.size() == request.pareto.size() ? std::optional(point) : std::nullopt);
+    }
+    std::vector<bool> front(results.size(), false);
+    for (std::size_t i = 0; i < points.size(); ++i)
+        front[i] = !request.pareto.empty() && points[i] &&
+                   std::none_of(points.begin(), points.end(),
+                                [&](const auto& other) { return other && dominates(*other, *points[i]); });
+    return front;
+}
+
+/// Of what was measured, where anything was.
+std::optional<Decision::Nearest> nearest_of(std::span<const Result> results, const Decision& decision) {
+    const bool any_measured = std::any_of(results.begin(), results.end(),
+                                          [](const Result& r) { return r.ok() && !r.estimate.projected; });
+    std::optional<Decision::Nearest> nearest;
+    double smallest = -std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < decision.verdicts.size(); ++i) {
+        if (any_measured && results[i].estimate.projected)
+            continue;
+        const auto& list = decision.verdicts[i];
+        const auto worst = std::min_element(list.begin(), list.end(), [](const Verdict& a, const Verdict& b) {
+            return a.headroom < b.headroom;
+        });
+        if (worst != list.end() && worst->headroom > smallest) {
+            smallest = worst->headroom;
+            nearest = {i, static_cast<std::size_t>(worst - list.begin())};
+        }
+    }
+    return nearest;
+}
+
+} // namespace
+
+double probability_at_most(double limit, double value, const Interval& interval) {
+    const double distance = std::log(limit / value);
+    const double reach = distance < 0 ? std::log(value / interval.low) : std::log(interval.high / value);
+    if (!(reach > 0)) // a value without an interval of its own
+        return distance < 0 ? 0 : 1;
+    return student_t(kErrorReach * distance / reach, kErrorDegreesOfFreedom);
+}
+
+Constraint parse_constraint(const Metric& metric, std::string_view text, std::string_view flag) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    while (rest.starts_with(' '))
+        rest.remove_prefix(1);
+    const LimitForm form = form_of(metric);
+    if (error == std::errc{} && std::isfinite(number) && number > 0)
+        for (const Unit& unit : form.units)
+            if (unit.name == rest)
+                return {&metric, number * unit.factor};
+    throw UsageError(fmt::format("{}: expected {}, got \"{}\"", flag, form.example, text));
+}
+
+std::optional<Winner> winner_within(std::span<const Result> results, const Metric& metric,
+                                    const Decision& decision) {
+    if (decision.request.constraints.empty())
+        return find_winner(results, metric, decision.request.cost);
+    std::vector<Result> left;
+    std::vector<std::size_t> index;
+    for (std::size_t i = 0; i < results.size(); ++i)
+        if (decision.qualifies[i]) {
+            left.push_back(results[i]);
+            index.push_back(i);
+        }
+    auto winner = find_winner(left, metric, decision.request.cost);
+    if (winner) {
+        winner->best = index[winner->best];
+        for (std::size_t& tied : winner->tied)
+            tied = index[tied];
+        if (winner->projected)
+            winner->projected = index[*winner->projected];
+    }
+    return winner;
+}
+
+Decision decide(std::span<const Result> results, DecisionRequest request) {
+    Decision decision;
+    decision.request = std::move(request);
+    for (const Result& result : results) {
+        std::vector<Verdict> verdicts;
+        bool all = result.ok();
+        for (const Constraint& constraint : decision.request.constraints) {
+            verdicts.push_back(judge(result, constraint, decision.request.cost));
+            all = all && verdicts.back().met;
+        }
+        decision.verdicts.push_back(std::move(verdicts));
+        decision.qualifies.push_back(all);
+    }
+    decision.on_front = pareto_front(results, decision.request);
+    decision.recommended = winner_within(results, *decision.request.preference, decision);
+    if (std::none_of(decision.qualifies.begin(), decision.qualifies.end(), [](bool q) { return q; }))
+        decision.nearest = nearest_of(results, decision);
+    return decision;
+}
+
+} // namespace archsim

@@ -1,0 +1,146 @@
+#include "result/generation_metrics.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace archsim {
+
+namespace {
+
+/// A number of the estimate with a prompt; none where it is not above zero.
+std::function<std::optional<Measure>(const Result&, const CostOptions&)>
+generated(std::optional<Measure> (*of)(const GenerationEstimate&)) {
+    return [of](const Result& result, const CostOptions&) -> std::optional<Measure> {
+        if (!result.generation)
+            return std::nullopt;
+        const auto measure = of(*result.generation);
+        return measure && measure->value > 0 ? measure : std::nullopt;
+    };
+}
+
+Interval inverse(const Interval& i) {
+    return {1 / i.high, 1 / i.low};
+}
+
+std::optional<Measure> measure_rate(const GenerationEstimate& g) {
+    if (!(g.tokens_per_s_stream > 0))
+        return std::nullopt;
+    return Measure{g.tokens_per_s_stream, inverse(g.time_per_output_token_interval)};
+}
+
+std::optional<Measure> measure_total_rate(const GenerationEstimate& g) {
+    return g.serving.tokens_per_s > 0 ? Measure{g.serving.tokens_per_s, g.serving.tokens_interval}
+                                      : Measure{g.tokens_per_s_total, g.tokens_per_s_total_interval};
+}
+
+std::optional<Measure> measure_energy(const GenerationEstimate& g) {
+    return Measure{g.energy_per_token_j, g.energy_per_token_interval};
+}
+
+} // namespace
+
+namespace metric {
+
+const Metric first_token = {
+    .key = "first_token",
+    .title = "First token",
+    .unit = "s",
+    .measure = generated([](const GenerationEstimate& g) {
+        return std::optional(Measure{g.time_to_first_token_s, g.time_to_first_token_interval});
+    }),
+    .quantity = QuantityKind::time,
+    .noun = "time to first token",
+    .field = "time_to_first_token_s",
+    .low_field = "time_to_first_token_low_s",
+    .high_field = "time_to_first_token_high_s",
+    .heading = "First token",
+    .scale = 1e3,
+    .column_unit = "ms",
+    .priority = 0,
+    .limit_help = "of the prompt, e.g. 200ms",
+    .best = "Lowest time to first token"};
+
+const Metric token_time = {
+    .key = "token_time",
+    .title = "Time per token",
+    .unit = "s",
+    .measure = generated([](const GenerationEstimate& g) {
+        return std::optional(Measure{g.time_per_output_token_s, g.time_per_output_token_interval});
+    }),
+    .quantity = QuantityKind::time,
+    .noun = "time per output token",
+    .field = "time_per_output_token_s",
+    .low_field = "time_per_output_token_low_s",
+    .high_field = "time_per_output_token_high_s",
+    .heading = "Per token",
+    .scale = 1e3,
+    .column_unit = "ms",
+    .priority = 0,
+    .limit_help = "mean of the steps, e.g. 20ms",
+    .best = "Least time per token"};
+
+const Metric token_rate = {.key = "token_rate",
+                           .title = "Tokens per second",
+                           .unit = "1/s",
+                           .better = Better::higher,
+                           .measure = generated(measure_rate),
+                           .quantity = QuantityKind::number,
+                           .noun = "tokens per second of a sequence",
+                           .field = "tokens_per_s_stream",
+                           .low_field = "tokens_per_s_stream_low",
+                           .high_field = "tokens_per_s_stream_high",
+                           .heading = "Per user",
+                           .column_unit = "tokens/s",
+                           .priority = 0,
+                           .limit_help = "of one sequence, e.g. 30",
+                           .best = "Fastest"};
+
+const Metric total_token_rate = {.key = "total_token_rate",
+                                 .title = "Tokens per second in total",
+                                 .unit = "1/s",
+                                 .better = Better::higher,
+                                 .measure = generated(measure_total_rate),
+                                 .quantity = QuantityKind::number,
+                                 .noun = "tokens per second of all sequences",
+                                 .field = "tokens_per_s_total",
+                                 .low_field = "tokens_per_s_total_low",
+                                 .high_field = "tokens_per_s_total_high",
+                                 .heading = "Total",
+                                 .column_unit = "tokens/s",
+                                 .priority = 1,
+                                 .limit_help = "of all sequences, e.g. 1000",
+                                 .best = "Most tokens per second"};
+
+const Metric token_energy = {.key = "token_energy",
+                             .title = "Energy per token",
+                             .unit = "J",
+                             .measure = generated(measure_energy),
+                             .quantity = QuantityKind::energy,
+                             .noun = "energy per token",
+                             .field = "energy_per_token_j",
+                             .low_field = "energy_per_token_low_j",
+                             .high_field = "energy_per_token_high_j",
+                             .heading = "Energy",
+                             .column_unit = "J/token",
+                             .axis_unit = "J",
+                             .priority = 0,
+                             .limit_help = "of a sequence, e.g. 2J",
+                             .best = "Least energy per token"};
+
+} // namespace metric
+
+const MetricTable& generation_metrics() {
+    static const MetricTable table =
+        MetricTable::of({&metric::token_rate, &metric::token_time, &metric::first_token,
+                         &metric::total_token_rate, &metric::power, &metric::token_energy, &metric::memory});
+    return table;
+}
+
+bool compares_generation(std::span<const Result> results) {
+    const bool any =
+        std::any_of(results.begin(), results.end(), [](const Result& r) { return r.ok() && r.generation; });
+    return any && std::all_of(results.begin(), results.end(),
+                              [](const Result& r) { return !r.ok() || r.generation; });
+}
+
+} // namespace archsim

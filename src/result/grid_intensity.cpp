@@ -1,0 +1,74 @@
+#include "result/grid_intensity.hpp"
+
+#include "archsim/core/finding.hpp"
+#include "archsim/hardware/database.hpp"
+#include "core/data_dir.hpp"
+#include "hardware/json_document.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+namespace {
+
+/// The table, kept as long as the program: its texts lie in the document.
+struct GridTable {
+    GridTable() {
+        std::vector<Finding> findings;
+        const std::string file = data_table("grid_intensities.json").string();
+        document = parse_document(file, findings);
+        const JsonValue* grids = document ? document->root.find("grids") : nullptr;
+        if (grids == nullptr)
+            throw findings.empty() ? InputError(fmt::format("{}: no list of \"grids\"", file))
+                                   : InputError(findings.front());
+        for (const JsonValue& row : grids->items()) {
+            const JsonValue *grams = row.find("g_per_kwh"), *year = row.find("year");
+            if (grams == nullptr || !grams->is_number() || year == nullptr || !year->is_number())
+                throw InputError(fmt::format("{}: expected g_per_kwh and year in {}", file, row.dump()));
+            rows.push_back({row.text_at("code"), row.text_at("name"), grams->number(),
+                            static_cast<int>(year->number())});
+        }
+    }
+    std::optional<JsonDocument> document;
+    std::vector<GridIntensity> rows;
+};
+
+bool same_letters(std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+} // namespace
+
+std::span<const GridIntensity> grid_intensities() {
+    static const GridTable table;
+    return table.rows;
+}
+
+double parse_grid_intensity(std::string_view text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(value) && value >= 0)
+        return value;
+    std::vector<std::string> names;
+    for (const GridIntensity& grid : grid_intensities()) {
+        if (same_letters(grid.code, text) || same_letters(grid.name, text))
+            return grid.g_per_kwh;
+        names.emplace_back(grid.code);
+        names.emplace_back(grid.name);
+    }
+    throw UsageError(
+        fmt::format("--grid-intensity: \"{}\" is neither g CO2e per kWh from 0 nor a country that is "
+                    "known; nearest: {}",
+                    text, fmt::join(nearest_names(std::string(text), names, 3), ", ")));
+}
+
+} // namespace archsim

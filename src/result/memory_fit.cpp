@@ -1,0 +1,90 @@
+#include "result/memory_fit.hpp"
+
+#include "map/on_chip.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::array kNarrower = {"fp16", "bf16", "fp8", "int8", "w4a16", "int4"};
+
+/// Formats that store less than the one that ran and that the device runs as asked.
+std::vector<PrecisionConfig> narrower_formats(const Result& r) {
+    std::vector<PrecisionConfig> formats;
+    const PrecisionConfig& ran = r.estimate.executed;
+    for (const char* name : kNarrower) {
+        const PrecisionConfig asked = *PrecisionConfig::parse(name);
+        if (bits_of(asked.weights) + bits_of(asked.activations) >=
+            bits_of(ran.weights) + bits_of(ran.activations))
+            continue;
+        const ExecutedPrecision executed = resolve_precision(*r.device, *r.runtime, asked);
+        if (executed.supported && executed.note.empty())
+            formats.push_back(executed.config);
+    }
+    return formats;
+}
+
+/// Bytes that stay and bytes of one item of the batch.
+struct Need {
+    double fixed = 0, per_item = 0;
+    double at(double batch) const { return fixed + per_item * batch; }
+    /// Largest batch up to `most` that fits, or 0.
+    double largest_batch(double capacity, double most) const {
+        if (fixed > capacity)
+            return 0;
+        return per_item > 0 ? std::min(most, std::floor((capacity - fixed) / per_item)) : most;
+    }
+};
+
+Need in_device(const NetworkWork& work) {
+    return {work.weight_bytes, (work.memory.arena_bytes + work.memory.kv_cache_bytes) / work.batch};
+}
+
+Need kept_on_chip(const NetworkWork& work) {
+    return {0, work.memory.peak_live_bytes / work.batch};
+}
+
+std::vector<FitOption> options(const Result& r, Need (*need_of)(const NetworkWork&), double capacity) {
+    std::vector<FitOption> found;
+    const double batch = r.work->batch;
+    const auto add = [&](const NetworkWork& work) {
+        const Need need = need_of(work);
+        if (const double most = need.largest_batch(capacity, batch); most >= 1)
+            found.push_back({work.precision, most, need.at(most)});
+    };
+    add(*r.work);
+    for (const PrecisionConfig& format : narrower_formats(r))
+        add(make_network_work(*r.work->graph, *r.work->partition, format, {}, r.work->derived));
+    return found;
+}
+
+} // namespace
+
+std::optional<MemoryFit> memory_fit(const Result& r) {
+    if (!r.work || !r.machine || !r.parts.empty() || r.generation)
+        return std::nullopt;
+    const NetworkWork& work = *r.work;
+    const Estimate& e = r.estimate;
+    MemoryFit fit;
+    fit.weight_bytes = work.weight_bytes;
+    fit.workspace_bytes = e.memory.workspace_bytes;
+    fit.peak_bytes = e.memory.peak_bytes;
+    fit.capacity_bytes = r.machine->memory_capacity_bytes;
+    fit.on_chip_bytes = managed_memory_bytes(*r.machine);
+    fit.pieces = e.pieces;
+    fit.weight_room_bytes = weight_memory_bytes(*r.machine);
+    fit.alive_bytes = work.memory.peak_live_bytes / fit.pieces;
+    if (r.ok())
+        fit.traffic_bytes = (e.events[Event::dram_byte] + e.events[Event::host_link_byte]) / e.batch;
+    if (!fit.in_device())
+        fit.device_options = options(r, in_device, fit.capacity_bytes - fit.workspace_bytes);
+    if (fit.on_chip_bytes > 0 && work.memory.peak_live_bytes > fit.on_chip_bytes)
+        fit.on_chip_options = options(r, kept_on_chip, fit.on_chip_bytes);
+    return fit;
+}
+
+} // namespace archsim

@@ -1,0 +1,367 @@
+#include "archsim/compare/metric.hpp"
+
+#include "archsim/core/finding.hpp"
+#include "result/error_terms.hpp"
+#include "result/power_at.hpp"
+#include "result/ties.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+namespace archsim {
+
+namespace {
+
+std::string lower_case(std::string_view text) {
+    std::string lower(text);
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return lower;
+}
+
+Measure point(double value) {
+    return {value, {value, value}};
+}
+
+/// A metric that every estimate has: its value, and its interval where it has one.
+template <class Value>
+auto estimated(Value value) {
+    return [value](const Result& r, const CostOptions&) -> std::optional<Measure> {
+        if (!r.ok())
+            return std::nullopt;
+        return value(r.estimate);
+    };
+}
+
+/// A metric of power or energy, at the boundary that is asked for.
+template <class Value>
+auto drawn(Value value) {
+    return [value](const Result& r, const CostOptions& conditions) -> std::optional<Measure> {
+        if (!r.ok())
+            return std::nullopt;
+        return value(r.estimate, times_inside(r, conditions.power_at));
+    };
+}
+
+/// Known as soon as the network is planned, also where it does not fit.
+std::optional<Measure> peak_memory(const Result& r, const CostOptions&) {
+    if (!r.ok() && r.estimate.status != Status::does_not_fit)
+        return std::nullopt;
+    return point(r.estimate.memory.peak_bytes);
+}
+
+std::optional<Measure> cheapest(const Result& r, const CostOptions& conditions) {
+    const auto cost = cost_of(r, conditions).best();
+    if (!cost)
+        return std::nullopt;
+    Measure measure = point(*cost);
+    const Estimate& e = r.estimate; // device time is what is paid for
+    if (e.throughput_interval.low > 0)
+        measure.interval = {*cost * e.throughput_per_s / e.throughput_interval.high,
+                            *cost * e.throughput_per_s / e.throughput_interval.low};
+    return measure;
+}
+
+/// Of the joules at the facility's meter: the inference's own scale with its interval, idle power does not.
+std::optional<Measure> emitted(const Result& r, const CostOptions& conditions) {
+    const auto grams = cost_of(r, conditions).carbon_g;
+    if (!grams)
+        return std::nullopt;
+    const Estimate& e = r.estimate;
+    const double per_joule =
+        conditions.pue * conditions.grid_intensity / kJoulesPerKwh * times_inside(r, conditions.power_at);
+    return Measure{*grams,
+                   {*grams - (e.energy_per_inference_j - e.energy_interval.low) * per_joule,
+                    *grams + (e.energy_interval.high - e.energy_per_inference_j) * per_joule}};
+}
+
+} // namespace
+
+namespace metric {
+
+const Metric latency = {.key = "latency",
+                        .title = "Latency",
+                        .unit = "s",
+                        .measure = estimated([](const Estimate& e) {
+                            return Measure{e.latency_s, e.latency_interval};
+                        }),
+                        .quantity = QuantityKind::time,
+                        .noun = "latency",
+                        .field = "latency_s",
+                        .low_field = "latency_low_s",
+                        .high_field = "latency_high_s",
+                        .heading = "Latency",
+                        .scale = 1e3,
+                        .column_unit = "ms",
+                        .priority = 0,
+                        .limit_help = "of one batch, e.g. 50ms",
+                        .best = "Fastest"};
+
+const Metric throughput = {.key = "throughput",
+                           .title = "Throughput",
+                           .unit = "1/s",
+                           .better = Better::higher,
+                           .measure = estimated([](const Estimate& e) {
+                               return Measure{e.throughput_per_s, e.throughput_interval};
+                           }),
+                           .quantity = QuantityKind::rate,
+                           .noun = "throughput",
+                           .field = "throughput_per_s",
+                           .low_field = "throughput_low_per_s",
+                           .high_field = "throughput_high_per_s",
+                           .heading = "FPS",
+                           .axis_unit = "FPS",
+                           .priority = 0,
+                           .limit_help = "inferences per second, e.g. 10k",
+                           .best = "Most throughput"};
+
+const Metric power = {.key = "power",
+                      .title = "Power",
+                      .unit = "W",
+                      .measure =
+                          drawn([](const Estimate& e, double times) { return point(times * e.power_w); }),
+                      .quantity = QuantityKind::power,
+                      .noun = "average power",
+                      .field = "power_w",
+                      .heading = "Power",
+                      .column_unit = "W",
+                      .priority = 0,
+                      .limit_help = "average, e.g. 15W",
+                      .recommend = false,
+                      .best = "Least power"};
+
+const Metric efficiency = {.key = "efficiency",
+                           .title = "Efficiency",
+                           .unit = "1/J",
+                           .better = Better::higher,
+                           .measure = drawn([](const Estimate& e, double times) {
+                               return point(e.throughput_per_s / (times * e.power_w));
+                           }),
+                           .noun = "throughput per watt",
+                           .field = "efficiency_per_w",
+                           .heading = "FPS/W",
+                           .axis_unit = "FPS/W",
+                           .priority = 0,
+                           .limit_help = "inferences per second and watt, e.g. 20",
+                           .recommend = false,
+                           .best = "Most efficient"};
+
+const Metric energy = {.key = "energy",
+                       .title = "Energy",
+                       .unit = "J",
+                       .measure = drawn([](const Estimate& e, double times) {
+                           return Measure{times * e.energy_per_inference_j,
+                                          {times * e.energy_interval.low, times * e.energy_interval.high}};
+                       }),
+                       .quantity = QuantityKind::energy,
+                       .noun = "energy per inference",
+                       .field = "energy_per_inference_j",
+                       .low_field = "energy_low_j",
+                       .high_field = "energy_high_j",
+                       .heading = "Energy",
+                       .scale = 1e3,
+                       .column_unit = "mJ/inf",
+                       .axis_unit = "mJ",
+                       .priority = 0,
+                       .limit_help = "per inference, e.g. 100mJ",
+                       .best = "Least energy"};
+
+const Metric utilization = {.key = "utilization",
+                            .title = "Utilization",
+                            .unit = "1",
+                            .better = Better::higher,
+                            .measure = estimated([](const Estimate& e) { return point(e.utilization); }),
+                            .quantity = QuantityKind::ratio,
+                            .noun = "utilization",
+                            .field = "utilization",
+                            .heading = "Util",
+                            .scale = 100,
+                            .column_unit = "%",
+                            .priority = 4,
+                            .limit_help = "useful share of the peak, e.g. 30%",
+                            .recommend = false,
+                            .best = "Best used"};
+
+const Metric memory = {.key = "memory",
+                       .title = "Memory",
+                       .unit = "B",
+                       .measure = peak_memory,
+                       .quantity = QuantityKind::bytes,
+                       .noun = "peak memory",
+                       .field = "peak_memory_bytes",
+                       .heading = "Memory",
+                       .scale = 1e-6,
+                       .column_unit = "MB",
+                       .priority = 5,
+                       .limit_help = "peak, e.g. 512MB",
+                       .best = "Least memory"};
+
+const Metric cost = {.key = "cost",
+                     .title = "Cost",
+                     .unit = "USD",
+                     .measure = cheapest,
+                     .quantity = QuantityKind::money,
+                     .noun = "cost per inference",
+                     .field = "cost_usd_per_inference",
+                     .heading = "Cost",
+                     .scale = 1e6,
+                     .column_unit = "USD/million",
+                     .axis_unit = "USD per million",
+                     .priority = 8,
+                     .limit_help = "USD per million inferences, e.g. 0.25",
+                     .recommend = false,
+                     .best = "Cheapest"};
+
+const Metric carbon = {.key = "carbon",
+                       .title = "Carbon",
+                       .unit = "g",
+                       .measure = emitted,
+                       .quantity = QuantityKind::carbon,
+                       .noun = "carbon per inference",
+                       .field = "carbon_g_per_inference",
+                       .low_field = "carbon_low_g",
+                       .high_field = "carbon_high_g",
+                       .heading = "Carbon",
+                       .scale = 1e3,
+                       .column_unit = "g/1000",
+                       .axis_unit = "g CO2e per 1000",
+                       .priority = 7,
+                       .limit_help = "g CO2e per 1000 inferences, e.g. 0.5",
+                       .best = "Least carbon"};
+
+const Metric balance = {.key = "balance",
+                        .title = "Balance",
+                        .unit = "J s",
+                        .measure = drawn([](const Estimate& e, double times) {
+                            return Measure{times * e.energy_per_inference_j * e.latency_s,
+                                           {times * e.energy_interval.low * e.latency_interval.low,
+                                            times * e.energy_interval.high * e.latency_interval.high}};
+                        }),
+                        .noun = "energy-delay product",
+                        .field = "energy_delay_j_s",
+                        .heading = "EDP",
+                        .scale = 1e6,
+                        .column_unit = "mJ ms",
+                        .priority = 9,
+                        .limit_help = "energy per inference x latency in J s, e.g. 1e-5",
+                        .best = "Best balance"};
+
+} // namespace metric
+
+const MetricTable& MetricTable::standard() {
+    static const MetricTable table = [] {
+        MetricTable all;
+        all.rows_ = {&metric::latency, &metric::throughput,  &metric::power,  &metric::efficiency,
+                     &metric::energy,  &metric::utilization, &metric::memory, &metric::cost,
+                     &metric::carbon,  &metric::balance};
+        return all;
+    }();
+    return table;
+}
+
+MetricTable MetricTable::of(std::vector<const Metric*> rows) {
+    MetricTable table;
+    table.rows_ = std::move(rows);
+    return table;
+}
+
+MetricTable MetricTable::with(Metric row) const {
+    if (row.key.empty() || row.title.empty() || !row.measure)
+        throw UsageError("a metric needs a key, a title and a way to measure it");
+    if (row.noun.empty())
+        row.noun = lower_case(row.title);
+    if (row.field.empty())
+        row.field = row.key;
+    if (row.heading.empty())
+        row.heading = row.title;
+    if (row.column_unit.empty() && row.scale == 1)
+        row.column_unit = row.unit;
+    for (const MetricField& field : fields_of(*this))
+        for (const std::string* name : {&row.field, &row.low_field, &row.high_field})
+            if (field.key() == *name || field.metric->key == row.key)
+                throw UsageError(fmt::format("metric \"{}\": there is one with this key or field", row.key));
+    MetricTable table = *this;
+    table.own_.push_back(std::make_shared<const Metric>(std::move(row)));
+    table.rows_.push_back(table.own_.back().get());
+    return table;
+}
+
+const Metric* MetricTable::find(std::string_view key) const {
+    const std::string lower = lower_case(key);
+    const auto found =
+        std::find_if(rows_.begin(), rows_.end(), [&](const Metric* m) { return m->key == lower; });
+    return found == rows_.end() ? nullptr : *found;
+}
+
+const Metric& MetricTable::at(std::string_view key, std::string_view flag) const {
+    if (const Metric* found = find(key))
+        return *found;
+    throw UsageError(fmt::format("{}: \"{}\" is not one of {}", flag, key, keys()));
+}
+
+std::string MetricTable::keys() const {
+    std::string text;
+    for (const Metric* m : rows_)
+        text += (text.empty() ? "" : ", ") + m->key;
+    return text;
+}
+
+std::vector<MetricField> fields_of(const MetricTable& table) {
+    std::vector<MetricField> fields;
+    for (const Metric* m : table.rows())
+        for (const auto part : {MetricField::Part::value, MetricField::Part::low, MetricField::Part::high})
+            if (const MetricField field{m, part}; !field.key().empty())
+                fields.push_back(field);
+    return fields;
+}
+
+std::optional<Measure> measure_of(const Result& result, const Metric& metric, const CostOptions& conditions) {
+    if (!result.ok())
+        return std::nullopt;
+    const auto measure = metric.measure(result, conditions);
+    return measure && std::isnan(measure->value) ? std::nullopt : measure;
+}
+
+std::optional<double> value_of(const Result& result, const Metric& metric, const CostOptions& conditions) {
+    const auto measure = measure_of(result, metric, conditions);
+    return measure ? std::optional(measure->value) : std::nullopt;
+}
+
+double value_or_nan(const Result& result, const Metric& metric, const CostOptions& conditions) {
+    return value_of(result, metric, conditions).value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+std::optional<Winner> find_winner(std::span<const Result> results, const Metric& metric,
+                                  const CostOptions& conditions) {
+    const Contest contest(results, metric, conditions);
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < results.size(); ++i)
+        if (contest.measure(i))
+            order.push_back(i);
+    if (order.empty())
+        return std::nullopt;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return better(metric, contest.measure(a)->value, contest.measure(b)->value);
+    });
+    // Numbers that leave a part of the model out win against whole ones as little as projections do.
+    const auto whole = [&](std::size_t i) { return results[i].estimate.uncounted.empty(); };
+    if (std::any_of(order.begin(), order.end(), whole))
+        std::erase_if(order, [&](std::size_t i) { return !whole(i); });
+    const auto measured = [&](std::size_t i) { return !results[i].estimate.projected; };
+    const auto first = std::find_if(order.begin(), order.end(), measured);
+    const bool any_measured = first != order.end();
+    Winner winner;
+    winner.best = any_measured ? *first : order.front();
+    if (winner.best != order.front())
+        winner.projected = order.front();
+    for (const std::size_t i : order)
+        if (i != winner.best && (measured(i) || !any_measured) &&
+            contest.probability_better(winner.best, i) < kToldApart)
+            winner.tied.push_back(i);
+    return winner;
+}
+
+} // namespace archsim

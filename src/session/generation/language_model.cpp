@@ -1,0 +1,171 @@
+#include "session/generation/language_model.hpp"
+
+#include "session/generation/kept_windows.hpp"
+#include "session/graph_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+namespace archsim {
+
+namespace {
+
+/// Symbols of the positions of the caches [batch, heads, positions, size], and of the new tokens of the first
+/// integer input [batch, tokens].
+struct Symbols {
+    std::string sequence;
+    std::vector<std::string> past;     ///< one, but where layers name the same length differently
+    std::vector<std::int64_t> windows; ///< ascending: caches keep no more positions than that
+    std::string total;   ///< of a mask over cached and new tokens, where it has a name of its own
+    std::string branch;  ///< input that tells a merged decoder (Optimum) to read the cache
+    bool states = false; ///< something is carried from step to step, of whatever size
+};
+
+/// Adds what is not there yet.
+template <class T>
+void add_new(std::vector<T>& all, T one) {
+    if (std::find(all.begin(), all.end(), one) == all.end())
+        all.push_back(std::move(one));
+}
+
+/// `stated`: sizes that the catalogue or the user gives; they tell a cache of something else (of an encoder's
+/// positions) from that of the tokens.
+Symbols find_symbols(const Graph& graph, const ShapedGraph& bound,
+                     const std::map<std::string, std::int64_t>& stated) {
+    Symbols symbols;
+    for (TensorId in : graph.inputs) {
+        const Tensor& tensor = graph.tensors[in];
+        if (!tensor.shape)
+            continue;
+        const auto& shape = *tensor.shape;
+        symbols.states = symbols.states || bound.tensors[in].kv_cache;
+        if (shape.size() >= 3 && bound.tensors[in].kv_cache && !shape[shape.size() - 2].symbol.empty()) {
+            CacheLength length = parse_cache_length(shape[shape.size() - 2].symbol);
+            if (length.window > 0)
+                add_new(symbols.windows, length.window);
+            if (symbols.past.empty() || !stated.contains(length.positions))
+                add_new(symbols.past, std::move(length.positions));
+        }
+        if (shape.size() == 2 && !is_floating(tensor.type) &&
+            (symbols.sequence.empty() || tensor.name == "input_ids"))
+            symbols.sequence = shape[1].symbol;
+        if (shape.size() == 2 && tensor.name == "attention_mask")
+            symbols.total = shape[1].symbol;
+        if (tensor.name == "use_cache_branch")
+            symbols.branch = tensor.name;
+    }
+    if (symbols.total == symbols.sequence ||
+        std::find(symbols.past.begin(), symbols.past.end(), symbols.total) != symbols.past.end())
+        symbols.total.clear();
+    std::sort(symbols.windows.begin(), symbols.windows.end());
+    return symbols;
+}
+
+} // namespace
+
+GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
+                                 const OperatorRegistry& operators)
+    : bindings_(bindings), operators_(operators) {
+    if (model.parts.empty())
+        language_ = model;
+    for (std::size_t i = 0; i < model.parts.size(); ++i) {
+        const Model& part = model.parts[i];
+        if (part.info.language_model) {
+            language_ = part;
+        } else {
+            before_.push_back(model.info.parts[i]);
+            before_graphs_.push_back(part);
+        }
+    }
+    if (const auto image = model.info.dims.find("image_tokens");
+        !model.parts.empty() && image != model.info.dims.end())
+        inserted_ = image->second;
+    const auto refuse = [&] {
+        throw UsageError(
+            fmt::format("{}: not a language model with cached keys and values, so it has no prompt and "
+                        "no generated tokens",
+                        model.name()));
+    };
+    if (!language_.graph)
+        refuse();
+    if (auto cut = with_kept_windows(*language_.graph))
+        language_.graph = std::move(cut);
+    Bindings any = bindings_;
+    any.input_values.try_emplace("use_cache_branch", std::vector<std::int64_t>{1});
+    const BoundModel bound(language_, any, operators_);
+    stored_weights_ = bound.graph().stored_weights;
+    stored_cache_ = bound.graph().stored_cache;
+    std::map<std::string, std::int64_t> stated = language_.info.dims;
+    stated.insert(bindings_.dims.begin(), bindings_.dims.end());
+    Symbols symbols = find_symbols(*language_.graph, bound.graph(), stated);
+    sequence_symbol_ = symbols.sequence;
+    past_symbols_ = std::move(symbols.past);
+    windows_ = std::move(symbols.windows);
+    total_symbol_ = symbols.total;
+    branch_input_ = symbols.branch;
+    // With states of fixed size alone (Mamba) a step reads as much whatever came before it.
+    if (sequence_symbol_.empty() || (past_symbols_.empty() && !symbols.states))
+        refuse();
+}
+
+std::shared_ptr<const BoundModel> GenerationModel::bound(std::int64_t batch, std::int64_t sequence,
+                                                         std::int64_t past) const {
+    const std::lock_guard lock(mutex_);
+    const Sizes sizes{batch, sequence, past};
+    // The last of the list was used last.
+    const auto known =
+        std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.sizes == sizes; });
+    if (known != entries_.rend()) {
+        std::rotate(std::prev(known.base()), known.base(), entries_.end());
+        entries_.back().again = true;
+        return entries_.back().model;
+    }
+    Bindings all = bindings_;
+    all.dims[sequence_symbol_] = sequence;
+    for (const std::string& symbol : past_symbols_)
+        all.dims[symbol] = past;
+    if (!total_symbol_.empty())
+        all.dims[total_symbol_] = past + sequence;
+    if (!branch_input_.empty())
+        all.input_values[branch_input_] = {past > 0 ? 1 : 0};
+    auto model = bind_graph(language_, batch, all, operators_, unlike_);
+    if (std::none_of(unlike_.begin(), unlike_.end(),
+                     [&](const auto& first) { return first->shares_partitions(*model); }))
+        unlike_.push_back(model);
+    keep({sizes, model});
+    return model;
+}
+
+void GenerationModel::keep(Entry entry) const {
+    if (std::find(asked_.begin(), asked_.end(), entry.sizes) == asked_.end())
+        asked_.push_back(entry.sizes);
+    else
+        entry.again = true;
+    entries_.push_back(std::move(entry));
+    const auto once = [](const Entry& e) { return !e.again; };
+    if (std::count_if(entries_.begin(), entries_.end(), once) > static_cast<std::ptrdiff_t>(kMostOnce))
+        entries_.erase(std::find_if(entries_.begin(), entries_.end(), once));
+    else if (entries_.size() > kMost)
+        entries_.erase(entries_.begin());
+}
+
+std::shared_ptr<const BoundModel> GenerationModel::bound_before(std::size_t part, std::int64_t batch) const {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [known, models] : before_bound_)
+        if (known == batch)
+            return models[part];
+    std::vector<std::shared_ptr<const BoundModel>> models;
+    for (std::size_t i = 0; i < before_.size(); ++i) {
+        Bindings all = bindings_;
+        for (const auto& [name, size] : before_[i].dims)
+            all.dims[name] = size;
+        models.push_back(bind_graph(before_graphs_[i], batch, all, operators_));
+    }
+    before_bound_.emplace_back(batch, std::move(models));
+    return before_bound_.back().second[part];
+}
+
+} // namespace archsim

@@ -1,0 +1,82 @@
+#include "session/generation/phases.hpp"
+
+#include "estimate/algebra.hpp"
+#include "session/generation/step.hpp"
+#include "session/graph_run.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+/// Mean context of the steps of a published decode measurement.
+std::int64_t mean_context(const Prompt& q) {
+    return q.tokens + q.generate / 2;
+}
+
+void price_phase(const StepRunner& runner, GenerationPhase phase, std::int64_t batch, const Prompt& q,
+                 PhaseEstimate& out) {
+    const auto sequences = static_cast<double>(batch), prompt = static_cast<double>(q.tokens),
+               generated = static_cast<double>(q.generate);
+    const std::int64_t compiled = std::max(q.context, q.tokens + q.generate);
+    switch (phase) {
+    case GenerationPhase::prefill:
+        out.step = runner.prefill(batch, q.tokens, compiled, true);
+        out.latency_s = out.step.latency_s;
+        out.tokens_per_s = sequences * prompt / out.latency_s;
+        return;
+    case GenerationPhase::decode:
+        out.step =
+            runner.with_sampling(runner.decode(batch, mean_context(q), compiled, true), sequences, q.sampled);
+        out.latency_s = out.step.latency_s;
+        out.tokens_per_s = sequences / out.latency_s;
+        return;
+    case GenerationPhase::generate: {
+        const Estimate first = runner.prefill(batch, q.tokens, compiled);
+        out.step =
+            runner.with_sampling(runner.decode(batch, mean_context(q), compiled, true), sequences, q.sampled);
+        const Stage passes[] = {{&first, 1, 0}, {&out.step, generated - 1, out.step.memory.weight_bytes}};
+        out.latency_s = in_sequence(passes).latency_s;
+        out.tokens_per_s = sequences * generated / out.latency_s;
+        if (first.status != Status::ok)
+            out.step = first;
+        return;
+    }
+    case GenerationPhase::saturated: {
+        const SaturatedServing serving = serve_saturated(runner, q, out.step, sequences);
+        out.latency_s = serving.step_s;
+        out.tokens_per_s = serving.tokens_per_s;
+        out.energy_per_token_j = serving.energy_per_token_j;
+        return;
+    }
+    }
+}
+
+} // namespace
+
+PhaseEstimate estimate_phase(const Session& session, const GenerationModel& model, std::string_view device,
+                             const Conditions& conditions, GenerationPhase phase, std::int64_t batch,
+                             const Prompt& prompt, double experts) {
+    PhaseEstimate out;
+    Result result = asked(nullptr, device, conditions);
+    auto runner = make_runner(session, model, result);
+    if (!runner) {
+        out.status = result.estimate.status;
+        out.reason = result.estimate.reason;
+        return out;
+    }
+    try {
+        runner->share(std::max(1.0, conditions.devices), experts);
+        out.machine = runner->shared_machine();
+        price_phase(*runner, phase, batch, prompt, out);
+        out.status = out.step.status;
+        out.reason = out.step.reason;
+    } catch (const Error& problem) {
+        out.status = Status::unsupported;
+        out.reason = problem.what();
+    }
+    return out;
+}
+
+} // namespace archsim

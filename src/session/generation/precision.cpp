@@ -1,0 +1,144 @@
+// Which stack runs a language model, and in what formats.
+
+#include "session/generation/language_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace archsim {
+
+std::string language_runtime(const HardwareDatabase& hardware, const Device& device) {
+    const auto made_for_it = [&](const std::string& id) { return hardware.runtime(id)->language_models; };
+    if (made_for_it(device.default_runtime))
+        return device.default_runtime;
+    const auto found = std::find_if(device.runtimes.begin(), device.runtimes.end(), made_for_it);
+    return found != device.runtimes.end() ? *found : device.default_runtime;
+}
+
+namespace {
+
+/// Where a stack states the storage of quantised weights.
+struct WeightParameters {
+    Precision format;
+    Parameter weight_bits, head_bits, table_bits; ///< count_: not stated apart
+};
+constexpr WeightParameters kWeightParameters[] = {
+    {Precision::int4, Parameter::int4_weight_bits, Parameter::int4_head_bits, Parameter::int4_table_bits},
+    {Precision::int8, Parameter::int8_weight_bits, Parameter::int8_head_bits, Parameter::int8_table_bits},
+    {Precision::fp8, Parameter::count_, Parameter::fp8_head_bits, Parameter::count_},
+    {Precision::fp4, Parameter::fp4_weight_bits, Parameter::fp4_head_bits, Parameter::count_},
+};
+
+bool offers_weights_alone(const Runtime& runtime, Precision format) {
+    return std::find(runtime.weight_only.begin(), runtime.weight_only.end(), format) !=
+           runtime.weight_only.end();
+}
+
+/// A uniform integer request to a stack that was not made for language models, and of which nobody knows how
+/// it would run them: what others make of the same request. Weights alone are narrow where the device has
+/// floating-point arithmetic, else what is multiplied with them is in the narrowest format that keeps a model
+/// usable, eight bits.
+std::optional<PrecisionConfig> usual_formats(const Machine& machine, Precision asked) {
+    for (const Precision p : {Precision::fp16, Precision::bf16})
+        if (machine.matrix_ops(p) > 0 && machine.runtime->allows(p)) {
+            PrecisionConfig c = PrecisionConfig::uniform(p);
+            c.weights = asked;
+            return c;
+        }
+    if (bits_of(asked) >= bits_of(Precision::int8) || machine.matrix_ops(Precision::int8) <= 0)
+        return std::nullopt;
+    PrecisionConfig c = PrecisionConfig::uniform(Precision::int8);
+    c.weights = asked;
+    return c;
+}
+
+/// "w8a8": integers are asked of activations too, where a uniform request leaves what is usual to the stack.
+bool multiplies_integers(const PrecisionConfig& c) {
+    return is_integer(c.compute) && c.activations == c.compute && !is_integer(c.kv_cache);
+}
+
+/// Cached keys and values of that many bits; only the width matters.
+Precision cache_format(double bits) {
+    return bits <= 4 ? Precision::int4 : bits <= 8 ? Precision::int8 : Precision::fp16;
+}
+
+} // namespace
+
+PrecisionConfig with_stored_weights(const Runtime& runtime, const PrecisionConfig& requested,
+                                    std::optional<Precision> stored) {
+    constexpr int kHalf = 16;
+    const bool halves = requested == PrecisionConfig::uniform(requested.compute) &&
+                        !is_integer(requested.compute) && bits_of(requested.compute) == kHalf;
+    return stored && halves && is_integer(*stored) && offers_weights_alone(runtime, *stored)
+               ? PrecisionConfig::uniform(*stored)
+               : requested;
+}
+
+ExecutedPrecision language_precision(const Machine& machine, const PrecisionConfig& requested,
+                                     std::optional<Precision> kv_cache) {
+    PrecisionConfig c = requested;
+    const Device& device = *machine.device;
+    const bool uniform = c.weights == c.compute;
+    bool unpacked = false;
+    const auto refuse = [&](std::string reason) { return ExecutedPrecision{false, c, std::move(reason)}; };
+    if (uniform && multiplies_integers(c) && offers_weights_alone(*machine.runtime, c.compute)) {
+        if (!machine.runtime->allows(c.compute) || machine.matrix_ops(c.compute) <= 0)
+            return refuse(
+                fmt::format("no products of {} activations are described for {} on {}; weights alone: "
+                            "--precision w{}a16",
+                            name_of(c.compute), machine.runtime->id, device.id, bits_of(c.weights)));
+        c.activations = Precision::fp16; // as for narrow floats
+    } else if (uniform && is_integer(c.compute) && offers_weights_alone(*machine.runtime, c.compute)) {
+        c = PrecisionConfig::uniform(Precision::fp16);
+        c.weights = requested.weights;
+    } else if (const auto usual = uniform && is_integer(c.compute) && !multiplies_integers(c) &&
+                                          !machine.runtime->language_models
+                                      ? usual_formats(machine, c.compute)
+                                      : std::nullopt) {
+        c = *usual;
+    } else if (!is_integer(c.compute) && bits_of(c.compute) < 16) {
+        // Products take narrow operands; the residual stream and the norms stay in 16 bits.
+        c.activations = Precision::fp16;
+        if (c.kv_cache == c.compute) // else it was said apart
+            c.kv_cache = bits_of(c.compute) < 8 ? Precision::fp8 : c.compute;
+        // Weights of a format that no engine multiplies are unpacked to what they meet, which nobody
+        // quantises for them (TensorRT-LLM and vLLM: MXFP4 weights with 16-bit activations on Hopper).
+        unpacked = uniform && machine.matrix_ops(c.compute) <= 0 && machine.vector_ops(c.compute) <= 0;
+        if (unpacked)
+            c.compute = Precision::fp16;
+    } else if (uniform && is_integer(c.compute) && machine.matrix_ops(c.compute) <= 0 &&
+               machine.vector_ops(c.compute) <= 0) {
+        return refuse(fmt::format("{} has no {} arithmetic, and {} no kernels for {} weights alone",
+                                  device.id, name_of(c.compute), machine.runtime->id, name_of(c.compute)));
+    }
+    if (!uniform && bits_of(c.weights) < bits_of(c.compute) &&
+        !offers_weights_alone(*machine.runtime, c.weights))
+        return refuse(fmt::format("{} has no kernels for {} weights with {} arithmetic", machine.runtime->id,
+                                  name_of(c.weights), name_of(c.compute)));
+    ExecutedPrecision result = resolve_precision(device, *machine.runtime, c);
+    PrecisionConfig& runs = result.config;
+    if (unpacked && result.supported && result.note.empty())
+        result.note =
+            fmt::format("computes in {}: no native {}", name_of(runs.compute), name_of(runs.weights));
+    for (const WeightParameters& row : kWeightParameters) {
+        if (row.format != runs.weights)
+            continue;
+        if (row.weight_bits != Parameter::count_)
+            runs.weight_bits_overhead =
+                machine.param(row.weight_bits, bits_of(runs.weights)) - bits_of(runs.weights);
+        runs.head_bits = machine.param(row.head_bits, 0);
+        if (row.table_bits != Parameter::count_)
+            runs.table_bits = machine.param(row.table_bits, 0);
+        if (const Fact& bits = machine.parameters.fact(Parameter::kv_cache_bits); bits.known())
+            runs.kv_cache = cache_format(bits.value);
+    }
+    if (kv_cache)
+        runs.kv_cache = *kv_cache;
+    if (runs.kv_cache == Precision::int8 || runs.kv_cache == Precision::int4)
+        runs.cache_bits = machine.param(
+            runs.kv_cache == Precision::int8 ? Parameter::int8_cache_bits : Parameter::int4_cache_bits, 0);
+    return result;
+}
+
+} // namespace archsim

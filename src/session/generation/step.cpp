@@ -1,0 +1,230 @@
+#include "session/generation/step.hpp"
+
+#include "estimate/algebra.hpp"
+
+#include "estimate/intervals.hpp"
+#include "estimate/price.hpp"
+#include "hardware/uncertainty.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+/// Passes over parts of a batch, as one answer for all of it.
+Estimate of_batch(Estimate e, double batch) {
+    const double parts = batch / e.batch;
+    e.throughput_per_s *= parts;
+    e.throughput_interval.low *= parts;
+    e.throughput_interval.high *= parts;
+    e.batch = batch;
+    return e;
+}
+
+} // namespace
+
+/// One time is one kind of row: what was measured of inferences must not move a pass that is a decoding step
+/// beside what was measured of those.
+void StepRunner::use(std::shared_ptr<const Machine> machine) {
+    machine_ = std::move(machine);
+    unmeasured_ = machine_;
+    if (machine_->uncertainty && !machine_->uncertainty->given().empty()) {
+        auto without = std::make_shared<Machine>(*machine_);
+        without->uncertainty = nullptr;
+        unmeasured_ = std::move(without);
+    }
+}
+
+void StepRunner::share(double tensor, double experts) {
+    sharing_ = Sharing(tensor);
+    sharing_.experts = experts;
+    const Device& device = *machine_->device;
+    if (device.node_devices > 0 && device.network_bandwidth.known() &&
+        sharing_.devices() > device.node_devices) {
+        sharing_.node = device.node_devices;
+        sharing_.network = machine_->rate(Resource::link_bytes) / device.network_bandwidth.value;
+    }
+    if (sharing_.devices() == machine_->devices)
+        return;
+    auto grouped = std::make_shared<Machine>(*machine_);
+    grouped->devices = sharing_.devices();
+    use(std::move(grouped));
+}
+
+void StepRunner::ignore_capacity() {
+    auto unlimited = std::make_shared<Machine>(*machine_);
+    unlimited->memory_capacity_bytes = 0;
+    use(std::move(unlimited));
+}
+
+std::shared_ptr<const Partition> StepRunner::partition(const BoundModel& bound) const {
+    return bound.partition(machine_->runtime->fusion_on(machine_->device->family));
+}
+
+std::shared_ptr<const NetworkWork> StepRunner::work(std::shared_ptr<const BoundModel> bound) const {
+    auto counts = bound->work(machine_->runtime->fusion_on(machine_->device->family), precision_,
+                              {machine_->runtime->rules, machine_->device->generation}, sharing_);
+    // The counts point into the bound graph, which the model's short list of sizes may drop at any time.
+    const NetworkWork* of = counts.get();
+    using Held = std::pair<std::shared_ptr<const BoundModel>, std::shared_ptr<const NetworkWork>>;
+    return {std::make_shared<const Held>(std::move(bound), std::move(counts)), of};
+}
+
+std::shared_ptr<const NetworkWork> StepRunner::work(std::int64_t batch, std::int64_t sequence,
+                                                    std::int64_t past) const {
+    return work(model_.bound(batch, sequence, past));
+}
+
+Estimate StepRunner::price(const NetworkWork& work, bool keep_subgraphs) const {
+    return estimate(work, *unmeasured_, {allow_unknown_, keep_subgraphs});
+}
+
+PromptPasses StepRunner::prompt_passes(std::int64_t batch, std::int64_t tokens, std::int64_t compiled) const {
+    const auto param = [&](Parameter p, std::int64_t absent) {
+        return static_cast<std::int64_t>(machine_->param(p, static_cast<double>(absent)));
+    };
+    std::int64_t padded = std::min(param(Parameter::shortest_prompt, tokens), std::max(tokens, compiled));
+    while (padded < tokens)
+        padded *= 2;
+    PromptPasses passes;
+    passes.tokens = padded;
+    if (machine_->param(Parameter::static_context, 0) > 0)
+        passes.tokens = std::min(param(Parameter::microbatch_rows, padded), std::max(padded, compiled));
+    passes.batch = std::min(batch, param(Parameter::prompts_per_pass, batch));
+    const auto times = [](std::int64_t all, std::int64_t part) {
+        return std::ceil(static_cast<double>(all) / static_cast<double>(part));
+    };
+    passes.times = times(batch, passes.batch) * times(padded, passes.tokens);
+    return passes;
+}
+
+std::shared_ptr<const BoundModel> StepRunner::prompt_pass(const PromptPasses& passes,
+                                                          std::int64_t compiled) const {
+    // Chunks of a prompt attend to the cache that was compiled for all of it; a prompt in one pass to itself.
+    const bool chunks = machine_->param(Parameter::static_context, 0) > 0 &&
+                        machine_->parameters.fact(Parameter::microbatch_rows).known();
+    return model_.bound(passes.batch, passes.tokens,
+                        chunks ? std::max<std::int64_t>(0, compiled - passes.tokens) : 0);
+}
+
+std::shared_ptr<const BoundModel> StepRunner::prompt_pass(std::int64_t batch, std::int64_t tokens,
+                                                          std::int64_t compiled) const {
+    return prompt_pass(prompt_passes(batch, tokens, compiled), compiled);
+}
+
+double StepRunner::launches_of(const NetworkWork& work) const {
+    const double quantising = machine_->param(Parameter::quantising_kernels, 0);
+    double kernels = 0;
+    for (const SubgraphWork& s : work.subgraphs) {
+        ++kernels;
+        if (s.anchor == nullptr)
+            continue;
+        const auto products = std::count_if(s.anchor->contractions.begin(), s.anchor->contractions.end(),
+                                            [](const Contraction& c) { return c.weights_constant; });
+        const double quantises = bits_of(s.precision) < bits_of(precision_.activations) ? quantising : 0;
+        constexpr double kTwice = 2; // what experts are given, and what their last product is
+        if (s.kind == OpKind::matmul)
+            kernels += s.anchor->serial_steps - 1;
+        if (products > 1)
+            kernels += kTwice * quantises;
+        else if (products == 1)
+            kernels += quantises;
+    }
+    return kernels;
+}
+
+double StepRunner::launch_seconds(double launches, double tokens, const Capture& capture) const {
+    const double captured = capture.tokens > 0 ? static_cast<double>(capture.tokens)
+                                               : machine_->param(Parameter::captured_tokens, 0);
+    if (!capture.whole_graph && tokens <= captured)
+        return 0;
+    return machine_->param(Parameter::uncaptured_launch, 0) *
+           (capture.whole_graph ? machine_->param(Parameter::whole_graph_launch, 1) : 1) * launches;
+}
+
+Estimate StepRunner::prompt_part(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,
+                                 bool keep_subgraphs) const {
+    const PromptPasses passes = prompt_passes(batch, tokens, compiled);
+    const auto counts = work(prompt_pass(passes, compiled));
+    Estimate e = price(*counts, keep_subgraphs);
+    // The host launches ahead of the device: what is longer decides.
+    const double rows = static_cast<double>(passes.batch) * static_cast<double>(passes.tokens);
+    const double waits = launch_seconds(launches_of(*counts), rows, {}) - e.latency_s;
+    if (e.status != Status::ok || waits <= 0)
+        return e;
+    e.network.fixed.add(Resource::seconds, Lane::overhead, waits, 1, Parameter::uncaptured_launch);
+    const double idle_w = static_power_at(*machine_, e.clock_ratio) * machine_->devices;
+    return lengthened(std::move(e), waits, idle_w);
+}
+
+Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,
+                             bool keep_subgraphs) const {
+    Estimate e = prompt_part(batch, tokens, compiled, keep_subgraphs);
+    if (e.status != Status::ok)
+        return e;
+    add_intervals(*machine_, SpreadOf::prefill, e);
+    const PromptPasses passes = prompt_passes(batch, tokens, compiled);
+    e = of_batch(repeated(std::move(e), passes.times), static_cast<double>(batch));
+    return lengthened(std::move(e), machine_->param(Parameter::first_token_time, 0),
+                      machine_->static_power_w * machine_->devices);
+}
+
+std::int64_t StepRunner::context_read(std::int64_t past, std::int64_t compiled) const {
+    if (machine_->param(Parameter::static_context, 0) <= 0)
+        return past;
+    const auto block = static_cast<std::int64_t>(
+        machine_->param(Parameter::context_block, static_cast<double>(std::max<std::int64_t>(1, compiled))));
+    const std::int64_t grown = (past / block + 1) * block; // room for the token that is made
+    return std::max(past, std::min(grown, compiled) - 1);
+}
+
+Estimate StepRunner::decode(std::int64_t batch, std::int64_t past, std::int64_t compiled,
+                            bool keep_subgraphs) const {
+    Estimate e = price(*work(batch, 1, context_read(past, compiled)), keep_subgraphs);
+    if (e.status == Status::ok)
+        add_intervals(*machine_, SpreadOf::decode, e);
+    return e;
+}
+
+Estimate StepRunner::with_sampling(Estimate step, double sequences, bool sampled) const {
+    if (!sampled || step.status != Status::ok)
+        return step;
+    const double power_w = step.power_w;
+    const double logits = sequences * model_.vocabulary();
+    return lengthened(std::move(step), logits * machine_->param(Parameter::sampling_time, 0), power_w);
+}
+
+std::optional<StepRunner> make_runner(const Session& session, const GenerationModel& model, Result& result) {
+    Conditions own = result.conditions;
+    // Steps of one batch follow each other; serving many requests is priced as larger batches.
+    own.scenario = Scenario::latency;
+    try {
+        const DeviceChoice choice = session.hardware().device(result.hardware);
+        result.device = choice.device; // known even where the stack does not run on it
+        result.power_mode = choice.power_mode;
+        if (own.stack.empty())
+            own.stack = language_runtime(session.hardware(), *choice.device);
+        result.machine = session.machine(result.hardware, own);
+        result.device = result.machine->device;
+        result.runtime = result.machine->runtime;
+        result.power_mode = result.machine->mode_name();
+        // The scheme as it was named: a cache asked for beside it changes the cache, not what is multiplied.
+        const ExecutedPrecision executed = language_precision(
+            *result.machine, with_stored_weights(*result.runtime, own.precision, model.stored_weights()),
+            own.kv_cache ? own.kv_cache : model.stored_cache());
+        result.estimate.precision_note = executed.note;
+        if (executed.supported)
+            return StepRunner(model, result.machine, executed.config, own.allow_unknown);
+        result.estimate.reason = executed.note;
+    } catch (const Error& problem) {
+        result.estimate.reason = problem.what();
+    }
+    result.estimate.status = Status::unsupported;
+    return std::nullopt;
+}
+
+} // namespace archsim

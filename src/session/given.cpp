@@ -1,0 +1,80 @@
+// Measurements of the user's own, held against their estimates.
+
+#include "archsim/core/finding.hpp"
+#include "archsim/run/session.hpp"
+#include "estimate/intervals.hpp"
+#include "session/language_rows.hpp"
+#include "session/price_tables.hpp"
+#include "session/usual_precision.hpp"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace archsim {
+
+void no_estimate(const MeasuredRow& row, const std::string& reason) {
+    throw InputError(fmt::format("measured {} on {}: no estimate to hold it against: {}", row.model,
+                                 row.hardware, reason));
+}
+
+/// What a measured row says of an estimate: its machine and its error.
+GivenRow given_row(const Machine& machine, SpreadOf metric, const LaneShares& lanes, double log_ratio) {
+    GivenRow given;
+    given.family = name_of(machine.device->family);
+    given.device = machine.device->id;
+    given.runtime = machine.runtime->id;
+    given.metric = metric;
+    given.lanes = lanes;
+    given.log_ratio = log_ratio;
+    given.parts = machine.uncertainty->parts(metric, *machine.device, *machine.runtime);
+    return given;
+}
+
+std::atomic<LanguageRowReader>& language_row_reader() {
+    static std::atomic<LanguageRowReader> reader = nullptr;
+    return reader;
+}
+
+void Session::given(const std::vector<MeasuredRow>& rows) {
+    prices_ = prices_->given({});
+    std::vector<GivenRow> known;
+    for (const MeasuredRow& row : rows) {
+        if (row.metric == MeasuredMetric::power_w || row.metric == MeasuredMetric::energy_mj)
+            throw InputError(fmt::format("measured {} on {}: give a time or a rate; power and energy are not "
+                                         "learnt from",
+                                         row.model, row.hardware));
+        const bool rate = row.metric == MeasuredMetric::throughput_per_s;
+        constexpr double kMilli = 1e3;
+        const std::string hardware =
+            row.power_mode.empty() ? row.hardware : row.hardware + '@' + row.power_mode;
+        Conditions conditions;
+        conditions.stack = row.runtime;
+        if (!row.precision.empty()) // else what is usual: language models' is another than networks'
+            conditions.precision = PrecisionConfig::parse(row.precision).value_or(PrecisionConfig{});
+        if (!row.phase.empty()) {
+            const LanguageRowReader read = language_row_reader();
+            if (read == nullptr)
+                throw UsageError(
+                    fmt::format("measured {} on {}: timed passes of language models are taken by "
+                                "serve_model, size_service and local_models",
+                                row.model, row.hardware));
+            known.push_back(read(*this, row, hardware, settled(conditions, {.prompt = Prompt{}})));
+            continue;
+        }
+        conditions.scenario = row.scope == "offline" ? Scenario::throughput : Scenario::latency;
+        conditions.scope = row.scope == "end_to_end" ? Scope::end_to_end : Scope::kernel;
+        const Workload workload{.model = load(row.model), .batch = row.batch.value_or(1)};
+        const Result result = estimate(workload, hardware, conditions);
+        if (!result.ok())
+            no_estimate(row, result.estimate.reason);
+        const Estimate& e = result.estimate;
+        known.push_back(given_row(
+            *result.machine,
+            conditions.scenario == Scenario::throughput ? SpreadOf::throughput : SpreadOf::latency,
+            lane_shares(e),
+            rate ? std::log(e.throughput_per_s / row.value) : std::log(row.value / (kMilli * e.latency_s))));
+    }
+    prices_ = prices_->given(std::move(known));
+}
+
+} // namespace archsim

@@ -1,0 +1,125 @@
+#include "session/graph_run.hpp"
+
+#include "estimate/batch_pieces.hpp"
+
+namespace archsim {
+
+namespace {
+
+/// True when the first input's leading dimension has no name, or is fixed at one item.
+bool can_take_batch(const Graph& graph) {
+    for (const TensorId input : graph.inputs)
+        if (const auto& shape = graph.tensors[input].shape; shape && !shape->empty())
+            return shape->front().value < 0 || shape->front().value == 1;
+    return false;
+}
+
+void refuse(Estimate& e, std::string reason) {
+    e.status = Status::unsupported;
+    e.reason = std::move(reason);
+}
+
+} // namespace
+
+std::shared_ptr<const BoundModel> bind_graph(const ImportedGraph& model, std::int64_t batch,
+                                             const Bindings& bindings, const OperatorRegistry& operators,
+                                             std::span<const std::shared_ptr<const BoundModel>> earlier) {
+    Bindings all = bindings;
+    if (const std::string symbol = batch_symbol(*model.graph); !symbol.empty())
+        all.dims.try_emplace(symbol, batch);
+    else if (can_take_batch(*model.graph) || (batch > 1 && fixed_items(*model.graph) > 1))
+        all.batch_size = batch; // one item is what nobody asked for: the file's own number stays
+    return std::make_shared<const BoundModel>(model, all, operators, earlier);
+}
+
+Result asked(std::shared_ptr<const ModelFacts> model, std::string_view device, const Conditions& conditions) {
+    Result result;
+    result.model = std::move(model);
+    result.hardware = device;
+    result.conditions = conditions;
+    return result;
+}
+
+Result run_graph(const Session& session, const std::shared_ptr<const BoundModel>& model,
+                 std::string_view device, const Conditions& conditions) {
+    Result result = asked(model->facts(), device, conditions);
+    try {
+        const DeviceChoice choice = session.hardware().device(device);
+        result.device = choice.device; // known even where the stack does not run on it
+        result.power_mode = choice.power_mode;
+        return run_graph_on(model, device, session.machine(device, conditions), conditions);
+    } catch (const Error& problem) {
+        refuse(result.estimate, problem.what());
+    }
+    return result;
+}
+
+PreparedRun prepare_run(const std::shared_ptr<const BoundModel>& model, std::string_view device,
+                        std::shared_ptr<const Machine> made, const Conditions& conditions) {
+    PreparedRun run;
+    Result& result = run.result = asked(model->facts(), device, conditions);
+    result.machine = std::move(made);
+    const Machine& machine = *result.machine;
+    result.device = machine.device;
+    result.runtime = machine.runtime;
+    result.power_mode = machine.mode_name();
+    try {
+        const ExecutedPrecision executed =
+            resolve_precision(*machine.device, *machine.runtime, conditions.formats());
+        if (!executed.supported) {
+            refuse(result.estimate, executed.note);
+            return run;
+        }
+        const auto runtime = machine.runtime;
+        const FusionPolicy fusion =
+            conditions.fusion ? *conditions.fusion : runtime->fusion_on(machine.device->family);
+        const auto work_of =
+            [fusion, config = executed.config, devices = machine.devices,
+             takes = OperatorTaker{runtime->rules, machine.device->generation}](const BoundModel& bound) {
+                return bound.work(fusion, config, takes, devices);
+            };
+        result.partition = model->partition(fusion);
+        result.work = work_of(*model);
+        result.estimate.precision_note = executed.note;
+        if (!(result.work->batch > 0)) { // nothing per item could be said
+            refuse(result.estimate, "the sizes make a batch of no items; give at least one");
+            return run;
+        }
+        run.how.allow_unknown = conditions.allow_unknown;
+        run.how.keep_subgraphs = conditions.keep_subgraphs;
+        run.how.smaller_batch = [model, work_of](std::size_t level) -> std::shared_ptr<const NetworkWork> {
+            auto smaller = model->smaller();
+            for (; smaller && level > 0; --level)
+                smaller = smaller->smaller();
+            return smaller ? work_of(*smaller) : nullptr;
+        };
+        run.runs = true;
+    } catch (const Error& problem) {
+        refuse(result.estimate, problem.what());
+    }
+    return run;
+}
+
+void estimate_run(PreparedRun& run, const Machine& machine, BatchCounts& counted) {
+    Estimate& e = run.result.estimate;
+    std::string note = std::move(e.precision_note);
+    try {
+        e = estimate(*run.result.work, machine, run.how, counted);
+    } catch (const Error& problem) {
+        e = {};
+        refuse(e, problem.what());
+    }
+    e.precision_note = std::move(note);
+}
+
+Result run_graph_on(const std::shared_ptr<const BoundModel>& model, std::string_view device,
+                    std::shared_ptr<const Machine> machine, const Conditions& conditions,
+                    BatchCounts* counted) {
+    PreparedRun run = prepare_run(model, device, std::move(machine), conditions);
+    BatchCounts own;
+    if (run.runs)
+        estimate_run(run, *run.result.machine, counted ? *counted : own);
+    return std::move(run.result);
+}
+
+} // namespace archsim

@@ -1,0 +1,43 @@
+#pragma once
+// One bound graph on one machine: the pass that every kind of workload is made of.
+
+#include "archsim/core/export.hpp"
+#include "archsim/run/session.hpp"
+#include "session/bound_model.hpp"
+
+namespace archsim {
+
+class BatchCounts;
+
+/// Sizes a graph; `batch` sets the dimension named "batch" (or the leading symbol of the first input).
+/// `earlier` as in BoundModel.
+std::shared_ptr<const BoundModel> bind_graph(const ImportedGraph& model, std::int64_t batch,
+                                             const Bindings& bindings, const OperatorRegistry& operators,
+                                             std::span<const std::shared_ptr<const BoundModel>> earlier = {});
+
+/// What was asked and for which model, without an estimate yet.
+Result asked(std::shared_ptr<const ModelFacts> model, std::string_view device, const Conditions& conditions);
+
+/// Never throws for a device: what fails becomes the result's status and reason.
+ARCHSIM_API Result run_graph(const Session& session, const std::shared_ptr<const BoundModel>& model,
+                             std::string_view device, const Conditions& conditions = {});
+
+/// A graph on a machine, up to the estimate.
+struct PreparedRun {
+    Result result; ///< with its status where it cannot run
+    EstimateOptions how;
+    bool runs = false;
+};
+/// `machine` may have other rates, prices and limits when it is estimated.
+PreparedRun prepare_run(const std::shared_ptr<const BoundModel>& model, std::string_view device,
+                        std::shared_ptr<const Machine> machine, const Conditions& conditions);
+/// Puts the estimate on `machine` into a run that was prepared for it. Never throws for a device.
+void estimate_run(PreparedRun& run, const Machine& machine, BatchCounts& counted);
+
+/// The same on a machine made before (and changed since): what searches call many times. `counted` is what
+/// earlier estimates on that machine left, or null.
+Result run_graph_on(const std::shared_ptr<const BoundModel>& model, std::string_view device,
+                    std::shared_ptr<const Machine> machine, const Conditions& conditions,
+                    BatchCounts* counted = nullptr);
+
+} // namespace archsim

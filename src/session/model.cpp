@@ -1,0 +1,344 @@
+#include "archsim/run/model.hpp"
+
+#include "map/format_invariants.hpp"
+#include "map/sharding.hpp"
+#include "ops/dimension_expression.hpp"
+#include "partition/alike.hpp"
+#include "session/bound_model.hpp"
+#include "session/prepared.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace archsim {
+
+namespace {
+
+ModelFacts describe(const CatalogueEntry& info, std::shared_ptr<const ShapedGraph> graph) {
+    ModelFacts facts;
+    facts.name = info.name;
+    facts.title = info.title;
+    facts.source = info.source;
+    facts.parameters = graph->parameters();
+    facts.macs = graph->macs();
+    facts.operations = graph->operations();
+    facts.dims = graph->dims;
+    facts.findings = graph->findings;
+    for (const Operator& op : graph->operators)
+        facts.operators += !op.folded && op.work.kind != OpKind::free;
+    facts.graph = std::move(graph);
+    return facts;
+}
+
+/// The graph itself, unless something is wrong with it whatever its sizes are.
+const Graph& sound(const Graph& graph, const OperatorRegistry& rows) {
+    std::vector<Finding> faults = structural_faults(graph, rows);
+    if (faults.empty())
+        return graph;
+    faults.front().file = graph.name;
+    const std::string first = to_string(faults.front());
+    throw InputError(first, std::move(faults));
+}
+
+/// Made by the first who asks; others who want the same wait for it, and nobody else does.
+template <class T>
+struct Once {
+    std::mutex making;
+    std::shared_ptr<const T> value;
+    template <class Make>
+    std::shared_ptr<const T> get(const Make& make) {
+        const std::lock_guard lock(making);
+        if (!value)
+            value = make();
+        return value;
+    }
+};
+
+/// A graph as it is cut, with what was found out about that.
+struct Fused {
+    Partition partition;
+    std::shared_ptr<const PartitionFindings> findings = no_findings_yet();
+};
+
+/// Partitions of graphs that fuse alike: of a model at several batches. Policies that cut a graph alike share
+/// one, so that what is counted under one is counted under the others: a network without attention does not
+/// know whether a stack fuses that.
+class Partitions {
+  public:
+    std::shared_ptr<const Fused> fused(const ShapedGraph& graph, const FusionPolicy& policy) {
+        return under(policy).fused.get([&] { return keep(partition(graph, policy)); });
+    }
+
+  private:
+    struct UnderPolicy {
+        FusionPolicy policy;
+        Once<Fused> fused;
+    };
+    UnderPolicy& under(const FusionPolicy& policy) {
+        const std::lock_guard lock(mutex_);
+        for (UnderPolicy& known : policies_)
+            if (known.policy == policy)
+                return known;
+        UnderPolicy& added = policies_.emplace_back();
+        added.policy = policy;
+        return added;
+    }
+    std::shared_ptr<const Fused> keep(Partition made) {
+        const std::lock_guard lock(mutex_);
+        for (const auto& known : distinct_)
+            if (known->partition == made)
+                return known;
+        return distinct_.emplace_back(std::make_shared<const Fused>(Fused{.partition = std::move(made)}));
+    }
+
+    std::mutex mutex_; ///< of both lists
+    std::list<UnderPolicy> policies_;
+    std::vector<std::shared_ptr<const Fused>> distinct_;
+};
+
+using Places = std::vector<std::uint8_t>; ///< see place_operators
+
+/// What rules make of the graph for activations of a format.
+struct PlacedUnder {
+    OperatorTaker takes;
+    Precision activations;
+    std::shared_ptr<const Places> places;
+};
+
+struct WorkEntry {
+    PrecisionConfig precision;
+    std::shared_ptr<const Places> places;
+    Sharing sharing;
+    Once<NetworkWork> work;
+};
+
+/// What was counted of one partition.
+struct Counted {
+    std::shared_ptr<const Fused> fused;
+    Once<FormatInvariants> common;
+    std::list<WorkEntry> works;
+};
+
+} // namespace
+
+const Graph& graph_of(const ImportedGraph& model) {
+    if (model.graph)
+        return *model.graph;
+    std::vector<std::string_view> parts;
+    for (const ModelPart& part : model.info.parts)
+        parts.push_back(part.model);
+    throw InputError(fmt::format("{}: has no graph of its own; name one of its parts: {}", model.info.name,
+                                 fmt::join(parts, ", ")));
+}
+
+std::int64_t next_smaller_batch(std::int64_t batch) {
+    for (std::int64_t factor = 2; factor * factor <= batch; ++factor)
+        if (batch % factor == 0)
+            return batch / factor;
+    return 1;
+}
+
+std::string batch_symbol(const Graph& graph) {
+    std::string leading;
+    for (TensorId input : graph.inputs) {
+        const Tensor& tensor = graph.tensors[input];
+        if (!tensor.shape || tensor.shape->empty())
+            continue;
+        for (const Dimension& dimension : *tensor.shape)
+            if (leading_name(dimension.symbol) == "batch")
+                return "batch";
+        if (leading.empty())
+            leading = leading_name(tensor.shape->front().symbol);
+    }
+    return leading;
+}
+
+std::int64_t fixed_items(const Graph& graph) {
+    const auto leading = [&](TensorId id, std::size_t least_rank) -> std::int64_t {
+        const auto& shape = graph.tensors[id].shape;
+        return shape && shape->size() >= least_rank ? shape->front().value : -1;
+    };
+    const std::int64_t items = graph.inputs.empty() ? 1 : leading(graph.inputs.front(), 2);
+    const auto all = [&](const std::vector<TensorId>& ids, std::size_t least_rank) {
+        return std::all_of(ids.begin(), ids.end(),
+                           [&](TensorId id) { return id != kNoTensor && leading(id, least_rank) == items; });
+    };
+    return items > 1 && all(graph.inputs, 2) && all(graph.outputs, 1) ? items : 1;
+}
+
+struct BoundModel::State {
+    /// `known`: the graph was found sound before.
+    State(ImportedGraph imported, const Bindings& given, const OperatorRegistry& rows, bool known)
+        : model(std::move(imported)), bindings(given), operators(&rows),
+          graph(std::make_shared<const ShapedGraph>(
+              archsim::bind(known ? *model.graph : sound(*model.graph, rows), bindings, model.info.dims, rows,
+                            model.budget))),
+          facts(std::make_shared<const ModelFacts>(describe(model.info, graph))),
+          batch_name(batch_symbol(*model.graph)) {
+        if (const auto size = graph->dims.find(batch_name); size != graph->dims.end())
+            batch = static_cast<double>(size->second);
+        else
+            batch = static_cast<double>(bindings.batch_size.value_or(fixed_items(*model.graph)));
+    }
+
+    std::shared_ptr<const Fused> fused(const FusionPolicy& policy) const {
+        return partitions->fused(*graph, policy);
+    }
+
+    Counted& counts_of(const std::shared_ptr<const Fused>& fused) {
+        const std::lock_guard lock(mutex);
+        for (Counted& known : counted)
+            if (known.fused == fused)
+                return known;
+        Counted& added = counted.emplace_back();
+        added.fused = fused;
+        return added;
+    }
+
+    WorkEntry& work_entry(Counted& of, const PrecisionConfig& precision,
+                          const std::shared_ptr<const Places>& places, const Sharing& sharing) {
+        const std::lock_guard lock(mutex);
+        for (WorkEntry& known : of.works)
+            if (known.precision == precision && known.places == places && known.sharing == sharing)
+                return known;
+        WorkEntry& entry = of.works.emplace_back();
+        entry.precision = precision;
+        entry.places = places;
+        entry.sharing = sharing;
+        return entry;
+    }
+
+    /// Places of the operators; stacks that differ in what does not occur share them, and their work.
+    std::shared_ptr<const Places> places_under(const OperatorTaker& takes, Precision activations) {
+        const std::lock_guard lock(mutex);
+        if (!takes.rules)
+            return nowhere;
+        for (const PlacedUnder& known : placed)
+            if (known.takes.rules == takes.rules && known.activations == activations &&
+                known.takes.generation == takes.generation)
+                return known.places;
+        auto made = place_operators(*graph, *takes.rules, takes.generation, activations);
+        std::shared_ptr<const Places> places = made.empty() ? nowhere : nullptr;
+        for (const PlacedUnder& known : placed)
+            if (!places && *known.places == made)
+                places = known.places;
+        if (!places)
+            places = std::make_shared<const Places>(std::move(made));
+        placed.push_back({takes, activations, places});
+        return places;
+    }
+
+    const ImportedGraph model;
+    const Bindings bindings;
+    const OperatorRegistry* const operators; ///< of the Session, which outlives its models
+    const std::shared_ptr<const ShapedGraph> graph;
+    const std::shared_ptr<const ModelFacts> facts;
+    const std::string batch_name;
+    double batch = 1; ///< items of one inference
+    std::shared_ptr<Partitions> partitions = std::make_shared<Partitions>();
+    Once<GraphKinds> kinds;
+    std::mutex mutex; ///< of all lists
+    std::list<Counted> counted;
+    std::list<PlacedUnder> placed;
+    const std::shared_ptr<const Places> nowhere = std::make_shared<const Places>();
+    std::vector<std::weak_ptr<const BoundModel>> earlier; ///< bindings, which are not kept for this
+    Once<BoundModel> smaller;
+};
+
+BoundModel::BoundModel(ImportedGraph model, const Bindings& bindings, const OperatorRegistry& operators,
+                       std::span<const std::shared_ptr<const BoundModel>> earlier)
+    : state_([&] {
+          const bool known = std::any_of(earlier.begin(), earlier.end(), [&](const auto& other) {
+              return other->state_->model.graph == model.graph && other->state_->operators == &operators;
+          });
+          return std::make_unique<State>(std::move(model), bindings, operators, known);
+      }()) {
+    const auto like = std::find_if(earlier.begin(), earlier.end(), [this](const auto& other) {
+        return fuse_alike(*other->state_->graph, *state_->graph);
+    });
+    if (like != earlier.end())
+        state_->partitions = (*like)->state_->partitions;
+    state_->earlier.assign(earlier.begin(), earlier.end());
+}
+
+BoundModel::~BoundModel() = default;
+
+const ImportedGraph& BoundModel::model() const {
+    return state_->model;
+}
+
+const ShapedGraph& BoundModel::graph() const {
+    return *state_->graph;
+}
+
+std::shared_ptr<const ModelFacts> BoundModel::facts() const {
+    return state_->facts;
+}
+
+std::shared_ptr<const Partition> BoundModel::partition(const FusionPolicy& policy) const {
+    auto fused = state_->fused(policy);
+    const Partition* const cut = &fused->partition;
+    return {std::move(fused), cut};
+}
+
+bool BoundModel::shares_partitions(const BoundModel& other) const {
+    return state_->partitions == other.state_->partitions;
+}
+
+std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
+                                                    const PrecisionConfig& precision,
+                                                    const OperatorTaker& takes,
+                                                    const Sharing& sharing) const {
+    const auto places = state_->places_under(takes, precision.activations);
+    Counted& of = state_->counts_of(state_->fused(policy));
+    return state_->work_entry(of, precision, places, sharing).work.get([&] {
+        const ShapedGraph& graph = *state_->graph;
+        const Partition& cut = of.fused->partition;
+        NetworkWork counted;
+        if (sharing.devices() > 1) {
+            const auto derived = shard(graph, sharing);
+            const auto common = find_format_invariants(graph, *find_kinds(graph, derived.get()), cut,
+                                                       of.fused->findings, derived.get());
+            counted = make_network_work(graph, cut, precision, *places, derived, *common);
+        } else {
+            const auto common = of.common.get([&] {
+                const auto kinds = state_->kinds.get([&] { return find_kinds(graph); });
+                return find_format_invariants(graph, *kinds, cut, of.fused->findings);
+            });
+            counted = make_network_work(graph, cut, precision, *places, nullptr, *common);
+        }
+        counted.batch = state_->batch;
+        return std::make_shared<const NetworkWork>(std::move(counted));
+    });
+}
+
+std::shared_ptr<const BoundModel> BoundModel::smaller() const {
+    const auto batch = state_->graph->dims.find(state_->batch_name);
+    if (batch == state_->graph->dims.end() || batch->second <= 1)
+        return nullptr;
+    return state_->smaller.get([&] {
+        Bindings fewer = state_->bindings;
+        fewer.dims[state_->batch_name] = next_smaller_batch(batch->second);
+        std::vector<std::shared_ptr<const BoundModel>> earlier;
+        for (const auto& other : state_->earlier)
+            if (auto known = other.lock()) {
+                if (known->state_->model.graph == state_->model.graph &&
+                    known->state_->operators == state_->operators &&
+                    same_sizes(known->state_->bindings, fewer))
+                    return known;
+                earlier.push_back(std::move(known));
+            }
+        auto made = std::make_shared<const BoundModel>(state_->model, fewer, *state_->operators, earlier);
+        if (fuse_alike(*state_->graph, *made->state_->graph))
+            made->state_->partitions = state_->partitions;
+        return made;
+    });
+}
+
+} // namespace archsim

@@ -1,0 +1,202 @@
+#include "session/server/engine.hpp"
+
+#include "archsim/core/finding.hpp"
+#include "hardware/energy_table.hpp"
+#include "hardware/interval_factor.hpp"
+#include "hardware/posterior.hpp"
+#include "hardware/uncertainty.hpp"
+#include "map/sharding.hpp"
+#include "map/stored_tensors.hpp"
+#include "session/gigabytes.hpp"
+#include "session/graph_run.hpp"
+#include "session/prepared.hpp"
+#include "session/server/servers.hpp"
+#include "session/usual_precision.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace archsim {
+
+namespace {
+
+// Chips that are tried to hold a model: a node of eight, and up to eight nodes.
+constexpr std::int64_t kLargestServingGroup = 64;
+
+/// Room for caches on all devices of an engine; false with the reason when one sequence does not fit.
+bool fits(ServingEngine& engine, const EnginePrices& prices, const ServerMemory& taken,
+          const RequestLengths& lengths) {
+    const Machine& m = prices.machine();
+    const std::int64_t step_tokens = engine.plan.engine.step_tokens;
+    if (m.memory_capacity_bytes <= 0) {
+        engine.reason =
+            "the device's memory capacity is unknown, and with it how many sequences it serves at once";
+        return false;
+    }
+    // A server that is told its part of the memory measures its largest step before it gives out blocks.
+    const double fixed = prices.fixed_bytes(
+        taken.share > 0 ? step_tokens : std::min(step_tokens, static_cast<std::int64_t>(lengths.prompt) + 1));
+    const double kept = fixed + m.param(Parameter::reserved_memory, 0);
+    const double room = taken.share > 0
+                            ? taken.share * taken.nameplate_factor * m.memory_capacity_bytes - kept
+                            : m.param(Parameter::cache_memory_share, 1) * (m.memory_capacity_bytes - kept);
+    engine.cache_room_bytes = std::max(0.0, room) * static_cast<double>(engine.parallelism.engine_devices());
+    const double whole = lengths.prompt + lengths.output, one = prices.cache_bytes(whole);
+    engine.cache_bytes_per_token = prices.cache_bytes(whole + 1) - one;
+    // What does not grow any more: full windows, and states that never grew.
+    constexpr double kRounding = 1e-9;
+    const double fixed_part = one - whole * engine.cache_bytes_per_token;
+    engine.fixed_cache_bytes_per_sequence = fixed_part > kRounding * one ? fixed_part : 0;
+    engine.longest_batch = one > 0 ? std::floor(engine.cache_room_bytes / one) : 0;
+    if (engine.longest_batch >= 1)
+        return true;
+    engine.reason =
+        fmt::format("weights and activations take {} of each device's {}; no room for the {} of one "
+                    "sequence's cache; share the model over more devices",
+                    gigabytes_text(fixed), gigabytes_text(m.memory_capacity_bytes), gigabytes_text(one));
+    return false;
+}
+
+/// As asked for, or the fewest devices that hold the model; without prices where there is no way.
+void choose_way(ServingEngine& engine, const StepRunner& runner, const ServingRequest& request,
+                const ServerMemory& taken, const RequestLengths& lengths) {
+    const auto middle = static_cast<std::int64_t>(lengths.prompt + lengths.output / 2);
+    Parallelism way = request.parallelism.value_or(Parallelism{});
+    const bool linked = runner.machine().rate(Resource::link_bytes) > 0;
+    for (;; way.tensor *= 2) {
+        engine.parallelism = way;
+        if (way.experts > 1 && !has_experts(runner.model().bound(1, 1, middle)->graph())) {
+            engine.reason = "the model has no experts that ep could spread";
+            return;
+        }
+        if (way.engine_devices() > 1 && !linked) {
+            engine.reason = "has no interconnect in the database; several devices are not estimated";
+            return;
+        }
+        auto prices = std::make_unique<EnginePrices>(
+            runner, way, middle, lengths.longest,
+            Capture{engine.plan.engine.whole_graph, engine.plan.engine.captured_tokens});
+        if (way.pipeline > 1 && prices->hidden() <= 0) {
+            engine.reason = "the model does not say the width that crosses between pipeline stages";
+            return;
+        }
+        if (fits(engine, *prices, taken, lengths)) {
+            engine.reason.clear();
+            engine.prices = std::move(prices);
+            return;
+        }
+        if (request.parallelism || 2 * way.tensor > kLargestServingGroup || !linked)
+            return; // `fits` said why
+    }
+}
+
+} // namespace
+
+RequestLengths lengths_of(const std::vector<ServedRequest>& requests) {
+    RequestLengths l{0, 0, 1};
+    for (const ServedRequest& r : requests) {
+        l.prompt += static_cast<double>(r.prompt_tokens);
+        l.output += static_cast<double>(r.output_tokens);
+        l.longest = std::max(l.longest, r.prompt_tokens + r.output_tokens);
+    }
+    const auto count = static_cast<double>(std::max<std::size_t>(1, requests.size()));
+    l.prompt /= count;
+    l.output /= count;
+    return l;
+}
+
+ServingEngine make_engine(const Session& session, const Model& model, std::string_view device,
+                          const Conditions& conditions, const ServingRequest& request,
+                          const RequestLengths& lengths) {
+    if (!model.prepared)
+        throw UsageError("serving needs a model that Session::load returned");
+    ServingEngine engine;
+    engine.model = model.prepared->language(model, request.sizes);
+    try {
+        const Conditions meant = settled(conditions, {.prompt = Prompt{}});
+        Result made = asked(nullptr, device, meant);
+        const auto runner = make_runner(session, *engine.model, made);
+        engine.precision = name_of(meant.precision.weights);
+        engine.device = made.device;
+        if (made.runtime)
+            engine.runtime = made.runtime->name;
+        if (!runner) {
+            engine.reason = made.estimate.reason;
+            return engine;
+        }
+        if (const auto stored = engine.model->stored_weights();
+            stored && !quantised_anew(*stored, meant.precision.weights))
+            engine.precision = name_of(*stored);
+        const std::filesystem::path servers = session.energy().file().parent_path() / "servers.json";
+        engine.plan = with_server_defaults(request.plan, runner->machine(), servers);
+        choose_way(engine, *runner, request, server_memory(runner->machine(), servers), lengths);
+        if (engine.plan.engine.groups == 0)
+            engine.plan.engine.groups = engine.parallelism.groups();
+    } catch (const Error& problem) {
+        engine.reason = problem.what();
+    }
+    return engine;
+}
+
+LaneShares lanes_waited_for(SpreadOf waited) {
+    return waited == SpreadOf::first_token ? LaneShares{1, 0, 0} : LaneShares{0, 1, 0};
+}
+
+namespace {
+
+/// Whoever measures a server asks about it: what estimates of its network err by is known with the rest of
+/// what its device and stack have in common. Measurements do not say which network they are of, so that
+/// other networks follow as far.
+ErrorParts of_one_server(ErrorParts parts) {
+    parts.set += parts.network + parts.generation + parts.cell;
+    parts.network = parts.generation = parts.cell = 0;
+    return parts;
+}
+
+/// What measured waits say of those of a machine, whose errors consist of `parts`.
+Posterior learnt_of_waits(const Machine& machine, SpreadOf waited, const ErrorParts& parts) {
+    std::vector<GivenRow> rows = machine.uncertainty->given();
+    for (GivenRow& row : rows)
+        if (row.metric == waited)
+            row.parts = of_one_server(row.parts);
+    return posterior(rows, UncertaintyTable::subject(waited, *machine.device, *machine.runtime),
+                     of_one_server(parts));
+}
+
+} // namespace
+
+GivenWaits given_waits(const Machine& machine) {
+    GivenWaits waits;
+    if (!machine.uncertainty || machine.uncertainty->given().empty())
+        return waits;
+    const auto longer = [&](SpreadOf waited) {
+        const Posterior learnt = learnt_of_waits(
+            machine, waited, machine.uncertainty->parts(waited, *machine.device, *machine.runtime));
+        waits.rows = std::max(waits.rows, learnt.rows);
+        return std::exp(learnt.mean_at(lanes_waited_for(waited)));
+    };
+    waits.later = longer(SpreadOf::later_token);
+    waits.first = longer(SpreadOf::first_token) / waits.later;
+    return waits;
+}
+
+Spread waiting_spread(const Machine& machine, SpreadOf waited) {
+    if (!machine.uncertainty)
+        return {};
+    const UncertaintyTable& table = *machine.uncertainty;
+    Spread spread = table.spread(waited, *machine.device, *machine.runtime);
+    if (table.given().empty())
+        return spread;
+    const ErrorParts parts = table.parts(waited, *machine.device, *machine.runtime);
+    const Posterior learnt = learnt_of_waits(machine, waited, parts);
+    if (learnt.rows == 0)
+        return spread;
+    const LaneShares lanes = lanes_waited_for(waited);
+    spread.high = interval_factor(table.reach(), std::max(parts.total() - learnt.fall_at(lanes), parts.rest));
+    spread.low = 1 / spread.high;
+    return spread;
+}
+
+} // namespace archsim

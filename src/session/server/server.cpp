@@ -1,0 +1,237 @@
+#include "session/server/server.hpp"
+
+#include "archsim/core/finding.hpp"
+#include "core/parse_number.hpp"
+#include "estimate/intervals.hpp"
+#include "hardware/uncertainty.hpp"
+#include "session/generation/phases.hpp"
+#include "session/given.hpp"
+#include "session/language_rows.hpp"
+#include "session/regime.hpp"
+#include "session/server/wait_bounds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace archsim {
+
+Server::Server(const Session& session, const Model& model, std::string_view device,
+               const Conditions& conditions, const ServingRequest& request)
+    : request_(request) {
+    result_.model = model.name();
+    result_.hardware = device;
+    result_.pue = request.pue;
+    result_.grid_intensity = request.grid_intensity;
+    engine_ =
+        make_engine(session, model, device, conditions, request, lengths_of(make_requests(request.load)));
+    if (!engine_.model->before().empty() || engine_.model->inserted_tokens() > 0)
+        result_.notes.emplace_back("prompts are text: parts that run before the language model are left out");
+    result_.runtime = engine_.runtime;
+    result_.precision = engine_.precision;
+    result_.parallelism = engine_.parallelism;
+    result_.cache_room_bytes = engine_.cache_room_bytes;
+    result_.cache_bytes_per_token = engine_.cache_bytes_per_token;
+    result_.fixed_cache_bytes_per_sequence = engine_.fixed_cache_bytes_per_sequence;
+    result_.longest_batch = engine_.longest_batch;
+    result_.reason = engine_.reason;
+    if (!ready())
+        return;
+    fill_plan(result_.parallelism, *engine_.device);
+    note_conditions();
+}
+
+void Server::use_engines(std::int64_t engines) {
+    result_.parallelism.data = engines;
+    if (request_.parallelism)
+        request_.parallelism->data = engines;
+    capacity_ = -1;
+    if (ready())
+        fill_plan(result_.parallelism, *prices().machine().device);
+}
+
+ServingResult Server::run(double rate_per_s, bool with_capacity) {
+    ServingResult out = result_;
+    if (!ready())
+        return out;
+    RequestPlan load = request_.load;
+    load.rate_per_s = rate_per_s;
+    out.rate_per_s = plan_.concurrency > 0 ? 0 : rate_per_s;
+    out.in_flight = plan_.concurrency;
+    std::vector<ServedRequest> requests = make_requests(load);
+    try {
+        if (with_capacity) {
+            if (capacity_ < 0)
+                capacity_ = serving_capacity(plan_, prices(), requests);
+            out.capacity_per_s = capacity_;
+            out.overloaded = plan_.concurrency == 0 && rate_per_s > 0 && rate_per_s > capacity_;
+        }
+        out.outcome = simulate_serving(plan_, prices(), std::move(requests));
+    } catch (const Error& problem) {
+        out.reason = problem.what();
+        return out;
+    }
+    if (!prices().problem().empty()) {
+        out.reason = prices().problem();
+        return out;
+    }
+    if (out.outcome.refused > 0)
+        out.notes.push_back(
+            fmt::format("{} requests are longer than the cache and were refused", out.outcome.refused));
+    out.summary = summarize(out.outcome);
+    describe_step(out);
+    out.ok = out.outcome.output_tokens > 0;
+    if (!out.ok)
+        out.reason = "no request fits into the cache";
+    return out;
+}
+
+ServingResult Server::run_in_flight(std::int64_t requests) {
+    // Every client's first answers are those of a start at once; later ones have spread.
+    constexpr std::int64_t kPerClient = 6, kFewest = 100;
+    plan_.concurrency = requests;
+    request_.load.count = std::max(kFewest, kPerClient * requests);
+    ServingResult out = run(0, false);
+    out.in_flight = requests;
+    add_bounds(out);
+    return out;
+}
+
+void Server::add_bounds(ServingResult& out) {
+    if (!out.ok)
+        return;
+    RequestPlan load = request_.load;
+    load.rate_per_s = out.rate_per_s;
+    out.bounds = wait_bounds(plan_, prices(), load, out.summary, {out.prompt_low, out.prompt_high},
+                             {out.step_low, out.step_high});
+}
+
+/// How sure the steps are, and what binds them.
+void Server::describe_step(ServingResult& out) const {
+    // Widths of what clients wait for come from what clients saw, not from steps alone.
+    const Machine& machine = prices().machine();
+    const auto relative = [&](const Estimate& e, SpreadOf waited, double& low, double& high) {
+        if (e.status != Status::ok || e.latency_s <= 0)
+            return false;
+        const Spread spread = waiting_spread(machine, waited);
+        low = spread.low;
+        high = spread.high;
+        return true;
+    };
+    const Estimate step = prices().typical_step(static_cast<std::int64_t>(out.outcome.batch));
+    if (relative(step, SpreadOf::later_token, out.step_low, out.step_high))
+        out.step_bound = regime_of(step);
+    const auto served = static_cast<double>(std::max<std::size_t>(1, out.outcome.requests.size()));
+    const auto prompt = static_cast<std::int64_t>(static_cast<double>(out.outcome.prompt_tokens) / served);
+    relative(prices().typical_prompt(prompt), SpreadOf::first_token, out.prompt_low, out.prompt_high);
+}
+
+void Server::fill_plan(const Parallelism& way, const Device& device) {
+    const Machine& m = prices().machine();
+    plan_ = engine_.plan;
+    plan_.first_factor = given_waits(m).first;
+    plan_.engine.cache_bytes = result_.cache_room_bytes;
+    plan_.engines = way.data;
+    plan_.prompt_engines = request_.prompt_devices / way.engine_devices();
+    plan_.transfer_bytes_per_s = m.rate(Resource::link_bytes) * m.param(Parameter::link_efficiency, 1);
+    const auto engine_devices = static_cast<double>(way.engine_devices());
+    plan_.idle_watts = m.static_power_w * engine_devices;
+    if (device.cloud_price && device.cloud_price->amount.known())
+        result_.usd_per_hour = device.cloud_price->amount.value * engine_devices *
+                               static_cast<double>(plan_.engines + plan_.prompt_engines);
+}
+
+/// Once: whatever the number of engines is.
+void Server::note_conditions() {
+    const Machine& m = prices().machine();
+    const GivenWaits given = given_waits(m);
+    if (given.rows > 0)
+        result_.notes.push_back(fmt::format(
+            "given your {} measurement{}: {:.3g} x the estimated time per token, {:.3g} x the time to first "
+            "token; the 90 % intervals are narrower for it",
+            given.rows, given.rows == 1 ? "" : "s", given.later, given.later * given.first));
+    if (m.param(Parameter::static_context, 0) > 0)
+        result_.notes.emplace_back(
+            "the stack compiles fixed shapes; continuous batching is assumed all the same");
+}
+
+namespace {
+
+constexpr double kMeasuredMilli = 1e3;
+
+std::int64_t tokens_stated(const MeasuredRow& row, const char* column, const std::string& text) {
+    if (const auto tokens = parse_whole(text))
+        return *tokens;
+    no_estimate(row, fmt::format("{} \"{}\" is not a whole number", column, text));
+}
+std::int64_t prompt_of(const MeasuredRow& row) {
+    return tokens_stated(row, "prompt_tokens", row.prompt_tokens);
+}
+std::int64_t answer_of(const MeasuredRow& row) {
+    return tokens_stated(row, "generated_tokens", row.generated_tokens);
+}
+
+/// A pass of a language model: over prompts, or one token of each sequence.
+GivenRow given_pass(const Session& session, const MeasuredRow& row, const std::string& hardware,
+                    Conditions conditions) {
+    const GenerationPhase phase = row.phase == "prefill"  ? GenerationPhase::prefill
+                                  : row.phase == "decode" ? GenerationPhase::decode
+                                                          : GenerationPhase::generate;
+    conditions.devices = row.devices;
+    const bool ends_with_prompt = phase == GenerationPhase::prefill && row.generated_tokens.empty();
+    const Prompt prompt{.tokens = prompt_of(row), .generate = ends_with_prompt ? 0 : answer_of(row)};
+    const GenerationModel model(session.load(row.model), Bindings{});
+    const PhaseEstimate answer =
+        estimate_phase(session, model, hardware, conditions, phase, row.batch.value_or(1), prompt);
+    if (answer.status != Status::ok)
+        no_estimate(row, answer.reason);
+    const bool rate = row.metric == MeasuredMetric::throughput_per_s;
+    return given_row(*answer.machine,
+                     phase == GenerationPhase::prefill ? SpreadOf::prefill : SpreadOf::decode,
+                     lane_shares(answer.step),
+                     rate ? std::log(answer.tokens_per_s / row.value)
+                          : std::log(row.value / (kMeasuredMilli * answer.latency_s)));
+}
+
+/// What clients of a server saw in the mean, with so many requests in flight.
+GivenRow given_wait(const Session& session, const MeasuredRow& row, const std::string& hardware,
+                    const Conditions& conditions) {
+    const bool first = row.phase == "served_first_token";
+    constexpr std::int64_t kEach = 10, kFewest = 100; // requests, as benchmarks send
+    ServingRequest request;
+    const std::int64_t clients = row.batch.value_or(1);
+    request.load.prompt_tokens = static_cast<double>(prompt_of(row));
+    request.load.output_tokens = static_cast<double>(answer_of(row));
+    request.load.count = std::max(kFewest, kEach * clients);
+    request.plan.concurrency = clients;
+    // Clients that hold a number in flight count the burst at their start; those that send at a rate have
+    // none, and neither have words of somebody who looked at a server at work.
+    if (!row.client.empty() && !row.at_rate)
+        request.plan.warm_up = 0;
+    if (row.devices > 1) // else the fewest that hold the model: it ran
+        request.parallelism = Parallelism{.tensor = static_cast<std::int64_t>(row.devices)};
+    request.find_capacity = false;
+    Server server(session, session.load(row.model), hardware, conditions, request);
+    const ServingResult run = server.run(0, false);
+    if (!run.ok)
+        no_estimate(row, run.reason);
+    const double seconds = first ? run.summary.time_to_first_s.mean : run.summary.time_per_token_s.mean;
+    return given_row(server.prices().machine(), first ? SpreadOf::first_token : SpreadOf::later_token,
+                     lanes_waited_for(first ? SpreadOf::first_token : SpreadOf::later_token),
+                     std::log(row.value / (kMeasuredMilli * seconds)));
+}
+
+GivenRow given_language_row(const Session& session, const MeasuredRow& row, const std::string& hardware,
+                            const Conditions& conditions) {
+    return row.phase.starts_with("served") ? given_wait(session, row, hardware, conditions)
+                                           : given_pass(session, row, hardware, conditions);
+}
+
+} // namespace
+
+void accept_language_rows() {
+    language_row_reader() = given_language_row;
+}
+
+} // namespace archsim

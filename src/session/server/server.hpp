@@ -1,0 +1,49 @@
+#pragma once
+// A device made ready to serve one model at one way to share it: what runs at different rates have in common.
+
+#include "archsim/core/export.hpp"
+#include "archsim/run/serve.hpp"
+#include "session/server/engine.hpp"
+
+namespace archsim {
+
+/// Never throws for a device: what fails becomes the results' reason.
+class ARCHSIM_API Server {
+  public:
+    Server(const Session& session, const Model& model, std::string_view device, const Conditions& conditions,
+           const ServingRequest& request);
+
+    /// Whether there are prices of steps and room for a sequence; the reason is that of `run`'s results.
+    bool ready() const { return engine_.prices != nullptr && result_.reason.empty(); }
+    /// The load at another rate; 0: all requests at the start.
+    ServingResult run(double rate_per_s, bool with_capacity);
+    /// That many requests in flight, a new one when one ends.
+    ServingResult run_in_flight(std::int64_t requests);
+    /// Sequences that an engine runs at once.
+    std::int64_t sequences() const { return engine_.plan.engine.all_sequences(); }
+    /// Adds the intervals of a run's waits to it.
+    void add_bounds(ServingResult& out);
+    /// Requests per second in the long run.
+    double capacity() { return run(0, true).capacity_per_s; }
+    /// From here on that many engines beside each other.
+    void use_engines(std::int64_t engines);
+    /// What is simulated, and the prices of its steps; of a server that is ready.
+    const ServingPlan& plan() const { return plan_; }
+    EnginePrices& prices() const { return *engine_.prices; }
+    /// What runs at any rate have in common: names, format, layout, room for caches; the reason of one that
+    /// is not ready.
+    const ServingResult& basis() const { return result_; }
+
+  private:
+    void describe_step(ServingResult& out) const;
+    void fill_plan(const Parallelism& way, const Device& device);
+    void note_conditions();
+
+    ServingRequest request_;
+    ServingEngine engine_;
+    ServingResult result_;
+    ServingPlan plan_;
+    double capacity_ = -1;
+};
+
+} // namespace archsim

@@ -1,0 +1,97 @@
+#include "session/server/servers.hpp"
+
+#include "archsim/core/finding.hpp"
+#include "hardware/json_document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+namespace {
+
+constexpr double kBytesPerGib = 1024.0 * 1024 * 1024;
+
+/// A number above 0 under `key`; 0 where there is none.
+double positive_at(const JsonValue& row, std::string_view key, const std::string& file) {
+    const JsonValue* value = row.find(key);
+    if (value == nullptr)
+        return 0;
+    if (!value->is_number() || !(value->number() > 0))
+        throw InputError(fmt::format("{}: {}: expected a number above 0, got {}", file, key, value->dump()));
+    return value->number();
+}
+
+/// The first row of the stack whose conditions hold; null where there is none.
+const JsonValue* row_for(const JsonValue& root, const Machine& machine, const std::string& file) {
+    const JsonValue* rows = root.find("servers");
+    if (rows == nullptr || !rows->is_array())
+        throw InputError(fmt::format("{}: no list of \"servers\"", file));
+    for (const JsonValue& row : rows->items()) {
+        const double least = positive_at(row, "memory_at_least_gib", file) * kBytesPerGib;
+        const std::string_view generation = row.text_at("not_generation");
+        if (row.text_at("runtime") == machine.runtime->id && machine.memory_capacity_bytes >= least &&
+            (generation.empty() || generation != machine.device->generation))
+            return &row;
+    }
+    return nullptr;
+}
+
+/// What the file has for the machine, read by `use`; an empty row where there is none.
+template <class Use>
+void with_row(const Machine& machine, const std::filesystem::path& file, Use&& use) {
+    std::vector<Finding> findings;
+    const auto document = parse_document(file.string(), findings);
+    if (!document)
+        throw InputError(findings.front());
+    const JsonValue none{};
+    const JsonValue* row = row_for(document->root, machine, file.string());
+    use(row != nullptr ? *row : none);
+}
+
+} // namespace
+
+ServerMemory server_memory(const Machine& machine, const std::filesystem::path& file) {
+    ServerMemory memory;
+    with_row(machine, file, [&](const JsonValue& row) {
+        memory.share = positive_at(row, "memory_share", file.string());
+        memory.every_logit = row.text_at("logits") == "every_token";
+        if (const double factor = positive_at(row, "nameplate_factor", file.string()); factor > 0)
+            memory.nameplate_factor = factor;
+    });
+    return memory;
+}
+
+ServingPlan with_server_defaults(ServingPlan plan, const Machine& machine,
+                                 const std::filesystem::path& file) {
+    const EngineLimits usual;
+    EngineLimits& engine = plan.engine;
+    with_row(machine, file, [&](const JsonValue& row) {
+        const auto whole = [&](const char* key, std::int64_t otherwise) {
+            const double value = positive_at(row, key, file.string());
+            return value > 0 ? static_cast<std::int64_t>(value) : otherwise;
+        };
+        if (engine.sequences == 0)
+            engine.sequences = whole("sequences", usual.sequences);
+        if (engine.step_tokens == 0)
+            engine.step_tokens = whole("step_tokens", usual.step_tokens);
+        if (row.text_at("limits") == "of_all_groups")
+            engine.groups = 1;
+        engine.prompts_apart = engine.prompts_apart || row.text_at("prompts") == "apart";
+        constexpr double kMilli = 1e-3;
+        constexpr double kMicro = 1e-6;
+        if (plan.request_s < 0)
+            plan.request_s = kMilli * positive_at(row, "request_ms", file.string());
+        if (plan.prompt_token_s < 0)
+            plan.prompt_token_s = kMicro * positive_at(row, "prompt_token_us", file.string());
+    });
+    constexpr double kAny = 1e9;
+    engine.sequences =
+        std::min(engine.sequences, static_cast<std::int64_t>(machine.param(Parameter::largest_batch, kAny)));
+    return plan;
+}
+
+} // namespace archsim

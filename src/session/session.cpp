@@ -1,0 +1,219 @@
+#include "archsim/run/session.hpp"
+
+#include "checkpoint/diffusion.hpp"
+#include "core/data_dir.hpp"
+#include "hardware/parameter_site.hpp"
+#include "machine/this_machine.hpp"
+#include "result/latency_spread.hpp"
+#include "session/find_catalogue.hpp"
+#include "session/graph_run.hpp"
+#include "session/load_graph.hpp"
+#include "session/load_pipeline.hpp"
+#include "session/prepared.hpp"
+#include "session/price_tables.hpp"
+#include "session/usual_precision.hpp"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace archsim {
+
+namespace {
+
+bool looks_like_path(std::string_view name) {
+    return name.find('/') != std::string_view::npos || name.ends_with(".onnx") ||
+           name.ends_with(".onnx.gz") || name.ends_with(".gguf") || name.ends_with(".json") ||
+           name.ends_with(".tflite") || name.ends_with(".task") || name.find(".tflite#") != name.npos ||
+           name.find(".task#") != name.npos;
+}
+
+/// "openai-community/gpt2": an owner and a name of his, as model hubs write them.
+bool looks_like_hub_name(std::string_view name) {
+    const std::size_t slash = name.find('/');
+    return slash != std::string_view::npos && slash > 0 && name.rfind('/') == slash && name[0] != '.' &&
+           name[0] != '~' && slash + 1 < name.size() && name.find_first_of(" \\#") == std::string_view::npos;
+}
+
+/// What nothing but a file ends with.
+bool has_model_ending(std::string_view name) {
+    return looks_like_path(name.substr(name.rfind('/') + 1));
+}
+
+// More than anything is served with: sums of what they count stay whole numbers, and searches over them
+// short.
+constexpr std::int64_t kMostItems = std::int64_t{1} << 20, kMostTokens = std::int64_t{1} << 22,
+                       kMostPositions = std::int64_t{1} << 24;
+
+void check(const char* what, std::int64_t given, std::int64_t least, std::int64_t most) {
+    if (given < least || given > most)
+        throw UsageError(fmt::format("{} of {}: give a number from {} to {}", what, given, least, most));
+}
+
+/// The part "PIPELINE#transformer"; nothing where no pipeline is called so, or it has no such part.
+std::optional<Model> part_named(const Session& session, std::string_view whole, std::string_view name) {
+    const CatalogueEntry* const entry = session.catalogue().find(whole);
+    if (!is_diffusion_pipeline(entry != nullptr ? entry->file : std::filesystem::path(whole)))
+        return std::nullopt;
+    const std::string_view wanted = name.substr(whole.size());
+    for (const Model& part : session.load(whole).parts)
+        if (part.name().ends_with(wanted))
+            return part;
+    return std::nullopt;
+}
+
+void check(const Workload& workload, const Conditions& conditions) {
+    if (workload.batch < 1)
+        throw UsageError(fmt::format("a batch of {}: give at least one item", workload.batch));
+    check("a batch", workload.batch, 1, kMostItems);
+    if (workload.prompt) {
+        check("a prompt", workload.prompt->tokens, 1, kMostTokens);
+        check("an answer", workload.prompt->generate, 0, kMostTokens);
+        check("a context", workload.prompt->context, 0, kMostPositions);
+    }
+    if (!(conditions.devices >= 0) || conditions.devices != std::floor(conditions.devices))
+        throw UsageError(fmt::format("{:g} devices: give a whole number", conditions.devices));
+    if (conditions.devices == 0 && !workload.prompt)
+        throw UsageError("as many devices as needed: only for a language model with a prompt");
+}
+
+} // namespace
+
+Session::Session(const SessionOptions& options)
+    : data_(options.data.empty() ? data_dir() : options.data), operators_(options.operators),
+      mappers_(options.mappers), budget_(options.budget) {
+    const auto database = data_ / "hardware_db";
+    hardware_ = std::make_unique<HardwareDatabase>(database, options.hardware_overlays, options.tuned);
+    name_this_machine();
+    catalogue_ = std::make_unique<Catalogue>(find_catalogue(data_));
+    prices_ = std::make_shared<const PriceTables>(database);
+    if (options.estimates) { // what is wrong with them is told once, not of every device
+        prices_->energy();
+        prices_->uncertainty();
+    }
+}
+
+const EnergyDatabase& Session::energy() const {
+    return prices_->energy();
+}
+
+std::shared_ptr<const std::vector<SpreadRow>> Session::spread_rows() const {
+    return std::make_shared<const std::vector<SpreadRow>>(read_latency_spread(data_));
+}
+
+Model Session::load(std::string_view name_or_path) const {
+    Model model;
+    model.prepared = std::make_shared<PreparedWorkloads>(operators_);
+    if (const CatalogueEntry* entry = catalogue_->find(name_or_path)) {
+        if (!entry->file.empty() && is_diffusion_pipeline(entry->file))
+            return load_pipeline(entry->file, *entry, operators_, budget_);
+        model.info = *entry;
+        for (const ModelPart& part : entry->parts)
+            model.parts.push_back(load(part.model));
+        if (!entry->file.empty()) {
+            static_cast<ImportedGraph&>(model) = load_file(entry->file, *entry, budget_);
+        }
+        return model;
+    }
+    const std::filesystem::path path(name_or_path);
+    std::error_code no_file; // a name too long for one
+    if (const std::filesystem::path own = in_cache(path); is_diffusion_pipeline(own)) {
+        CatalogueEntry info;
+        info.name = info.title = name_of_file(own);
+        info.file = own;
+        info.source = own.string();
+        return load_pipeline(own, std::move(info), operators_, budget_);
+    }
+    if (const std::size_t at = name_or_path.rfind('#'); at != std::string_view::npos && at > 0)
+        if (auto part = part_named(*this, name_or_path.substr(0, at), name_or_path))
+            return std::move(*part);
+    const bool hub_name = looks_like_hub_name(name_or_path) && !has_model_ending(name_or_path);
+    if ((looks_like_path(name_or_path) && !hub_name) || std::filesystem::exists(path, no_file)) {
+        static_cast<ImportedGraph&>(model) = load_file(path, budget_);
+        return model;
+    }
+    throw unknown_model(*catalogue_, name_or_path);
+}
+
+std::shared_ptr<const BoundModel> Session::bind(const ImportedGraph& model, std::int64_t batch,
+                                                const Bindings& bindings) const {
+    graph_of(model);
+    return bind_graph(model, batch, bindings, operators_ ? *operators_ : OperatorRegistry::standard());
+}
+
+Result Session::estimate(const Workload& workload, std::string_view device,
+                         const Conditions& conditions) const {
+    check(workload, conditions);
+    hardware_->device(device); // names that do not exist are errors, not results
+    if (!conditions.stack.empty())
+        hardware_->runtime(conditions.stack);
+    Conditions meant = settled(conditions, workload);
+    if (meant.format_of_device) {
+        meant.format_of_device = false;
+        try {
+            const bool strict = meant.precision.strict_fp32;
+            meant.precision = usual_on(*machine(device, meant));
+            meant.precision.strict_fp32 = strict;
+            meant.precision.weights = meant.weights.value_or(meant.precision.weights);
+        } catch (const InputError&) { // the estimate says what the device lacks
+        }
+    }
+    refuse_unknown_names(workload);
+    const std::shared_ptr<const Prepared> prepared = prepare(workload);
+    Result result = prepared->on(*this, device, meant);
+    result.workload = prepared->workload();
+    return result;
+}
+
+std::shared_ptr<const ModelFacts> Session::facts(const Workload& workload) const {
+    return prepare(workload)->facts();
+}
+
+namespace {
+
+/// An event costs what it does on the device as it is stated, at that device's own voltage; what the units
+/// that are awake draw follows the design.
+void keep_event_prices(const EnergyTable& stated, EnergyTable& table) {
+    table.mac = stated.mac;
+    table.event = stated.event;
+    table.operation = stated.operation;
+}
+
+} // namespace
+
+std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
+                                                const Conditions& conditions) const {
+    DeviceChoice choice = hardware_->device(hardware);
+    std::shared_ptr<const Runtime> runtime = hardware_->runtime_for(*choice.device, conditions.stack);
+    if (conditions.overrides) {
+        Device device = *choice.device;
+        Runtime stack = *runtime;
+        apply(*conditions.overrides, device, stack);
+        choice.device = std::make_shared<const Device>(std::move(device));
+        runtime = std::make_shared<const Runtime>(std::move(stack));
+    }
+    const std::shared_ptr<const Device> stated = choice.device;
+    if (conditions.structure != DeviceChanges{})
+        choice.device = changed(*choice.device, conditions.structure);
+    MachineOptions machine_options;
+    machine_options.scenario = conditions.scenario;
+    machine_options.scope = conditions.scope;
+    machine_options.devices = std::max(1.0, conditions.devices);
+    if (stated == choice.device && !conditions.overrides) {
+        machine_options.energy = prices_->of(stated);
+    } else {
+        auto prices = std::make_shared<EnergyTable>(energy().resolve(*choice.device));
+        if (stated != choice.device)
+            keep_event_prices(energy().resolve(*stated), *prices);
+        machine_options.energy = std::move(prices);
+    }
+    machine_options.uncertainty = prices_->uncertainty();
+    if (!choice.device->dram && !choice.device->host.empty())
+        machine_options.host = hardware_->device(choice.device->host).device;
+    if (const auto own = mappers_.find(choice.device->family); own != mappers_.end())
+        machine_options.mapper = own->second;
+    Machine machine = make_machine(choice.device, choice.power_mode, std::move(runtime), machine_options);
+    apply(conditions.changes, machine);
+    return std::make_shared<const Machine>(std::move(machine));
+}
+
+} // namespace archsim

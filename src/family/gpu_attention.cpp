@@ -30,8 +30,8 @@ struct Sizes : AttentionShape {
     double keys = 1; ///< that one query sees on average: causal, windowed or all
 
     /// Keys of a query's row where products of their own compute it: up to the last key that any query of the
-    /// same pass sees, since a matrix product does not know the mask. Worked: 8192 causal queries in passes of
-    /// 512 see 4096 keys each and are given 4096 + 512 / 2.
+    /// same pass sees, since a matrix product does not know the mask. Worked: 8192 causal queries in passes
+    /// of 512 see 4096 keys each and are given 4096 + 512 / 2.
     double row(double pass) const {
         return keys < kv_length ? std::min(kv_length, keys + std::min(pass, query_length) / 2) : keys;
     }
@@ -217,7 +217,8 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
     } else {
         const double scores = heads * a.query_length * row;
         const double between = score_kernels(view, work, scores);
-        // Written by the first product and read by the last, unless the stack says what passes through memory.
+        // Written by the first product and read by the last, unless the stack says what passes through
+        // memory.
         const double bytes = view.param(Parameter::score_bytes, (kKernelPasses * between + 2) * element);
         traffic.activations += bytes * scores;
         traffic.on_chip = loaded + kKernelPasses * between * scores * element;

@@ -76,6 +76,37 @@ void check(const Workload& workload, const Conditions& conditions) {
         throw UsageError("as many devices as needed: only for a language model with a prompt");
 }
 
+/// The conditions in the format in which the network takes the least time, of those that are deployed on the
+/// device: a run of each, totals only.
+Conditions in_fastest_format(const Session& session, const Prepared& prepared, std::string_view device,
+                             Conditions meant) {
+    meant.format_of_device = false;
+    std::vector<PrecisionConfig> deployed;
+    try {
+        deployed = deployed_on(*session.machine(device, meant));
+    } catch (const InputError&) { // the estimate says what the device lacks
+    }
+    const auto with = [&](const PrecisionConfig& format) {
+        Conditions conditions = meant;
+        conditions.precision = format;
+        conditions.precision.strict_fp32 = meant.precision.strict_fp32;
+        conditions.precision.weights = meant.weights.value_or(format.weights);
+        return conditions;
+    };
+    const PrecisionConfig* fastest = deployed.empty() ? nullptr : &deployed.front();
+    double most = 0;
+    for (const PrecisionConfig& format : deployed.size() > 1 ? deployed : std::vector<PrecisionConfig>{}) {
+        Conditions trial = with(format);
+        trial.keep_subgraphs = false;
+        const Result result = prepared.on(session, device, trial);
+        if (const double rate = result.ok() ? result.estimate.throughput_per_s : 0; rate > most) {
+            most = rate;
+            fastest = &format;
+        }
+    }
+    return fastest != nullptr ? with(*fastest) : meant;
+}
+
 } // namespace
 
 Session::Session(const SessionOptions& options)
@@ -147,18 +178,10 @@ Result Session::estimate(const Workload& workload, std::string_view device,
     if (!conditions.stack.empty())
         hardware_->runtime(conditions.stack);
     Conditions meant = settled(conditions, workload);
-    if (meant.format_of_device) {
-        meant.format_of_device = false;
-        try {
-            const bool strict = meant.precision.strict_fp32;
-            meant.precision = usual_on(*machine(device, meant));
-            meant.precision.strict_fp32 = strict;
-            meant.precision.weights = meant.weights.value_or(meant.precision.weights);
-        } catch (const InputError&) { // the estimate says what the device lacks
-        }
-    }
     refuse_unknown_names(workload);
     const std::shared_ptr<const Prepared> prepared = prepare(workload);
+    if (meant.format_of_device)
+        meant = in_fastest_format(*this, *prepared, device, std::move(meant));
     Result result = prepared->on(*this, device, meant);
     result.workload = prepared->workload();
     return result;

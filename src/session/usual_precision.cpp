@@ -119,10 +119,9 @@ PrecisionConfig usual_precision(const Workload& workload, bool strict_fp32) {
     return config;
 }
 
-PrecisionConfig usual_on(const Machine& machine) {
+std::vector<PrecisionConfig> deployed_on(const Machine& machine) {
     constexpr std::array kDeployed = {Precision::fp32, Precision::fp16, Precision::bf16, Precision::int8};
-    PrecisionConfig usual = PrecisionConfig::uniform(Precision::fp32);
-    double fastest = 0;
+    std::vector<PrecisionConfig> deployed;
     for (const Precision p : kDeployed) {
         const PrecisionConfig asked = PrecisionConfig::uniform(p);
         const auto& unusual = machine.runtime->unusual;
@@ -131,15 +130,10 @@ PrecisionConfig usual_on(const Machine& machine) {
         const ExecutedPrecision runs = resolve_precision(*machine.device, *machine.runtime, asked);
         const Precision multiplied = runs.config.compute;
         const bool as_asked = multiplied == p || (p == Precision::fp32 && multiplied == Precision::tf32);
-        if (!runs.supported || !as_asked)
-            continue;
-        const double rate = std::max(machine.matrix_ops(multiplied), machine.vector_ops(multiplied));
-        if (rate > fastest) {
-            fastest = rate;
-            usual = asked;
-        }
+        if (runs.supported && as_asked)
+            deployed.push_back(asked);
     }
-    return usual;
+    return deployed;
 }
 
 Conditions settled(Conditions conditions, const Workload& workload) {

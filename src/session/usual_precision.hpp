@@ -7,6 +7,7 @@
 #include "archsim/run/workload.hpp"
 
 #include <optional>
+#include <vector>
 
 namespace archsim {
 
@@ -26,10 +27,11 @@ ARCHSIM_API std::optional<PrecisionConfig> quantised_products(const Graph& graph
 /// `strict_fp32` asks for fp32.
 ARCHSIM_API PrecisionConfig usual_precision(const Workload& workload, bool strict_fp32 = false);
 
-/// The format that a device is usually deployed in: the one that it multiplies fastest under its stack, of
-/// fp32, fp16, bf16 and int8; of equally fast ones the first of these. Worked: an H100 under TensorRT int8
-/// (1979 against 989 TFLOPS), a TPU v4 bf16 (275 in both), a V100 fp16, which has no int8 units.
-ARCHSIM_API PrecisionConfig usual_on(const Machine& machine);
+/// The formats in which networks are deployed on a device under its stack, of fp32, fp16, bf16 and int8:
+/// those that it multiplies as asked and that the stack does not call unusual. Which of them is usual for a
+/// network is what Session::estimate finds fastest. Worked: a V100 under TensorRT fp32 and fp16, since it has
+/// no int8 units.
+ARCHSIM_API std::vector<PrecisionConfig> deployed_on(const Machine& machine);
 
 /// The conditions with the formats that are meant, storage of weights among them. That of a device stays
 /// open.

@@ -12,6 +12,7 @@
 #include "session/prepared.hpp"
 #include "session/price_tables.hpp"
 #include "session/usual_precision.hpp"
+#include "session/usual_question.hpp"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -171,8 +172,8 @@ std::shared_ptr<const BoundModel> Session::bind(const ImportedGraph& model, std:
     return bind_graph(model, batch, bindings, operators_ ? *operators_ : OperatorRegistry::standard());
 }
 
-Result Session::estimate(const Workload& workload, std::string_view device,
-                         const Conditions& conditions) const {
+Result Session::estimate(const Workload& asked, std::string_view device, const Conditions& conditions) const {
+    const Workload workload = usual_question(asked);
     check(workload, conditions);
     hardware_->device(device); // names that do not exist are errors, not results
     if (!conditions.stack.empty())

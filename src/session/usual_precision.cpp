@@ -139,9 +139,9 @@ std::vector<PrecisionConfig> deployed_on(const Machine& machine) {
 Conditions settled(Conditions conditions, const Workload& workload) {
     if (!conditions.precision.named()) {
         const auto& own = workload.model.info.format;
-        if (workload.prompt || workload.model.info.products || (own && own->compute != Precision::fp32) ||
-            conditions.precision.strict_fp32)
-            conditions.format_of_device = false;
+        conditions.format_of_device = !workload.prompt && !workload.model.info.products &&
+                                      !(own && own->compute != Precision::fp32) &&
+                                      !conditions.precision.strict_fp32;
         conditions.precision = usual_precision(workload, conditions.precision.strict_fp32);
     }
     conditions.precision.weights = conditions.weights.value_or(conditions.precision.weights);

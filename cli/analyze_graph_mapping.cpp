@@ -86,6 +86,7 @@ int main(int argc, char** argv) {
         const Session session = question.open();
         auto [asked, conditions] = question.question();
         asked.model = session.load(name);
+        asked.single_pass = !asked.prompt;
         if (!asked.prompt)
             graph_of(asked.model); // a mapping shows one graph; of an answer one of its passes
         const Result result = session.estimate(asked, hardware, conditions);

@@ -15,8 +15,10 @@ bool claims(const MeasuredAs& rule, const MeasuredRow& row) {
     if (rule.stack != row.runtime)
         return false;
     const int year = last_year(row.source_date);
+    const bool noted =
+        row.variant.empty() && !rule.noted.empty() && row.note.find(rule.noted) != std::string::npos;
     return (rule.until == 0 || (year > 0 && year <= rule.until)) &&
-           (rule.variant.empty() || row.variant == rule.variant);
+           (rule.variant.empty() || row.variant == rule.variant || noted);
 }
 
 /// A claim on the variant says more than one on the year; an earlier year says more than a later one.

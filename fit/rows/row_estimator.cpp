@@ -148,6 +148,7 @@ struct RowEstimator::State {
         if (workload.whole) {
             Workload asked{.model = loaded(workload.entry->name), .batch = row.batch.value_or(1)};
             asked.sizes.dims = workload.dims;
+            asked.single_pass = true;
             return session.estimate(asked, hardware_name(row), conditions);
         }
         if (row.batch || row.scope != "offline")

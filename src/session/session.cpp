@@ -10,6 +10,7 @@
 #include "session/prepared.hpp"
 #include "session/price_tables.hpp"
 #include "session/usual_precision.hpp"
+#include "session/usual_question.hpp"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -147,22 +148,25 @@ std::shared_ptr<const BoundModel> Session::bind(const ImportedGraph& model, std:
     return bind_graph(model, batch, bindings, operators_ ? *operators_ : OperatorRegistry::standard());
 }
 
-Result Session::estimate(const Workload& workload, std::string_view device,
-                         const Conditions& conditions) const {
+Result Session::estimate(const Workload& asked, std::string_view device, const Conditions& conditions) const {
+    const Workload workload = usual_question(asked);
     check(workload, conditions);
     hardware_->device(device); // names that do not exist are errors, not results
     if (!conditions.stack.empty())
         hardware_->runtime(conditions.stack);
     Conditions meant = settled(conditions, workload);
+    refuse_unknown_names(workload);
+    const std::shared_ptr<const Prepared> prepared = prepare(workload);
     if (meant.format_of_device) {
         try {
-            meant = in_format_of(*machine(device, meant), meant);
+            meant = in_fastest_format(*machine(device, meant), meant, [&](const Conditions& trial) {
+                const Result result = prepared->on(*this, device, trial);
+                return result.ok() ? result.estimate.throughput_per_s : 0;
+            });
         } catch (const InputError&) { // the estimate says what the device lacks
             meant.format_of_device = false;
         }
     }
-    refuse_unknown_names(workload);
-    const std::shared_ptr<const Prepared> prepared = prepare(workload);
     Result result = prepared->on(*this, device, meant);
     result.workload = prepared->workload();
     return result;

@@ -2,6 +2,7 @@
 
 #include "result/ties.hpp"
 #include "session/usual_precision.hpp"
+#include "session/usual_question.hpp"
 
 #include "answers/architectures/runs.hpp"
 #include "session/other_conditions.hpp"
@@ -103,6 +104,7 @@ ArchitectureComparison compare_architectures(const Session& session, CompareArch
     if (!request.architecture.empty())
         c.detailed.push_back(find_architecture(choices, request.architecture, "--architecture"));
     request.workload.model = session.load(request.model);
+    request.workload = usual_question(std::move(request.workload));
     const Conditions asked = request.conditions;
     request.conditions = settled(std::move(request.conditions), request.workload);
     c.model = session.facts(request.workload);

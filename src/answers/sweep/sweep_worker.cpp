@@ -175,6 +175,7 @@ void SweepWorker::find_alike_formats(const SweepPoint& point, const Place& place
     alike_.resize(formats_.size());
     comes_again_.assign(formats_.size(), false);
     executed_.resize(formats_.size());
+    meant_.assign(formats_.begin(), formats_.end());
     if (place.stated && !formats_open_)
         formats_open_ = leaves_formats_open(bound(point)->graph());
     for (std::size_t p = 0; p < formats_.size(); ++p) {
@@ -182,8 +183,11 @@ void SweepWorker::find_alike_formats(const SweepPoint& point, const Place& place
         if (!place.stated)
             continue;
         const Machine& machine = *place.stated;
-        executed_[p] = resolve_precision(*machine.device, *machine.runtime,
-                                         in_format_of(machine, formats_[p]).precision);
+        meant_[p] = in_fastest_format(machine, formats_[p], [&](const Conditions& trial) {
+            const Result result = run_graph_on(bound(point), request_.hardware[point.hardware], place.stated, trial);
+            return result.ok() ? result.estimate.throughput_per_s : 0;
+        });
+        executed_[p] = resolve_precision(*machine.device, *machine.runtime, meant_[p].precision);
         for (std::size_t before = 0; before < p && alike_[p] == p; ++before)
             if (executed_[before].supported && executed_[p].supported &&
                 (executed_[before].config == executed_[p].config ||
@@ -230,7 +234,7 @@ void SweepWorker::fill(const SweepPoint& point, SweepRow& row) {
 PreparedRun& SweepWorker::run(const SweepPoint& point, Place& place) {
     auto& run = place.runs[point.precision * request_.batches.size() + point.batch];
     if (!run) {
-        Conditions conditions = in_format_of(*place.stated, formats_[point.precision]);
+        Conditions conditions = meant_[point.precision];
         conditions.keep_subgraphs = false;
         run = std::make_unique<PreparedRun>(
             prepare_run(bound(point), request_.hardware[point.hardware], place.machine, conditions));

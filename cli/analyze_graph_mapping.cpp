@@ -50,8 +50,9 @@ int main(int argc, char** argv) {
             .within(0, 1 << 20)
             .show_default();
         flags
-            .add_option("--subgraph", view.subgraph,
-                        "instead: the subgraphs of that name, or with it in their name: loop order, tile, levels")
+            .add_option(
+                "--subgraph", view.subgraph,
+                "instead: the subgraphs of that name, or with it in their name: loop order, tile, levels")
             .value_named("NAME");
         flags.add_flag("--show-roofline", view.roofline,
                        "intensity and rate of every subgraph under the roofs");

@@ -66,7 +66,8 @@ TensorId add_attention(GraphMaker& g, const std::string& path, std::size_t layer
         const std::int64_t width = m.index_heads * m.index_size;
         const std::string ix = path + "/indexer";
         add_index(g, ix, layer, m, x,
-                  {g.linear(ix + "/q_proj", x, d, width, false), g.linear(ix + "/k_proj", x, d, m.index_size, false)});
+                  {g.linear(ix + "/q_proj", x, d, width, false),
+                   g.linear(ix + "/k_proj", x, d, m.index_size, false)});
         attributes.emplace_back("keeps", m.index_keeps);
     }
     if (m.sinks) {
@@ -112,10 +113,10 @@ TensorId add_expanded_attention(GraphMaker& g, const std::string& path, std::siz
         inputs.push_back(
             g.past(std::string("past_key_values.#.") + kind, layer, {"batch", m.heads, past, width}));
     const std::string out = "/" + path + "/GroupQueryAttention";
-    const auto results = g.nodes("GroupQueryAttention", path, std::move(inputs),
-                                 {out + "_output_0", g.numbered("present.#.key", layer),
-                                  g.numbered("present.#.value", layer)},
-                                 {{"num_heads", m.heads}, {"kv_num_heads", m.heads}}, kMicrosoft);
+    const auto results =
+        g.nodes("GroupQueryAttention", path, std::move(inputs),
+                {out + "_output_0", g.numbered("present.#.key", layer), g.numbered("present.#.value", layer)},
+                {{"num_heads", m.heads}, {"kv_num_heads", m.heads}}, kMicrosoft);
     for (std::size_t i = 1; i < results.size(); ++i)
         g.present(results[i], {"batch", m.heads, past + " + sequence", kinds[i - 1].second});
     return g.linear(path + "/o_proj", results.front(), m.heads * m.value_size, g.hidden(), m.output_bias);
@@ -130,8 +131,8 @@ TensorId add_index(GraphMaker& g, const std::string& path, std::size_t layer, co
     const auto positions = [&](const std::string& all) {
         return in.ratio > 1 ? "floor((" + all + ") / " + std::to_string(in.ratio) + ")" : all;
     };
-    const TensorId cached = g.past("past_key_values.#.index", layer,
-                                   {"batch", 1, positions("past_sequence"), m.index_size});
+    const TensorId cached =
+        g.past("past_key_values.#.index", layer, {"batch", 1, positions("past_sequence"), m.index_size});
     const auto chosen =
         g.nodes("SparseIndex", path, {in.queries, key, weights, cached},
                 {"/" + path + "/chosen", g.numbered("present.#.index", layer)},
@@ -193,8 +194,8 @@ TensorId add_latent_attention(GraphMaker& g, const std::string& path, std::size_
     if (m.expanded)
         return add_expanded_attention(g, path, layer, m, q, latent, rotary);
     kv = g.node("Concat", path, {latent, rotary}, {{"axis", std::int64_t{-1}}});
-    const TensorId past = g.past("past_key_values.#.latent", layer,
-                                 {"batch", 1, "past_sequence", m.kv_rank + m.rotary_size});
+    const TensorId past =
+        g.past("past_key_values.#.latent", layer, {"batch", 1, "past_sequence", m.kv_rank + m.rotary_size});
     const Attributes sizes{{"num_heads", m.heads},       {"kv_rank", m.kv_rank},
                            {"plain_size", m.plain_size}, {"rotary_size", m.rotary_size},
                            {"value_size", m.value_size}, {"keeps", m.index_keeps}};
@@ -209,16 +210,16 @@ TensorId add_latent_attention(GraphMaker& g, const std::string& path, std::size_
         // The lightning indexer scores every cached position with a few narrow heads.
         const std::string ix = path + "/indexer";
         const std::int64_t width = m.index_heads * m.index_size;
-        g.set_chosen(add_index(g, ix, layer, m, x,
-                               {g.linear(ix + "/wq_b", compressed_query, m.query_rank > 0 ? m.query_rank : d,
-                                         width, false),
-                                g.linear(ix + "/wk", x, d, m.index_size, false)}));
+        g.set_chosen(add_index(
+            g, ix, layer, m, x,
+            {g.linear(ix + "/wq_b", compressed_query, m.query_rank > 0 ? m.query_rank : d, width, false),
+             g.linear(ix + "/wk", x, d, m.index_size, false)}));
     }
     if (m.index_keeps > 0 && g.chosen() != kNoTensor)
         inputs.push_back(g.chosen());
-    const auto attended = g.nodes("LatentAttention", path, std::move(inputs),
-                                  {"/" + path + "/LatentAttention_output_0", g.numbered("present.#.latent", layer)},
-                                  sizes, kOwnDomain);
+    const auto attended = g.nodes(
+        "LatentAttention", path, std::move(inputs),
+        {"/" + path + "/LatentAttention_output_0", g.numbered("present.#.latent", layer)}, sizes, kOwnDomain);
     g.present(attended[1], {"batch", 1, "past_sequence + sequence", m.kv_rank + m.rotary_size});
     const TensorId y =
         g.node("LatentValues", path + "/v_b_proj",

@@ -1,6 +1,6 @@
-// Compressed attention (DeepSeek-V4, sections 2.3.1 and 2.3.2; transformers, models/deepseek_v4): queries through
-// a narrow width, one vector per position that is key and value of all heads, a window of them, and vectors
-// that stand for several positions each.
+// Compressed attention (DeepSeek-V4, sections 2.3.1 and 2.3.2; transformers, models/deepseek_v4): queries
+// through a narrow width, one vector per position that is key and value of all heads, a window of them, and
+// vectors that stand for several positions each.
 
 #include "checkpoint/graph_maker.hpp"
 
@@ -10,7 +10,8 @@ namespace {
 
 /// One vector of `size` for every `ratio` positions. Where an index chooses among them, neighbouring groups
 /// overlap, for which every position gives two.
-TensorId compress(GraphMaker& g, const std::string& path, const TokenMixer& m, TensorId x, std::int64_t size) {
+TensorId compress(GraphMaker& g, const std::string& path, const TokenMixer& m, TensorId x,
+                  std::int64_t size) {
     const std::int64_t width = (m.index_heads > 0 ? 2 : 1) * size;
     const TensorId vectors = g.linear(path + "/kv_proj", x, g.hidden(), width, false),
                    scores = g.linear(path + "/gate_proj", x, g.hidden(), width, false);
@@ -24,8 +25,8 @@ TensorId compress(GraphMaker& g, const std::string& path, const TokenMixer& m, T
 TensorId add_compressed_attention(GraphMaker& g, const std::string& path, std::size_t layer,
                                   const TokenMixer& m, TensorId x) {
     const std::int64_t d = g.hidden(), width = m.heads * m.head_size;
-    const TensorId narrow = g.rms_norm(path + "/q_a_norm", g.linear(path + "/q_a_proj", x, d, m.query_rank, false),
-                                       m.query_rank),
+    const TensorId narrow = g.rms_norm(path + "/q_a_norm",
+                                       g.linear(path + "/q_a_proj", x, d, m.query_rank, false), m.query_rank),
                    q = g.linear(path + "/q_b_proj", narrow, m.query_rank, width, false);
     TensorId vectors =
         g.rms_norm(path + "/kv_norm", g.linear(path + "/kv_proj", x, d, m.head_size, false), m.head_size);
@@ -48,9 +49,10 @@ TensorId add_compressed_attention(GraphMaker& g, const std::string& path, std::s
         outputs.push_back(g.numbered("present.#.compressed", layer));
         if (m.index_heads > 0) {
             const std::string ix = own + "/indexer";
-            chosen = add_index(g, ix, layer, m, x,
-                               {g.linear(ix + "/q_b_proj", narrow, m.query_rank, m.index_heads * m.index_size, false),
-                                compress(g, ix, m, x, m.index_size), m.ratio});
+            chosen = add_index(
+                g, ix, layer, m, x,
+                {g.linear(ix + "/q_b_proj", narrow, m.query_rank, m.index_heads * m.index_size, false),
+                 compress(g, ix, m, x, m.index_size), m.ratio});
         }
     }
     inputs.resize(5, kNoTensor);

@@ -20,8 +20,8 @@ using nlohmann::json;
 void fill_in(json& object) {
     const auto type = object.find("model_type");
     const json& defaults = model_types().at("defaults");
-    const auto row = type != object.end() && type->is_string() ? defaults.find(type->get<std::string>())
-                                                                : defaults.end();
+    const auto row =
+        type != object.end() && type->is_string() ? defaults.find(type->get<std::string>()) : defaults.end();
     if (row == defaults.end())
         return;
     for (const auto& [key, value] : row->items())

@@ -150,7 +150,8 @@ bool names_part_of(const json& names, std::string_view text) {
 
 std::string first_class(const json& document) {
     const auto classes = document.find("architectures");
-    return classes != document.end() && classes->is_array() && !classes->empty() && classes->front().is_string()
+    return classes != document.end() && classes->is_array() && !classes->empty() &&
+                   classes->front().is_string()
                ? classes->front().get<std::string>()
                : "";
 }
@@ -167,7 +168,8 @@ void refuse_drafters(const json& document, const std::string& type, const std::s
            fmt::format("{} drafts tokens for another model, whose hidden states it reads; alone it generates "
                        "nothing",
                        name.empty() ? "this network" : name),
-           "give that model to serve_model, with the number of tokens that this one proposes as --drafted and how "
+           "give that model to serve_model, with the number of tokens that this one proposes as --drafted "
+           "and how "
            "often they are right as --accepted");
 }
 

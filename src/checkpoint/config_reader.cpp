@@ -150,8 +150,9 @@ void read_head(Fields& f, Fields& top, Decoder& d) {
     finding.severity = Severity::note;
     finding.file = f.file();
     finding.where = "architectures";
-    finding.message = fmt::format("{} generates no text: it reads its input in one pass, keeps no cache and {}",
-                                  d.facts.architecture, what);
+    finding.message =
+        fmt::format("{} generates no text: it reads its input in one pass, keeps no cache and {}",
+                    d.facts.architecture, what);
     finding.hint = "set the length of the input with --dim sequence=512";
     d.findings.push_back(std::move(finding));
 }

@@ -14,16 +14,16 @@ namespace archsim::checkpoint {
 
 enum class MixerKind : std::uint8_t {
     none,
-    attention,   ///< queries share keys and values in groups
-    latent,      ///< multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1)
-    gated_delta, ///< linear attention with a gated delta rule (Yang et al., arXiv:2412.06464)
-    mamba,       ///< Mamba-2 (Dao and Gu, arXiv:2405.21060)
-    selective,   ///< Mamba, a state per channel (Gu and Dao, arXiv:2312.00752)
-    lightning,   ///< linear attention with a fixed decay per head (MiniMax-01, arXiv:2501.08313)
-    convolution, ///< gated short convolution (LFM2)
+    attention,    ///< queries share keys and values in groups
+    latent,       ///< multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1)
+    gated_delta,  ///< linear attention with a gated delta rule (Yang et al., arXiv:2412.06464)
+    mamba,        ///< Mamba-2 (Dao and Gu, arXiv:2405.21060)
+    selective,    ///< Mamba, a state per channel (Gu and Dao, arXiv:2312.00752)
+    lightning,    ///< linear attention with a fixed decay per head (MiniMax-01, arXiv:2501.08313)
+    convolution,  ///< gated short convolution (LFM2)
     gated_linear, ///< a gated recurrence of every channel (RG-LRU, arXiv:2402.19427, section 2.4)
     compressed,   ///< a window, and one vector for every few positions before it (DeepSeek-V4)
-    linear,      ///< one matrix instead of attention
+    linear,       ///< one matrix instead of attention
 };
 
 /// What a layer sees of the positions before it.
@@ -79,11 +79,11 @@ struct FeedForward {
     std::int64_t experts = 0, active = 0, expert_inner = 0;
     std::int64_t shared_inner = 0; ///< experts that every token takes, side by side
     bool shared_gate = false, expert_bias = false, router_bias = false;
-    bool float_router = false; ///< the router multiplies in fp32, whatever the others take
-    bool linear = false;       ///< one matrix instead of an MLP
+    bool float_router = false;     ///< the router multiplies in fp32, whatever the others take
+    bool linear = false;           ///< one matrix instead of an MLP
     std::int64_t idle_experts = 0; ///< that the router may choose and that compute nothing
     bool sub_norm = false;         ///< the inner activations are normalised in front of the last matrix
-    std::int64_t latent = 0;   ///< width that experts work in, between two projections; 0: the hidden size
+    std::int64_t latent = 0; ///< width that experts work in, between two projections; 0: the hidden size
 };
 
 struct DecoderLayer {
@@ -119,10 +119,11 @@ struct Decoder {
     CheckpointFacts facts;
     std::vector<DecoderLayer> layers;
     bool tied = false;
-    bool head = true; ///< false: the last hidden states are the result (an encoder of prompts)
+    bool head = true;        ///< false: the last hidden states are the result (an encoder of prompts)
     bool generates = true;   ///< false: one pass over its input, which keeps no cache
     std::int64_t scores = 0; ///< numbers that a head of its own gives for the last token; 0: it has none
-    std::int64_t passes = 1; ///< times that the layers run one after the other, each time with caches of their own
+    std::int64_t passes =
+        1; ///< times that the layers run one after the other, each time with caches of their own
     bool head_bias = false;
     bool layer_norm = false;           ///< norms of the residual stream take the mean off and add a bias
     bool table_norm = false;           ///< and one follows the embedding

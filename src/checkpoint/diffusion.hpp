@@ -19,8 +19,8 @@ struct DiffusionPart {
     std::string name;         ///< as the pipeline calls it ("text_encoder_2", "transformer", "vae")
     std::string architecture; ///< its class ("FluxTransformer2DModel")
     Graph graph;              ///< of one execution; `findings` hold what the reader did not understand
-    /// Sizes, or arithmetic over them, whose product is how often it runs for one batch: "steps" of a denoiser,
-    /// "guidance" of a text encoder that reads the negative prompt too. Empty: once.
+    /// Sizes, or arithmetic over them, whose product is how often it runs for one batch: "steps" of a
+    /// denoiser, "guidance" of a text encoder that reads the negative prompt too. Empty: once.
     std::vector<std::string> times;
     bool divides = false; ///< several devices may divide its tokens among them (sequence parallelism)
     double share = 1;     ///< of those executions, where parts share them

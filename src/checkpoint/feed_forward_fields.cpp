@@ -113,10 +113,9 @@ std::vector<bool> read_expert_layers(Fields& f, std::size_t layers) {
     std::vector<bool> sparse(layers, true);
     const auto first = static_cast<std::size_t>(
         f.count({"first_k_dense_replace", "num_dense_layers", "moe_layer_start_index"}, 0));
-    const std::int64_t step = f.count(
-        {"decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_interval", "moe_every_n_layers",
-         "moe_layer_frequency"}, 1,
-        0);
+    const std::int64_t step = f.count({"decoder_sparse_step", "interleave_moe_layer_step",
+                                       "moe_layer_interval", "moe_every_n_layers", "moe_layer_frequency"},
+                                      1, 0);
     const auto period = static_cast<std::size_t>(f.count({"expert_layer_period"}, 1, 1)),
                offset = static_cast<std::size_t>(f.count({"expert_layer_offset"}, 0));
     const auto frequency = f.find({"moe_layer_freq"});

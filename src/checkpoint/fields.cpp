@@ -107,7 +107,8 @@ void Fields::refuse(const std::string& key, const std::string& why) const {
     finding.file = file_;
     finding.where = prefix_ + key;
     finding.message = why;
-    finding.hint = "where the file is as published, the model's GGUF file or ONNX export says the same by tensors";
+    finding.hint =
+        "where the file is as published, the model's GGUF file or ONNX export says the same by tensors";
     throw InputError(finding);
 }
 
@@ -218,11 +219,13 @@ void Fields::report_unread(std::vector<Finding>& findings, Severity severity) co
     finding.severity = severity;
     finding.file = file_;
     finding.where = first;
-    finding.message = fmt::format("{}{}: not known, and may change weights, cache or work; the model is counted "
-                                  "without {}",
-                                  named, count > kNamed ? fmt::format(" and {} more fields", count - kNamed) : "",
-                                  count > 1 ? "them" : "it");
-    finding.hint = "hold the parameters against the published count, or give the model's GGUF file or ONNX export";
+    finding.message =
+        fmt::format("{}{}: not known, and may change weights, cache or work; the model is counted "
+                    "without {}",
+                    named, count > kNamed ? fmt::format(" and {} more fields", count - kNamed) : "",
+                    count > 1 ? "them" : "it");
+    finding.hint =
+        "hold the parameters against the published count, or give the model's GGUF file or ONNX export";
     findings.insert(severity == Severity::error ? findings.begin() : findings.end(), std::move(finding));
 }
 

@@ -47,8 +47,8 @@ class Fields {
     /// Marks as read without looking.
     void skip(Names names);
 
-    /// A finding that names the fields that were not read and could change a size. An error withholds whatever
-    /// rests on the model, and stands first.
+    /// A finding that names the fields that were not read and could change a size. An error withholds
+    /// whatever rests on the model, and stands first.
     void report_unread(std::vector<Finding>& findings, Severity severity = Severity::error) const;
     [[noreturn]] void refuse(const std::string& key, const std::string& why) const;
     const std::string& file() const { return file_; }

@@ -206,9 +206,10 @@ class GgufReader {
             finding.severity = Severity::warning;
             finding.file = f_.file();
             finding.where = "per_layer_token_embd.weight";
-            finding.message = fmt::format("a table of {} rows of {} for groups of tokens: in memory, its look-ups "
-                                          "are not priced",
-                                          table->shape[1], table->shape[0]);
+            finding.message =
+                fmt::format("a table of {} rows of {} for groups of tokens: in memory, its look-ups "
+                            "are not priced",
+                            table->shape[1], table->shape[0]);
             d_.findings.push_back(std::move(finding));
         } else if (table && table->shape.size() == 2) {
             d_.layer_inputs.vocabulary = table->shape[1];

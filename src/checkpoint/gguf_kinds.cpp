@@ -22,13 +22,14 @@ constexpr const char* kGiveBase =
 enum class Kind { projector, diffusion, diffusion_text, encoder, encoder_decoder, recurrent, speech };
 
 /// A kind by its name in hardware_db/model_types.json.
-constexpr std::array<std::pair<std::string_view, Kind>, 7> kGgufKinds{{{"projector", Kind::projector},
-                                                                   {"diffusion", Kind::diffusion},
-                                                                   {"diffusion_text", Kind::diffusion_text},
-                                                                   {"encoder", Kind::encoder},
-                                                                   {"encoder_decoder", Kind::encoder_decoder},
-                                                                   {"recurrent", Kind::recurrent},
-                                                                   {"speech", Kind::speech}}};
+constexpr std::array<std::pair<std::string_view, Kind>, 7> kGgufKinds{
+    {{"projector", Kind::projector},
+     {"diffusion", Kind::diffusion},
+     {"diffusion_text", Kind::diffusion_text},
+     {"encoder", Kind::encoder},
+     {"encoder_decoder", Kind::encoder_decoder},
+     {"recurrent", Kind::recurrent},
+     {"speech", Kind::speech}}};
 
 [[noreturn]] void refuse(const std::string& file, std::string what, std::string hint) {
     Finding finding;

@@ -18,8 +18,8 @@ struct WindowedArchitecture {
     explicit WindowedArchitecture(const nlohmann::json& row)
         : period(row.at("period").get<std::size_t>()), global_first(row.value("global_first", false)),
           window(row.value("window", std::int64_t{0})), chunked(row.value("chunked", false)) {}
-    std::size_t period; ///< one layer of so many sees everything; 1: all do
-    bool global_first;  ///< it is the first of them, not the last
+    std::size_t period;  ///< one layer of so many sees everything; 1: all do
+    bool global_first;   ///< it is the first of them, not the last
     std::int64_t window; ///< where the file states none
     bool chunked;
 };

@@ -75,7 +75,8 @@ void add_layer(GraphMaker& g, Residual& residual, std::size_t i, const LayerRows
     TensorId normed = kNoTensor;
     if (layer.mixer.kind != MixerKind::none) {
         normed = residual.normed(path + "/input_layernorm");
-        residual.add(path, add_mixer(g, path, i, normed), layer.norms_after ? path + "/post_attention_norm" : "");
+        residual.add(path, add_mixer(g, path, i, normed),
+                     layer.norms_after ? path + "/post_attention_norm" : "");
         if (g.decoder().layer_inputs.rank > 0)
             residual.add(path, add_narrow_path(g, path + "/laurel", normed), path + "/laurel/norm");
     }

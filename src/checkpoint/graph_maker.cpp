@@ -151,7 +151,8 @@ std::string GraphMaker::numbered(std::string_view name, std::size_t layer) const
 
 TensorId GraphMaker::past(std::string_view kind, std::size_t layer, std::vector<Axis> shape,
                           double storage_bits) {
-    return decoder_.generates ? input(numbered(kind, layer), type(), std::move(shape), storage_bits) : kNoTensor;
+    return decoder_.generates ? input(numbered(kind, layer), type(), std::move(shape), storage_bits)
+                              : kNoTensor;
 }
 
 void GraphMaker::present(TensorId tensor, std::vector<Axis> shape) {
@@ -188,7 +189,8 @@ TensorId GraphMaker::grouped_linear(const std::string& path, TensorId x, std::in
         return node("Transpose", path, {y}, {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}}});
     };
     x = swapped(node("Reshape", path, {x, ints({0, 0, groups, n_in / groups})}));
-    x = swapped(node("MatMul", path, {x, weight(path, "weight", {groups, n_in / groups, n_out / groups}, true)}));
+    x = swapped(
+        node("MatMul", path, {x, weight(path, "weight", {groups, n_in / groups, n_out / groups}, true)}));
     return node("Reshape", path, {x, ints({0, 0, n_out})});
 }
 

@@ -105,8 +105,8 @@ TensorId add_compressed_attention(GraphMaker& g, const std::string& path, std::s
                                   const TokenMixer& m, TensorId x);
 TensorId add_recurrence(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
                         TensorId x);
-/// What a sparse index reads: queries, the key of each position (or compressed vector), and how many positions
-/// one key stands for.
+/// What a sparse index reads: queries, the key of each position (or compressed vector), and how many
+/// positions one key stands for.
 struct IndexInputs {
     TensorId queries = kNoTensor, key = kNoTensor;
     std::int64_t ratio = 1;

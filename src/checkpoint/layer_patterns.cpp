@@ -115,10 +115,11 @@ class LayerReader {
         for (std::size_t i = 0; i < layers_.size(); ++i) {
             TokenMixer& m = layers_[i].mixer;
             constexpr std::int64_t kSparse = 4; // the rate of layers with an index, where no kinds are given
-            m.ratio = !ratios.empty() ? std::max<std::int64_t>(0, ratios[i])
+            m.ratio = !ratios.empty()                   ? std::max<std::int64_t>(0, ratios[i])
                       : kinds[i] == "sliding_attention" ? 0
                                                         : r.count({kinds[i].c_str()}, 0, 1);
-            const bool index = ratios.empty() ? kinds[i] == "compressed_sparse_attention" : m.ratio == kSparse;
+            const bool index =
+                ratios.empty() ? kinds[i] == "compressed_sparse_attention" : m.ratio == kSparse;
             if (ratios.empty() && kinds[i] != "sliding_attention" && m.ratio == 0)
                 f_.refuse("layer_types", fmt::format("\"{}\" has no rate in compress_rates", kinds[i]));
             m.index_heads = index ? m.index_heads : 0;
@@ -185,7 +186,8 @@ class LayerReader {
             for (std::size_t i = 0; i < layers_.size(); ++i)
                 if (!attends(i, full, 0))
                     layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
-        } else if (const auto kinds = f_.texts({"block_types"}); !kinds.empty()) { // RecurrentGemma: they repeat
+        } else if (const auto kinds = f_.texts({"block_types"});
+                   !kinds.empty()) { // RecurrentGemma: they repeat
             for (std::size_t i = 0; i < layers_.size(); ++i)
                 if (is_recurrent(kinds[i % kinds.size()]))
                     layers_[i].mixer = read_recurrent_mixer(f_, hidden_);

@@ -136,8 +136,7 @@ void read_selective(Fields& f, std::int64_t hidden, TokenMixer& m) {
 TokenMixer read_recurrent_mixer(Fields& f, std::int64_t hidden) {
     TokenMixer m;
     constexpr double kFloat = 32, kHalf = 16;
-    m.state_bits =
-        f.text({"mamba_ssm_dtype", "mamba_ssm_cache_dtype"}).ends_with("32") ? kFloat : kHalf;
+    m.state_bits = f.text({"mamba_ssm_dtype", "mamba_ssm_cache_dtype"}).ends_with("32") ? kFloat : kHalf;
     if (f.has({"linear_num_value_heads"})) {
         m.kind = MixerKind::gated_delta;
         m.heads = f.count({"linear_num_value_heads"});

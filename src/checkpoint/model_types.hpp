@@ -1,5 +1,6 @@
 #pragma once
-// hardware_db/model_types.json: what a model_type implies, what its class fills in, which fields change no size.
+// hardware_db/model_types.json: what a model_type implies, what its class fills in, which fields change no
+// size.
 
 #include <nlohmann/json.hpp>
 

@@ -74,7 +74,8 @@ std::optional<Precision> stated_format(Fields& f, const char* usual_type) {
 
 /// Names or expressions of modules with fields of their own, as auto-round (extra_config) and GPTQModel
 /// (dynamic) write them: bits, group and symmetry, where they differ from most. "-:" leaves a module out.
-void set_overrides(Fields& q, const char* key, double bits, double group, bool symmetric, WeightFormats& formats) {
+void set_overrides(Fields& q, const char* key, double bits, double group, bool symmetric,
+                   WeightFormats& formats) {
     const json* rows = q.find({key});
     if (!rows || !rows->is_object())
         return;
@@ -116,7 +117,8 @@ Scheme integers(Fields& q, WeightFormats& formats) {
 /// ExLlama: a mean over the matrices of the layers, one for the output projection, and what each has.
 Scheme exllama(Fields& q, WeightFormats& formats) {
     const auto scheme = [](double bits) {
-        return bits > 0 && bits < kScaleBits ? Scheme{bits, fmt::format("int{:.0f}", bits), std::nullopt} : Scheme{};
+        return bits > 0 && bits < kScaleBits ? Scheme{bits, fmt::format("int{:.0f}", bits), std::nullopt}
+                                             : Scheme{};
     };
     if (const json* rows = q.find({"tensor_storage"}); rows && rows->is_object())
         for (const auto& [name, row] : rows->items())
@@ -135,8 +137,8 @@ Scheme additive(Fields& q) {
     const auto count = [&](const char* key, std::int64_t usual) {
         return static_cast<double>(q.count({key}, usual, 1));
     };
-    const double group = count("in_group_size", 8) * count("out_group_size", 1), books = count("num_codebooks", 1),
-                 code = count("nbits_per_codebook", 16);
+    const double group = count("in_group_size", 8) * count("out_group_size", 1),
+                 books = count("num_codebooks", 1), code = count("nbits_per_codebook", 16);
     if (code > kScaleBits)
         q.refuse("nbits_per_codebook", "is more than any code has");
     Scheme scheme{books * code / group, "int2", std::nullopt};

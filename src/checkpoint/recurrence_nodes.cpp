@@ -166,18 +166,20 @@ TensorId add_gated_convolution(GraphMaker& g, const std::string& path, std::size
 TensorId add_gated_linear(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
                           TensorId x) {
     const std::int64_t d = g.hidden(), width = m.heads * m.head_size;
-    const TensorId other = g.activate(path + "/linear_y", "gelu", g.linear(path + "/linear_y", x, d, width, true));
-    TensorId y = add_convolution(g, path, layer, m, g.linear(path + "/linear_x", x, d, width, true), width, "none");
+    const TensorId other =
+        g.activate(path + "/linear_y", "gelu", g.linear(path + "/linear_y", x, d, width, true));
+    TensorId y =
+        add_convolution(g, path, layer, m, g.linear(path + "/linear_x", x, d, width, true), width, "none");
     const auto gate = [&](const char* name) {
         const std::string own = path + "/rg_lru/" + name;
-        const TensorId sum = g.node("Add", own, {g.grouped_linear(own, y, m.heads, width, width),
-                                                 g.weight(own, "bias", {width})});
+        const TensorId sum = g.node(
+            "Add", own, {g.grouped_linear(own, y, m.heads, width, width), g.weight(own, "bias", {width})});
         return g.node("Sigmoid", own, {sum});
     };
     const TensorId decay = gate("recurrent_gate"), values = g.node("Mul", path, {y, gate("input_gate")});
-    y = add_linear_attention(g, path + "/rg_lru", layer, m, {width, width, 1, 1},
-                             {decay, decay, values, decay, g.weight(path + "/rg_lru", "recurrent_param", {width})},
-                             "selective");
+    y = add_linear_attention(
+        g, path + "/rg_lru", layer, m, {width, width, 1, 1},
+        {decay, decay, values, decay, g.weight(path + "/rg_lru", "recurrent_param", {width})}, "selective");
     return g.linear(path + "/linear_out", g.node("Mul", path, {y, other}), width, d, true);
 }
 

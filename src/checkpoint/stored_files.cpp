@@ -144,8 +144,9 @@ void apply_index(const StoredFiles& files, Decoder& d) {
     finding.severity = Severity::note;
     finding.file = files.source;
     finding.where = "weight_map";
-    finding.message = "lists no output projection, and the configuration shares none with the table: the model "
-                      "gives its last hidden states (an embedding) and generates no text";
+    finding.message =
+        "lists no output projection, and the configuration shares none with the table: the model "
+        "gives its last hidden states (an embedding) and generates no text";
     d.findings.push_back(std::move(finding));
 }
 

@@ -29,6 +29,7 @@ void apply_index(const StoredFiles& files, Decoder& decoder);
 
 /// Where files hold other bytes than `counted`, a finding in front of all others says so, and weights take as
 /// many bytes as the files (Decoder::stored_scale). `unloaded`: bytes that may lie in the files beside these.
-void hold_bytes(const StoredFiles& files, double counted, double unloaded, Severity severity, Decoder& decoder);
+void hold_bytes(const StoredFiles& files, double counted, double unloaded, Severity severity,
+                Decoder& decoder);
 
 } // namespace archsim::checkpoint

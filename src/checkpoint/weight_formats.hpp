@@ -19,7 +19,7 @@ struct WeightScheme {
     double bits = 0; ///< per weight, scales among them; 0: it is not
     std::string format;
     std::optional<Precision> products; ///< both operands are quantised to it; none: weights alone are narrow
-    double bits_of_matrix = 0; ///< of a code book of each matrix
+    double bits_of_matrix = 0;         ///< of a code book of each matrix
 };
 
 /// A scheme for most matrices, exceptions by name, and bits that a file states tensor by tensor.
@@ -29,7 +29,8 @@ class WeightFormats {
     void allow(const Budget& budget, const std::string& file) { spending_ = Spending(budget, file); }
     /// Every matrix is quantised so, but those whose module name contains one of the exceptions. `usual` are
     /// left out too, unless a pattern names them.
-    void set_scheme(WeightScheme scheme, std::vector<std::string> exceptions, std::vector<std::string> usual) {
+    void set_scheme(WeightScheme scheme, std::vector<std::string> exceptions,
+                    std::vector<std::string> usual) {
         scheme_ = std::move(scheme);
         exceptions_.assign(exceptions.begin(), exceptions.end());
         usual_.assign(usual.begin(), usual.end());

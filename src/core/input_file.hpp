@@ -2,7 +2,6 @@
 // The one door through which files that somebody names are read: regular files alone, inside the folders that
 // may be read where there are such.
 
-
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

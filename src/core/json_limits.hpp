@@ -1,7 +1,6 @@
 #pragma once
-// What a JSON text may ask of who parses it. Parsers have no limit but the memory, and what copies, prints and
-// frees their values calls itself for every level.
-
+// What a JSON text may ask of who parses it. Parsers have no limit but the memory, and what copies, prints
+// and frees their values calls itself for every level.
 
 #include <cstdint>
 #include <string>
@@ -23,6 +22,6 @@ std::string json_excess(std::string_view text, JsonKeys keys = JsonKeys::sorted)
 
 /// The text itself, for the parser. Throws InputError that names `file` where there is too much of something.
 std::string_view bounded_json(std::string_view text, const std::string& file,
-                                          JsonKeys keys = JsonKeys::sorted);
+                              JsonKeys keys = JsonKeys::sorted);
 
 } // namespace archsim

@@ -26,8 +26,8 @@ struct CgraFacts : FactsOf<CgraFacts>, BufferFacts {
 /// Sections that a network is cut into: powers of two, so that what fits a fabric also fits a larger one.
 constexpr std::array<double, 14> kSections = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192};
 
-/// The fabric, with the network in `times` the fewest sections that it fits in: more of them wait less for their
-/// first rows, and are loaded more often.
+/// The fabric, with the network in `times` the fewest sections that it fits in: more of them wait less for
+/// their first rows, and are loaded more often.
 struct Fabric {
     Fabric(const Machine& machine, const NetworkWork& work, std::size_t further)
         : m(machine), network(work), formats(machine, work.precision) {
@@ -40,8 +40,8 @@ struct Fabric {
         // buffer.
         const double needed = network.weight_bytes + 2 * network.memory.peak_live_bytes;
         const auto operators = std::max<double>(1, static_cast<double>(network.subgraphs.size()));
-        const double fewest =
-            std::min(operators, std::max(std::ceil(operators / units), memory > 0 ? std::ceil(needed / memory) : 1.0));
+        const double fewest = std::min(
+            operators, std::max(std::ceil(operators / units), memory > 0 ? std::ceil(needed / memory) : 1.0));
         const auto* const first = std::lower_bound(kSections.begin(), kSections.end() - 1, fewest);
         const auto left = static_cast<std::size_t>(kSections.end() - 1 - first);
         sections = std::min(first[std::min(further, left)], operators);
@@ -53,10 +53,9 @@ struct Fabric {
     /// How many other numbers of sections there are for this network.
     static std::size_t other_sections(const Fabric& fewest) {
         const auto operators = static_cast<double>(fewest.network.subgraphs.size());
-        return static_cast<std::size_t>(
-            std::count_if(kSections.begin(), kSections.end(), [&](double n) {
-                return n > fewest.sections && n < 2 * operators;
-            }));
+        return static_cast<std::size_t>(std::count_if(kSections.begin(), kSections.end(), [&](double n) {
+            return n > fewest.sections && n < 2 * operators;
+        }));
     }
     /// Multiply-accumulates, or one operation per stage and lane.
     static double weight_of(const SubgraphWork& work) {

@@ -93,11 +93,13 @@ inline constexpr std::array kOwnNpuFacts = {
             .doc = "Rows and columns of an output image per clock of a core, beside the channels."},
     FactRow{.name = "row_stationary",
             .member = fact_at(&NpuFacts::row_stationary),
-            .doc = "The array lays rows of the kernel along its rows and rows of the output image along its columns, as "
+            .doc = "The array lays rows of the kernel along its rows and rows of the output image along its "
+                   "columns, as "
                    "many such sets side by side as fit (Eyeriss)."},
     FactRow{.name = "winograd",
             .member = fact_at(&NpuFacts::winograd),
-            .doc = "3 x 3 windows of stride 1 run as Winograd F(2x2, 3x3): 4 of 9 products, 16 weights stored for 9."},
+            .doc = "3 x 3 windows of stride 1 run as Winograd F(2x2, 3x3): 4 of 9 products, 16 weights "
+                   "stored for 9."},
     FactRow{.name = "whole_strides",
             .member = fact_at(&NpuFacts::whole_strides),
             .doc = "Weights are stored with windows padded to whole strides."},

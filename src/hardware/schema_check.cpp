@@ -1,7 +1,7 @@
 #include "hardware/schema_check.hpp"
 
-#include "hardware/complete_schema.hpp"
 #include "core/json_text.hpp"
+#include "hardware/complete_schema.hpp"
 
 #include <algorithm>
 #include <exception>

@@ -16,7 +16,8 @@ constexpr std::size_t at(Operand operand) {
 }
 
 bool is_tiled(const OperatorUse& use, const Machine& machine) {
-    return !accelerator::on_host(use, machine) && !use.op->work.attention && !use.op->work.contractions.empty();
+    return !accelerator::on_host(use, machine) && !use.op->work.attention &&
+           !use.op->work.contractions.empty();
 }
 
 /// Bytes of an element of each operand: those that the operator moves, over its elements.
@@ -24,7 +25,8 @@ void set_widths(const OperatorUse& use, const Contraction& c, Limits& limits) {
     const double activation =
         use.input_elements > 0 ? use.read_bytes / use.input_elements : bytes_of(use.compute);
     const double weights = c.groups * c.k * c.n;
-    limits.width = {activation, c.weights_constant && use.weight_bytes > 0 ? bytes_of(use.compute) : activation,
+    limits.width = {activation,
+                    c.weights_constant && use.weight_bytes > 0 ? bytes_of(use.compute) : activation,
                     use.output_elements > 0 ? use.written_bytes / use.output_elements : activation};
     if (c.weights_constant && use.op->work.contractions.size() == 1 && weights > 0 && use.weight_bytes > 0)
         limits.width[at(Operand::weight)] = use.weight_bytes / weights;
@@ -97,15 +99,14 @@ Again moved_again(const SubgraphWork& work, const Machine& machine, Limits limit
             if (c.weights_constant)
                 again.weights += (weight - 1) * use.weight_bytes * c.groups * c.k * c.n / weights;
             else // keys and values, say: both operands are activations
-                again.activations +=
-                    (weight - 1) * c.groups * c.k * c.n * limits.width[at(Operand::weight)];
+                again.activations += (weight - 1) * c.groups * c.k * c.n * limits.width[at(Operand::weight)];
         }
     }
     return again;
 }
 
-std::optional<KnowsTiling::Tiled> largest_tiled(const SubgraphWork& work, const Machine& machine, Limits limits,
-                                                double parts, bool on_chip) {
+std::optional<KnowsTiling::Tiled> largest_tiled(const SubgraphWork& work, const Machine& machine,
+                                                Limits limits, double parts, bool on_chip) {
     const OperatorUse* largest = nullptr;
     const Contraction* product = nullptr;
     for (const OperatorUse& use : work.operators)

@@ -131,7 +131,8 @@ class MachineBuilder {
             (estimated ? m_.power_budget_w : m_.power_limit_w) = limit.value;
         if (m_.mode && m_.mode->active_idle.known())
             m_.static_power_w = m_.mode->active_idle.value;
-        else if (m_.energy && m_.energy->static_power.known() && (!assumes_nothing(*m_.runtime) || d.active_idle.known()))
+        else if (m_.energy && m_.energy->static_power.known() &&
+                 (!assumes_nothing(*m_.runtime) || d.active_idle.known()))
             m_.static_power_w = m_.energy->static_power.value;
         // Otherwise energy is that of events alone: no share of a rating where a stack assumes nothing.
         if (d.dram)

@@ -467,9 +467,9 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
             precision.weight_bits_overhead = 0;
         }
         // But a stack that reads files of its own writes what a 4-bit floating-point scheme leaves wide.
-        const bool own_files = own_integers ||
-                               (precision.weights == Precision::fp4 && asked.weights == Precision::fp4 &&
-                                asked.head_bits < bits_of(Precision::bf16));
+        const bool own_files =
+            own_integers || (precision.weights == Precision::fp4 && asked.weights == Precision::fp4 &&
+                             asked.head_bits < bits_of(Precision::bf16));
         if (!own_files)
             precision.head_bits = 0;
     }

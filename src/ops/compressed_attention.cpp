@@ -3,8 +3,8 @@
 // last `window` are kept, and beside them one vector for every `ratio` positions. A sparse index may choose
 // `keeps` of these for each query.
 //
-// Worked: 64 heads of 512, window 128, ratio 4, 512 kept, one token over 100,000: 128 + 512 of 25,000 vectors,
-// 64 x 640 x 1024 = 41.9 M multiply-accumulates.
+// Worked: 64 heads of 512, window 128, ratio 4, 512 kept, one token over 100,000: 128 + 512 of 25,000
+// vectors, 64 x 640 x 1024 = 41.9 M multiply-accumulates.
 
 #include "ops/attention.hpp"
 #include "ops/families.hpp"
@@ -93,8 +93,7 @@ void work_compressed(NodeContext& c) {
     };
     read(kWindow, a.window);
     c.mark_kv_cache_output(1);
-    c.work().partial_writes.emplace_back(std::uint16_t{1},
-                                         a.batch * std::min(a.fresh, a.window) * a.size);
+    c.work().partial_writes.emplace_back(std::uint16_t{1}, a.batch * std::min(a.fresh, a.window) * a.size);
     if (a.ratio <= 0)
         return;
     const double all = static_cast<double>(c.dim(kCompressed, 2));

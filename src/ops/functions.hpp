@@ -1,7 +1,6 @@
 #pragma once
 // Functions of operators, beyond their names: the operators of ai.onnx that others stand for.
 
-
 #include <string_view>
 #include <vector>
 

@@ -47,9 +47,9 @@ struct LatencySpread {
 /// The spread of the narrowest class with four rows at least: stack, family and whether the device shares its
 /// host's memory; then without the stack; then whether it shares memory alone; then all.
 LatencySpread latency_spread(const Device& device, const Runtime& runtime,
-                                         std::span<const SpreadRow> all = latency_spread_rows());
+                             std::span<const SpreadRow> all = latency_spread_rows());
 /// The spread of `rows`; zeros without any. Tails that too few of them publish are those of `all`.
 LatencySpread fit_spread(std::span<const SpreadRow> rows,
-                                     std::span<const SpreadRow> all = latency_spread_rows());
+                         std::span<const SpreadRow> all = latency_spread_rows());
 
 } // namespace archsim

@@ -66,7 +66,8 @@ TEST_CASE("compressed attention keeps a window and one vector for every few posi
 }
 
 TEST_CASE("blocks that an index chooses bound what attention reads, not the cache", "[checkpoint]") {
-    const Checkpoint c = read(kPlain + R"(, "model_type": "minimax_m3", "head_dim": 16, "num_hidden_layers": 3,
+    const Checkpoint c =
+        read(kPlain + R"(, "model_type": "minimax_m3", "head_dim": 16, "num_hidden_layers": 3,
         "sparse_attention_config": {"use_sparse_attention": true, "sparse_index_dim": 8,
         "sparse_num_index_heads": 2, "sparse_topk_blocks": 3, "sparse_block_size": 16, "sparse_local_block": 1,
         "sparse_init_block": 0, "sparse_attention_freq": [0, 1, 1]})");
@@ -93,8 +94,8 @@ TEST_CASE("layers that run several times have caches for each pass and weights f
     const Checkpoint once = read(fields), four = read(fields + R"(, "total_ut_steps": 4)");
     CHECK(cache_bytes(four, 100) == 4 * cache_bytes(once, 100));
     CHECK(parameters(four) == parameters(once));
-    CHECK(archsim::bind(four.graph, {}, four.dims).macs() > 3.9 * archsim::bind(once.graph, {}, once.dims).macs() -
-                                                                3 * 1000 * 64);
+    CHECK(archsim::bind(four.graph, {}, four.dims).macs() >
+          3.9 * archsim::bind(once.graph, {}, once.dims).macs() - 3 * 1000 * 64);
 }
 
 TEST_CASE("layers in groups: the last attends, the others keep a state", "[checkpoint]") {
@@ -127,13 +128,16 @@ TEST_CASE("states stand beside attention, or between listed layers of it", "[che
         "mamba_n_groups": 1, "mamba_d_conv": 4)";
     const double state = 8 * 16 * 16 * kHalf + 3 * (128 + 32) * kHalf, position = 2 * 2 * 16 * kHalf;
     const Checkpoint beside = read(kPlain + R"(, "model_type": "falcon_h1", "num_hidden_layers": 3,
-        "mamba_d_ssm": 128, "mamba_rms_norm": false)" + mamba);
+        "mamba_d_ssm": 128, "mamba_rms_norm": false)" +
+                                   mamba);
     CHECK(cache_bytes(beside, 100) == 3 * (100 * position + state));
     const Checkpoint listed = read(kPlain + R"(, "model_type": "bamba", "num_hidden_layers": 3,
-        "attn_layer_indices": [1])" + mamba);
+        "attn_layer_indices": [1])" +
+                                   mamba);
     CHECK(cache_bytes(listed, 100) == 100 * position + 2 * state);
     const Checkpoint wide = read(kPlain + R"(, "model_type": "bamba", "num_hidden_layers": 3,
-        "attn_layer_indices": [1], "mamba_ssm_cache_dtype": "float32")" + mamba);
+        "attn_layer_indices": [1], "mamba_ssm_cache_dtype": "float32")" +
+                                 mamba);
     CHECK(cache_bytes(wide, 100) == cache_bytes(listed, 100) + 2 * 8 * 16 * 16 * kHalf);
 }
 
@@ -181,11 +185,12 @@ TEST_CASE("a field that nobody reads withholds what rests on the model", "[check
 
 TEST_CASE("classes without a head of tokens are answered as what they are", "[checkpoint]") {
     const auto with_class = [](const std::string& name, const std::string& more = "") {
-        return read(kPlain + R"(, "model_type": "llama", "num_hidden_layers": 2, "architectures": [")" + name + "\"]" +
-                    more);
+        return read(kPlain + R"(, "model_type": "llama", "num_hidden_layers": 2, "architectures": [")" +
+                    name + "\"]" + more);
     };
     const double whole = parameters(with_class("LlamaForCausalLM")), head = 1000 * 64;
-    CHECK(parameters(with_class("LlamaForSequenceClassification", R"(, "num_labels": 3)")) == whole - head + 3 * 64);
+    CHECK(parameters(with_class("LlamaForSequenceClassification", R"(, "num_labels": 3)")) ==
+          whole - head + 3 * 64);
     CHECK(parameters(with_class("LlamaForSequenceClassification", R"(, "id2label": {"0": "a"})")) ==
           whole - head + 64);
     CHECK(parameters(with_class("LlamaRewardModel")) == whole - head + 64);

@@ -184,7 +184,8 @@ void SweepWorker::find_alike_formats(const SweepPoint& point, const Place& place
             continue;
         const Machine& machine = *place.stated;
         meant_[p] = in_fastest_format(machine, formats_[p], [&](const Conditions& trial) {
-            const Result result = run_graph_on(bound(point), request_.hardware[point.hardware], place.stated, trial);
+            const Result result =
+                run_graph_on(bound(point), request_.hardware[point.hardware], place.stated, trial);
             return result.ok() ? result.estimate.throughput_per_s : 0;
         });
         executed_[p] = resolve_precision(*machine.device, *machine.runtime, meant_[p].precision);

@@ -73,7 +73,7 @@ constexpr std::uintmax_t kLargestFile = 16u << 20;
 struct ClassRow {
     std::string_view name;
     PartBuilder build;
-    bool divides = false; ///< devices may divide its tokens among them
+    bool divides = false;           ///< devices may divide its tokens among them
     std::string_view pipeline = {}; ///< that runs such a denoiser, for pipelines of other names
 };
 constexpr ClassRow kTextEncoders[] = {
@@ -82,14 +82,15 @@ constexpr ClassRow kTextEncoders[] = {
     {"MT5EncoderModel", build_t5_encoder}, {"BertModel", build_bert}};
 constexpr ClassRow kImageEncoders[] = {{"CLIPVisionModel", build_clip_vision},
                                        {"CLIPVisionModelWithProjection", build_clip_vision}};
-constexpr ClassRow kDenoisers[] = {{"UNet2DConditionModel", build_unet, false, "StableDiffusionPipeline"},
-                                   {"SD3Transformer2DModel", build_sd3, true, "StableDiffusion3Pipeline"},
-                                   {"FluxTransformer2DModel", build_flux, true, "FluxPipeline"},
-                                   {"QwenImageTransformer2DModel", build_qwen_image, true, "QwenImagePipeline"},
-                                   {"PixArtTransformer2DModel", build_pixart, true, "PixArtSigmaPipeline"},
-                                   {"SanaTransformer2DModel", build_sana, true, "SanaPipeline"},
-                                   {"HunyuanDiT2DModel", build_hunyuan_dit, true, "HunyuanDiTPipeline"},
-                                   {"WanTransformer3DModel", build_wan, true, "WanPipeline"}};
+constexpr ClassRow kDenoisers[] = {
+    {"UNet2DConditionModel", build_unet, false, "StableDiffusionPipeline"},
+    {"SD3Transformer2DModel", build_sd3, true, "StableDiffusion3Pipeline"},
+    {"FluxTransformer2DModel", build_flux, true, "FluxPipeline"},
+    {"QwenImageTransformer2DModel", build_qwen_image, true, "QwenImagePipeline"},
+    {"PixArtTransformer2DModel", build_pixart, true, "PixArtSigmaPipeline"},
+    {"SanaTransformer2DModel", build_sana, true, "SanaPipeline"},
+    {"HunyuanDiT2DModel", build_hunyuan_dit, true, "HunyuanDiTPipeline"},
+    {"WanTransformer3DModel", build_wan, true, "WanPipeline"}};
 constexpr ClassRow kDecoders[] = {{"AutoencoderKL", build_kl_decoder},
                                   {"AutoencoderDC", build_dc_decoder},
                                   {"AutoencoderKLWan", build_wan_decoder},
@@ -243,7 +244,8 @@ class PipelineReader {
         // Of a video one frame of latents at a time (build_wan_decoder).
         if (decoder)
             add(*decoder, find_class(kDecoders, decoder->architecture), place_,
-                place_.frames > 0 ? std::vector<std::string>{place_.latent_frames(1)} : std::vector<std::string>{});
+                place_.frames > 0 ? std::vector<std::string>{place_.latent_frames(1)}
+                                  : std::vector<std::string>{});
         static const json kNothing = json::object();
         set_sizes(denoiser ? *denoiser : PartConfig{"", file_.string(), "", kNothing}, guided);
         if (!out_.parts.empty())
@@ -267,9 +269,8 @@ class PipelineReader {
                 continue;
             const auto type = stated[1].get<std::string>();
             // What cuts text and images into tokens, and what counts steps.
-            if (std::none_of(std::begin(kNoNetworks), std::end(kNoNetworks), [&](std::string_view part) {
-                    return type.find(part) != std::string::npos;
-                }))
+            if (std::none_of(std::begin(kNoNetworks), std::end(kNoNetworks),
+                             [&](std::string_view part) { return type.find(part) != std::string::npos; }))
                 others.push_back(fmt::format("{} ({})", name, type));
         }
         return others;
@@ -283,11 +284,12 @@ class PipelineReader {
             return;
         }
         if (row == nullptr || (only_.empty() && !others.empty() && !is_checker(others.front())))
-            refuse(file_.string(), "_class_name",
-                   fmt::format("\"{}\" is a pipeline that is not known{}; a part of a known class can be asked "
-                               "for alone: FOLDER#vae",
-                               out_.architecture,
-                               others.empty() ? "" : fmt::format(", with {}", fmt::join(others, ", "))));
+            refuse(
+                file_.string(), "_class_name",
+                fmt::format("\"{}\" is a pipeline that is not known{}; a part of a known class can be asked "
+                            "for alone: FOLDER#vae",
+                            out_.architecture,
+                            others.empty() ? "" : fmt::format(", with {}", fmt::join(others, ", "))));
         const bool two = index_.contains("text_encoder_2");
         row_ = find_pipeline(two && row->pipeline == "StableDiffusionPipeline" ? "StableDiffusionXLPipeline"
                                                                                : row->pipeline);
@@ -386,8 +388,8 @@ class PipelineReader {
             // Of a decoder of latents the files hold the encoder, too.
             if (const auto config = std::filesystem::path(part.file);
                 config.filename() == "config.json" && part.name != "vae") {
-                hold_bytes(read_stored_files(config.parent_path()), weight_bytes(made.graph), 0, Severity::warning,
-                           base);
+                hold_bytes(read_stored_files(config.parent_path()), weight_bytes(made.graph), 0,
+                           Severity::warning, base);
                 if (base.stored_scale != 1)
                     made.graph = row->build(f, base, place);
             }
@@ -420,10 +422,11 @@ class PipelineReader {
             out_.dims.emplace("guidance", 2);
     }
 
-    static constexpr std::string_view kRead[] = {"transformer",    "transformer_2",  "unet",         "vae",
-                                                 "text_encoder",   "text_encoder_2", "text_encoder_3",
-                                                 "image_encoder"};
-    static constexpr std::string_view kNoNetworks[] = {"Scheduler", "Tokenizer", "Processor", "FeatureExtractor"};
+    static constexpr std::string_view kRead[] = {
+        "transformer",  "transformer_2",  "unet",           "vae",
+        "text_encoder", "text_encoder_2", "text_encoder_3", "image_encoder"};
+    static constexpr std::string_view kNoNetworks[] = {"Scheduler", "Tokenizer", "Processor",
+                                                       "FeatureExtractor"};
 
     const bool divided_;
     const std::string only_; ///< name of the part that is wanted; empty: all
@@ -453,7 +456,8 @@ bool is_diffusion_pipeline(const std::filesystem::path& path) {
            stated_text(parse_python_json(text, path.string()), "_class_name").ends_with("Pipeline");
 }
 
-DiffusionPipeline read_diffusion_pipeline(const std::filesystem::path& path, bool divided, std::string_view only) {
+DiffusionPipeline read_diffusion_pipeline(const std::filesystem::path& path, bool divided,
+                                          std::string_view only) {
     return PipelineReader(path, divided, only).read();
 }
 

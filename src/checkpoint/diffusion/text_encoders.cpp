@@ -72,7 +72,8 @@ Graph build_clip_vision(Fields& f, const Decoder& base, const PartPlace& place) 
     const std::string root = "vision_model/", tables = root + "embeddings";
     const Axis batch(place.batch);
     TensorId x = g.given("pixel_values", {batch, kColours, side, side});
-    x = g.node("Conv", tables, {x, g.weight(tables + "/patch_embedding", "weight", {width, kColours, patch, patch}, true)},
+    x = g.node("Conv", tables,
+               {x, g.weight(tables + "/patch_embedding", "weight", {width, kColours, patch, patch}, true)},
                {{"kernel_shape", std::vector<std::int64_t>{patch, patch}},
                 {"strides", std::vector<std::int64_t>{patch, patch}}});
     // The class of the image is a token of its own.

@@ -219,8 +219,7 @@ Graph build_wan_decoder(Fields& f, const Decoder& base, const PartPlace& place) 
     for (std::size_t b = 0; b < blocks; ++b) {
         const std::string path = "decoder/up_blocks." + std::to_string(b);
         for (std::int64_t i = 0; i < layers; ++i) {
-            x = residual(g, path + "/resnets." + std::to_string(i), x, width, narrow * widths[b],
-                         stream);
+            x = residual(g, path + "/resnets." + std::to_string(i), x, width, narrow * widths[b], stream);
             width = narrow * widths[b];
         }
         if (b + 1 == blocks)

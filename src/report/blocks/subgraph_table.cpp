@@ -76,8 +76,9 @@ std::vector<OutsidePart> outside_parts(const Result& result) {
     const Estimate& e = result.estimate;
     add("waiting for weights (exposed streaming)", e.weights_wait_s);
     for (const ResourceTime& time : resource_times(e.network.fixed, *result.machine, e.clock_ratio, 1))
-        add(fmt::format("once an inference: {}", time.reason == Parameter::count_ ? name_of(time.resource)
-                                                                                   : info_of(time.reason).name),
+        add(fmt::format("once an inference: {}", time.reason == Parameter::count_
+                                                     ? name_of(time.resource)
+                                                     : info_of(time.reason).name),
             time.seconds);
     constexpr double kRounding = 1e-6;
     if (left > kRounding * outside->latency_s)
@@ -104,9 +105,8 @@ Table subgraph_table(const Result& result) {
         return result.partition->subgraphs[r.estimate->index];
     };
     const auto inside = [](const Row& r) { return r.estimate != nullptr; };
-    std::vector<ColumnOf<Row>> columns = {{{"Subgraph", "", "subgraph"}, [&](const Row& r) {
-                                               return inside(r) ? subgraph(r).name : r.name;
-                                           }}};
+    std::vector<ColumnOf<Row>> columns = {
+        {{"Subgraph", "", "subgraph"}, [&](const Row& r) { return inside(r) ? subgraph(r).name : r.name; }}};
     append_columns(columns, where<Row>(inside, {{{"Kind", "", "kind"},
                                                  [&](const Row& r) { return name_of(subgraph(r).kind); }}}));
     columns.emplace_back(least_best("Time", "µs", "latency_s"), 1e-6, &Row::latency_s);

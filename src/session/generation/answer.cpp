@@ -82,8 +82,7 @@ class AnswerBuilder {
     bool can_share() {
         const double together = q_.parallel ? static_cast<double>(way_.tensor) : g_.devices;
         std::string missing =
-            !runner_.starts_on(together)
-                ? runner_.unstarted(together)
+            !runner_.starts_on(together) ? runner_.unstarted(together)
             : batch_ * way_.data * way_.groups() != whole_batch_
                 ? "the batch is no multiple of the groups of devices that have parts of it"
             : way_.experts > 1 && !has_experts(runner_.model().bound(batch_, 1, prompt_)->graph())
@@ -335,8 +334,8 @@ class AnswerBuilder {
     }
 
     /// Throughput, energy and power of a server that always has requests waiting; the latency stays that of a
-    /// batch that has the devices for itself. A server that gains nothing by more sequences at once, or has no
-    /// room for them, answers one batch after another.
+    /// batch that has the devices for itself. A server that gains nothing by more sequences at once, or has
+    /// no room for them, answers one batch after another.
     void add_serving(const StepRunner& runner) {
         if (result_.conditions.scenario != Scenario::throughput || q_.generate < 1)
             return;

@@ -34,12 +34,14 @@ constexpr WeightParameters kWeightParameters[] = {
 /// devices of these.
 bool offers_weights_alone(const Machine& machine, Precision format) {
     const Runtime& runtime = *machine.runtime;
-    if (std::find(runtime.weight_only.begin(), runtime.weight_only.end(), format) == runtime.weight_only.end())
+    if (std::find(runtime.weight_only.begin(), runtime.weight_only.end(), format) ==
+        runtime.weight_only.end())
         return false;
     for (const WeightParameters& row : kWeightParameters)
         if (row.format == format)
             for (const ParameterEntry& entry : runtime.parameters)
-                if (entry.parameter == row.weight_bits && !entry.by_generation.empty() && !entry.value.known())
+                if (entry.parameter == row.weight_bits && !entry.by_generation.empty() &&
+                    !entry.value.known())
                     return machine.parameters.fact(row.weight_bits).known();
     return true;
 }
@@ -121,10 +123,9 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
         return refuse(fmt::format("{} has no {} arithmetic, and {} no kernels for {} weights alone",
                                   device.id, name_of(c.compute), machine.runtime->id, name_of(c.compute)));
     }
-    if (!uniform && bits_of(c.weights) < bits_of(c.compute) &&
-        !offers_weights_alone(machine, c.weights))
-        return refuse(fmt::format("{} has no kernels for {} weights with {} arithmetic on {}", machine.runtime->id,
-                                  name_of(c.weights), name_of(c.compute), device.id));
+    if (!uniform && bits_of(c.weights) < bits_of(c.compute) && !offers_weights_alone(machine, c.weights))
+        return refuse(fmt::format("{} has no kernels for {} weights with {} arithmetic on {}",
+                                  machine.runtime->id, name_of(c.weights), name_of(c.compute), device.id));
     ExecutedPrecision result = resolve_precision(device, *machine.runtime, c);
     PrecisionConfig& runs = result.config;
     if (unpacked && result.supported && result.note.empty())

@@ -192,9 +192,10 @@ std::string StepRunner::unstarted(double devices) const {
     for (double n = 1; n <= kMost; ++n)
         if (starts_on(n))
             ways.push_back(static_cast<int>(n));
-    return fmt::format("{} attention heads do not divide among {:.0f} devices, and {} does not start; tp={} do, or "
-                       "pp={:.0f}",
-                       model_.heads(), devices, machine_->runtime->name, fmt::join(ways, ", "), devices);
+    return fmt::format(
+        "{} attention heads do not divide among {:.0f} devices, and {} does not start; tp={} do, or "
+        "pp={:.0f}",
+        model_.heads(), devices, machine_->runtime->name, fmt::join(ways, ", "), devices);
 }
 
 Estimate StepRunner::with_sampling(Estimate step, double sequences, bool sampled) const {

@@ -166,7 +166,7 @@ int main(int argc, char** argv) {
             list_hardware(database, {category.empty() ? std::nullopt : parse_family(category), deployment});
         for (const Finding& finding : list.findings)
             if (!output.quiet)
-                print_note("list_hardware_mappers", to_string(finding));
+                cli::print_note("list_hardware_mappers", to_string(finding));
         output.emit_answer(list);
         return 0;
     };

@@ -18,7 +18,7 @@ constexpr double kDampingStart = 1e-2, kDampingGrowth = 4, kDampingShrink = 0.3,
 // maximisation. Below the least spread rows of a group would count as if each were a chip of its own, above
 // the most they would say nothing.
 constexpr int kOffsetIterations = 12, kSpreadRounds = 3;
-constexpr double kLeastSpread = 0.03, kMostSpread = 0.6;
+constexpr double kLeastOffset = 0.03, kMostOffset = 0.6;
 
 class Fitter {
   public:
@@ -140,7 +140,7 @@ class Fitter {
             sum += offset * offset + 1 / (held + 1 / (spread_ * spread_));
             groups += 1;
         }
-        return groups > 0 ? std::clamp(std::sqrt(sum / groups), kLeastSpread, kMostSpread) : spread_;
+        return groups > 0 ? std::clamp(std::sqrt(sum / groups), kLeastOffset, kMostOffset) : spread_;
     }
 
     const FitVariable& variable(Eigen::Index j) const { return variables_[static_cast<std::size_t>(j)]; }

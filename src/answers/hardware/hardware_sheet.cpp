@@ -2,6 +2,7 @@
 
 #include "answers/hardware/hardware_list.hpp"
 #include "answers/hardware/sheet_text.hpp"
+#include "answers/mapping/graph_mapping.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"

@@ -16,4 +16,8 @@ archsim_share_precompiled(archsim_fit)
 set(archsim_fit_grouped ${archsim_fit_sources}) # files apart use the same names in unnamed namespaces, or take long
 list(FILTER archsim_fit_grouped EXCLUDE REGEX
     "/(error_fit|power_validation|rank_agreement|price_check|calibration|memory_logs_report|uncertainty_json)\\.cpp$")
-archsim_group(archsim_fit fit 250 ${archsim_fit_grouped})
+foreach(folder IN ITEMS errors parameters report rows)
+    set(sources ${archsim_fit_grouped})
+    list(FILTER sources INCLUDE REGEX "/fit/${folder}/")
+    archsim_group(archsim_fit ${folder} 250 ${sources})
+endforeach()

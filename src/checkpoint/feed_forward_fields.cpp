@@ -1,9 +1,10 @@
 // MLPs, experts, and which layers have which.
 
 #include "checkpoint/config_parts.hpp"
+#include "core/parse_number.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <string_view>
 
 namespace archsim::checkpoint {
 
@@ -72,13 +73,14 @@ std::vector<std::int64_t> numbers_in(Fields& f, const char* key, std::vector<std
     const auto* stated = f.find({key});
     if (!stated || !stated->is_string())
         return stated ? f.counts({key}) : otherwise;
-    const auto text = stated->get<std::string>();
+    std::string_view text = stated->get_ref<const std::string&>();
     std::vector<std::int64_t> numbers;
-    for (const char* at = text.data(); at < text.data() + text.size();) {
-        const auto [end, problem] = std::from_chars(at, text.data() + text.size(), numbers.emplace_back());
-        if (problem != std::errc() || (end < text.data() + text.size() && *end != ','))
+    while (!text.empty()) {
+        const auto number = take_number<std::int64_t>(text);
+        if (!number || (!text.empty() && text.front() != ','))
             f.refuse(key, "must be whole numbers with commas between them");
-        at = end + 1;
+        numbers.push_back(*number);
+        text.remove_prefix(std::min<std::size_t>(1, text.size()));
     }
     return numbers;
 }

@@ -3,12 +3,12 @@
 #include "checkpoint/fields.hpp"
 #include "checkpoint/graph_maker.hpp"
 #include "checkpoint/safetensors.hpp"
+#include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <initializer_list>
@@ -39,10 +39,9 @@ constexpr std::string_view kHeads[] = {"lm_head", "output", "embed_out", "output
 /// Bytes of the file that a pointer stands for.
 double pointed_bytes(const std::string& text) {
     const std::size_t at = text.find(kSize);
-    double bytes = 0;
-    if (at != std::string::npos)
-        std::from_chars(text.data() + at + kSize.size(), text.data() + text.size(), bytes);
-    return bytes;
+    std::string_view rest =
+        std::string_view(text).substr(at == std::string::npos ? text.size() : at + kSize.size());
+    return take_number<double>(rest).value_or(0);
 }
 
 /// Files of one ending, without a second copy of the same weights: those in another format ("consolidated" of

@@ -9,7 +9,6 @@
 //
 // Formats follow from settled(), stacks from language_runtime(), steps from the sizes of the model.
 
-#include "archsim/core/export.hpp"
 #include "archsim/run/workload.hpp"
 
 namespace archsim {
@@ -17,6 +16,6 @@ namespace archsim {
 /// The workload with the prompt of Prompt's defaults where a language model is asked for neither a prompt,
 /// nor sizes, nor a single pass; any other as it is. Worked: llama-3-8b alone becomes 512 tokens in and 128
 /// out; llama-3-8b with sequence=128 stays a pass over 128 tokens.
-ARCHSIM_API Workload usual_question(Workload workload);
+Workload usual_question(Workload workload);
 
 } // namespace archsim

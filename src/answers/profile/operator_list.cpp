@@ -33,26 +33,35 @@ using OperatorColumns = std::vector<ColumnOf<const OperatorRow*>>;
 
 OperatorColumns operator_columns(bool with_domain) {
     using R = const OperatorRow*;
-    /// Operations per element where a fixed number describes them.
+    constexpr CellType kText = CellType::text, kNumber = CellType::number;
     const auto cost = [](double ElementCost::*of) {
         return [of](R row) {
             const double value = row->cost.*of;
             return row->cost.vector > 0 || row->cost.special > 0 ? Cell{fmt::format("{}", value), value}
-                                                                 : text_cell("");
+                                                                 : Cell{};
         };
     };
     OperatorColumns columns;
     if (with_domain)
-        columns.emplace_back(Column{"Domain", "", "domain"}, [](R row) { return domain_name(*row); });
-    append_columns(columns,
-                   {{{"Operator", "", "name"}, [](R row) { return row->name; }},
-                    {most_best("Since", "", "since"), 1, [](R row) { return row->since; }},
-                    {{"Kind", "", "kind"}, [](R row) { return name_of(row->kind); }},
-                    {{"Fusion", "", "fusion", Align::left, 1}, [](R row) { return name_of(row->fusion); }},
-                    {least_best("Vector", "", "vector_per_element", 2), cost(&ElementCost::vector)},
-                    {least_best("Special", "", "special_per_element", 2), cost(&ElementCost::special)},
-                    {{"Meaning and count", "", "doc", Align::left, 3},
-                     [](R row) { return text_cell(std::string(row->doc)); }}});
+        columns.emplace_back(
+            Column{"Domain", "", "domain"}, [](R row) { return domain_name(*row); }, kText);
+    append_columns(
+        columns,
+        {{{"Operator", "", "name"}, [](R row) { return row->name; }, kText},
+         {most_best("Since", "", "since"), [](R row) { return count_cell(true, row->since); },
+          CellType::count, "first version of its domain that has it"},
+         {{"Kind", "", "kind"}, [](R row) { return name_of(row->kind); }, kText, "what hardware has to do"},
+         {{"Fusion", "", "fusion", Align::left, 1},
+          [](R row) { return name_of(row->fusion); },
+          kText,
+          "how it may join its neighbours in one kernel"},
+         {least_best("Vector", "", "vector_per_element", 2), cost(&ElementCost::vector), kNumber,
+          "operations; null: no fixed number describes them"},
+         {least_best("Special", "", "special_per_element", 2), cost(&ElementCost::special), kNumber,
+          "exp, log, erf, roots, division, trigonometry"},
+         {{"Meaning and count", "", "doc", Align::left, 3},
+          [](R row) { return text_cell(std::string(row->doc)); },
+          kText}});
     return columns;
 }
 
@@ -91,26 +100,10 @@ Report describe(const OperatorRegistry& operators, PlainView, Format format) {
 namespace {
 
 AnswerDocument<OperatorRegistry> operators_document() {
-    const auto cost = [](auto of) {
-        return [of](const OperatorRow& row) {
-            return known(row.cost.vector > 0 || row.cost.special > 0, row.cost.*of);
-        };
-    };
-    const Members<OperatorRow> row = {
-        {"domain", "", [](const OperatorRow& r) { return domain_name(r); }},
-        {"name", "", [](const OperatorRow& r) { return r.name; }},
-        {"since", "first version of its domain that has it", [](const OperatorRow& r) { return r.since; }},
-        {"kind", "what hardware has to do", [](const OperatorRow& r) { return name_of(r.kind); }},
-        {"fusion", "how it may join its neighbours in one kernel",
-         [](const OperatorRow& r) { return name_of(r.fusion); }},
-        {"vector_per_element", "operations; null: no fixed number describes them",
-         cost(&ElementCost::vector)},
-        {"special_per_element", "exp, log, erf, roots, division, trigonometry", cost(&ElementCost::special)},
-        {"doc", "", [](const OperatorRow& r) { return r.doc; }}};
     return {"operators",
             "operators that are understood",
             {{"newest_opset", "of ai.onnx", [](const OperatorRegistry&) { return kNewestOpset; }},
-             {"operators", "", by_domain, row}}};
+             {"operators", "", by_domain, members_of(operator_columns(true))}}};
 }
 
 } // namespace

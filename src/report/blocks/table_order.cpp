@@ -38,17 +38,22 @@ std::size_t find_column(const Table& table, const std::string& name) {
     throw UsageError(fmt::format("--sort: there is no column \"{}\"; there are {}", name, names));
 }
 
+/// What orders it: of an interval its lower end.
+std::optional<double> number_of(const Cell& cell) {
+    return !cell.value && cell.interval ? std::optional(cell.interval->low) : cell.value;
+}
+
 void sort_rows(Table& table, std::size_t by) {
     const bool rising = table.columns[by].best == BestIs::least;
     const bool numbers = std::any_of(table.rows.begin(), table.rows.end(),
-                                     [by](const auto& row) { return row[by].value.has_value(); });
+                                     [by](const auto& row) { return number_of(row[by]).has_value(); });
     std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
-        const Cell &x = a[by], &y = b[by];
         if (!numbers)
-            return x.text < y.text;
-        if (!x.value || !y.value)
-            return x.value.has_value() && !y.value.has_value();
-        return rising ? *x.value < *y.value : *x.value > *y.value;
+            return a[by].text < b[by].text;
+        const auto x = number_of(a[by]), y = number_of(b[by]);
+        if (!x || !y)
+            return x.has_value() && !y.has_value();
+        return rising ? *x < *y : *x > *y;
     });
 }
 

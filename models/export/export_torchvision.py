@@ -134,7 +134,7 @@ ALIASES = {
     "swin_t": ["microsoft/swin-tiny-patch4-window7-224", "swin_tiny", "swin_tiny_patch4_window7_224"],
     "swin_s": ["microsoft/swin-small-patch4-window7-224", "swin_small", "swin_small_patch4_window7_224"],
     "swin_b": ["microsoft/swin-base-patch4-window7-224", "swin_base", "swin_base_patch4_window7_224"],
-    "vit_b_16": ["vit_base_patch16_224", "ViT", "deit_base", "facebook/deit-base-patch16-224",
+    "vit_b_16": ["vit_base_patch16_224", "ViT", "Vision Transformer", "deit_base", "facebook/deit-base-patch16-224",
                  "timm/vit_base_patch16_224.augreg_in21k_ft_in1k"],
     "vit_b_16_384": ["google/vit-base-patch16-384", "vit_base_patch16_384"],
     "vit_b_32": ["vit_base_patch32_224"],

@@ -75,9 +75,6 @@ CLASSIFIERS = {
     "swin_t": ("Swin-T", "swin", 224, "fixed"),
     "swin_s": ("Swin-S", "swin", 224, "fixed"),
     "swin_b": ("Swin-B", "swin", 224, "fixed"),
-    "swin_v2_t": ("Swin V2-T", "swin", 256, "fixed"),
-    "swin_v2_s": ("Swin V2-S", "swin", 256, "fixed"),
-    "swin_v2_b": ("Swin V2-B", "swin", 256, "fixed"),
     "vgg11": ("VGG-11", "vgg", 224, "named"),
     "vgg13": ("VGG-13", "vgg", 224, "named"),
     "vgg16": ("VGG-16", "vgg", 224, "named"),
@@ -137,7 +134,7 @@ ALIASES = {
     "swin_t": ["microsoft/swin-tiny-patch4-window7-224", "swin_tiny", "swin_tiny_patch4_window7_224"],
     "swin_s": ["microsoft/swin-small-patch4-window7-224", "swin_small", "swin_small_patch4_window7_224"],
     "swin_b": ["microsoft/swin-base-patch4-window7-224", "swin_base", "swin_base_patch4_window7_224"],
-    "vit_b_16": ["vit_base_patch16_224", "ViT", "deit_base", "facebook/deit-base-patch16-224",
+    "vit_b_16": ["vit_base_patch16_224", "ViT", "Vision Transformer", "deit_base", "facebook/deit-base-patch16-224",
                  "timm/vit_base_patch16_224.augreg_in21k_ft_in1k"],
     "vit_b_16_384": ["google/vit-base-patch16-384", "vit_base_patch16_384"],
     "vit_b_32": ["vit_base_patch32_224"],
@@ -175,8 +172,6 @@ VIDEO = {
     "mc3_18": ("MC3-18", 16, 112),
     "r2plus1d_18": ("R(2+1)D-18", 16, 112),
     "s3d": ("S3D", 16, 224),
-    "mvit_v1_b": ("MViT V1-B", 16, 224),
-    "mvit_v2_s": ("MViT V2-S", 16, 224),
 }
 
 
@@ -194,6 +189,10 @@ DETECTORS = {
 }
 
 
+# Published with the normalisation of the backbone frozen: it counts no parameters.
+FROZEN = ("retinanet_resnet50_fpn", "fcos_resnet50_fpn")
+
+
 class RawDetector(nn.Module):
     """Backbone and heads of a one-stage detector: scores and box codes of every anchor. torchvision scales the image
     before, and decodes and selects boxes after."""
@@ -202,11 +201,16 @@ class RawDetector(nn.Module):
         super().__init__()
         model = getattr(torchvision.models.detection, name)(weights=None, weights_backbone=None)
         self.backbone, self.head = model.backbone, model.head
+        if name in FROZEN:
+            for module in self.backbone.body.modules():
+                if isinstance(module, nn.BatchNorm2d):
+                    for key in ("weight", "bias"):
+                        module.register_buffer(key, module._parameters.pop(key).data)
 
     def forward(self, x):
         features = self.backbone(x)
         outputs = self.head(list(features.values()))
-        return outputs["cls_logits"], outputs["bbox_regression"]  # FCOS keeps its centre-ness in the graph of the head
+        return tuple(outputs[key] for key in ("cls_logits", "bbox_regression", "bbox_ctrness") if key in outputs)
 
 
 def entries():
@@ -223,6 +227,6 @@ def entries():
     rows += [Entry(name, title, "video", "video-classification", f"torchvision {version} {name}", video(name),
                    (frames, side, side), "fixed", ALIASES.get(name, [])) for name, (title, frames, side) in VIDEO.items()]
     rows += [Entry(name, title, family, "object-detection", f"torchvision {version} {name}",
-                   lambda name=name: RawDetector(name), (side, side), "fixed", outputs=("scores", "boxes"),
-                   buffers=FROZEN_NORM) for name, (title, family, side) in DETECTORS.items()]
+                   lambda name=name: RawDetector(name), (side, side), "fixed", outputs=("scores", "boxes", "centers") if family == "fcos" else ("scores", "boxes"),
+                   buffers=FROZEN_NORM if name in FROZEN or family == "ssd" else ()) for name, (title, family, side) in DETECTORS.items()]
     return rows

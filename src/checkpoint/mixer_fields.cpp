@@ -34,7 +34,8 @@ void read_compressed(Fields& f, TokenMixer& m) {
     m.index_heads = f.count({"index_n_heads"});
     m.index_size = f.count({"index_head_dim"});
     m.index_keeps = f.count({"index_topk"});
-    f.skip({"qk_rope_head_dim"});
+    // Parts of a head, and layers whose experts follow from the token: tables of whole numbers.
+    f.skip({"qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim", "num_hash_layers"});
     m.norm = HeadNorm::none;
 }
 

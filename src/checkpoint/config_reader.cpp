@@ -128,6 +128,42 @@ void set_cross_layers_aside(Fields& f, Decoder& d) {
     }
 }
 
+/// Towers of sound and other parts beside the language model: by their width and layers where these are said,
+/// else named.
+void read_other_parts(Fields& top, Decoder& d) {
+    for (const auto& [key, part] : top.object().items()) {
+        constexpr std::string_view kConfig = "_config";
+        if (!part.is_object() || !key.ends_with(kConfig) || top.was_read(key) || changes_no_size(key))
+            continue;
+        top.skip({key.c_str()});
+        Fields f(part, top.file(), top.place(key + "."));
+        const auto size = [&](Names names, std::int64_t otherwise) {
+            const json* stated = f.find(names);
+            return stated && stated->is_number_integer() && *stated > 0 && *stated < (1 << 20)
+                       ? stated->get<std::int64_t>()
+                       : otherwise;
+        };
+        const std::int64_t layers = size({"encoder_layers", "num_hidden_layers", "depth", "n_layer"}, 0),
+                           width = size({"d_model", "hidden_size", "embed_dim"}, 0),
+                           inner = size({"encoder_ffn_dim", "intermediate_size"}, 4 * width);
+        if (layers > 0 && width > 0) {
+            d.resident.push_back({key, {layers, 4 * width + 2 * inner, width}});
+            d.facts.vision_parameters += static_cast<double>(layers * width) * static_cast<double>(4 * width + 2 * inner);
+        }
+        Finding finding;
+        finding.kind = FindingKind::unsupported;
+        finding.severity = Severity::warning;
+        finding.file = top.file();
+        finding.where = top.place(key);
+        finding.message = layers > 0 && width > 0
+                              ? fmt::format("a part beside the language model: {} layers of {} are in memory, its "
+                                            "work is not counted",
+                                            layers, width)
+                              : "a part beside the language model, which is not counted";
+        d.findings.push_back(std::move(finding));
+    }
+}
+
 } // namespace
 
 void read_head(Fields& f, Fields& top, Decoder& d) {
@@ -263,7 +299,9 @@ Decoder read_config(const json& document, const std::string& file, const Budget&
     fill_facts(d, ff.experts.experts, ff.experts.active);
     f.report_unread(d.findings);
     if (&top != &f) {
-        top.skip({"text_config", "llm_config", "language_config", "thinker_config"});
+        // Some repeat the width of the language model.
+        top.skip({"text_config", "llm_config", "language_config", "thinker_config", "hidden_size"});
+        read_other_parts(top, d);
         top.report_unread(d.findings);
     }
     return d;

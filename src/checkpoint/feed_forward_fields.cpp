@@ -22,6 +22,8 @@ void read_experts(Fields& f, const Implied& implied, FeedForward& e) {
                         0);
     if (e.experts <= 1) {
         e.experts = 0;
+        f.skip({"moe_intermediate_size", "num_experts_per_tok", "experts_per_token", "top_k_experts",
+                "n_shared_experts", "num_shared_experts"}); // of experts that there are none of
         return;
     }
     e.active =
@@ -93,7 +95,7 @@ FeedForwards read_feed_forwards(Fields& f, const Implied& implied) {
         {"hidden_act", "hidden_activation", "mlp_hidden_act", "activation_function", "ffn_act_fn"}, "silu");
     plain.gated = implied.always_gated || (implied.gated && !ungated(plain.activation));
     plain.sub_norm = implied.sub_norms;
-    plain.bias = f.flag({"mlp_bias", "add_ffn_bias"}, implied.mlp_bias);
+    plain.bias = f.flag({"mlp_bias", "add_ffn_bias", "use_bias"}, implied.mlp_bias);
     const bool beside = f.flag({"enable_moe_block"});
     const bool has_blocks = f.has({"block_configs"});
     plain.inner = has_blocks || states_alone(f) ? 0 : dense_width(f);

@@ -200,7 +200,7 @@ void Fields::skip(Names names) {
 
 void Fields::report_unread(std::vector<Finding>& findings, Severity severity) const {
     constexpr std::size_t kShown = 40, kNamed = 4;
-    std::string named, first;
+    std::string named;
     std::size_t count = 0;
     for (const auto& [key, value] : object_.items()) {
         if (read_.contains(key) || changes_no_size(key) || !could_be_size(value))
@@ -208,7 +208,6 @@ void Fields::report_unread(std::vector<Finding>& findings, Severity severity) co
         std::string shown = value.dump();
         if (shown.size() > kShown)
             shown = shown.substr(0, kShown) + "...";
-        first = count == 0 ? prefix_ + key : first;
         if (++count <= kNamed)
             named += fmt::format("{}{}{} ({})", count > 1 ? ", " : "", prefix_, key, shown);
     }

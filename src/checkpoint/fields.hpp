@@ -46,6 +46,7 @@ class Fields {
     std::vector<std::int64_t> counts(Names names);
     /// Marks as read without looking.
     void skip(Names names);
+    bool was_read(const std::string& key) const { return read_.contains(key); }
 
     /// A finding that names the fields that were not read and could change a size. An error withholds
     /// whatever rests on the model, and stands first.

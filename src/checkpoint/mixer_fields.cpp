@@ -34,7 +34,8 @@ void read_compressed(Fields& f, TokenMixer& m) {
     m.index_heads = f.count({"index_n_heads"});
     m.index_size = f.count({"index_head_dim"});
     m.index_keeps = f.count({"index_topk"});
-    f.skip({"qk_rope_head_dim"});
+    // Parts of a head, and layers whose experts follow from the token: tables of whole numbers.
+    f.skip({"qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim", "num_hash_layers"});
     m.norm = HeadNorm::none;
 }
 
@@ -73,10 +74,11 @@ TokenMixer read_mixer(Fields& f, const Implied& implied, std::int64_t hidden) {
         f.refuse("num_key_value_heads", "must divide num_attention_heads");
     m.head_size = f.count({"head_dim", "attention_head_dim", "kv_channels"},
                           std::max<std::int64_t>(1, hidden / m.heads), 1);
-    m.bias = f.flag({"attention_bias", "qkv_bias", "add_qkv_bias", "use_qkv_bias"}, implied.qkv_bias);
+    m.bias = f.flag({"attention_bias", "qkv_bias", "add_qkv_bias", "use_qkv_bias", "use_bias"}, implied.qkv_bias);
     // attention_bias speaks of all four projections in Llama's configuration and those derived from it.
     m.output_bias = f.flag({"attention_out_bias"},
-                           implied.output_bias || (f.flag({"attention_bias"}) && !implied.qkv_bias));
+                           implied.output_bias || f.flag({"use_bias"}) ||
+                               (f.flag({"attention_bias"}) && !implied.qkv_bias));
     m.sinks = implied.sinks || f.flag({"attention_sink", "add_full_attention_sink_bias"});
     m.output_gate = f.flag({"attn_output_gate"}, implied.output_gate);
     m.norm = f.flag({"use_qk_norm", "qk_layernorm", "qk_norm", "normalize_qk_projections", "qk_ln"},
@@ -89,6 +91,7 @@ TokenMixer read_mixer(Fields& f, const Implied& implied, std::int64_t hidden) {
     } else if (f.has({"kv_lora_rank"})) {
         read_latent(f, m, hidden);
     } else {
+        f.skip({"qk_nope_head_dim", "qk_rope_head_dim"}); // parts of a head of latent attention, which is off
         m.value_size = f.count({"v_head_dim"}, 0);
         m.query_rank = f.count({"share_q_dim"}, 0);
         read_blocks(f, m);

@@ -40,15 +40,13 @@ constexpr std::array kSpellings{
     Spelling{"gate_proj", "gate_up_proj"},
     Spelling{"up_proj", "gate_up_proj"},
     // DeepSeek-V4
-    Spelling{"q_proj", "wq_a"},
-    Spelling{"q_proj", "wq_b"},
-    Spelling{"k_proj", "wkv"},
-    Spelling{"v_proj", "wkv"},
-    Spelling{"q_proj", "fused_wqa_wkv"},
-    Spelling{"k_proj", "fused_wqa_wkv"},
-    Spelling{"v_proj", "fused_wqa_wkv"},
-    Spelling{"o_proj", "wo_a"},
-    Spelling{"o_proj", "wo_b"},
+    Spelling{"q_a_proj", "wq_a"},
+    Spelling{"q_b_proj", "wq_b"},
+    Spelling{"kv_proj", "wkv"},
+    Spelling{"q_a_proj", "fused_wqa_wkv"},
+    Spelling{"kv_proj", "fused_wqa_wkv"},
+    Spelling{"o_a_proj", "wo_a"},
+    Spelling{"o_b_proj", "wo_b"},
     // Llama as Meta wrote it, and experts, whose first matrix is their only one before the activation where
     // they have no gate.
     Spelling{"gate_proj", "w1"},

@@ -62,7 +62,7 @@ Compressed compressed_of(const NodeContext& c) {
     return a;
 }
 
-std::int64_t whole(double size) {
+std::int64_t positions_of(double size) {
     return static_cast<std::int64_t>(size);
 }
 
@@ -70,10 +70,10 @@ void infer_compressed(NodeContext& c) {
     const Compressed a = compressed_of(c);
     c.set_output(0, c.type(0), c.shape(0));
     c.set_output(1, c.type(kWindow),
-                 {whole(a.batch), 1, whole(std::min(a.past + a.fresh, a.window)), whole(a.size)});
+                 {positions_of(a.batch), 1, positions_of(std::min(a.past + a.fresh, a.window)), positions_of(a.size)});
     if (a.ratio > 0)
         c.set_output(2, c.type(kCompressed),
-                     {whole(a.batch), 1, whole(a.entries(a.past + a.fresh)), whole(a.size)});
+                     {positions_of(a.batch), 1, positions_of(a.entries(a.past + a.fresh)), positions_of(a.size)});
 }
 
 void work_compressed(NodeContext& c) {

@@ -117,6 +117,13 @@ GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
         refuse();
 }
 
+std::string GenerationModel::not_understood() const {
+    const auto& findings = language_.graph->findings;
+    const auto error = std::find_if(findings.begin(), findings.end(),
+                                    [](const Finding& f) { return f.severity == Severity::error; });
+    return error == findings.end() ? std::string() : to_string(*error);
+}
+
 std::shared_ptr<const BoundModel> GenerationModel::bound(std::int64_t batch, std::int64_t sequence,
                                                          std::int64_t past) const {
     const std::lock_guard lock(mutex_);

@@ -29,6 +29,8 @@ class GenerationModel {
     double vocabulary() const {
         return language_.info.language_model ? language_.info.language_model->vocabulary : 0;
     }
+    /// What its file says that nobody understands, in one sentence; empty: nothing.
+    std::string not_understood() const;
     /// Heads of its attention; 0 where the model does not say.
     double heads() const { return language_.info.language_model ? language_.info.language_model->heads : 0; }
     /// Width of the residual stream; 0 where the model does not say.

@@ -210,6 +210,12 @@ std::optional<StepRunner> make_runner(const Session& session, const GenerationMo
     Conditions own = result.conditions;
     // Steps of one batch follow each other; serving many requests is priced as larger batches.
     own.scenario = Scenario::latency;
+    // Cache, fit and rate all rest on the whole of the model.
+    if (std::string why = model.not_understood(); !why.empty() && !own.allow_unknown) {
+        result.estimate.status = Status::incomplete;
+        result.estimate.reason = std::move(why);
+        return std::nullopt;
+    }
     try {
         const DeviceChoice choice = session.hardware().device(result.hardware);
         result.device = choice.device; // known even where the stack does not run on it

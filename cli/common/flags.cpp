@@ -9,8 +9,8 @@
 #include "common/say.hpp"
 #include "common/tool.hpp"
 #include "core/assignment.hpp"
-#include "core/parse_number.hpp"
 #include "core/one_line.hpp"
+#include "core/parse_number.hpp"
 
 #include <CLI/CLI.hpp>
 

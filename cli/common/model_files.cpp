@@ -84,9 +84,10 @@ std::string model_named(const std::string& name) {
     for (double bytes = 0; !content.empty(); content = more()) {
         bytes += static_cast<double>(content.size());
         if (bytes > most)
-            throw InputError(fmt::format("-: standard input has more than {:.0f} bytes; give the model as a file, "
-                                         "or allow more: bytes=... in ARCHSIM_BUDGET",
-                                         most));
+            throw InputError(
+                fmt::format("-: standard input has more than {:.0f} bytes; give the model as a file, "
+                            "or allow more: bytes=... in ARCHSIM_BUDGET",
+                            most));
         out.write(content);
     }
     out.put_in_place();

@@ -55,8 +55,8 @@ void Progress::draw(std::size_t done, std::size_t total) {
     const double seconds = std::chrono::duration<double>(now - start_).count();
     const double rate = static_cast<double>(done_) / seconds;
     const std::size_t filled = kBar * done_ / total;
-    std::fputs(fmt::format("\r\033[K{} [{}{}] {}/{}  {:.3g}/s  {:.0f} s left", what_, std::string(filled, '#'),
-                           std::string(kBar - filled, ' '), done_, total, rate,
+    std::fputs(fmt::format("\r\033[K{} [{}{}] {}/{}  {:.3g}/s  {:.0f} s left", what_,
+                           std::string(filled, '#'), std::string(kBar - filled, ' '), done_, total, rate,
                            rate > 0 ? static_cast<double>(total - done_) / rate : 0)
                    .c_str(),
                stderr);

@@ -274,8 +274,8 @@ extern "C" void end_by_signal(int number) {
     std::raise(number);
 }
 
-/// Standard streams that are closed: the next file that is opened would be one, and get what is written to it.
-/// One that cannot be written or read takes the place.
+/// Standard streams that are closed: the next file that is opened would be one, and get what is written to
+/// it. One that cannot be written or read takes the place.
 void open_standard_streams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         if (fcntl(stream, F_GETFD) < 0)

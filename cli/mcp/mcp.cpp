@@ -143,8 +143,8 @@ class Tools {
 /// Answers until nobody asks any more.
 int serve(const std::vector<ServedTool>& tools, const fs::path& folder) {
     refuse_new_files("archsim mcp writes no files; call the tool from a shell to write one");
-    // What a file names, a link in it too, is read through the same door as what a call names; beside the folder
-    // lie the database and the catalogue.
+    // What a file names, a link in it too, is read through the same door as what a call names; beside the
+    // folder lie the database and the catalogue.
     std::vector<fs::path> readable = model_dirs();
     readable.insert(readable.begin(), {folder, data_dir()});
     read_only_inside(readable);

@@ -210,9 +210,10 @@ ModulePattern::ModulePattern(const std::string& pattern) {
     if (pattern.starts_with(kExpression)) {
         key_ = pattern;
         if (!stays_small(pattern))
-            throw InputError(fmt::format("\"{}\": expected a regular expression without counts and references "
-                                         "back, of at most {} characters and few + within each other",
-                                         pattern, kLongest));
+            throw InputError(
+                fmt::format("\"{}\": expected a regular expression without counts and references "
+                            "back, of at most {} characters and few + within each other",
+                            pattern, kLongest));
         expression_ = std::make_shared<const Expression>(
             as_posix(std::string_view(pattern).substr(kExpression.size())));
         return;

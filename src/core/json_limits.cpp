@@ -12,9 +12,9 @@ namespace archsim {
 
 namespace {
 
-constexpr double kMostJsonBytes = 320e6;    ///< of values in memory: the largest logs of servers take a third
-constexpr double kValueBytes = 16;      ///< of nlohmann_json, for every item of an array
-constexpr double kMemberBytes = 112;    ///< and member of an object
+constexpr double kMostJsonBytes = 320e6; ///< of values in memory: the largest logs of servers take a third
+constexpr double kValueBytes = 16;       ///< of nlohmann_json, for every item of an array
+constexpr double kMemberBytes = 112;     ///< and member of an object
 constexpr double kMostComparisons = 2e7; ///< of keys: a tenth of a second
 
 /// The place behind a comment that begins at `at`; `at` where none does.

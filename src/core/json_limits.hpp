@@ -1,6 +1,6 @@
 #pragma once
-// What a JSON text may ask of who parses it. Parsers have no limit but the memory, and what copies, prints and
-// frees their values calls itself for every level.
+// What a JSON text may ask of who parses it. Parsers have no limit but the memory, and what copies, prints
+// and frees their values calls itself for every level.
 
 #include "archsim/core/export.hpp"
 

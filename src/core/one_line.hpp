@@ -8,8 +8,8 @@
 
 namespace archsim {
 
-/// A text as a part of one line, printable() with line ends and tabs shown as well ("\x0a"); of more than `most`
-/// bytes the middle is left out, which the line says.
+/// A text as a part of one line, printable() with line ends and tabs shown as well ("\x0a"); of more than
+/// `most` bytes the middle is left out, which the line says.
 ARCHSIM_API std::string one_line(std::string text, std::size_t most = 8192);
 
 /// The same lines, none of which a log of GitHub takes for a command: what begins one ("::error::", behind

@@ -18,10 +18,8 @@ constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 
 [[noreturn]] void refuse(const std::filesystem::path& file, FindingKind kind, std::string message,
                          std::string hint) {
-    throw InputError(Finding{.kind = kind,
-                             .message = std::move(message),
-                             .file = file.string(),
-                             .hint = std::move(hint)});
+    throw InputError(
+        Finding{.kind = kind, .message = std::move(message), .file = file.string(), .hint = std::move(hint)});
 }
 
 /// One string that grew would be copied with every doubling; a block that is joined is given back at once.

@@ -473,9 +473,8 @@ HardwareDatabase::all_devices(std::vector<Finding>& findings) const {
     const std::vector<std::string> ids = device_ids();
     std::vector<std::shared_ptr<const Device>> read(ids.size());
     std::vector<std::vector<Finding>> problems(ids.size());
-    in_parallel(ids.size(), std::min(all_threads(), kMaxReaders), [&](std::size_t i) {
-        read[i] = state_->device(*state_->files.find(ids[i]), problems[i]);
-    });
+    in_parallel(ids.size(), std::min(all_threads(), kMaxReaders),
+                [&](std::size_t i) { read[i] = state_->device(*state_->files.find(ids[i]), problems[i]); });
     std::vector<std::shared_ptr<const Device>> devices;
     for (std::size_t i = 0; i < ids.size(); ++i) {
         findings.insert(findings.end(), problems[i].begin(), problems[i].end());

@@ -120,13 +120,12 @@ BundledModel find_in_bundle(ByteSource& bytes, std::string_view part, const std:
         if (is_model(archive, m))
             models.push_back(&m);
     const auto refuse = [&](FindingKind kind, std::string message, std::string hint) {
-        throw InputError(Finding{.kind = kind,
-                                 .message = std::move(message),
-                                 .file = file,
-                                 .hint = std::move(hint)});
+        throw InputError(
+            Finding{.kind = kind, .message = std::move(message), .file = file, .hint = std::move(hint)});
     };
     if (models.empty())
-        refuse(FindingKind::unknown_name, "is an archive without a TensorFlow Lite model", "give the .tflite file");
+        refuse(FindingKind::unknown_name, "is an archive without a TensorFlow Lite model",
+               "give the .tflite file");
     BundledModel found;
     const Member* chosen = nullptr;
     for (const Member* m : models)
@@ -139,7 +138,8 @@ BundledModel find_in_bundle(ByteSource& bytes, std::string_view part, const std:
         found.graph = part;
     }
     if (!chosen)
-        refuse(FindingKind::unknown_name, part.empty() ? fmt::format("is a bundle of {} models", models.size())
+        refuse(FindingKind::unknown_name,
+               part.empty() ? fmt::format("is a bundle of {} models", models.size())
                             : fmt::format("has no model \"{}\"", part),
                fmt::format("choose one with FILE#NAME: {}", names_of(models)));
     if (chosen->method == 0) {
@@ -148,9 +148,10 @@ BundledModel find_in_bundle(ByteSource& bytes, std::string_view part, const std:
         found.size_ = chosen->packed;
     } else if (chosen->method == 8) {
         if (static_cast<double>(std::max(chosen->size, chosen->packed)) > most_bytes)
-            refuse(FindingKind::too_large,
-                   fmt::format("its member \"{}\" unpacks to more than {:.0f} bytes", chosen->name, most_bytes),
-                   "unpack it first, or allow more: bytes=... in ARCHSIM_BUDGET, Budget::bytes of a program");
+            refuse(
+                FindingKind::too_large,
+                fmt::format("its member \"{}\" unpacks to more than {:.0f} bytes", chosen->name, most_bytes),
+                "unpack it first, or allow more: bytes=... in ARCHSIM_BUDGET, Budget::bytes of a program");
         found.memory_ = std::make_shared<const std::vector<std::uint8_t>>(inflated(archive, *chosen));
         found.unpacked_ = std::make_shared<ByteSource>(std::span<const std::uint8_t>(*found.memory_));
         found.size_ = found.memory_->size();

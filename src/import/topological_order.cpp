@@ -98,8 +98,8 @@ class DepthFirst {
         for (std::size_t node = 0; node < graph_.nodes.size(); ++node)
             if (state_[node] == State::unseen) {
                 const TensorList& made = graph_.nodes[node].outputs;
-                left.emplace_back(made.empty() || made.front() == kNoTensor ? std::string() : name(made.front()),
-                                  node);
+                left.emplace_back(
+                    made.empty() || made.front() == kNoTensor ? std::string() : name(made.front()), node);
             }
         std::sort(left.begin(), left.end());
         for (const bool read : {false, true}) // those in a cycle are read by others of it

@@ -40,7 +40,8 @@ std::vector<Record> records_of(std::string_view text) {
                     records.push_back(record_of(object));
     } else if (text.substr(first).starts_with('{')) {
         each_line(text, [&](std::string_view line) {
-            if (const auto object = nlohmann::json::parse(bounded_json(line, "llama-bench"), nullptr, false); object.is_object())
+            if (const auto object = nlohmann::json::parse(bounded_json(line, "llama-bench"), nullptr, false);
+                object.is_object())
                 records.push_back(record_of(object));
         });
     } else {

@@ -7,11 +7,11 @@
 #include "archsim/core/version.hpp"
 #include "archsim/run/session.hpp"
 #include "archsim/run/step.hpp"
+#include "core/json_limits.hpp"
 #include "fields/question_json.hpp"
 #include "measurements/given_output.hpp"
 #include "report/blocks/result_json.hpp"
 #include "session/given.hpp"
-#include "core/json_limits.hpp"
 
 #include <fmt/format.h>
 
@@ -36,7 +36,8 @@ using Json = nlohmann::ordered_json;
 /// A value of a keyword as the JSON value that it would be in a document.
 Json json_of(const std::string& name, PyObject* value, int level = 0) {
     if (level > kMostJsonLevels)
-        throw UsageError(fmt::format("{}: expected at most {} levels of lists and dicts", name, kMostJsonLevels));
+        throw UsageError(
+            fmt::format("{}: expected at most {} levels of lists and dicts", name, kMostJsonLevels));
     if (value == Py_None)
         return nullptr;
     if (PyBool_Check(value) != 0)

@@ -43,8 +43,9 @@ void expect_possible(const MeasuredRow& row, bool rate) {
     const bool possible = rate ? row.value >= 1e3 / kMostMs && row.value <= kMostRate
                                : row.value >= kLeastMs && row.value <= kMostMs;
     if (!possible)
-        throw UsageError(fmt::format("measured {} on {}: {:g} {} is no {} that a measurement can be", row.model,
-                                     row.hardware, row.value, rate ? "per second" : "ms", rate ? "rate" : "time"));
+        throw UsageError(fmt::format("measured {} on {}: {:g} {} is no {} that a measurement can be",
+                                     row.model, row.hardware, row.value, rate ? "per second" : "ms",
+                                     rate ? "rate" : "time"));
 }
 
 } // namespace

@@ -17,8 +17,9 @@ std::optional<Conditions> with_idle_units(const Conditions& conditions) {
 
 Result faster_with_idle_units(Result all, Result fewer) {
     const Estimate &a = all.estimate, &b = fewer.estimate;
-    const bool faster = all.conditions.scenario == Scenario::latency ? b.latency_s < a.latency_s
-                                                                     : b.throughput_per_s > a.throughput_per_s;
+    const bool faster = all.conditions.scenario == Scenario::latency
+                            ? b.latency_s < a.latency_s
+                            : b.throughput_per_s > a.throughput_per_s;
     if (!fewer.ok() || !fewer.machine || (all.ok() && !faster))
         return all;
     const double idle_w = all.machine ? all.machine->static_power_w - fewer.machine->static_power_w : 0;

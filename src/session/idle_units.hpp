@@ -1,6 +1,6 @@
 #pragma once
-// A design with more units than its device states may leave units idle, where more are slower: half of them, as
-// often as more than the stated ones are left.
+// A design with more units than its device states may leave units idle, where more are slower: half of them,
+// as often as more than the stated ones are left.
 
 #include "archsim/run/session.hpp"
 

@@ -19,8 +19,8 @@ std::string key_of(const Machine& machine) {
     std::vector<std::string> keys;
     for (const GivenRow& row : machine.uncertainty->given()) {
         Digest digest;
-        for (const std::string_view text : {std::string_view(row.family), std::string_view(row.device),
-                                            std::string_view(row.runtime)})
+        for (const std::string_view text :
+             {std::string_view(row.family), std::string_view(row.device), std::string_view(row.runtime)})
             digest.text(text);
         digest.number(row.metric);
         for (const double share : row.lanes)
@@ -54,7 +54,8 @@ std::string with_measured(std::string question_key, std::string_view measured) {
     if (measured.empty())
         return question_key;
     question_key.pop_back(); // the brace at its end
-    return fmt::format("{}{}\"measured\":\"{}\"}}", question_key, question_key.size() > 1 ? "," : "", measured);
+    return fmt::format("{}{}\"measured\":\"{}\"}}", question_key, question_key.size() > 1 ? "," : "",
+                       measured);
 }
 
 } // namespace archsim

@@ -198,7 +198,8 @@ template <class Rows>
 std::int64_t save_run(const std::filesystem::path& file, const RunFacts& run, const Rows& rows,
                       const MetricView& view) {
     SqlFile database(file, SqlAccess::write);
-    if (database.number("SELECT EXISTS (SELECT 1 FROM sqlite_master)") != 0) // before anything is written to it
+    if (database.number("SELECT EXISTS (SELECT 1 FROM sqlite_master)") !=
+        0) // before anything is written to it
         expect_results_file(database, file.string());
     database.allow_several_writers();
     SqlTransaction transaction(database);

@@ -108,17 +108,19 @@ std::vector<std::string> table_statements(std::int64_t layout) {
     return statements;
 }
 
-/// Whether the text of an index names columns alone: an expression, or a condition behind the list, is computed
-/// for every new row. One made by UNIQUE has no text.
+/// Whether the text of an index names columns alone: an expression, or a condition behind the list, is
+/// computed for every new row. One made by UNIQUE has no text.
 bool indexes_columns(std::string_view sql) {
-    constexpr std::string_view kNames = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_, \"\n\t";
+    constexpr std::string_view kNames =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_, \"\n\t";
     const std::size_t open = sql.find('(');
     return sql.empty() || (open != std::string_view::npos && sql.ends_with(')') &&
                            sql.find_first_not_of(kNames, open + 1) == sql.size() - 1);
 }
 
 /// True when the file has the tables and indices of kTables exactly as they are made, and nothing that acts
-/// by itself: no trigger, and no index that calculates. Tables and views that somebody added are not looked at.
+/// by itself: no trigger, and no index that calculates. Tables and views that somebody added are not looked
+/// at.
 bool has_our_schema(SqlFile& file, std::int64_t layout) {
     const std::vector<std::string> ours = table_statements(layout);
     std::size_t found = 0;
@@ -206,10 +208,10 @@ std::int64_t expect_results_file(SqlFile& file, const std::string& name) {
         throw InputError(
             fmt::format("{}: a newer version of archsim made this file; read it with that one", name));
     if (!has_our_schema(file, layout))
-        throw InputError(
-            fmt::format("{}: its tables are not those that archsim makes, or it has triggers or indices that calculate; save to "
-                        "another file",
-                        name));
+        throw InputError(fmt::format("{}: its tables are not those that archsim makes, or it has triggers or "
+                                     "indices that calculate; save to "
+                                     "another file",
+                                     name));
     return layout;
 }
 

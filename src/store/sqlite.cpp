@@ -91,7 +91,8 @@ void expect_plain_journals(const fs::path& file) {
         std::error_code unknown;
         const fs::file_status status = fs::symlink_status(beside, unknown);
         if (fs::exists(status) && !fs::is_regular_file(status))
-            throw InputError(fmt::format("{}: is no regular file, as SQLite makes it; remove it", beside.string()));
+            throw InputError(
+                fmt::format("{}: is no regular file, as SQLite makes it; remove it", beside.string()));
     }
 }
 

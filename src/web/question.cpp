@@ -220,7 +220,8 @@ std::vector<FormField> cost_fields() {
 }
 
 Question read_question(std::string_view json) {
-    const Json document = Json::parse(bounded_json(json, "the question", JsonKeys::as_written), nullptr, false);
+    const Json document =
+        Json::parse(bounded_json(json, "the question", JsonKeys::as_written), nullptr, false);
     if (document.is_discarded() || !document.is_object())
         throw UsageError("a question is a JSON object");
     Question question;

@@ -1,5 +1,5 @@
-// However a tool is started, it ends with a status of its own: no stream, thread, file or input makes it abort,
-// wait or flood.
+// However a tool is started, it ends with a status of its own: no stream, thread, file or input makes it
+// abort, wait or flood.
 
 #include "cli/workplace.hpp"
 
@@ -14,7 +14,8 @@ using namespace archsim::test;
 namespace {
 
 std::string nested(int levels) {
-    return std::string(static_cast<std::size_t>(levels), '[') + std::string(static_cast<std::size_t>(levels), ']');
+    return std::string(static_cast<std::size_t>(levels), '[') +
+           std::string(static_cast<std::size_t>(levels), ']');
 }
 
 void write(const std::filesystem::path& file, const std::string& text) {
@@ -48,7 +49,8 @@ TEST_CASE("a stream that cannot be written changes no status", "[cli][hostile]")
 
 TEST_CASE("what a process may not have is not missed for long", "[cli][hostile]") {
     const Workplace workplace;
-    CHECK(ends(workplace, "ulimit -f 1; compare_models resnet18 --hardware H100 --output page.html").status == 2);
+    CHECK(ends(workplace, "ulimit -f 1; compare_models resnet18 --hardware H100 --output page.html").status ==
+          2);
     CHECK(workplace.run("ls -a | grep -c '^[.]archsim-'").output == "0\n");
     CHECK(ends(workplace, "mkfifo pipe.onnx; compare_models ./pipe.onnx --hardware H100").status == 2);
     CHECK(ends(workplace, "compare_models - --hardware H100 < /dev/zero").status == 2);
@@ -82,9 +84,9 @@ TEST_CASE("messages repeat no more of an input than one reads", "[cli][hostile]"
     write(workplace.folder() / "m.txt", flood + "\n");
     write(workplace.folder() / "lengths.csv", "prompt_tokens,output_tokens\n" + flood + ",1\n");
     write(workplace.folder() / "config.json", "{\"model_type\": \"" + flood + "\"}");
-    for (const char* command : {"compare_models resnet18 --hardware A100 --measured m.txt",
-                                "serve_model llama-3.2-1b --hardware H100 --lengths lengths.csv",
-                                "profile_graph ./config.json"}) {
+    for (const char* command :
+         {"compare_models resnet18 --hardware A100 --measured m.txt",
+          "serve_model llama-3.2-1b --hardware H100 --lengths lengths.csv", "profile_graph ./config.json"}) {
         INFO(command);
         const Said said = ends(workplace, std::string(command) + " 2>&1");
         CHECK(said.status != 0);
@@ -94,10 +96,12 @@ TEST_CASE("messages repeat no more of an input than one reads", "[cli][hostile]"
 
 TEST_CASE("a trace of absurd lengths is refused, not simulated", "[cli][hostile]") {
     const Workplace workplace;
-    write(workplace.folder() / "t.jsonl", "{\"timestamp\":0,\"input_length\":1,\"output_length\":16777216}\n");
+    write(workplace.folder() / "t.jsonl",
+          "{\"timestamp\":0,\"input_length\":1,\"output_length\":16777216}\n");
     write(workplace.folder() / "l.csv", "prompt_tokens,output_tokens\n1,16777216\n");
     for (const char* load : {"--trace t.jsonl", "--lengths l.csv", "--rate 1 --output-tokens 1e8"}) {
-        const Said said = ends(workplace, std::string("serve_model llama-3.2-1b --hardware H100 ") + load + " 2>&1");
+        const Said said =
+            ends(workplace, std::string("serve_model llama-3.2-1b --hardware H100 ") + load + " 2>&1");
         INFO(load << ": " << said.output);
         CHECK(said.status == 4);
         CHECK_THAT(said.output, Catch::Contains("longer than the model"));
@@ -114,14 +118,16 @@ TEST_CASE("patterns of a configuration take no memory of their own", "[cli][host
 "compressed-tensors", "format": "pack-quantized", "config_groups": {"group_0": {"targets": ["Linear"], "weights":
 {"num_bits": 4, "type": "int", "symmetric": true, "strategy": "group", "group_size": 128}}}, "ignore": [")" +
                   pattern + "\"]}}");
-        return workplace.run("ulimit -c 0; ulimit -v 1000000; timeout 10 profile_graph ./config.json 2>&1").status;
+        return workplace.run("ulimit -c 0; ulimit -v 1000000; timeout 10 profile_graph ./config.json 2>&1")
+            .status;
     };
     CHECK(with("re:.*lm_head") == 0);
     std::string plus = "a";
     for (int i = 0; i < 25; ++i)
         plus = "(" + plus + ")+";
-    for (const std::string& pattern : {"re:" + plus, std::string("re:(a|aa){1,1000}{1,1000}"),
-                                       std::string("re:(.*)\\\\1\\\\1\\\\1"), "re:" + std::string(5000, '(')}) {
+    for (const std::string& pattern :
+         {"re:" + plus, std::string("re:(a|aa){1,1000}{1,1000}"), std::string("re:(.*)\\\\1\\\\1\\\\1"),
+          "re:" + std::string(5000, '(')}) {
         INFO(pattern.substr(0, 60));
         CHECK(with(pattern) == 2);
     }

@@ -25,10 +25,11 @@ TEST_CASE("every number is worked on once, whatever the threads", "[core]") {
 }
 
 TEST_CASE("what a call throws ends the work and reaches who asked", "[core]") {
-    CHECK_THROWS_AS(in_parallel(1000, 4, [](std::size_t i) {
-                        if (i == 10)
-                            throw std::runtime_error("ten");
-                    }),
+    CHECK_THROWS_AS(in_parallel(1000, 4,
+                                [](std::size_t i) {
+                                    if (i == 10)
+                                        throw std::runtime_error("ten");
+                                }),
                     std::runtime_error);
 }
 

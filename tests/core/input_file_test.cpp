@@ -72,8 +72,8 @@ TEST_CASE("every reader stays inside of the folders that may be read", "[core][h
         INFO(name);
         std::ofstream(folder.outside(name)) << "something";
         fs::create_symlink(folder.outside(name), folder.inside(name));
-        for (const fs::path& named : {folder.outside(name), folder.inside(name),
-                                      folder.inside("../outside") / name})
+        for (const fs::path& named :
+             {folder.outside(name), folder.inside(name), folder.inside("../outside") / name})
             CHECK_THROWS_WITH(read(named), Catch::Contains("lies outside of"));
     }
     // The packed neighbour that stands for a file, too.

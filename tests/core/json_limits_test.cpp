@@ -38,7 +38,8 @@ TEST_CASE("JSON is refused one level too deep", "[core][hostile]") {
     CHECK_FALSE(json_excess("/* \" */" + nested(1000)).empty()); // a quote in a comment opens nothing
     for (const char* cut : {"\"", "\"\\", "/", "/*", "//", "{", "]]]]"})
         CHECK(json_excess(cut).empty());
-    CHECK_THROWS_WITH(bounded_json(nested(1000), "some.json"), Catch::Contains("some.json: has more than 64"));
+    CHECK_THROWS_WITH(bounded_json(nested(1000), "some.json"),
+                      Catch::Contains("some.json: has more than 64"));
 }
 
 TEST_CASE("JSON is refused that takes more memory or time than any", "[core][hostile]") {

@@ -1,5 +1,5 @@
-// Numbers of answers that must not contradict each other: totals lie in their intervals, a server that is kept
-// busy gives at least what one batch after another gives, and runs what one stream runs.
+// Numbers of answers that must not contradict each other: totals lie in their intervals, a server that is
+// kept busy gives at least what one batch after another gives, and runs what one stream runs.
 
 #include "laws/laws.hpp"
 #include "support/random_source.hpp"
@@ -25,11 +25,14 @@ void inside(const Interval& interval, double value, const char* what) {
 
 } // namespace
 
-TEST_CASE("random answers lie in their intervals, and a busy server gives no less than one stream", "[laws]") {
+TEST_CASE("random answers lie in their intervals, and a busy server gives no less than one stream",
+          "[laws]") {
     const Session& session = laws::session();
     test::RandomSource random(73);
-    static constexpr const char* kModels[] = {"opt-1.3b", "qwen3-0.6b", "llama-3.2-1b", "stablelm-2-1.6b", "gpt2"};
-    static constexpr Precision kFormats[] = {Precision::fp16, Precision::bf16, Precision::fp8, Precision::int8};
+    static constexpr const char* kModels[] = {"opt-1.3b", "qwen3-0.6b", "llama-3.2-1b", "stablelm-2-1.6b",
+                                              "gpt2"};
+    static constexpr Precision kFormats[] = {Precision::fp16, Precision::bf16, Precision::fp8,
+                                             Precision::int8};
     static constexpr std::int64_t kBatches[] = {1, 2, 4, 5, 8, 32, 256};
     static constexpr std::int64_t kTokens[] = {1, 2, 7, 128, 512};
     std::size_t answers = 0, busy = 0;
@@ -44,8 +47,8 @@ TEST_CASE("random answers lie in their intervals, and a busy server gives no les
         if (!one.ok())
             continue;
         INFO(workload.model.name() << " on " << device << ", batch " << workload.batch << ", "
-                                   << workload.prompt->tokens << " + " << workload.prompt->generate << " tokens, "
-                                   << name_of(conditions.precision.compute));
+                                   << workload.prompt->tokens << " + " << workload.prompt->generate
+                                   << " tokens, " << name_of(conditions.precision.compute));
         ++answers;
         conditions.scenario = Scenario::throughput;
         const Result many = session.estimate(workload, device, conditions);
@@ -75,7 +78,8 @@ TEST_CASE("units that a design adds may stay idle: more are never slower", "[law
     static constexpr Precision kFormats[] = {Precision::fp16, Precision::bf16, Precision::int8};
     static constexpr double kFactors[] = {2, 3, 4, 8};
     std::size_t compared = 0;
-    const auto check = [&](const std::string& model, const std::string& device, Precision format, double factor) {
+    const auto check = [&](const std::string& model, const std::string& device, Precision format,
+                           double factor) {
         Conditions conditions;
         conditions.precision = PrecisionConfig::uniform(format);
         const Workload workload{.model = session.load(model)};

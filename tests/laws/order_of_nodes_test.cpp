@@ -21,7 +21,8 @@ namespace {
 
 void shuffle(onnx::GraphProto& graph, test::RandomSource& random) {
     for (int i = graph.node_size() - 1; i > 0; --i)
-        graph.mutable_node()->SwapElements(i, static_cast<int>(random.below(static_cast<std::size_t>(i) + 1)));
+        graph.mutable_node()->SwapElements(i,
+                                           static_cast<int>(random.below(static_cast<std::size_t>(i) + 1)));
     for (onnx::NodeProto& node : *graph.mutable_node())
         for (onnx::AttributeProto& attribute : *node.mutable_attribute())
             if (attribute.has_g())
@@ -31,8 +32,15 @@ void shuffle(onnx::GraphProto& graph, test::RandomSource& random) {
 /// Everything that an estimate adds up to.
 std::vector<double> numbers_of(const Result& r) {
     const Estimate& e = r.estimate;
-    return {e.latency_s, e.throughput_per_s, e.energy_per_inference_j, e.power_w, e.utilization,
-            e.memory.peak_bytes, e.memory.activation_bytes, e.latency_interval.high, e.clock_ratio,
+    return {e.latency_s,
+            e.throughput_per_s,
+            e.energy_per_inference_j,
+            e.power_w,
+            e.utilization,
+            e.memory.peak_bytes,
+            e.memory.activation_bytes,
+            e.latency_interval.high,
+            e.clock_ratio,
             static_cast<double>(e.subgraphs.size())};
 }
 

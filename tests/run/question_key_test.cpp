@@ -1,11 +1,11 @@
 // One key for a question: any one thing that a session was given changes it, and nothing else does.
 
+#include "answers/sweep/sweep.hpp"
+#include "answers/sweep/sweep_file.hpp"
 #include "fields/question.hpp"
 #include "measurements/given_output.hpp"
-#include "answers/sweep/sweep_file.hpp"
 #include "session/given.hpp"
 #include "session/measured_key.hpp"
-#include "answers/sweep/sweep.hpp"
 #include "support/random_source.hpp"
 #include "support/read_file.hpp"
 
@@ -91,7 +91,8 @@ TEST_CASE("any one thing that a session was given changes the key of its questio
     fs::copy_file(fs::path(ARCHSIM_SOURCE_DIR) / "models/onnx/resnet18.onnx", given.model(),
                   fs::copy_options::overwrite_existing);
     add("a model that was changed", given.key({}));
-    add("measurements of a model that was changed", given.key({given.model().string() + " fp32 on A100 = 1ms"}));
+    add("measurements of a model that was changed",
+        given.key({given.model().string() + " fp32 on A100 = 1ms"}));
 }
 
 TEST_CASE("a question that is asked twice has one key", "[laws][sweep]") {

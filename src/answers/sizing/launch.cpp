@@ -256,9 +256,10 @@ std::string launch_text(const Session& session, const SizingAnswer& answer, cons
     const std::vector<std::string> words = target == LaunchTarget::sglang   ? launch.sglang()
                                            : target == LaunchTarget::trtllm ? launch.trtllm()
                                                                             : launch.vllm();
-    std::string text = fmt::format("# {} on {} x {}: {}, the limits hold with {:.0f} % (sized for {})\n",
-                                   one_line(answer.model), way.devices(), one_line(device.hardware), to_string(way),
-                                   std::floor(100 * device.layout->probability), device.runtime);
+    std::string text =
+        fmt::format("# {} on {} x {}: {}, the limits hold with {:.0f} % (sized for {})\n",
+                    one_line(answer.model), way.devices(), one_line(device.hardware), to_string(way),
+                    std::floor(100 * device.layout->probability), device.runtime);
     for (const std::string& remark : launch.remarks)
         text += "# " + remark + "\n";
     if (target == LaunchTarget::kubernetes) {

@@ -27,8 +27,8 @@ void add_sizes(const std::map<std::string, std::int64_t>& sizes, Digest& digest)
 }
 
 void add_formats(const PrecisionConfig& formats, Digest& digest) {
-    const auto& [compute, activations, weights, kv_cache, weight_bits_overhead, head_bits, table_bits, cache_bits,
-                 convolutions, strict_fp32, autocast, requantized] = formats;
+    const auto& [compute, activations, weights, kv_cache, weight_bits_overhead, head_bits, table_bits,
+                 cache_bits, convolutions, strict_fp32, autocast, requantized] = formats;
     for (const Precision format : {compute, activations, weights, kv_cache, convolutions.value_or(compute)})
         digest.number(format);
     for (const double bits : {weight_bits_overhead, head_bits, table_bits, cache_bits})
@@ -39,10 +39,11 @@ void add_formats(const PrecisionConfig& formats, Digest& digest) {
 
 /// What the catalogue says of a model beside its graph.
 void add_entry(const CatalogueEntry& entry, Digest& digest) {
-    // Titles and where it was found decide nothing; buffers are marked in the graph. A member that is added does
-    // not compile until somebody decides.
-    const auto& [name, title, family, task, kind, source, aliases, file, dims, buffers, not_exported_parameters,
-                 macs_formula, published, parts, language_model, format, products] = entry;
+    // Titles and where it was found decide nothing; buffers are marked in the graph. A member that is added
+    // does not compile until somebody decides.
+    const auto& [name, title, family, task, kind, source, aliases, file, dims, buffers,
+                 not_exported_parameters, macs_formula, published, parts, language_model, format, products] =
+        entry;
     for (const std::string* text : {&name, &family, &task, &kind})
         digest.text(*text);
     add_sizes(dims, digest);

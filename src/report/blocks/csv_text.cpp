@@ -30,11 +30,11 @@ bool is_change(std::string_view text) {
            });
 }
 
-/// What spreadsheets begin a formula with, in East Asian ones the wide forms of the same too; and GitHub, in a
-/// log, a command.
+/// What spreadsheets begin a formula with, in East Asian ones the wide forms of the same too; and GitHub, in
+/// a log, a command.
 bool begins_formula(std::string_view text) {
-    constexpr std::array<std::string_view, 7> kAlways = {"=",      "@",      "::",
-                                                         "\uff1d", "\uff0b", "\uff0d", "\uff20"};
+    constexpr std::array<std::string_view, 7> kAlways = {"=",      "@",      "::",    "\uff1d",
+                                                         "\uff0b", "\uff0d", "\uff20"};
     if (std::any_of(kAlways.begin(), kAlways.end(),
                     [&](std::string_view sign) { return text.starts_with(sign); }))
         return true;

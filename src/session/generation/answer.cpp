@@ -332,8 +332,8 @@ class AnswerBuilder {
     }
 
     /// Throughput, energy and power of a server that always has requests waiting; the latency stays that of a
-    /// batch that has the devices for itself. A server that gains nothing by more sequences at once, or has no
-    /// room for them, answers one batch after another.
+    /// batch that has the devices for itself. A server that gains nothing by more sequences at once, or has
+    /// no room for them, answers one batch after another.
     void add_serving(const StepRunner& runner) {
         if (result_.conditions.scenario != Scenario::throughput || q_.generate < 1)
             return;

@@ -92,8 +92,8 @@ void choose_way(ServingEngine& engine, const StepRunner& runner, const ServingRe
     }
 }
 
-/// Servers refuse what is longer than the model states; nothing is served with more than a few million tokens.
-/// Of lengths that are drawn the mean decides. Empty where all is well.
+/// Servers refuse what is longer than the model states; nothing is served with more than a few million
+/// tokens. Of lengths that are drawn the mean decides. Empty where all is well.
 std::string too_long(const Model& model, const RequestPlan& load, const RequestLengths& lengths) {
     constexpr double kMost = 1 << 22;
     const double stated = model.info.language_model ? model.info.language_model->max_context : 0;
@@ -101,7 +101,8 @@ std::string too_long(const Model& model, const RequestPlan& load, const RequestL
     const double tokens = given ? static_cast<double>(lengths.longest) : lengths.prompt + lengths.output;
     if (tokens <= (stated > 0 ? stated : kMost))
         return {};
-    return fmt::format("a request of {:.0f} tokens, prompt and answer, is longer than {}; give shorter ones", tokens,
+    return fmt::format("a request of {:.0f} tokens, prompt and answer, is longer than {}; give shorter ones",
+                       tokens,
                        stated > 0 ? fmt::format("the model's context of {:.0f}", stated)
                                   : fmt::format("the {:.0f} that any model is served with", kMost));
 }

@@ -29,7 +29,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> read_request_lengths(const st
             std::int64_t value = 0;
             const std::string& field = at < records[i].fields.size() ? records[i].fields[at] : std::string();
             const auto [end, problem] = std::from_chars(field.data(), field.data() + field.size(), value);
-            if (problem != std::errc() || end != field.data() + field.size() || value < 1 || value > kMostTokens)
+            if (problem != std::errc() || end != field.data() + field.size() || value < 1 ||
+                value > kMostTokens)
                 throw InputError(
                     fmt::format("{}: line {}: \"{}\" is no number of tokens", file, records[i].line, field));
             return value;

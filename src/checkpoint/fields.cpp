@@ -217,7 +217,6 @@ void Fields::report_unread(std::vector<Finding>& findings, Severity severity) co
     finding.kind = FindingKind::unknown_key;
     finding.severity = severity;
     finding.file = file_;
-    finding.where = first;
     finding.message =
         fmt::format("{}{}: not known, and may change weights, cache or work; the model is counted "
                     "without {}",

@@ -72,6 +72,33 @@ TEST_CASE("random answers lie in their intervals, and a busy server gives no les
     CHECK(busy > 100);
 }
 
+TEST_CASE("a network that is asked all the time gives no less than one batch after another", "[laws]") {
+    const Session& session = laws::session();
+    test::RandomSource random(7);
+    static constexpr Precision kFormats[] = {Precision::fp32, Precision::fp16, Precision::int8};
+    static constexpr std::int64_t kBatches[] = {1, 2, 8, 32};
+    std::size_t compared = 0;
+    for (int i = 0; i < 500; ++i) {
+        const std::string& device = laws::hardware()[random.below(laws::hardware().size())];
+        const std::string& model = laws::models()[random.below(laws::models().size())];
+        Conditions conditions;
+        conditions.precision = PrecisionConfig::uniform(random.one_of(kFormats));
+        const Workload workload{.model = session.load(model), .batch = random.one_of(kBatches)};
+        const Result one = session.estimate(workload, device, conditions);
+        conditions.scenario = Scenario::throughput;
+        const Result many = session.estimate(workload, device, conditions);
+        if (!one.ok() || !many.ok())
+            continue;
+        INFO(model << " on " << device << ", batch " << workload.batch << " at "
+                   << name_of(conditions.precision.compute));
+        ++compared;
+        CHECK(many.estimate.throughput_per_s >= one.estimate.throughput_per_s * (1 - kRounding));
+        inside(many.estimate.throughput_interval, many.estimate.throughput_per_s, "throughput");
+        inside(many.estimate.energy_interval, many.estimate.energy_per_inference_j, "energy");
+    }
+    CHECK(compared > 200);
+}
+
 TEST_CASE("units that a design adds may stay idle: more are never slower", "[laws]") {
     const Session& session = laws::session();
     test::RandomSource random(48);

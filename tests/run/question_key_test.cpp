@@ -42,9 +42,9 @@ class Given {
     std::string device() const { return test::read(folder_ / "overlay/gpu/A100.json"); }
     /// A session that was given all of it, `words` as measurements.
     Session session(const std::vector<std::string>& words) const {
-        Session session({.data = ARCHSIM_SOURCE_DIR, .hardware_overlays = {folder_ / "overlay"}});
-        session.given(read_given(words, session, "A100", "--measured"));
-        return session;
+        Session opened({.data = ARCHSIM_SOURCE_DIR, .hardware_overlays = {folder_ / "overlay"}});
+        opened.given(read_given(words, opened, "A100", "--measured"));
+        return opened;
     }
     SweepRequest request() const {
         SweepRequest q;

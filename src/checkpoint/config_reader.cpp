@@ -148,18 +148,20 @@ void read_other_parts(Fields& top, Decoder& d) {
                            inner = size({"encoder_ffn_dim", "intermediate_size"}, 4 * width);
         if (layers > 0 && width > 0) {
             d.resident.push_back({key, {layers, 4 * width + 2 * inner, width}});
-            d.facts.vision_parameters += static_cast<double>(layers * width) * static_cast<double>(4 * width + 2 * inner);
+            d.facts.vision_parameters +=
+                static_cast<double>(layers * width) * static_cast<double>(4 * width + 2 * inner);
         }
         Finding finding;
         finding.kind = FindingKind::unsupported;
         finding.severity = Severity::warning;
         finding.file = top.file();
         finding.where = top.place(key);
-        finding.message = layers > 0 && width > 0
-                              ? fmt::format("a part beside the language model: {} layers of {} are in memory, its "
-                                            "work is not counted",
-                                            layers, width)
-                              : "a part beside the language model, which is not counted";
+        finding.message =
+            layers > 0 && width > 0
+                ? fmt::format("a part beside the language model: {} layers of {} are in memory, its "
+                              "work is not counted",
+                              layers, width)
+                : "a part beside the language model, which is not counted";
         d.findings.push_back(std::move(finding));
     }
 }

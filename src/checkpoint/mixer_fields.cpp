@@ -74,11 +74,11 @@ TokenMixer read_mixer(Fields& f, const Implied& implied, std::int64_t hidden) {
         f.refuse("num_key_value_heads", "must divide num_attention_heads");
     m.head_size = f.count({"head_dim", "attention_head_dim", "kv_channels"},
                           std::max<std::int64_t>(1, hidden / m.heads), 1);
-    m.bias = f.flag({"attention_bias", "qkv_bias", "add_qkv_bias", "use_qkv_bias", "use_bias"}, implied.qkv_bias);
+    m.bias =
+        f.flag({"attention_bias", "qkv_bias", "add_qkv_bias", "use_qkv_bias", "use_bias"}, implied.qkv_bias);
     // attention_bias speaks of all four projections in Llama's configuration and those derived from it.
-    m.output_bias = f.flag({"attention_out_bias"},
-                           implied.output_bias || f.flag({"use_bias"}) ||
-                               (f.flag({"attention_bias"}) && !implied.qkv_bias));
+    m.output_bias = f.flag({"attention_out_bias"}, implied.output_bias || f.flag({"use_bias"}) ||
+                                                       (f.flag({"attention_bias"}) && !implied.qkv_bias));
     m.sinks = implied.sinks || f.flag({"attention_sink", "add_full_attention_sink_bias"});
     m.output_gate = f.flag({"attn_output_gate"}, implied.output_gate);
     m.norm = f.flag({"use_qk_norm", "qk_layernorm", "qk_norm", "normalize_qk_projections", "qk_ln"},

@@ -69,11 +69,13 @@ std::int64_t positions_of(double size) {
 void infer_compressed(NodeContext& c) {
     const Compressed a = compressed_of(c);
     c.set_output(0, c.type(0), c.shape(0));
-    c.set_output(1, c.type(kWindow),
-                 {positions_of(a.batch), 1, positions_of(std::min(a.past + a.fresh, a.window)), positions_of(a.size)});
+    c.set_output(
+        1, c.type(kWindow),
+        {positions_of(a.batch), 1, positions_of(std::min(a.past + a.fresh, a.window)), positions_of(a.size)});
     if (a.ratio > 0)
-        c.set_output(2, c.type(kCompressed),
-                     {positions_of(a.batch), 1, positions_of(a.entries(a.past + a.fresh)), positions_of(a.size)});
+        c.set_output(
+            2, c.type(kCompressed),
+            {positions_of(a.batch), 1, positions_of(a.entries(a.past + a.fresh)), positions_of(a.size)});
 }
 
 void work_compressed(NodeContext& c) {

@@ -66,7 +66,8 @@ TEST_CASE("compressed attention keeps a window and one vector for every few posi
 }
 
 TEST_CASE("blocks that an index chooses bound what attention reads, not the cache", "[checkpoint]") {
-    const Checkpoint c = decoder_of(kFourHeads + R"(, "model_type": "minimax_m3", "head_dim": 16, "num_hidden_layers": 3,
+    const Checkpoint c =
+        decoder_of(kFourHeads + R"(, "model_type": "minimax_m3", "head_dim": 16, "num_hidden_layers": 3,
         "sparse_attention_config": {"use_sparse_attention": true, "sparse_index_dim": 8,
         "sparse_num_index_heads": 2, "sparse_topk_blocks": 3, "sparse_block_size": 16, "sparse_local_block": 1,
         "sparse_init_block": 0, "sparse_attention_freq": [0, 1, 1]})");
@@ -111,7 +112,8 @@ TEST_CASE("layers in groups: the last attends, the others keep a state", "[check
 }
 
 TEST_CASE("gated recurrences keep a number per channel", "[checkpoint]") {
-    const Checkpoint c = decoder_of(R"("model_type": "recurrent_gemma", "hidden_size": 64, "num_hidden_layers": 4,
+    const Checkpoint c =
+        decoder_of(R"("model_type": "recurrent_gemma", "hidden_size": 64, "num_hidden_layers": 4,
         "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 16, "intermediate_size": 256,
         "lru_width": 64, "conv1d_width": 4, "attention_window_size": 32,
         "block_types": ["recurrent", "recurrent", "attention"])");
@@ -127,20 +129,23 @@ TEST_CASE("states stand beside attention, or between listed layers of it", "[che
         "mamba_n_groups": 1, "mamba_d_conv": 4)";
     const double state = 8 * 16 * 16 * kHalf + 3 * (128 + 32) * kHalf, position = 2 * 2 * 16 * kHalf;
     const Checkpoint beside = decoder_of(kFourHeads + R"(, "model_type": "falcon_h1", "num_hidden_layers": 3,
-        "mamba_d_ssm": 128, "mamba_rms_norm": false)" + mamba);
+        "mamba_d_ssm": 128, "mamba_rms_norm": false)" +
+                                         mamba);
     CHECK(cache_bytes(beside, 100) == 3 * (100 * position + state));
     const Checkpoint listed = decoder_of(kFourHeads + R"(, "model_type": "bamba", "num_hidden_layers": 3,
         "attn_layer_indices": [1])" + mamba);
     CHECK(cache_bytes(listed, 100) == 100 * position + 2 * state);
     const Checkpoint wide = decoder_of(kFourHeads + R"(, "model_type": "bamba", "num_hidden_layers": 3,
-        "attn_layer_indices": [1], "mamba_ssm_cache_dtype": "float32")" + mamba);
+        "attn_layer_indices": [1], "mamba_ssm_cache_dtype": "float32")" +
+                                       mamba);
     CHECK(cache_bytes(wide, 100) == cache_bytes(listed, 100) + 2 * 8 * 16 * 16 * kHalf);
 }
 
 TEST_CASE("queries, MLPs and gates that one class has", "[checkpoint]") {
     const double table = 2 * 1000 * 64 + 64;
     // Step-3: narrow queries with a norm; layers with experts as a text of numbers.
-    const Checkpoint step = decoder_of(R"("model_type": "step3_text", "hidden_size": 64, "num_hidden_layers": 2,
+    const Checkpoint step =
+        decoder_of(R"("model_type": "step3_text", "hidden_size": 64, "num_hidden_layers": 2,
         "num_attention_heads": 4, "num_attention_groups": 1, "share_q_dim": 32, "head_dim": 16,
         "intermediate_size": 128, "moe_intermediate_size": 16, "share_expert_dim": 16, "moe_num_experts": 4,
         "moe_top_k": 2, "moe_layers_enum": "1")");
@@ -181,8 +186,9 @@ TEST_CASE("a field that nobody reads withholds what rests on the model", "[check
 
 TEST_CASE("classes without a head of tokens are answered as what they are", "[checkpoint]") {
     const auto with_class = [](const std::string& name, const std::string& more = "") {
-        return decoder_of(kFourHeads + R"(, "model_type": "llama", "num_hidden_layers": 2, "architectures": [")" + name + "\"]" +
-                    more);
+        return decoder_of(kFourHeads +
+                          R"(, "model_type": "llama", "num_hidden_layers": 2, "architectures": [")" + name +
+                          "\"]" + more);
     };
     const double whole = parameters(with_class("LlamaForCausalLM")), head = 1000 * 64;
     CHECK(parameters(with_class("LlamaForSequenceClassification", R"(, "num_labels": 3)")) ==

@@ -26,9 +26,10 @@ Checkpoint small(const std::string& more, const std::string& type = "llama") {
 }
 
 bool names(const Checkpoint& c, const std::string& field) {
-    return std::any_of(c.graph.findings.begin(), c.graph.findings.end(),
-                       [&](const Finding& f) { return f.where == field || f.message.find(field + " (") == 0 ||
-                                                  f.message.find(", " + field + " (") != std::string::npos; });
+    return std::any_of(c.graph.findings.begin(), c.graph.findings.end(), [&](const Finding& f) {
+        return f.where == field || f.message.find(field + " (") == 0 ||
+               f.message.find(", " + field + " (") != std::string::npos;
+    });
 }
 
 } // namespace

@@ -185,7 +185,8 @@ TEST_CASE("a pipeline of another name runs as the one with its denoiser, and a k
     const DiffusionPipeline other = read_diffusion_pipeline(written("other", files));
     CHECK(other.parts.size() == 3);
     CHECK(other.dims.at("steps") == 50);
-    CHECK_THAT(to_string(other.parts.front().graph.findings.back()), Catch::Contains("StableDiffusionInpaint"));
+    CHECK_THAT(to_string(other.parts.front().graph.findings.back()),
+               Catch::Contains("StableDiffusionInpaint"));
     index.insert(index.rfind('}'), R"(, "controlnet": ["diffusers", "ControlNetModel"])");
     const auto folder = written("control", files);
     CHECK_THROWS_WITH(read_diffusion_pipeline(folder), Catch::Contains("ControlNetModel"));

@@ -239,9 +239,10 @@ TEST_CASE("bytes that lie beside a configuration are those of memory", "[checkpo
         const Folder folder("archsim_stored_" + name);
         (void)folder.write("config.json", kConfig + "}");
         if (pointer)
-            (void)folder.write("model.safetensors",
-                               fmt::format("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize {:.0f}\n",
-                                           bytes));
+            (void)folder.write(
+                "model.safetensors",
+                fmt::format("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize {:.0f}\n",
+                            bytes));
         else
             (void)folder.write("model.safetensors.index.json",
                                fmt::format(R"({{"metadata": {{"total_size": {:.0f}}},
@@ -252,7 +253,9 @@ TEST_CASE("bytes that lie beside a configuration are those of memory", "[checkpo
     const auto bytes_of = [](const Checkpoint& c) {
         double bytes = 0;
         for (const ShapedTensor& t : archsim::bind(c.graph, {}, c.dims).tensors)
-            bytes += t.role == TensorRole::initializer && t.shape.size() > 1 ? t.elements() * t.stored_bits() / 8 : 0;
+            bytes += t.role == TensorRole::initializer && t.shape.size() > 1
+                         ? t.elements() * t.stored_bits() / 8
+                         : 0;
         return bytes;
     };
     for (const bool pointer : {false, true}) {
@@ -270,9 +273,10 @@ TEST_CASE("an index without an output projection is one of an embedding", "[chec
     const Folder folder("archsim_headless");
     (void)folder.write("config.json", kConfig + R"(, "tie_word_embeddings": false})");
     const double whole = parameters(read_checkpoint_config(kConfig + "}", "config.json"));
-    (void)folder.write("model.safetensors.index.json",
-                       fmt::format(R"({{"metadata": {{"total_size": {:.0f}}}, "weight_map": {{"a.weight": "a"}}}})",
-                                   kHalfBytes * (whole - 1000 * 64)));
+    (void)folder.write(
+        "model.safetensors.index.json",
+        fmt::format(R"({{"metadata": {{"total_size": {:.0f}}}, "weight_map": {{"a.weight": "a"}}}})",
+                    kHalfBytes * (whole - 1000 * 64)));
     const Checkpoint c = read_checkpoint(folder.path());
     CHECK(parameters(c) == whole - 1000 * 64);
     CHECK(c.graph.inputs.size() == 1);

@@ -36,7 +36,11 @@ void set_widths(const OperatorUse& use, const Contraction& c, Limits& limits) {
 
 Limits limits_of(const BufferFacts& facts, double capacity) {
     Limits limits;
-    limits.shared = capacity;
+    // A capacity that nobody published bounds nothing: traffic is then what is compulsory.
+    constexpr double kUnknown = 1e15;
+    const bool known = capacity > 0 || facts.input_buffer.known() || facts.weight_buffer.known() ||
+                       facts.output_buffer.known();
+    limits.shared = known ? capacity : kUnknown;
     limits.own = {facts.input_buffer.value_or(0), facts.weight_buffer.value_or(0),
                   facts.output_buffer.value_or(0)};
     limits.share[at(Operand::weight)] = facts.weight_share.value_or(1);

@@ -74,6 +74,18 @@ Question question(const py::Keywords& fields, std::initializer_list<std::string_
     return texts.question();
 }
 
+std::vector<std::int64_t> batch_sizes(const AskedSizes& sizes) {
+    const QuestionField& field = question_field("batch_size");
+    std::vector<std::int64_t> numbers;
+    for (const auto& size : sizes) {
+        const auto* text = std::get_if<std::string>(&size);
+        Question one;
+        field.put(text != nullptr ? *text : std::to_string(std::get<std::int64_t>(size)), "batches", one);
+        numbers.push_back(one.workload.batch);
+    }
+    return numbers;
+}
+
 AskedServing asked_serving(const py::Keywords& fields) {
     ServingTexts server(Spelling::key);
     py::Keywords rest;
@@ -137,9 +149,8 @@ ModelComparison compare(const Session& session, const std::vector<std::string>& 
 /// "fields of a question": "batch_size (items per inference), ...", for help().
 std::string fields_help() {
     std::string text = "\n\nKeywords, each a field of the question:\n";
-    for (const QuestionField* field : question_fields())
-        text +=
-            "  " + (field->aliases.empty() ? field->key : field->aliases.front()) + ": " + field->help + "\n";
+    for (const QuestionField& field : question_fields())
+        text += "  " + (field.aliases.empty() ? field.key : field.aliases.front()) + ": " + field.help + "\n";
     return text;
 }
 
@@ -172,9 +183,9 @@ py::Ref array(const std::vector<double>& numbers, std::size_t rows, std::size_t 
 /// The numbers of every metric over hardware x batch sizes as arrays of that shape; NaN where a device cannot
 /// run the model.
 std::map<std::string, py::Ref> sweep(const Session& session, const std::variant<Model, std::string>& model,
-                                     const std::vector<std::string>& hardware,
-                                     const std::vector<std::int64_t>& batches, const MetricTable* metrics,
-                                     const py::Keywords& fields) {
+                                     const std::vector<std::string>& hardware, const AskedSizes& sizes,
+                                     const MetricTable* metrics, const py::Keywords& fields) {
+    const std::vector<std::int64_t> batches = batch_sizes(sizes);
     Question asked = question(fields, {"batch_size"});
     asked.conditions.keep_subgraphs = false;
     std::map<std::string, std::vector<double>> values;

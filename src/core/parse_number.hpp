@@ -1,9 +1,6 @@
 #pragma once
 // Numbers as people write them, with the letters and units that go with them.
 
-#include "core/parse_number.hpp"
-#include <charconv>
-#include <cmath>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -11,40 +8,11 @@
 #include <string_view>
 #include <system_error>
 #include <type_traits>
-#include <system_error>
-#include <type_traits>
 
 namespace archsim {
 
 /// Takes the number that the text begins with off it; nothing, and the text as it was, where there is none,
 /// or none that is finite and of this type.
-template <class Number>
-std::optional<Number> take_number(std::string_view& text, [[maybe_unused]] int base = 10) {
-    Number value{};
-    const char* const last = text.data() + text.size();
-    std::from_chars_result read{};
-    if constexpr (std::is_floating_point_v<Number>) {
-        read = std::from_chars(text.data(), last, value);
-        if (!std::isfinite(value))
-            return std::nullopt;
-    } else {
-        read = std::from_chars(text.data(), last, value, base);
-    }
-    if (read.ec != std::errc{})
-        return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
-    return value;
-}
-
-/// The number of a text that is one, and nothing else.
-template <class Number>
-std::optional<Number> plain_number(std::string_view text) {
-    const std::optional<Number> value = take_number<Number>(text);
-    return text.empty() ? value : std::nullopt;
-}
-
-/// Takes the number that the text begins with off it; nothing, and the text as it was, where there is none, or
-/// none that is finite and of this type.
 template <class Number>
 std::optional<Number> take_number(std::string_view& text, [[maybe_unused]] int base = 10) {
     Number value{};

@@ -1,11 +1,12 @@
+// The table of a question's fields; texts in, a question out; and the texts that state a question.
+
 #include "fields/fields.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "core/parse_number.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 #include <iterator>
 #include <utility>
 
@@ -58,6 +59,79 @@ const QuestionField* find_question_field(std::string_view name) {
 
 const QuestionField& question_field(std::string_view name) {
     return field_at(question_fields(), name, kQuestion);
+}
+
+namespace {
+
+/// What fields must keep to together, once all are there.
+void check_together(const Question& question, Spelling spelling) {
+    const auto name = [&](const char* key) { return question_field(key).spelled(spelling); };
+    const auto& prompt = question.workload.prompt;
+    if (!prompt) {
+        if (question.conditions.devices == 0)
+            throw UsageError(fmt::format("{} auto: only with {} or {}", name("devices"),
+                                         name("prompt_tokens"), name("generate_tokens")));
+        return;
+    }
+    if (prompt->context > 0 && prompt->context < prompt->tokens + prompt->generate)
+        throw UsageError(fmt::format("{}: {} positions do not hold a prompt of {} tokens and an answer of {}",
+                                     name("context"), prompt->context, prompt->tokens, prompt->generate));
+    if (prompt->parallel && question.conditions.devices != 1)
+        throw UsageError(fmt::format("{} says how many devices there are: no {} beside it", name("parallel"),
+                                     name("devices")));
+}
+
+} // namespace
+
+QuestionTexts::QuestionTexts(Spelling spelling)
+    : FieldTexts(question_fields(), kQuestion, spelling, {.workload = {.prompt = Prompt{}}}) {}
+
+Question QuestionTexts::question(const Model& model) const {
+    Question question;
+    question.workload.model = model;
+    put_into(question);
+    check_together(question, spelling());
+    return question;
+}
+
+std::vector<StatedField> stated_fields(const Question& question) {
+    std::vector<StatedField> stated;
+    const Question none;
+    for (const QuestionField& field : question_fields()) {
+        std::vector<std::string> texts = field.print(question);
+        if (texts != (field.usual ? field.usual(question) : field.print(none)))
+            stated.push_back({&field, std::move(texts)});
+    }
+    return stated;
+}
+
+std::string shell_quoted(std::string_view text) {
+    constexpr std::string_view kPlain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=@+:,";
+    if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos)
+        return std::string(text);
+    std::string out = "'";
+    for (const char c : text)
+        if (c == '\'')
+            out += "'\\''";
+        else
+            out += c;
+    return out + "'";
+}
+
+std::string command_flags(const Question& question, std::span<const std::string_view> without) {
+    std::string line;
+    for (const StatedField& stated : stated_fields(question)) {
+        if (stated.field->flag.empty() ||
+            std::find(without.begin(), without.end(), stated.field->key) != without.end())
+            continue;
+        if (stated.field->kind == FieldKind::truth)
+            line += ' ' + stated.field->flag;
+        else
+            for (const std::string& text : stated.texts)
+                line += fmt::format(" {} {}", stated.field->flag, shell_quoted(text));
+    }
+    return line;
 }
 
 } // namespace archsim

@@ -4,14 +4,14 @@
 #include "core/assignment.hpp"
 #include "core/parse_number.hpp"
 #include "fields/fields.hpp"
+#include "fields/serving_fields.hpp"
 #include "hardware/parameter_site.hpp"
 #include "session/usual_precision.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <tuple>
 
 namespace archsim {
@@ -220,6 +220,37 @@ bool same_question(const Question& a, const Question& b) {
     };
     return workload(a.workload) == workload(b.workload) &&
            same_conditions(settled(a.conditions, a.workload), settled(b.conditions, b.workload));
+}
+
+namespace {
+
+Json server_field_json(const ServingField& field, const ServingRequest& request) {
+    const std::vector<std::string> texts = field.print(request);
+    if (field.kind == FieldKind::truth)
+        return !texts.empty() && texts.front() == "true";
+    return texts.empty() ? Json(nullptr) : number_json(texts.front());
+}
+
+/// Texts may be numbers: a rate, a share, a size with a spread.
+Json server_field_schema(const ServingField& field) {
+    if (field.kind == FieldKind::truth)
+        return {{"type", "boolean"}};
+    if (!field.choices.empty())
+        return json_schema::or_null(json_schema::one_of(field.choices));
+    return {{"type", {"number", "string", "null"}}};
+}
+
+} // namespace
+
+Members<ServingRequest> server_members() {
+    std::vector<Member<ServingRequest>> members;
+    for (const ServingField& field : serving_fields())
+        if (field.print)
+            members.emplace_back(
+                field.key, field.help,
+                [&field](const ServingRequest& request) { return server_field_json(field, request); },
+                Shaped{[&field] { return server_field_schema(field); }});
+    return Members<ServingRequest>(std::move(members));
 }
 
 } // namespace archsim

@@ -1,11 +1,11 @@
 #pragma once
 // Questions as JSON: the fields of a request, and their texts from JSON.
 
+#include "archsim/run/serve.hpp"
 #include "fields/json_members.hpp"
 #include "fields/question.hpp"
 
 #include <nlohmann/json.hpp>
-
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,5 +32,9 @@ nlohmann::ordered_json field_schema(FieldKind kind, const std::vector<std::strin
 /// as `name`, for a value of another kind.
 std::vector<std::string> texts_of_json(const QuestionField& field, const nlohmann::ordered_json& value,
                                        const std::string& name);
+
+/// Every field by its key, but for those whose value is the content of a file: {"rate": 2, "prompt_tokens":
+/// null, ...}. Null: what a new request has.
+Members<ServingRequest> server_members();
 
 } // namespace archsim

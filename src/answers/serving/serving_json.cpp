@@ -1,7 +1,6 @@
 #include "answers/serving/serving_report.hpp"
 
 #include "fields/question_json.hpp"
-#include "fields/serving_fields_json.hpp"
 #include "report/render/answer_document.hpp"
 #include "report/render/answer_schemas.hpp"
 #include "session/usual_precision.hpp"

@@ -3,7 +3,6 @@
 #include "answers/serving/serving_report.hpp"
 #include "answers/sizing/sizing_text.hpp"
 #include "fields/question_json.hpp"
-#include "fields/serving_fields_json.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
 #include "report/render/answer_schemas.hpp"

@@ -1,7 +1,6 @@
 #include "answers/architectures/compare_architectures_report.hpp"
 
 #include "answers/architectures/architectures.hpp"
-#include "answers/architectures/architectures_json.hpp"
 #include "answers/difference/explanation_text.hpp"
 #include "fields/question_json.hpp"
 #include "report/blocks/explanations_json.hpp"
@@ -158,7 +157,7 @@ Members<ExplainedCause> cause_members() {
         {"sentence", "", [](const C& c) { return contribution_sentence(*c.cause, *c.metric, c.a, c.b); }}};
 }
 
-/// Of one region; of what no region has where it has none.
+/// The part of one region, or of what no region has.
 struct ExplainedRegion {
     const Attribution* all = nullptr;
     const RegionContribution* part = nullptr;

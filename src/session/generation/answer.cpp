@@ -4,10 +4,7 @@
 #include "estimate/algebra.hpp"
 #include "estimate/intervals.hpp"
 #include "map/sharding.hpp"
-#include "session/generation/context_points.hpp"
-#include "session/generation/offload.hpp"
 #include "session/generation/prepared_prompt.hpp"
-#include "session/generation/stages.hpp"
 #include "session/generation/step.hpp"
 #include "session/gigabytes.hpp"
 

@@ -30,30 +30,31 @@ std::string with_unit(double value, const std::string& unit) {
 
 Table parameter_table(const Calibration& calibration) {
     using P = CalibratedParameter;
-    Table table = table_of<P>(
-        fmt::format("Parameters of {}", calibration.subject),
-        {{{"Parameter", "", "parameter"}, &P::name},
-         {{"Of", "", "of"}, &P::where},
-         {most_best("Before", "", "before"),
-          [](const P& p) {
-              return Cell{with_unit(p.before, p.unit), p.before};
-          }},
-         {most_best("After", "", "after"),
-          [](const P& p) {
-              return Cell{with_unit(p.after, p.unit) + (p.at_bound() ? " !" : ""), p.after};
-          }},
-         {least_best("Standard", "error", "standard_error"),
-          [](const P& p) {
-              return Cell{fmt::format("{:.0f} %", 100 * p.spread), p.spread};
-          }},
-         {interval_column("Bounds", "", "least", "most", 1),
-          [](const P& p) {
-              Cell cell = interval_cell(1, p.low, p.low, p.high);
-              cell.text = fmt::format("{}-{}", with_unit(p.low, p.unit), with_unit(p.high, p.unit));
-              return cell;
-          }},
-         {most_best("Rows", "", "n"), 1, &P::n}},
-        calibration.parameters);
+    Table table =
+        table_of<P>(fmt::format("Parameters of {}", calibration.subject),
+                    {{{"Parameter", "", "parameter"}, &P::name},
+                     {{"Of", "", "of"}, &P::where},
+                     {most_best("Before", "", "before"),
+                      [](const P& p) {
+                          return Cell{with_unit(p.before, p.unit), p.before};
+                      }},
+                     {most_best("After", "", "after"),
+                      [](const P& p) {
+                          return Cell{with_unit(p.after, p.unit) + (p.at_bound() ? " !" : ""), p.after};
+                      }},
+                     {least_best("Standard", "error", "standard_error"),
+                      [](const P& p) {
+                          return Cell{fmt::format("{:.0f} %", 100 * p.spread), p.spread};
+                      }},
+                     {interval_column("Bounds", "", "least", "most", 1),
+                      [](const P& p) {
+                          Cell cell = interval_cell(1, p.low, p.low, p.high);
+                          cell.text =
+                              fmt::format("{}-{}", with_unit(p.low, p.unit), with_unit(p.high, p.unit));
+                          return cell;
+                      }},
+                     {most_best("Rows", "", "n"), 1, &P::n}},
+                    calibration.parameters);
     if (std::any_of(calibration.parameters.begin(), calibration.parameters.end(),
                     [](const CalibratedParameter& p) { return p.at_bound(); }))
         table.notes.push_back("!: at a bound; the measurements ask for what the mechanism cannot give");

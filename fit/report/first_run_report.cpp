@@ -5,9 +5,9 @@
 
 #include <array>
 #include <fmt/format.h>
-#include <optional>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,10 +59,11 @@ Table table_by(const char* heading, const char* key, const std::vector<BeforeAnd
                std::size_t least, const std::function<std::string(const BeforeAndAfter&)>& name_of_row) {
     std::vector<ColumnOf<FirstRunRow>> columns = {{{heading, "", key}, &FirstRunRow::name},
                                                   {most_best("Rows", "", "n"), 1, &FirstRunRow::rows}};
-    static constexpr std::array<std::pair<const char*, const char*>, 4> kSets = {{{"first run", "first"},
-                                                                                  {"shipped", "shipped"},
-                                                                                  {"network out", "model_out"},
-                                                                                  {"device out", "device_out"}}};
+    static constexpr std::array<std::pair<const char*, const char*>, 4> kSets = {
+        {{"first run", "first"},
+         {"shipped", "shipped"},
+         {"network out", "model_out"},
+         {"device out", "device_out"}}};
     for (std::size_t i = 0; i < kSets.size(); ++i) {
         const auto& [name, prefix] = kSets[i];
         const auto share = [i](double ErrorStatistics::*of) {

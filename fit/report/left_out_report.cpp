@@ -35,30 +35,34 @@ struct LeftOutRow {
     std::array<const ValidationGroup*, 4> groups;
 };
 
-Table left_out_table(const Validation& shipped, const LeftOutValidation& left_out, const std::string& property) {
+Table left_out_table(const Validation& shipped, const LeftOutValidation& left_out,
+                     const std::string& property) {
     std::string heading = property;
     heading.front() = static_cast<char>(heading.front() - 'a' + 'A');
     using R = LeftOutRow;
-    std::vector<ColumnOf<R>> columns = {{{heading, "", property}, &R::name},
-                                        {most_best("Rows", "", "n"), 1, [](const R& r) { return r.groups[0]->errors.n; }}};
-    static constexpr std::array<std::pair<const char*, const char*>, 4> kSets = {{{"shipped", "shipped"},
-                                                                                  {"network out", "model_out"},
-                                                                                  {"device out", "device_out"},
-                                                                                  {"family out", "family_out"}}};
+    std::vector<ColumnOf<R>> columns = {
+        {{heading, "", property}, &R::name},
+        {most_best("Rows", "", "n"), 1, [](const R& r) { return r.groups[0]->errors.n; }}};
+    static constexpr std::array<std::pair<const char*, const char*>, 4> kSets = {
+        {{"shipped", "shipped"},
+         {"network out", "model_out"},
+         {"device out", "device_out"},
+         {"family out", "family_out"}}};
     for (std::size_t i = 0; i < kSets.size(); ++i) {
         const auto& [name, key] = kSets[i];
         const auto share = [i](double ErrorStatistics::*of) {
             return [i, of](const R& r) { return share_cell(r.groups[i]->errors.*of); };
         };
         append_columns(
-            columns,
-            where<R>([i](const R& r) { return r.groups[i] != nullptr && r.groups[i]->errors.n > 0; },
-                     {{least_best("Median", name, fmt::format("{}_median_ape", key)), share(&ErrorStatistics::median_ape)},
-                      {most_best("Within 25 %", name, fmt::format("{}_within_25", key)), share(&ErrorStatistics::within_25)},
-                      {most_best("In interval", name, fmt::format("{}_interval_coverage", key)),
-                       share(&ErrorStatistics::coverage)},
-                      {most_best("Tau models", name, fmt::format("{}_tau_of_models", key)),
-                       [i](const R& r) { return tau_cell(r.groups[i]->models); }}}));
+            columns, where<R>([i](const R& r) { return r.groups[i] != nullptr && r.groups[i]->errors.n > 0; },
+                              {{least_best("Median", name, fmt::format("{}_median_ape", key)),
+                                share(&ErrorStatistics::median_ape)},
+                               {most_best("Within 25 %", name, fmt::format("{}_within_25", key)),
+                                share(&ErrorStatistics::within_25)},
+                               {most_best("In interval", name, fmt::format("{}_interval_coverage", key)),
+                                share(&ErrorStatistics::coverage)},
+                               {most_best("Tau models", name, fmt::format("{}_tau_of_models", key)),
+                                [i](const R& r) { return tau_cell(r.groups[i]->models); }}}));
     }
     std::vector<R> rows;
     if (const auto* groups = groups_by(shipped.trusted, property))
@@ -71,8 +75,8 @@ Table left_out_table(const Validation& shipped, const LeftOutValidation& left_ou
                     {&shipped.trusted.all, &left_out.without_model.trusted.all,
                      &left_out.without_device.trusted.all, &left_out.without_family.trusted.all}});
     rows.push_back({"all, any weight",
-                    {&shipped.every.all, &left_out.without_model.every.all, &left_out.without_device.every.all,
-                     &left_out.without_family.every.all}});
+                    {&shipped.every.all, &left_out.without_model.every.all,
+                     &left_out.without_device.every.all, &left_out.without_family.every.all}});
     return table_of(fmt::format("By {} ({})", property, shipped.trusted.selection), columns, rows);
 }
 

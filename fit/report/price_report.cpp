@@ -24,14 +24,13 @@ void add_prices(const std::vector<PriceCheck>& checks, Report& report) {
         return [of](const Row& r) { return std::isnan(r.check.*of) ? Cell{} : share_cell(r.check.*of); };
     };
     const auto multiple = [](double PriceColumn::*of) {
-        return [of](const Row& r) {
-            return Cell{fmt::format("{:.2f}", r.column.*of), r.column.*of};
-        };
+        return [of](const Row& r) { return Cell{fmt::format("{:.2f}", r.column.*of), r.column.*of}; };
     };
     Table table = table_of<Row>(
         "Prices against measured power",
         {{{"Family", "", "family"}, [](const Row& r) { return r.check.family; }},
-         {{"Prices", "", "prices"}, [](const Row& r) { return fmt::format("{}", fmt::join(r.column.prices, " + ")); }},
+         {{"Prices", "", "prices"},
+          [](const Row& r) { return fmt::format("{}", fmt::join(r.column.prices, " + ")); }},
          {most_best("Share", "of power", "share"), [](const Row& r) { return share_cell(r.column.share); }},
          {most_best("Best multiple", "", "factor"), multiple(&PriceColumn::factor)},
          {least_best("Error", "standard", "factor_error"), multiple(&PriceColumn::error)},

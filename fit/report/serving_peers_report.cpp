@@ -48,8 +48,9 @@ Table errors_by_simulator(const ServingPeers& peers) {
         {most_best("Runs", "", "runs"), 1,
          [&](Index who) { return errors_of(peers, who, kPeerMetrics[0].first).size(); }}};
     for (const auto& [key, title] : kPeerMetrics)
-        columns.emplace_back(least_best(title, "%", std::string(key) + "_error"),
-                             [&peers, key = key](Index who) { return error_cell(errors_of(peers, who, key)); });
+        columns.emplace_back(
+            least_best(title, "%", std::string(key) + "_error"),
+            [&peers, key = key](Index who) { return error_cell(errors_of(peers, who, key)); });
     Table table = table_of("Error of what clients wait for, by simulator (median / mean over runs)", columns,
                            std::views::iota(Index{0}, peers.simulators.size()));
     table.notes.emplace_back("E2E: from the request to the last token; TTFT: time to first token; ITL: time "
@@ -73,10 +74,10 @@ Table every_row(const ServingPeers& peers) {
         {{"Metric", "", "metric"}, [](const R& r) { return title_of_metric(r.metric); }},
         {least_best("Measured", "ms", "measured_s"), kMilli, [](const R& r) { return r.measured * kMilli; }}};
     for (std::size_t i = 0; i < peers.simulators.size(); ++i)
-        columns.emplace_back(least_best(peers.simulators[i], "ms", peers.simulators[i] + "_s"), kMilli,
-                             [i](const R& r) {
-                                 return r.predicted[i] ? std::optional(*r.predicted[i] * kMilli) : std::nullopt;
-                             });
+        columns.emplace_back(
+            least_best(peers.simulators[i], "ms", peers.simulators[i] + "_s"), kMilli, [i](const R& r) {
+                return r.predicted[i] ? std::optional(*r.predicted[i] * kMilli) : std::nullopt;
+            });
     return table_of("Every run", columns, peers.rows);
 }
 

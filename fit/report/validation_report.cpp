@@ -66,21 +66,23 @@ Table row_table(const std::vector<const ValidatedRow*>& rows, bool spreadsheet) 
         append_columns(columns,
                        {{{"Status", "", "status"}, [](R row) { return row->prediction.status; }},
                         {{"Reason", "", "reason"}, [](R row) { return text_cell(row->prediction.reason); }}});
+    append_columns(columns,
+                   where<R>(estimated, {{least_best("Predicted", "", "predicted"), 1,
+                                         [](R row) { return row->prediction.predicted; }},
+                                        {interval_column("Interval", "90 %", "low", "high", 1), [](R row) {
+                                             const Prediction& p = row->prediction;
+                                             return interval_cell(1, p.low, p.predicted, p.high);
+                                         }}}));
     append_columns(
         columns,
-        where<R>(estimated, {{least_best("Predicted", "", "predicted"), 1, [](R row) { return row->prediction.predicted; }},
-                             {interval_column("Interval", "90 %", "low", "high", 1), [](R row) {
-                                  const Prediction& p = row->prediction;
-                                  return interval_cell(1, p.low, p.predicted, p.high);
-                              }}}));
-    append_columns(columns, {{least_best("Measured", "", "value"), 1, [](R row) { return row->measured.value; }},
-                             {{"Unit", "", "metric", Align::left, 1},
-                              [](R row) { return name_of(row->measured.metric); }}});
-    append_columns(columns,
-                   where<R>(estimated, {{least_best("Error", "", "error"), [](R row) { return signed_cell(row->error()); }}}));
-    append_columns(columns, {{{"Regime", "", "regime", Align::left, 2},
-                              [](R row) { return text_cell(row->prediction.regime); }},
-                             {most_best("Weight", "", "weight", 2), 1, [](R row) { return row->measured.weight; }}});
+        {{least_best("Measured", "", "value"), 1, [](R row) { return row->measured.value; }},
+         {{"Unit", "", "metric", Align::left, 1}, [](R row) { return name_of(row->measured.metric); }}});
+    append_columns(columns, where<R>(estimated, {{least_best("Error", "", "error"),
+                                                  [](R row) { return signed_cell(row->error()); }}}));
+    append_columns(
+        columns,
+        {{{"Regime", "", "regime", Align::left, 2}, [](R row) { return text_cell(row->prediction.regime); }},
+         {most_best("Weight", "", "weight", 2), 1, [](R row) { return row->measured.weight; }}});
     return table_of({}, columns, rows);
 }
 
@@ -115,12 +117,12 @@ void add_missing(const Validation& validation, Report& report) {
         return;
     using R = std::pair<const std::string, std::vector<std::string>>;
     report.blocks.push_back(Heading{2, "Rows without an estimate"});
-    report.blocks.push_back(
-        table_of<R>({},
-                    {{{"Reason", "", "reason"}, &R::first},
-                     {most_best("Count", "", "count"), 1, [](const R& r) { return r.second.size(); }},
-                     {{"Rows", "", "rows"}, [](const R& r) { return fmt::format("{}", fmt::join(r.second, ", ")); }}},
-                    reasons));
+    report.blocks.push_back(table_of<R>(
+        {},
+        {{{"Reason", "", "reason"}, &R::first},
+         {most_best("Count", "", "count"), 1, [](const R& r) { return r.second.size(); }},
+         {{"Rows", "", "rows"}, [](const R& r) { return fmt::format("{}", fmt::join(r.second, ", ")); }}},
+        reasons));
 }
 
 } // namespace

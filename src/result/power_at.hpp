@@ -14,4 +14,8 @@ double joules_at(const Result& result, double joules, double seconds, PowerBound
 /// draw.
 double times_inside(const Result& result, PowerBoundary boundary);
 
+/// The prompt and answer of a result that has them, every energy of it at the boundary: power x time =
+/// energy.
+GenerationEstimate generation_at(const Result& result, PowerBoundary boundary);
+
 } // namespace archsim

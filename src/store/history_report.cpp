@@ -118,9 +118,12 @@ HistoryColumns<CellChange> change_columns(const Metric& metric) {
     auto columns =
         key_columns<CellChange>([](const CellChange& change) -> const CellKey& { return change.key; });
     const auto heading = [&](const char* when) {
-        return Column{fmt::format("{} {}", metric.heading, when),  metric.column_unit,
-                      fmt::format("{}_{}", metric.field, when), Align::right,
-                      0,                                        column_of(metric).best};
+        return Column{fmt::format("{} {}", metric.heading, when),
+                      metric.column_unit,
+                      fmt::format("{}_{}", metric.field, when),
+                      Align::right,
+                      0,
+                      column_of(metric).best};
     };
     columns.push_back({heading("before"),
                        [&metric](const CellChange& change) {

@@ -30,9 +30,9 @@ struct CellInterval {
     double low = 0, value = 0, high = 0;
 };
 
-/// One cell of a table: a name, a quantity, or an interval. One that has nothing is unknown, and each renderer
-/// says so in its own way: "-" for people, empty in CSV, null in JSON. A text that may be empty says so by its
-/// kind.
+/// One cell of a table: a name, a quantity, or an interval. One that has nothing is unknown, and each
+/// renderer says so in its own way: "-" for people, empty in CSV, null in JSON. A text that may be empty says
+/// so by its kind.
 struct Cell {
     std::string text = {};
     std::optional<double> value = std::nullopt; ///< SI number behind the text, for sorting and CSV
@@ -49,11 +49,13 @@ enum class BestIs : std::uint8_t { most, least };
 struct Column {
     std::string heading; ///< "Latency"; empty: the column is for CSV only, where tables have no titles
     std::string unit;    ///< "ms", second heading line
-    std::string key;     ///< machine name with unit suffix for CSV, "latency_s"; empty: a drawing, for people only
+    std::string
+        key; ///< machine name with unit suffix for CSV, "latency_s"; empty: a drawing, for people only
     Align align = Align::left;
     int priority = 0; ///< 0 always shown; higher is dropped first when the terminal is narrow
     BestIs best = BestIs::most;
-    std::string high_key = {}; ///< not empty: cells are intervals; `key` is that of the lower end, this of the upper
+    std::string high_key =
+        {}; ///< not empty: cells are intervals; `key` is that of the lower end, this of the upper
 };
 
 /// A line under a table.

@@ -3,12 +3,12 @@
 #include "answers/architectures/architectures.hpp"
 #include "answers/batch/batch_blocks.hpp"
 #include "answers/batch/batch_report.hpp"
+#include "core/text.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <string>
 #include <vector>
 
@@ -76,9 +76,7 @@ void add_sweep_lines(const ArchitectureComparison& c, std::vector<std::string>& 
         own.push_back(names_text(crossovers, kNamed) + ".");
     if (!lines.empty()) { // "Least energy" and "None" are words, "GPU" is a name
         std::string& first = lines.front();
-        if (first.size() > 1 && std::islower(static_cast<unsigned char>(first[1])))
-            first[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(first[0])));
-        first = fmt::format("At batch {}, {}", c.request.workload.batch, first);
+        first = fmt::format("At batch {}, {}", c.request.workload.batch, first_lower(first));
     }
     lines.insert(lines.begin(), own.begin(), own.end());
 }

@@ -263,11 +263,11 @@ class ModelSection {
                 return r.generation && (all || beside == BesideRanking::no || r.generation->devices > 1 ||
                                         r.generation->serving.sequences > 0);
             }))
-            add(generation_table(results_, beside));
+            add(generation_table(results_, beside, shown_.conditions.power_at));
         const auto winner = this->winner();
         for (std::size_t i = 0; i < results_.size(); ++i)
             if (!results_[i].parts.empty() && (all || !winner || winner->best == i))
-                add(parts_table(results_[i]));
+                add(parts_table(results_[i], shown_.conditions));
     }
 
     /// Blocks of every device, best first; else of the one that the verdict names.

@@ -108,7 +108,8 @@ void add_details(const ComprehensiveAnalysis& a, const ComprehensiveView& view, 
     const Result& r = a.result;
     report.blocks.push_back(performance_facts(r, metrics_of(a), Detail::all));
     if (r.generation)
-        report.blocks.push_back(generation_table(std::span(&r, 1)));
+        report.blocks.push_back(
+            generation_table(std::span(&r, 1), BesideRanking::no, a.decision.request.cost.power_at));
     if (!r.estimate.interval_basis.empty())
         report.blocks.push_back(Paragraph{fmt::format("90 % interval from {}.", r.estimate.interval_basis)});
     if (!a.kinds.empty()) {

@@ -181,4 +181,11 @@ std::vector<const RegionContribution*> carrying(const Attribution& attribution, 
     return list;
 }
 
+const Contribution* main_cause(const Attribution& x) {
+    for (const Contribution& p : x.contributions)
+        if (p.value * x.difference > 0)
+            return &p;
+    return nullptr;
+}
+
 } // namespace archsim

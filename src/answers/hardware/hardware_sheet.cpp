@@ -2,8 +2,10 @@
 
 #include "answers/hardware/hardware_list.hpp"
 #include "answers/hardware/sheet_text.hpp"
+#include "answers/mapping/graph_mapping.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/result_text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -150,7 +152,14 @@ Report describe(const HardwareCheck& check, PlainView, Format) {
                                                               check.runtime_sources.total(),
                                                               counts_text(check.runtime_sources))});
     facts.items.push_back({"Findings", std::to_string(check.findings.size())});
+    for (const Result& run : check.runs)
+        facts.items.push_back(
+            {fmt::format("{} on {}", run.model->title, run.runtime->id),
+             fmt::format("{} in {}, {} of the peak", format_time(run.estimate.latency_s),
+                         precision_name(run.estimate.executed), format_percent(run.estimate.utilization))});
     report.blocks.push_back(std::move(facts));
+    if (!check.runs.empty()) // how one layer lies on it, where no software decides
+        add_slowest_subgraphs(check.runs.back(), 1, report);
     return report;
 }
 

@@ -1,5 +1,7 @@
 #include "answers/mapping/graph_mapping.hpp"
 
+#include "answers/mapping/tiling_report.hpp"
+#include "archsim/hardware/database.hpp"
 #include "estimate/resource_times.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/generation_report.hpp"
@@ -129,6 +131,7 @@ void add_subgraph(const Result& result, const SubgraphGroup& group, Report& repo
                      format_bytes(work.output_bytes), format_bytes(work.unfused_bytes))});
     facts.items.push_back({"Allocation", allocation_text(s.mapping.allocation, unit)});
     facts.items.push_back({"Factors", factors_text(s.mapping, unit)});
+    add_tiling_facts(result, s, facts);
     facts.items.push_back(
         {"Time", fmt::format("{}, {} bound ({}), {} of the peak", format_time(s.latency_s), name_of(s.bound),
                              bound_label(s.bound, s.binding), format_percent(s.utilization))});
@@ -136,6 +139,29 @@ void add_subgraph(const Result& result, const SubgraphGroup& group, Report& repo
                                                  format_energy(s.energy.static_joules))});
     report.blocks.push_back(std::move(facts));
     report.blocks.push_back(resource_table(result, s, subgraph.repeat));
+    report.blocks.push_back(level_table(result, s));
+}
+
+/// Those whose name is `name`, else those that hold it. Throws UsageError where there is none.
+void add_named_subgraphs(const Result& result, std::string_view name, Report& report) {
+    std::vector<std::string> names;
+    std::vector<std::size_t> exact, partial;
+    for (std::size_t i = 0; i < result.estimate.subgraphs.size(); ++i) {
+        const std::string& own = result.partition->subgraphs[result.estimate.subgraphs[i].index].name;
+        names.push_back(own);
+        if (own == name)
+            exact.push_back(i);
+        else if (own.find(name) != std::string::npos)
+            partial.push_back(i);
+    }
+    const std::vector<std::size_t>& found = exact.empty() ? partial : exact;
+    if (found.empty())
+        throw UsageError(fmt::format("--subgraph: no subgraph is called \"{}\"; the nearest: {}", name,
+                                     fmt::join(nearest_names(name, names, 3), ", ")));
+    for (const std::size_t i : found) {
+        const SubgraphEstimate& s = result.estimate.subgraphs[i];
+        add_subgraph(result, {{i}, s.latency_s, s.energy.total()}, report);
+    }
 }
 
 } // namespace
@@ -204,7 +230,10 @@ Report describe(const Result& result, const GraphMappingView& view, Format forma
         report.blocks.push_back(generation_table(std::span(&result, 1)));
     report.blocks.push_back(all || view.verbose ? subgraph_table(result)
                                                 : grouped_subgraph_table(result, kShownGroups));
-    add_slowest_subgraphs(result, view.top, report);
+    if (view.subgraph.empty())
+        add_slowest_subgraphs(result, view.top, report);
+    else
+        add_named_subgraphs(result, view.subgraph, report);
     if (view.roofline || all) {
         report.blocks.push_back(Heading{2, "Roofline"});
         report.blocks.push_back(roofline_chart(std::span(&result, 1)));

@@ -28,18 +28,26 @@ inline Cell quantity_cell(double unit, std::optional<double> value) {
 template <std::integral Count>
 Cell quantity_cell(double unit, Count value) {
     return {unit == 1 ? fmt::format("{}", value) : format_number(static_cast<double>(value) / unit),
-            static_cast<double>(value), Tone::plain, {}, CellKind::count};
+            static_cast<double>(value),
+            Tone::plain,
+            {},
+            CellKind::count};
 }
 /// "0.74-1.12" of an interval in a column of intervals; ">= 0.74" where it has no end.
 inline Cell interval_cell(double unit, double low, double value, double high) {
     return {std::isinf(high) ? ">= " + format_number(low / unit)
                              : fmt::format("{}-{}", format_number(low / unit), format_number(high / unit)),
-            {}, Tone::plain, {}, CellKind::number, CellInterval{low, value, high}};
+            {},
+            Tone::plain,
+            {},
+            CellKind::number,
+            CellInterval{low, value, high}};
 }
 /// "> 3.2 M": no more is known than that it is above this.
 inline Cell bound_cell(std::string text, double above) {
     constexpr double kNoEnd = std::numeric_limits<double>::infinity();
-    return {"> " + std::move(text), {}, Tone::plain, {}, CellKind::number, CellInterval{above, above, kNoEnd}};
+    return {
+        "> " + std::move(text), {}, Tone::plain, {}, CellKind::number, CellInterval{above, above, kNoEnd}};
 }
 /// A unit in the head of a column, and how much of the SI unit it is.
 struct UnitOfColumn {

@@ -7,6 +7,7 @@
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "result/offload.hpp"
+#include "result/power_at.hpp"
 
 #include <fmt/format.h>
 
@@ -19,27 +20,32 @@ namespace archsim {
 
 namespace {
 
-using GenerationColumns = std::vector<ColumnOf<const Result*>>;
+/// A result with a prompt, its energies where power is taken.
+struct GenerationRow {
+    const Result* result = nullptr;
+    GenerationEstimate generation;
+};
+using GenerationColumns = std::vector<ColumnOf<GenerationRow>>;
 
-bool has_generation_estimate(const Result* r) {
-    return r->ok();
+bool has_generation_estimate(const GenerationRow& r) {
+    return r.result->ok();
 }
 
 /// A number of every result with a prompt; unknown where it is not above zero.
-ColumnOf<const Result*> generation_number(Column column, double unit,
+ColumnOf<GenerationRow> generation_number(Column column, double unit,
                                           double (*of)(const GenerationEstimate&)) {
-    return {std::move(column), unit, [of](const Result* r) { return positive(of(*r->generation)); }};
+    return {std::move(column), unit, [of](const GenerationRow& r) { return positive(of(r.generation)); }};
 }
 
 /// A time and its interval, where the result has it.
 void add_time(GenerationColumns& columns, const char* heading, const std::string& key,
               double (*time)(const GenerationEstimate&), Interval (*interval)(const GenerationEstimate&)) {
     append_columns(columns,
-                   where<const Result*>(has_generation_estimate,
+                   where<GenerationRow>(has_generation_estimate,
                                         {generation_number(least_best(heading, "ms", key + "_s"), 1e-3, time),
                                          {interval_column("90 %", "ms", key + "_low_s", key + "_high_s", 3),
-                                          [time, interval](const Result* r) {
-                                              const GenerationEstimate& g = *r->generation;
+                                          [time, interval](const GenerationRow& r) {
+                                              const GenerationEstimate& g = r.generation;
                                               const Interval i = interval(g);
                                               return time(g) > 0 ? interval_cell(1e-3, i.low, time(g), i.high)
                                                                  : Cell{};
@@ -49,22 +55,22 @@ void add_time(GenerationColumns& columns, const char* heading, const std::string
 GenerationColumns generation_columns(bool serving) {
     using G = const GenerationEstimate&;
     GenerationColumns columns = {
-        {{"Hardware", "", "hardware"}, [](const Result* r) { return hardware_label(*r); }},
+        {{"Hardware", "", "hardware"}, [](const GenerationRow& r) { return hardware_label(*r.result); }},
         {least_best("Devices", "", "devices"),
-         [](const Result* r) { return count_cell(true, r->generation->devices); }}};
+         [](const GenerationRow& r) { return count_cell(true, r.generation.devices); }}};
     add_time(
         columns, "First token", "time_to_first_token", [](G g) { return g.time_to_first_token_s; },
         [](G g) { return g.time_to_first_token_interval; });
     auto& first = columns[columns.size() - 2].cell; // says why there is no estimate
-    first = [shown = first](const Result* r) {
-        return r->ok() ? shown(r) : Cell{status_words(r->estimate), {}, Tone::bad};
+    first = [shown = first](const GenerationRow& r) {
+        return r.result->ok() ? shown(r) : Cell{status_words(r.result->estimate), {}, Tone::bad};
     };
     add_time(
         columns, "Per token", "time_per_output_token", [](G g) { return g.time_per_output_token_s; },
         [](G g) { return g.time_per_output_token_interval; });
     append_columns(
         columns,
-        where<const Result*>(
+        where<GenerationRow>(
             has_generation_estimate,
             {generation_number(most_best("Per user", "tokens/s", "tokens_per_s_stream"), 1,
                                [](G g) { return g.tokens_per_s_stream; }),
@@ -91,8 +97,9 @@ GenerationColumns generation_columns(bool serving) {
     if (serving)
         columns.push_back(generation_number(most_best("Serving", "tokens/s", "serving_tokens_per_s"), 1,
                                             [](G g) { return g.serving.tokens_per_s; }));
-    columns.emplace_back(Column{"Stack", "", "runtime", Align::left, 2},
-                         [](const Result* r) { return r->runtime ? r->runtime->id : std::string(); });
+    columns.emplace_back(Column{"Stack", "", "runtime", Align::left, 2}, [](const GenerationRow& r) {
+        return r.result->runtime ? r.result->runtime->id : std::string();
+    });
     return columns;
 }
 
@@ -143,14 +150,16 @@ std::vector<TableNote> generation_notes(std::span<const Result> results) {
     return notes;
 }
 
-Table generation_table(std::span<const Result> results, BesideRanking beside) {
-    std::vector<const Result*> rows;
+Table generation_table(std::span<const Result> results, BesideRanking beside, PowerBoundary power_at) {
+    std::vector<GenerationRow> rows;
+    std::vector<const Result*> shown;
     std::vector<std::string> notes;
     bool serving = false;
     for (const Result& r : results) {
         if (!r.generation)
             continue;
-        rows.push_back(&r);
+        rows.push_back({&r, generation_at(r, power_at)});
+        shown.push_back(&r);
         const double sequences = r.generation->serving.sequences;
         serving = serving || sequences > 0;
         if (sequences > 0)
@@ -163,7 +172,7 @@ Table generation_table(std::span<const Result> results, BesideRanking beside) {
                                                         : "Text Generation",
                            columns, rows);
     if (beside == BesideRanking::no) // the ranking says why
-        for (std::string& note : failure_notes(rows))
+        for (std::string& note : failure_notes(shown))
             table.notes.emplace_back(std::move(note));
     table.notes.insert(table.notes.end(), notes.begin(), notes.end());
     for (TableNote& note : generation_notes(results))
@@ -183,14 +192,16 @@ struct PartRow {
 using PartColumns = std::vector<ColumnOf<PartRow>>;
 
 /// A number of the whole network, each time or of all executions.
-ColumnOf<PartRow> part_metric(const char* unit, const char* key, const Metric& metric, bool each) {
-    return {least_best(metric.title, unit, key), 1e-3, [&metric, each](const PartRow& row) {
-                const auto value = row.result->ok() ? value_of(*row.result, metric) : std::nullopt;
+ColumnOf<PartRow> part_metric(const char* unit, const char* key, const Metric& metric,
+                              const CostOptions& conditions, bool each) {
+    return {least_best(metric.title, unit, key), 1e-3, [&metric, conditions, each](const PartRow& row) {
+                const auto value =
+                    row.result->ok() ? value_of(*row.result, metric, conditions) : std::nullopt;
                 return value ? std::optional(*value * (each ? 1 : row.times)) : std::nullopt;
             }};
 }
 
-PartColumns part_columns() {
+PartColumns part_columns(const CostOptions& conditions) {
     PartColumns columns = {
         {{"Part", "", "part"},
          [](const PartRow& row) {
@@ -201,9 +212,9 @@ PartColumns part_columns() {
          [](const PartRow& row) { return amount_cell(row.result->model->parameters); }},
         {least_best("MACs", "each", "macs"),
          [](const PartRow& row) { return amount_cell(row.result->model->macs); }},
-        part_metric("ms each", "latency_s", metric::latency, true),
-        part_metric("ms all", "total_latency_s", metric::latency, false),
-        part_metric("mJ all", "total_energy_j", metric::energy, false),
+        part_metric("ms each", "latency_s", metric::latency, conditions, true),
+        part_metric("ms all", "total_latency_s", metric::latency, conditions, false),
+        part_metric("mJ all", "total_energy_j", metric::energy, conditions, false),
         {least_best("Weights", "MB", "weight_bytes"), 1e6,
          [](const PartRow& row) { return row.result->estimate.memory.weight_bytes; }},
         {least_best("Peak", "MB", "peak_bytes"), 1e6,
@@ -218,7 +229,7 @@ PartColumns part_columns() {
 
 } // namespace
 
-Table parts_table(const Result& result) {
+Table parts_table(const Result& result, const CostOptions& conditions) {
     std::vector<PartRow> rows;
     std::vector<std::string> notes;
     for (const ResultPart& part : result.parts) {
@@ -229,7 +240,8 @@ Table parts_table(const Result& result) {
     rows.push_back({"total", 1, &result, true});
     if (std::string turn = in_words(parts_in_turn(result)); !turn.empty())
         notes.push_back("Memory: " + std::move(turn));
-    Table table = table_of(fmt::format("Parts on {}", hardware_label(result)), part_columns(), rows);
+    Table table =
+        table_of(fmt::format("Parts on {}", hardware_label(result)), part_columns(conditions), rows);
     table.notes.assign(notes.begin(), notes.end());
     return table;
 }

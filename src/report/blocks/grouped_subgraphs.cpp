@@ -114,9 +114,8 @@ Table grouped_subgraph_table(const Result& result, std::size_t most) {
         }
         rows.push_back(std::move(rest));
     }
-    if (const auto outside = outside_subgraphs(result))
-        rows.push_back(
-            {.name = "outside subgraphs", .seconds = outside->latency_s, .joules = outside->energy_j});
+    for (const OutsidePart& part : outside_parts(result))
+        rows.push_back({.name = part.name, .seconds = part.cost.latency_s, .joules = part.cost.energy_j});
     return table_of(fmt::format("{}, {} in {} groups of equal ones", with_pass("Subgraphs", result),
                                 result.estimate.subgraphs.size(), groups.size()),
                     group_columns(shown_pass(result).latency_s, joules), rows);

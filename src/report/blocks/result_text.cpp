@@ -1,4 +1,5 @@
 #include "report/blocks/result_text.hpp"
+#include "core/text.hpp"
 
 #include "ops/given_values.hpp"
 #include "report/blocks/metric_text.hpp"
@@ -9,6 +10,7 @@
 #include "report/blocks/shape_text.hpp"
 #include "result/bound_shares.hpp"
 #include "result/generation_metrics.hpp"
+#include "result/power_at.hpp"
 
 #include <fmt/format.h>
 
@@ -207,14 +209,7 @@ std::string kinds_of_units(const Result& result) {
 std::string architecture_text(const Device& device) {
     if (device.codename.empty() || device.generation.empty())
         return device.codename.empty() ? device.generation : device.codename;
-    const auto letters = [](std::string_view text) {
-        std::string kept;
-        for (const char c : text)
-            if (std::isalnum(static_cast<unsigned char>(c)))
-                kept += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-        return kept;
-    };
-    const std::string codename = letters(device.codename), generation = letters(device.generation);
+    const std::string codename = bare_name(device.codename), generation = bare_name(device.generation);
     // "Sapphire Rapids" and "sapphire-rapids" are one name; "GH100" is a die of the generation "hopper".
     return codename.find(generation) != std::string::npos || generation.find(codename) != std::string::npos
                ? device.codename
@@ -396,7 +391,7 @@ Facts performance_facts(const Result& result, const MetricView& view, Detail det
     else
         add("Bottleneck Distribution", bound_facts(result));
     if (result.generation)
-        facts.items.push_back({"Request", request_text(*result.generation)});
+        facts.items.push_back({"Request", request_text(generation_at(result, view.conditions.power_at))});
     facts.items.push_back({"Memory use", memory_text(e.memory, detail)});
     return facts;
 }

@@ -1,6 +1,7 @@
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/columns.hpp"
 
+#include "estimate/resource_times.hpp"
 #include "report/blocks/number_format.hpp"
 #include "result/shown_pass.hpp"
 
@@ -59,6 +60,34 @@ std::optional<OutsideSubgraphs> outside_subgraphs(const Result& result) {
     return OutsideSubgraphs{std::max(0.0, outside.latency_s), std::max(0.0, outside.energy_j)};
 }
 
+std::vector<OutsidePart> outside_parts(const Result& result) {
+    const auto outside = outside_subgraphs(result);
+    if (!outside)
+        return {};
+    std::vector<OutsidePart> parts;
+    double left = outside->latency_s;
+    const auto add = [&](std::string name, double seconds) {
+        seconds = std::min(seconds, left);
+        if (!(seconds > 0))
+            return;
+        left -= seconds;
+        parts.push_back({std::move(name), {seconds, outside->energy_j * seconds / outside->latency_s}});
+    };
+    const Estimate& e = result.estimate;
+    add("waiting for weights (exposed streaming)", e.weights_wait_s);
+    for (const ResourceTime& time : resource_times(e.network.fixed, *result.machine, e.clock_ratio, 1))
+        add(fmt::format("once an inference: {}", time.reason == Parameter::count_
+                                                     ? name_of(time.resource)
+                                                     : info_of(time.reason).name),
+            time.seconds);
+    constexpr double kRounding = 1e-6;
+    if (left > kRounding * outside->latency_s)
+        add("outside subgraphs", left);
+    else if (parts.empty())
+        parts.push_back({"outside subgraphs", *outside});
+    return parts;
+}
+
 Table subgraph_table(const Result& result) {
     double largest = 0;
     for (const SubgraphEstimate& s : result.estimate.subgraphs)
@@ -67,6 +96,7 @@ Table subgraph_table(const Result& result) {
     struct Row {
         const SubgraphEstimate* estimate; ///< null: what is outside
         double latency_s, energy_j;
+        std::string name = {}; ///< of what is outside
     };
     const auto lane = [](Lane of) {
         return [of](const Row& r) { return r.estimate->lane_s[static_cast<std::size_t>(of)]; };
@@ -76,7 +106,7 @@ Table subgraph_table(const Result& result) {
     };
     const auto inside = [](const Row& r) { return r.estimate != nullptr; };
     std::vector<ColumnOf<Row>> columns = {
-        {{"Subgraph", "", "subgraph"}, [&](const Row& r) { return subgraph(r).name; }},
+        {{"Subgraph", "", "subgraph"}, [&](const Row& r) { return inside(r) ? subgraph(r).name : r.name; }},
         {{"Kind", "", "kind"}, [&](const Row& r) { return name_of(subgraph(r).kind); }},
         {least_best("Time", "µs", "latency_s"), 1e-6, &Row::latency_s},
         {{"Bound by", "", "binding"},
@@ -96,15 +126,13 @@ Table subgraph_table(const Result& result) {
                                   : own);
          }}};
     for (ColumnOf<Row>& c : columns) // outside there is time and energy, and nothing else
-        if (c.column.key == "subgraph")
-            c = where<Row>(inside, {c}, Cell{"outside subgraphs"}).front();
-        else if (c.column.key != "latency_s" && c.column.key != "energy_j")
+        if (c.column.key != "subgraph" && c.column.key != "latency_s" && c.column.key != "energy_j")
             c = where<Row>(inside, {c}, text_cell("")).front();
     std::vector<Row> rows;
     for (const SubgraphEstimate& s : result.estimate.subgraphs)
         rows.push_back({&s, s.latency_s, s.energy.total()});
-    if (const auto outside = outside_subgraphs(result))
-        rows.push_back({nullptr, outside->latency_s, outside->energy_j});
+    for (const OutsidePart& part : outside_parts(result))
+        rows.push_back({nullptr, part.cost.latency_s, part.cost.energy_j, part.name});
     Table table = table_of(with_pass("Subgraphs", result), columns, rows);
     return table;
 }

@@ -1,11 +1,11 @@
 #include "report/blocks/table_order.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -16,27 +16,18 @@ namespace archsim {
 
 namespace {
 
-/// Lower case, letters and digits alone: "FP16/BF16" and "fp16_bf16" are the same.
-std::string plain(std::string_view text) {
-    std::string out;
-    for (const char c : text)
-        if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-            out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return out;
-}
-
 /// The column of that name: its heading, its key, or the beginning of one of them.
 std::size_t find_column(const Table& table, const std::string& name) {
-    const std::string wanted = plain(name);
+    const std::string wanted = bare_name(name);
     const auto find = [&](const auto& is_it) {
         return static_cast<std::size_t>(std::find_if(table.columns.begin(), table.columns.end(), is_it) -
                                         table.columns.begin());
     };
     for (const std::size_t found :
-         {find([&](const Column& c) { return plain(c.heading) == wanted || plain(c.key) == wanted; }),
+         {find([&](const Column& c) { return bare_name(c.heading) == wanted || bare_name(c.key) == wanted; }),
           find([&](const Column& c) {
               return !wanted.empty() &&
-                     (plain(c.key).starts_with(wanted) || plain(c.heading).starts_with(wanted));
+                     (bare_name(c.key).starts_with(wanted) || bare_name(c.heading).starts_with(wanted));
           })})
         if (found < table.columns.size())
             return found;

@@ -51,7 +51,7 @@ std::vector<SizingColumn> sizing_columns(std::string_view basis, bool with_reaso
         {most_best("Holds", "%", "probability"),
          [](const SizedDevice& d) {
              if (!d.layout)
-                 return Cell{"no", {}, Tone::bad};
+                 return Cell{"no", 0.0, Tone::bad};
              return Cell{fmt::format("{:.0f}", std::floor(100 * d.layout->probability)),
                          d.layout->probability, d.holds ? Tone::good : Tone::bad};
          }},

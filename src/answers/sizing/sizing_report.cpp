@@ -219,6 +219,11 @@ Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
     for (const SizedDevice& d : answer.devices)
         if (d.layout || answer.devices.size() <= 12) // of many those with an answer; the others are below
             shown.push_back(d);
+    const auto price = [](const SizedDevice& d) { // as the first line names them
+        return std::pair(!d.holds, d.layout ? d.layout->usd_per_hour.value_or(INFINITY) : INFINITY);
+    };
+    std::stable_sort(shown.begin(), shown.end(),
+                     [&](const SizedDevice& a, const SizedDevice& b) { return price(a) < price(b); });
     Table table = table_of("Fewest devices that hold the limits",
                            sizing_columns(basis_text(answer.basis), false), shown); // reasons are below
     table.notes.emplace_back(

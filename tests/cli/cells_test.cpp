@@ -87,9 +87,11 @@ const std::vector<std::string>& commands() {
         "analyze_graph_mapping resnet18 --hardware KPU-T256",
         "serve_model tinyllama-1.1b --hardware H100 L4 Coral-Edge-TPU --precision fp16 --rate 2 --requests "
         "40",
-        "size_service tinyllama-1.1b --hardware H100 T4 Coral-Edge-TPU --rate 20 --tpot-p99 20ms --requests "
+        "size_service tinyllama-1.1b --hardware H100 T4 Coral-Edge-TPU --prompt-tokens 256 --output-tokens "
+        "64 --rate 20 --tpot-p99 20ms --requests "
         "40",
-        "size_service tinyllama-1.1b --hardware T4 --users 4 --ttft-p99 1us --requests 40",
+        "size_service tinyllama-1.1b --hardware T4 --prompt-tokens 256 --output-tokens 64 --users 4 "
+        "--ttft-p99 1us --requests 40",
         "local_models --on GTX-1650 --host Core-i7-12700H --formats int4 --context 1k",
         "local_models --on GTX-1650 --kind vision",
         "list_hardware_mappers",
@@ -117,7 +119,7 @@ TEST_CASE("a cell of a CSV is a number, a name or empty", "[cli][laws][csv]") {
     const std::regex not_for_programs("-|\\?|n/a|\u2013|(>=?|<=?|~|\\$) ?" + number + ".*|" + number + unit +
                                       "|" + number + "(" + unit + ")?( ?- ?| to | of | / | -> |\u2013)" +
                                       number + "(" + unit + ")?|" + number + "=? ?\\(.*\\)");
-    const std::set<std::string> names = {"power_mode"}; // "7W" is what NVIDIA calls it
+    const std::set<std::string> names = {"power_mode", "power_modes"}; // "7W" is what NVIDIA calls it
     const Workplace workplace;
     std::size_t numbers = 0;
     for (const std::string& command : commands())
@@ -275,7 +277,8 @@ TEST_CASE("--sort puts the best first, by every column of numbers", "[cli][laws]
     const Workplace workplace;
     std::size_t sorted = 0;
     for (const std::string command :
-         {"size_service tinyllama-1.1b --hardware H100 T4 L4 --rate 20 --tpot-p99 50ms --requests 40",
+         {"size_service tinyllama-1.1b --hardware H100 T4 L4 --prompt-tokens 256 --output-tokens 64 --rate "
+          "20 --tpot-p99 50ms --requests 40",
           "serve_model tinyllama-1.1b --hardware H100 T4 L4 --precision fp16 --rate 2 --requests 40",
           "local_models --on GTX-1650 --formats int4 --context 1k", "list_hardware_mappers --category kpu",
           "analyze_batch resnet18 --hardware A100 KPU-T256 --batch-sizes 1,2,8",

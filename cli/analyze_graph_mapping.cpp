@@ -54,20 +54,27 @@ int main(int argc, char** argv) {
         flags.add_flag("--show-memory", view.memory, "live bytes at every step, and the tensors at the peak");
         flags.add_flag("--show-partition", view.partition,
                        "why every operator joined its subgraph or was cut off");
-        flags.add_option(
-            "--profile", profile,
-            "instead: measured times of layers (ONNX Runtime's JSON profile, trtexec --dumpProfile) "
-            "beside the subgraphs");
+        flags
+            .add_option(
+                "--profile", profile,
+                "instead: measured times of layers (ONNX Runtime's JSON profile, trtexec --dumpProfile) "
+                "beside the subgraphs")
+            .file();
         check.add_to(flags);
-        flags.add_option("--dot", dot, "also write the graph of subgraphs for Graphviz");
-        flags.add_option("--mermaid", mermaid, "also write it as a Mermaid flowchart");
+        flags.add_option("--dot", dot, "also write the graph of subgraphs for Graphviz").written();
+        flags.add_option("--mermaid", mermaid, "also write it as a Mermaid flowchart").written();
         flags.add_flag("-v,--verbose", view.verbose, "every subgraph in a row of its own");
-        flags.add_option("--trace", trace,
-                         "also write the predicted schedule for Perfetto or chrome://tracing");
-        flags.add_option(
-            "--annotate", annotated,
-            "also write the ONNX file without weights, its nodes noted with time, energy and bound");
-        flags.add_option("--model-explorer", explorer, "also write times as node data for Model Explorer");
+        flags
+            .add_option("--trace", trace,
+                        "also write the predicted schedule for Perfetto or chrome://tracing")
+            .written();
+        flags
+            .add_option(
+                "--annotate", annotated,
+                "also write the ONNX file without weights, its nodes noted with time, energy and bound")
+            .written();
+        flags.add_option("--model-explorer", explorer, "also write times as node data for Model Explorer")
+            .written();
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {

@@ -49,10 +49,12 @@ int main(int argc, char** argv) {
                 "(default: the estimate decides)")
             .within(1, 99)
             .value_named("PERCENT");
-        flags.add_option("--baseline", baseline, "estimates of an earlier day, from --save-baseline");
-        flags.add_option("--save-baseline", saved, "also write today's estimates, to compare with later");
-        flags.add_option("--junit", junit, "also write the outcomes as JUnit XML");
-        flags.add_option("--sarif", sarif, "also write the failures as SARIF, for pages of findings");
+        flags.add_option("--baseline", baseline, "estimates of an earlier day, from --save-baseline").file();
+        flags.add_option("--save-baseline", saved, "also write today's estimates, to compare with later")
+            .written();
+        flags.add_option("--junit", junit, "also write the outcomes as JUnit XML").written();
+        flags.add_option("--sarif", sarif, "also write the failures as SARIF, for pages of findings")
+            .written();
         question.add_to(flags);
         flags.add_option("--top", view.top, "rows of the tables of blocks; 0: all")
             .within(0, 1 << 20)

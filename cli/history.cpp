@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_document("history", history_schema);
-        flags.add_option("file", file, "file of results, as --save writes it").required();
+        flags.add_option("file", file, "file of results, as --save writes it").file().required();
         flags
             .add_option("--compare", sides,
                         "what changed from one run to another: numbers, previous, last, or versions")

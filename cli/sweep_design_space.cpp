@@ -102,11 +102,15 @@ struct Options {
         flags.add_option("--sensitivity", sensitivity, "metric: what each part alone does to it")
             .value_named("METRIC");
         output.add_to(flags, "text, markdown, json, html; every point: csv, ndjson");
-        flags.add_flag("--resume", resume, "continue an interrupted FILE.partial").in_group("Output");
+        flags.add_flag("--resume", resume, "continue an interrupted FILE.partial")
+            .kept_back()
+            .in_group("Output");
         flags.add_option("--shard", shard, "INDEX/COUNT: only this part of the points")
             .value_named("INDEX/COUNT")
             .in_group("Output");
-        flags.add_option("--merge", merge, "join finished shards into --output FILE").in_group("Output");
+        flags.add_option("--merge", merge, "join finished shards into --output FILE")
+            .file()
+            .in_group("Output");
         flags.add_option("--threads", threads, "threads (default: one per core)").in_group("Output");
         flags.add_flag("--yes", yes, "begin a sweep of more than ten million points").in_group("Output");
         save.add_to(flags, argc, argv);

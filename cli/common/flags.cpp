@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <type_traits>
 #include <utility>
 
@@ -25,51 +26,41 @@ namespace archsim::cli {
 
 namespace {
 
-struct Values {
-    std::string_view option, command;
+/// What the word that stands for a value says of it.
+struct Word {
+    std::string_view word;
+    bool files;               ///< it names files or folders
+    bool list;                ///< one word of several may hold several of them, separated by commas
+    std::string_view command; ///< prints what there is; empty: none does
+};
+constexpr std::array kWords = {
+    Word{"MODEL", true, false, "discover_models --names"},
+    Word{"DEVICE", true, true, "list_hardware_mappers --names devices"},
+    Word{"STACK", false, true, "list_hardware_mappers --names runtimes"},
+    Word{"DEPLOYMENT", false, false, "list_hardware_mappers --names deployments"},
+    Word{"METRIC", false, true, ""},
+    Word{"SIZES", false, true, ""},
+    Word{"FILE", true, false, ""},
+    Word{"FOLDER", true, false, ""},
+    Word{"MEASUREMENT", true, false, ""}, // or a file of them
+    Word{"[DEVICE=]FILE", true, false, ""},
 };
 
-/// Options whose values a tool can list.
-constexpr std::array kValues = {
-    Values{"model", "discover_models --names"},
-    Values{"MODEL", "discover_models --names"},
-    Values{"hardware", "list_hardware_mappers --names devices"},
-    Values{"show", "list_hardware_mappers --names devices"},
-    Values{"runtime", "list_hardware_mappers --names runtimes"},
-    Values{"deployment", "list_hardware_mappers --names deployments"},
-};
+const Word* find_word(std::string_view word) {
+    const auto* const found =
+        std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.word == word; });
+    return found == kWords.end() ? nullptr : found;
+}
 
-/// Options whose values one word may hold, separated by commas.
-constexpr std::array<std::string_view, 7> kLists = {"hardware", "runtime",       "batch-sizes", "batch-size",
-                                                    "metric",   "architectures", "pareto"};
-
-/// Options that name files or folders.
-constexpr std::array<std::string_view, 35> kFiles = {
-    "subgraphs",     "output",         "dot",
-    "mermaid",       "scatter",        "hardware-db",
-    "folder",        "check",          "from",
-    "measurements",  "model",          "MODEL",
-    "hardware",      "profile",        "snapshot",
-    "save-snapshot", "save",           "file",
-    "study",         "config",         "junit",
-    "sarif",         "baseline",       "save-baseline",
-    "trace",         "annotate",       "merge",
-    "lengths",       "model-explorer", "left-out",
-    "save-left-out", "first-run",      "first-run-measurements",
-    "schema",        "uncertainty"};
-
-/// What stands for the value of an option: its own word (Option::value_named), or what its type says, and
-/// that it names files.
-std::string placeholder_of(const CLI::Option& option, const std::string& name) {
+/// What stands for the value of an option: its own word (Option::value_named), or what its type says.
+std::string placeholder_of(const CLI::Option& option) {
     const std::string type = option.get_type_name().substr(0, option.get_type_name().find(':'));
     constexpr std::array kTypes = {"TEXT", "INT", "UINT", "FLOAT", "BOOLEAN", ""};
     if (std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end())
         return type;
     if (type == "INT" || type == "UINT")
         return "N";
-    if (type == "FLOAT")
-        return "NUMBER";
-    return std::find(kFiles.begin(), kFiles.end(), name) != kFiles.end() ? "FILE" : "VALUE";
+    return type == "FLOAT" ? "NUMBER" : "VALUE";
 }
 
 /// Numbers with letters, "8k", as the digits that the parser reads; other texts are left to its own message.
@@ -119,6 +110,7 @@ struct Flags::Parser : CLI::App {
     using CLI::App::App;
     std::string footer = {}, config = {};
     std::map<const CLI::Option*, ValueKind> kinds = {}; ///< of options with values that are not texts
+    std::set<const void*> kept_back = {};               ///< options, from assistants
     std::map<std::string, CLI::Option*, std::less<>> by_flag = {};
 
     /// What `declare` makes; throws CLI::OptionAlreadyAdded for a flag that is there.
@@ -165,7 +157,24 @@ Option& Option::within(std::int64_t low, std::int64_t high) {
 }
 
 Option& Option::value_named(const std::string& word) {
-    of(option_).type_name(word);
+    CLI::Option& option = of(option_);
+    option.type_name(word);
+    if (const Word* known = find_word(word);
+        known != nullptr && known->list && option.get_items_expected_max() > 1)
+        list();
+    return *this;
+}
+
+Option& Option::file() {
+    return value_named("FILE");
+}
+
+Option& Option::written() {
+    return file().kept_back();
+}
+
+Option& Option::kept_back() {
+    kept_back_->insert(option_);
     return *this;
 }
 
@@ -174,7 +183,7 @@ Option& Option::in_group(const std::string& group) {
     return *this;
 }
 
-Option& Option::separated_by_commas() {
+Option& Option::list() {
     of(option_).delimiter(',');
     return *this;
 }
@@ -192,21 +201,24 @@ Flags::Flags(const std::string& tool, const std::string& description, const std:
     parser_->footer = footer;
     parser_->set_help_flag("-h,--help", "show the common options and exit");
     parser_->set_help_all_flag("--help-all", "every option, and exit");
-    parser_->declared([&] {
+    made(parser_->declared([&] {
         return parser_->add_option("--config", parser_->config,
                                    "options from a file, JSON or TOML: {\"hardware\": [\"H100\"]}");
-    });
+    }))
+        .file()
+        .kept_back();
     parser_->set_version_flag("--version", version);
 }
 
 Flags::~Flags() = default;
 
+Option Flags::made(void* option) {
+    return Option(option, &parser_->kept_back);
+}
+
 template <class T>
 Option Flags::add_option(const std::string& name, T& variable, const std::string& help) {
     CLI::Option* const option = parser_->declared([&] { return parser_->add_option(name, variable, help); });
-    if (option->get_items_expected_max() > 1 && !option->get_lnames().empty() &&
-        std::find(kLists.begin(), kLists.end(), option->get_lnames().front()) != kLists.end())
-        option->delimiter(',');
     if constexpr (std::is_arithmetic_v<typename NumberOf<T>::type>) {
         parser_->kinds[option] =
             std::is_integral_v<typename NumberOf<T>::type> ? ValueKind::whole : ValueKind::real;
@@ -217,7 +229,7 @@ Option Flags::add_option(const std::string& name, T& variable, const std::string
             },
             ""));
     }
-    return Option(option);
+    return made(option);
 }
 
 template Option Flags::add_option(const std::string&, std::string&, const std::string&);
@@ -236,14 +248,20 @@ template Option Flags::add_option(const std::string&, std::optional<double>&, co
 Option Flags::add_optional_value(const std::string& name, std::optional<std::string>& variable,
                                  const std::string& help) {
     const auto take = [&variable](const std::string& value) { variable = value; };
-    return Option(
-        parser_->declared([&] { return parser_->add_option_function<std::string>(name, take, help); })
-            ->expected(0, 1)
-            ->trigger_on_parse());
+    return made(parser_->declared([&] { return parser_->add_option_function<std::string>(name, take, help); })
+                    ->expected(0, 1)
+                    ->trigger_on_parse());
 }
 
 Option Flags::add_flag(const std::string& name, bool& variable, const std::string& help) {
-    return Option(parser_->declared([&] { return parser_->add_flag(name, variable, help); }));
+    return made(parser_->declared([&] { return parser_->add_flag(name, variable, help); }));
+}
+
+void Flags::exclude_all_but(const std::string& flag, const std::vector<std::string>& beside) {
+    for (const OptionFacts& other : facts())
+        if (const std::string name = other.flags.empty() ? other.name : "--" + other.name;
+            name != flag && !other.kept_back && std::find(beside.begin(), beside.end(), name) == beside.end())
+            exclude(flag, name);
 }
 
 void Flags::exclude(const std::string& flag, const std::string& other) {
@@ -362,12 +380,14 @@ std::vector<OptionFacts> Flags::facts() const {
         else if (!facts.takes_value)
             facts.kind = ValueKind::truth;
         facts.required = option->get_required();
-        for (const Values& known : kValues)
-            if (known.option == facts.name)
-                facts.values = known.command;
-        for (const std::string_view file : kFiles)
-            facts.files = facts.files || file == facts.name;
-        facts.value = placeholder_of(*option, facts.name);
+        facts.value = placeholder_of(*option);
+        if (const Word* known = find_word(facts.value)) {
+            facts.files = known->files;
+            facts.values = known->command;
+        }
+        // Help and version are of the terminal, and so are options from a file.
+        facts.kept_back = parser_->kept_back.contains(option) || option == parser_->get_help_ptr() ||
+                          option == parser_->get_help_all_ptr() || option == parser_->get_version_ptr();
         if (facts.value.find('|') != std::string::npos)
             facts.choices = split(facts.value, '|');
         all.push_back(std::move(facts));

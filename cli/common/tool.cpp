@@ -78,6 +78,7 @@ void OutputOptions::add_to(Flags& flags, const std::string& formats) {
         .value_named(fmt::format("{}", fmt::join(choices, "|")))
         .in_group("Output");
     flags.add_option("-o,--output", file, "write to FILE; its extension chooses the format")
+        .written()
         .in_group("Output");
     flags.add_option("--color", color, "auto, always or never")
         .one_of({"auto", "always", "never"})

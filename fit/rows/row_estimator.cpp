@@ -8,7 +8,6 @@
 #include "hardware/uncertainty.hpp"
 #include "session/generation/phases.hpp"
 #include "session/graph_run.hpp"
-#include "session/regime.hpp"
 
 #include <array>
 #include <charconv>

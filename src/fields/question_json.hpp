@@ -21,10 +21,9 @@ nlohmann::ordered_json field_json(const QuestionField& field, const std::vector<
 /// Every field by its key, what is usual too: {"precision": "bf16", "batch_size": 1, ..., "context": 4096}.
 nlohmann::ordered_json question_json(const Question& question);
 
-/// The same as members of a document, described as the tools explain the fields; or, for tools that ask no
+/// The same as members of a document, described as the tools explain the fields; for tools that ask no
 /// others, the fields of these keys.
-Members<Question> question_members();
-Members<Question> question_members(std::span<const std::string_view> only);
+Members<Question> question_members(std::span<const std::string_view> only = {});
 
 /// JSON Schema of field_json(): what values of that kind are. `words`: of texts, those that there are; empty:
 /// any.

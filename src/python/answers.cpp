@@ -9,7 +9,7 @@
 #include "answers/comprehensive/comprehensive.hpp"
 #include "answers/comprehensive/comprehensive_report.hpp"
 #include "answers/serving/serving_report.hpp"
-#include "answers/study/study_file.hpp"
+#include "answers/study/study.hpp"
 #include "answers/study/study_report.hpp"
 #include "archsim/run/serve.hpp"
 #include "store/history.hpp"

@@ -137,9 +137,8 @@ ModelComparison compare(const Session& session, const std::vector<std::string>& 
 /// "fields of a question": "batch_size (items per inference), ...", for help().
 std::string fields_help() {
     std::string text = "\n\nKeywords, each a field of the question:\n";
-    for (const QuestionField* field : question_fields())
-        text +=
-            "  " + (field->aliases.empty() ? field->key : field->aliases.front()) + ": " + field->help + "\n";
+    for (const QuestionField& field : question_fields())
+        text += "  " + (field.aliases.empty() ? field.key : field.aliases.front()) + ": " + field.help + "\n";
     return text;
 }
 

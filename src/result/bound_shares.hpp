@@ -26,8 +26,8 @@ struct BoundShares {
     double of(Bound bound) const;
 };
 
-/// Of a result with subgraphs, or of its parts, weighted with their times. Absent where there is no estimate
-/// or the subgraphs were not kept.
+/// The shares of a result with subgraphs, or of its parts, weighted with their times. Absent where there is
+/// no estimate or the subgraphs were not kept.
 ARCHSIM_API std::optional<BoundShares> bound_shares(const Result& result);
 
 /// The resource that the side which binds waits for longest, over all subgraphs: Resource::l2_bytes where a

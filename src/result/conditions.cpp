@@ -1,5 +1,7 @@
 #include "archsim/compare/conditions.hpp"
 
+#include "result/format_parts.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -21,6 +23,8 @@ Choice named(std::string_view name, std::string_view flag, const std::array<Choi
 } // namespace
 
 PrecisionConfig precision_named(std::string_view name, std::string_view flag) {
+    if (name.find('=') != std::string_view::npos)
+        return of_parts(std::string(name), std::string(flag));
     if (const auto parsed = PrecisionConfig::parse(name))
         return *parsed;
     throw UsageError(fmt::format("{}: \"{}\" is not known; use fp32, tf32, bf16, fp16, fp8, int8, int4, "

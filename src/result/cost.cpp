@@ -154,7 +154,7 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
 
 namespace {
 
-/// Of a result with an estimate.
+/// The cost of a result with an estimate.
 Cost cost_of_item(const Result& result, const Item& item, const CostOptions& o) {
     Cost cost;
     cost.tenure = o.tenure;

@@ -106,7 +106,7 @@ std::vector<bool> pareto_front(std::span<const Result> results, const DecisionRe
     return front;
 }
 
-/// Of what was measured, where anything was.
+/// The winner of what was measured, where anything was.
 std::optional<Decision::Nearest> nearest_of(std::span<const Result> results, const Decision& decision) {
     const bool any_measured = std::any_of(results.begin(), results.end(),
                                           [](const Result& r) { return r.ok() && !r.estimate.projected; });

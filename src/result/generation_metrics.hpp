@@ -16,9 +16,9 @@
 namespace archsim {
 
 namespace metric {
-/// Of results with a prompt; others have no value. The prompt in one pass; mean of the steps; tokens per
-/// second of one sequence, of all sequences (of a saturated server in the throughput scenario); joules of a
-/// decode step per sequence and token.
+/// Metrics of results with a prompt; others have no value. The prompt in one pass; mean of the steps; tokens
+/// per second of one sequence, of all sequences (of a saturated server in the throughput scenario); joules of
+/// a decode step per sequence and token.
 ARCHSIM_API extern const Metric first_token, token_time, token_rate, total_token_rate, token_energy;
 } // namespace metric
 

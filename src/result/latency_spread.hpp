@@ -17,7 +17,7 @@ namespace archsim {
 /// Every row of hardware_db/percentiles.json in a data folder: logs of MLPerf Inference's single stream and
 /// the latency tables of AWS Neuron. Throws InputError for a file that is missing or wrong.
 ARCHSIM_API std::vector<SpreadRow> read_latency_spread(const std::filesystem::path& data);
-/// Those of data_dir(), read when first asked for and kept.
+/// The rows of data_dir(), read when first asked for and kept.
 ARCHSIM_API std::span<const SpreadRow> latency_spread_rows();
 
 /// Percentiles of repeated inferences, in seconds.
@@ -45,11 +45,11 @@ struct ARCHSIM_API LatencySpread {
     double quantile(double p50_s, double u) const;
 };
 
-/// Of the narrowest class with four rows at least: stack, family and whether the device shares its host's
-/// memory; then without the stack; then whether it shares memory alone; then all.
+/// The spread of the narrowest class with four rows at least: stack, family and whether the device shares its
+/// host's memory; then without the stack; then whether it shares memory alone; then all.
 ARCHSIM_API LatencySpread latency_spread(const Device& device, const Runtime& runtime,
                                          std::span<const SpreadRow> all = latency_spread_rows());
-/// Of `rows`; zeros without any. Tails that too few of them publish are those of `all`.
+/// The spread of `rows`; zeros without any. Tails that too few of them publish are those of `all`.
 ARCHSIM_API LatencySpread fit_spread(std::span<const SpreadRow> rows,
                                      std::span<const SpreadRow> all = latency_spread_rows());
 

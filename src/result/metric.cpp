@@ -65,7 +65,7 @@ std::optional<Measure> cheapest(const Result& r, const CostOptions& conditions) 
     return measure;
 }
 
-/// Of the joules at the facility's meter: the inference's own scale with its interval, idle power does not.
+/// The carbon of the joules at the meter: the inference's own scale with its interval, idle power does not.
 std::optional<Measure> emitted(const Result& r, const CostOptions& conditions) {
     const auto grams = cost_of(r, conditions).carbon_g;
     if (!grams)

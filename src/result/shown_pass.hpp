@@ -16,7 +16,7 @@ struct ShownPass {
     double steps = 0;            ///< that the answer takes
 };
 
-/// Of an estimate; zeros without one.
+/// The pass of an estimate; zeros without one.
 ARCHSIM_API ShownPass shown_pass(const Result& result);
 
 } // namespace archsim

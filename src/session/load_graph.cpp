@@ -1,4 +1,4 @@
-#include "session/load_graph.hpp"
+#include "session/loading.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "archsim/extend/importer.hpp"

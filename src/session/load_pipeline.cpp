@@ -1,4 +1,4 @@
-#include "session/load_pipeline.hpp"
+#include "session/loading.hpp"
 
 #include "checkpoint/diffusion.hpp"
 #include "session/prepared.hpp"

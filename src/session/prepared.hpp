@@ -110,8 +110,8 @@ std::vector<UnknownName> unknown_names(const Workload& workload);
 
 /// Throws UsageError for the first name that the model does not have.
 void refuse_unknown_names(const Workload& workload);
-/// Of several models that share sizes: without what this one does not have. Throws UsageError for a name that
-/// none of them has.
+/// The workload of one of several models that share sizes: without what this one does not have. Throws
+/// UsageError for a name that none of them has.
 Workload of_shared_sizes(Workload workload, std::span<const Model> models);
 
 } // namespace archsim

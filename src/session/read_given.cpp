@@ -39,7 +39,7 @@ constexpr std::array kUnits = {
     Unit{"s", MeasuredMetric::latency_ms, 1e3},       Unit{"/s", MeasuredMetric::throughput_per_s, 1},
     Unit{"fps", MeasuredMetric::throughput_per_s, 1}, Unit{"tok/s", MeasuredMetric::throughput_per_s, 1}};
 
-// Of llama-bench, which most people have at hand: pp512 and tg128.
+// Lengths of llama-bench, which most people have at hand: pp512 and tg128.
 constexpr std::string_view kUsualPrompt = "512", kUsualAnswer = "128";
 
 /// What was timed of a language model, as rows call it.

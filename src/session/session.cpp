@@ -5,10 +5,8 @@
 #include "hardware/parameter_site.hpp"
 #include "machine/this_machine.hpp"
 #include "result/latency_spread.hpp"
-#include "session/find_catalogue.hpp"
 #include "session/graph_run.hpp"
-#include "session/load_graph.hpp"
-#include "session/load_pipeline.hpp"
+#include "session/loading.hpp"
 #include "session/prepared.hpp"
 #include "session/price_tables.hpp"
 #include "session/usual_precision.hpp"
@@ -148,13 +146,10 @@ Result Session::estimate(const Workload& workload, std::string_view device,
         hardware_->runtime(conditions.stack);
     Conditions meant = settled(conditions, workload);
     if (meant.format_of_device) {
-        meant.format_of_device = false;
         try {
-            const bool strict = meant.precision.strict_fp32;
-            meant.precision = usual_on(*machine(device, meant));
-            meant.precision.strict_fp32 = strict;
-            meant.precision.weights = meant.weights.value_or(meant.precision.weights);
+            meant = in_format_of(*machine(device, meant), meant);
         } catch (const InputError&) { // the estimate says what the device lacks
+            meant.format_of_device = false;
         }
     }
     refuse_unknown_names(workload);

@@ -142,6 +142,17 @@ PrecisionConfig usual_on(const Machine& machine) {
     return usual;
 }
 
+Conditions in_format_of(const Machine& machine, Conditions conditions) {
+    if (!conditions.format_of_device)
+        return conditions;
+    conditions.format_of_device = false;
+    const bool strict = conditions.precision.strict_fp32;
+    conditions.precision = usual_on(machine);
+    conditions.precision.strict_fp32 = strict;
+    conditions.precision.weights = conditions.weights.value_or(conditions.precision.weights);
+    return conditions;
+}
+
 Conditions settled(Conditions conditions, const Workload& workload) {
     if (!conditions.precision.named()) {
         const auto& own = workload.model.info.format;

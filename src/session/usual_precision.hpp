@@ -31,6 +31,9 @@ ARCHSIM_API PrecisionConfig usual_precision(const Workload& workload, bool stric
 /// (1979 against 989 TFLOPS), a TPU v4 bf16 (275 in both), a V100 fp16, which has no int8 units.
 ARCHSIM_API PrecisionConfig usual_on(const Machine& machine);
 
+/// The conditions in the format that is usual on the machine's device, where they ask for each device's own.
+ARCHSIM_API Conditions in_format_of(const Machine& machine, Conditions conditions);
+
 /// The conditions with the formats that are meant, storage of weights among them. That of a device stays
 /// open.
 ARCHSIM_API Conditions settled(Conditions conditions, const Workload& workload);

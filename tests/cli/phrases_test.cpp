@@ -120,8 +120,8 @@ TEST_CASE("what is printed as a sentence has a verb", "[cli][phrases]") {
     CHECK_FALSE(is_sentence("Owned: price and its part of a server over 3 years."));
     CHECK_FALSE(has_verb("The first 3 of 20 rows.", verbs));
     std::size_t sentences = 0;
-    for (const char* folder :
-         {"cli", "src/report", "src/run", "src/compare", "src/store", "src/map", "src/web", "src/check"})
+    for (const char* folder : {"cli", "src/answers", "src/measurements", "src/report", "src/result",
+                               "src/session", "src/store", "src/map", "src/web"})
         for (const auto& entry : fs::recursive_directory_iterator(test::kSource / folder)) {
             if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp")
                 continue;
@@ -146,7 +146,7 @@ TEST_CASE("no message uses a retired phrase", "[cli][phrases]") {
     REQUIRE(phrases.size() > 20);
     std::size_t strings = 0;
     for (const char* folder :
-         {"cli", "src/report", "src/run", "src/compare", "src/store", "src/map", "src/web"})
+         {"cli", "src/answers", "src/report", "src/result", "src/session", "src/store", "src/map", "src/web"})
         for (const auto& entry : fs::recursive_directory_iterator(test::kSource / folder)) {
             if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp")
                 continue;

@@ -1,4 +1,4 @@
-#include "answers/architectures/architecture_choice.hpp"
+#include "answers/architectures/runs.hpp"
 
 #include "archsim/core/finding.hpp"
 

@@ -1,4 +1,4 @@
-#include "answers/architectures/architecture_differences.hpp"
+#include "answers/architectures/architectures.hpp"
 
 #include "report/blocks/cells.hpp"
 #include "report/blocks/number_format.hpp"

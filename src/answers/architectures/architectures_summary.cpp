@@ -167,7 +167,7 @@ void add_estimated(const ArchitectureComparison& c, SummaryColumns& columns, Col
                        }});
 }
 
-/// Of tokens the short headings of their tables: with them the table fits a screen.
+/// Metrics of tokens have the short headings of their tables: with them the table fits a screen.
 Column summary_column(const ArchitectureComparison& c, const Metric& m, int priority) {
     Column column{m == metric::utilization ? m.heading : m.title, "", m.field, Align::right,
                   m == shown_metric(c.results, *c.request.metric) ? 0 : priority};
@@ -265,7 +265,8 @@ struct Placed {
     double value = 0;
     std::size_t index = 0;
 };
-/// Those that have a value, best first: what was measured, where at least two were. Projections win nothing.
+/// Results that have a value, best first: what was measured, where at least two were. Projections win
+/// nothing.
 std::vector<Placed> placed_by(const ArchitectureComparison& c, const Metric& metric) {
     std::vector<Placed> order;
     const bool measured_alone = std::count_if(c.results.begin(), c.results.end(), [](const Result& r) {

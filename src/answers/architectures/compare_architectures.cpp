@@ -3,11 +3,7 @@
 #include "result/ties.hpp"
 #include "session/usual_precision.hpp"
 
-#include "answers/architectures/architecture_choice.hpp"
-#include "answers/architectures/batch_sweep.hpp"
-#include "answers/architectures/flips.hpp"
-#include "answers/architectures/sensitivity.hpp"
-#include "answers/architectures/what_if.hpp"
+#include "answers/architectures/runs.hpp"
 #include "session/other_conditions.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,7 @@
 #pragma once
-// One model on several architectures: which is best, why two of them differ, what would turn it around.
+// One model on several architectures. A request that names the model, its sizes and the architectures goes
+// in; a result for each, which is best, why two of them differ, and what would turn their ranking around come
+// out.
 
 #include "answers/architectures/explanation.hpp"
 #include "answers/architectures/hybrid.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// The answer of compare_architectures as report blocks and as its stable JSON document.
+// The answer of compare_architectures goes in; report blocks and its stable JSON document come out.
 
 #include "answers/architectures/compare_architectures.hpp"
 #include "archsim/core/export.hpp"

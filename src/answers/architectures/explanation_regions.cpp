@@ -1,6 +1,5 @@
-#include "answers/architectures/explanation_regions.hpp"
-
 #include "answers/architectures/architectures.hpp"
+
 #include "answers/difference/explanation_text.hpp"
 #include "report/blocks/name_pattern.hpp"
 #include "report/blocks/number_format.hpp"

@@ -1,5 +1,6 @@
 #pragma once
-// Architectures over classes of models: how many times faster than the CPU, and what each is good and bad at.
+// Architectures over classes of models. A request that names classes and architectures goes in; how many
+// times faster than the CPU each is, and what it is good and bad at, come out.
 
 #include "archsim/compare/metric.hpp"
 #include "archsim/core/export.hpp"
@@ -51,7 +52,7 @@ ARCHSIM_API bool comparable_power(const Result& a, const Result& b);
 struct ClassClaim {
     std::size_t row = 0;              ///< class
     std::optional<std::size_t> other; ///< the architecture compared with; absent: itself at the larger batch
-    /// Of batches: it gains least of them, and so loses least at the small one.
+    /// A claim on batches: it gains least of them, and so loses least at the small one.
     bool small_batches = false;
     const Metric* metric = nullptr;
     double ratio = 1; ///< how many times better, at least 1

@@ -1,6 +1,6 @@
 #include "answers/architectures/model_classes_report.hpp"
 
-#include "answers/architectures/architecture_differences.hpp"
+#include "answers/architectures/architectures.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/cost_text.hpp"
 #include "report/blocks/family_aspects.hpp"

@@ -1,4 +1,7 @@
 #pragma once
+// One model on some devices at rising batch sizes. A request goes in; a result for each device and batch, and
+// the best batch of each device, come out.
+
 #include "answers/batch/batch_analysis.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"

@@ -1,9 +1,7 @@
 // Answers about budgets for programs: JSON, JUnit XML and SARIF.
 
 #include "answers/budget/budget_report.hpp"
-#include "answers/budget/budget_text.hpp"
 #include "answers/difference/difference_blocks.hpp"
-#include "answers/difference/difference_json.hpp"
 #include "archsim/core/version.hpp"
 #include "core/printable.hpp"
 #include "hardware/operator_rules.hpp"

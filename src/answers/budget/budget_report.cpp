@@ -1,6 +1,5 @@
 #include "answers/budget/budget_report.hpp"
 
-#include "answers/budget/budget_text.hpp"
 #include "answers/difference/difference_blocks.hpp"
 #include "answers/difference/explanation_text.hpp"
 #include "report/blocks/metric_text.hpp"

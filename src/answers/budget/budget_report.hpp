@@ -7,6 +7,7 @@
 #include "archsim/extend/renderer.hpp"
 
 #include <string>
+#include <vector>
 
 namespace archsim {
 
@@ -24,5 +25,12 @@ ARCHSIM_API std::string to_junit(const BudgetAnswer& answer);
 /// SARIF 2.1.0, for the pages of code hosts that show findings: a rule per budget, a result per failure, at
 /// the file of the model.
 ARCHSIM_API std::string to_sarif(const BudgetAnswer& answer);
+
+/// "FAILED: 1 of 4 budgets exceeded."
+std::string budget_headline(const BudgetAnswer& answer);
+/// That, and the first budgets that are exceeded.
+std::vector<std::string> budget_lines(const BudgetAnswer& answer);
+/// "latency>+5%: latency 1.2 ms, limit 1.1 ms, before 1.05 ms (+14 %)"
+std::string outcome_text(const BudgetOutcome& outcome);
 
 } // namespace archsim

@@ -1,4 +1,4 @@
-#include "answers/compare/all_subgraphs_table.hpp"
+#include "answers/compare/model_ranking.hpp"
 
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"

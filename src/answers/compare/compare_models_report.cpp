@@ -2,9 +2,7 @@
 
 #include "archsim/report/answers.hpp"
 
-#include "answers/compare/all_subgraphs_table.hpp"
 #include "answers/compare/model_ranking.hpp"
-#include "answers/compare/percentile_table.hpp"
 #include "report/blocks/advice.hpp"
 #include "report/blocks/cold_start_table.hpp"
 #include "report/blocks/command_text.hpp"
@@ -25,6 +23,7 @@
 #include "report/blocks/verdict.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -210,14 +209,7 @@ class ModelSection {
 
     /// "resnet50: fastest H100, 465 us; least energy ..." in one line.
     std::string line() const {
-        const Takeaway own = verdict_block(verdict());
-        std::string text = fmt::format("{}: {}", c_.models[model_]->name, own.lines.front());
-        for (std::size_t i = 1; i < own.lines.size(); ++i)
-            if (own.lines.front().starts_with("None meets")
-                    ? i == 1
-                    : own.lines[i].starts_with("Formats differ") || own.lines[i].starts_with("The format is"))
-                text += " " + own.lines[i];
-        return text;
+        return fmt::format("{}: {}", c_.models[model_]->name, fmt::join(brief_lines(verdict()), " "));
     }
 
   private:
@@ -270,7 +262,7 @@ class ModelSection {
                 add(parts_table(results_[i], shown_.conditions));
     }
 
-    /// Of every device, best first; else of the one that the verdict names.
+    /// Blocks of every device, best first; else of the one that the verdict names.
     void add_best() {
         const auto winner = this->winner();
         for (const Rank& rank : rank_results(results_, by_, shown_.conditions))

@@ -1,5 +1,5 @@
 #pragma once
-// The answer of compare_models as report blocks and as its stable JSON document.
+// The answer of compare_models goes in; report blocks and its stable JSON document come out.
 
 #include "answers/compare/percentiles.hpp"
 #include "archsim/extend/renderer.hpp"

@@ -1,4 +1,4 @@
-#include "answers/compare/percentile_table.hpp"
+#include "answers/compare/model_ranking.hpp"
 #include "report/blocks/cells.hpp"
 
 #include "report/blocks/number_format.hpp"

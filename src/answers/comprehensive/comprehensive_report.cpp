@@ -2,7 +2,6 @@
 
 #include "answers/batch/batch_report.hpp"
 #include "answers/mapping/graph_mapping.hpp"
-#include "answers/mapping/mapping_blocks.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/comparison_charts.hpp"
 #include "report/blocks/cost_report.hpp"

@@ -109,7 +109,7 @@ const Splitter* splitter_of(const Metric& metric) {
     return found == kSplitters.end() ? nullptr : &*found;
 }
 
-/// Of the slowest kernel.
+/// The bound of the slowest kernel.
 Bound region_bound(const CommonRegion& region, std::size_t index, const GraphRecord& graph) {
     Bound bound = Bound::compute;
     double slowest = -1;

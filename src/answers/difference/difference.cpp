@@ -101,7 +101,7 @@ struct RegionView {
             return Change::kept;
         return region->subgraphs[1].empty() ? Change::added : Change::removed;
     }
-    /// Of its kernel with most operations, of the state after the change where there is one.
+    /// The class of its kernel with most operations, of the state after the change where there is one.
     const KernelRecord& largest() const {
         const std::size_t index = region->subgraphs[0].empty() ? 1 : 0;
         const GraphRecord& graph = index == 0 ? *graphs->a : *graphs->b;

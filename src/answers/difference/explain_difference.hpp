@@ -1,6 +1,6 @@
 #pragma once
-// Two questions, and why their answers differ: models, versions of a file, batches, formats, software stacks,
-// power modes, devices, or several of these at once.
+// Two questions go in; why their answers differ comes out: models, versions of a file, batches, formats,
+// software stacks, power modes, devices, or several of these at once.
 
 #include "answers/difference/difference.hpp"
 #include "archsim/run/session.hpp"

@@ -5,6 +5,8 @@
 #include "archsim/extend/renderer.hpp"
 #include "archsim/hardware/database.hpp"
 #include "hardware/stated_facts.hpp"
+#include "hardware/uncertainty.hpp"
+#include "machine/this_machine.hpp"
 
 #include <memory>
 #include <optional>
@@ -72,5 +74,22 @@ struct HardwareCheck {
 ARCHSIM_API HardwareCheck check_database(const std::filesystem::path& file_or_folder);
 ARCHSIM_API Report describe(const HardwareCheck& check, PlainView view = {}, Format format = Format::text);
 ARCHSIM_API std::string to_json(const HardwareCheck& check, PlainView view = {});
+
+/// One device under its default stack.
+struct BeliefRow {
+    std::shared_ptr<const Device> device;
+    std::shared_ptr<const Runtime> runtime;
+    Evidence evidence = Evidence::none; ///< of the parameters
+    bool projected = false;             ///< see UncertaintyTable::measured
+    Spread latency, energy;             ///< of compute-bound networks
+    bool energy_known = false;          ///< static power, or a thermal design power to take a share of
+};
+
+/// Every device of the database, by family and id; devices that cannot be read or have no stack are left out.
+ARCHSIM_API std::vector<BeliefRow> beliefs(const HardwareDatabase& database, const UncertaintyTable& table);
+ARCHSIM_API Report describe(const std::vector<BeliefRow>& rows);
+
+/// One table per processor and GPU, its remarks, and what to do with the entry.
+ARCHSIM_API Report describe(const ThisMachine& machine);
 
 } // namespace archsim

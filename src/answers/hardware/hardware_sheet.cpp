@@ -1,7 +1,6 @@
 // One device with every number and source, and the outcome of a check, as report blocks.
 
 #include "answers/hardware/hardware_list.hpp"
-#include "answers/hardware/list_verdicts.hpp"
 #include "answers/hardware/sheet_text.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/number_format.hpp"

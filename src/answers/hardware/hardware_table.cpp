@@ -11,7 +11,6 @@
 // (followed by "v"). "Sourced" is the share of the entry's numbers that are not assumed.
 
 #include "answers/hardware/hardware_list.hpp"
-#include "answers/hardware/list_verdicts.hpp"
 #include "answers/hardware/sheet_text.hpp"
 #include "report/blocks/number_format.hpp"
 

@@ -1,4 +1,4 @@
-#include "answers/hardware/limits_of_belief.hpp"
+#include "answers/hardware/hardware_list.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "answers/hardware/this_machine_report.hpp"
+#include "answers/hardware/hardware_list.hpp"
 
 #include <fmt/format.h>
 

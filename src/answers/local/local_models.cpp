@@ -1,7 +1,6 @@
 #include "answers/local/local_models.hpp"
 
 #include "answers/local/llama_command.hpp"
-#include "answers/local/llama_memory.hpp"
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
 #include "estimate/memory_pools.hpp"
@@ -49,7 +48,7 @@ struct Passes {
     MemoryEstimate memory; ///< of the pass that needs most, at the end of the context
     bool fits = false;
     std::int64_t layers = 0; ///< 0: the model does not say
-    /// Of the experts of all layers: bytes of weights, and their part of the two times.
+    /// The share of the experts of all layers: bytes of weights, and their part of the two times.
     double expert_bytes = 0, expert_first_s = 0, expert_token_s = 0;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
-// What runs on a machine: the catalogue's language models in the formats of their files, or its vision or
-// speech models, how fast, and what does not fit whole split over GPU and host.
+// The models that run on a machine. A machine goes in; the catalogue's language models in the formats of
+// their files, or its vision or speech models, come out: how fast each is, and how one that does not fit
+// whole is split over GPU and host.
 
 #include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"

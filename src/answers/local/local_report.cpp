@@ -92,7 +92,7 @@ bool shown(const LocalModel& m) {
     return m.runs && !m.too_slow;
 }
 
-/// Of each model the widest format that runs, or all of them.
+/// The rows shown: of each model the widest format that runs, or all of them.
 std::vector<LocalModel> rows_of(const LocalAnswer& answer, const LocalView& view) {
     std::vector<LocalModel> rows;
     for (const LocalModel& m : answer.models)

@@ -16,6 +16,7 @@
 #include "archsim/compare/result.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "fields/json_members.hpp"
 
 #include <string>
 
@@ -39,5 +40,13 @@ ARCHSIM_API std::string to_json(const Result& result, const GraphMappingView& vi
 ARCHSIM_API std::string mapping_to_dot(const Result& result);
 /// The same as a Mermaid flowchart.
 ARCHSIM_API std::string mapping_to_mermaid(const Result& result);
+
+/// A section with the `top` slowest subgraphs one by one; 0: all.
+void add_slowest_subgraphs(const Result& result, int top, Report& report);
+
+/// "subgraphs", each with its terms: empty without an estimate.
+Member<Result> subgraphs_member();
+/// "memory": the plan; null where there is none.
+Member<Result> memory_plan_member();
 
 } // namespace archsim

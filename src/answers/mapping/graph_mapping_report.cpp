@@ -1,6 +1,5 @@
 #include "answers/mapping/graph_mapping.hpp"
 
-#include "answers/mapping/mapping_blocks.hpp"
 #include "estimate/resource_times.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/generation_report.hpp"

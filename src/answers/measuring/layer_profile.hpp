@@ -1,5 +1,5 @@
 #pragma once
-// Measured times of layers beside the estimated times of subgraphs.
+// An estimate with subgraphs and the measured times of layers go in; the two side by side come out.
 
 #include "archsim/compare/result.hpp"
 #include "archsim/core/export.hpp"

@@ -72,7 +72,7 @@ double size_of(const std::filesystem::path& file) {
     return ignored ? 0 : static_cast<double>(size);
 }
 
-/// Of a checkpoint the configuration stands for all its files, of a pipeline of diffusers the index.
+/// The configuration of a checkpoint stands for all its files, of a pipeline of diffusers the index.
 bool describes_model(const std::filesystem::path& file) {
     std::error_code ignored;
     if (file.filename() == "config.json" &&

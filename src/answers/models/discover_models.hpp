@@ -1,5 +1,6 @@
 #pragma once
-// Looks at many models at once: the catalogue, or every model file below a folder.
+// Many models at once. The catalogue, or a folder of model files, goes in; a row for each model comes out,
+// with what it takes and whether it can be estimated.
 
 #include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// What of a model stays on an accelerator and what leaves it: why, at which cost, and which rewrite would
-// help.
+// A model and devices go in. Which operators leave an accelerator, why, at which cost, and which rewrite
+// would help come out.
 
 #include "archsim/run/session.hpp"
 

@@ -216,7 +216,7 @@ std::string served_text(const ServingResult& r) {
     const ServingSummary& s = r.summary;
     const std::string saturated =
         r.overloaded ? fmt::format(" ({} are completed)", format_number(r.capacity_per_s)) : "";
-    // Those who wait in flight explain a time to the first token that nobody asked for.
+    // Users who wait in flight explain a time to the first token that nobody asked for.
     const std::string waiting = r.in_flight > 0 && r.longest_batch < static_cast<double>(r.in_flight)
                                     ? fmt::format(" The KV cache holds {} of the {} requests in flight; the "
                                                   "others wait.",

@@ -10,6 +10,7 @@
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/serve.hpp"
 #include "archsim/serving/serving_result.hpp"
+#include "fields/json_members.hpp"
 
 #include <span>
 #include <string>
@@ -35,5 +36,10 @@ struct ServedQuestion {
 };
 /// Everything, keys with units.
 ARCHSIM_API std::string serving_json(std::span<const ServingResult> results, const ServedQuestion& asked);
+
+/// Members of one engine.
+Members<Parallelism> engine_parallelism_members();
+/// With the engines beside each other.
+Members<Parallelism> parallelism_members();
 
 } // namespace archsim

@@ -1,6 +1,5 @@
 #include "answers/sizing/launch.hpp"
 
-#include "answers/sizing/manifest.hpp"
 #include "archsim/core/finding.hpp"
 
 #include <fmt/format.h>
@@ -239,10 +238,11 @@ std::string checkpoint_of(const Session& session, std::string_view model) {
     const CatalogueEntry* entry = session.catalogue().find(model);
     if (!entry)
         return std::string(model);
-    const std::string first = entry->source.substr(0, entry->source.find(' '));
-    const bool repository =
-        std::count(first.begin(), first.end(), '/') == 1 && first.find(':') == std::string::npos;
-    return repository ? first : entry->name;
+    // The first of its names that has an owner is that of its checkpoint.
+    for (const std::string& alias : entry->aliases)
+        if (std::count(alias.begin(), alias.end(), '/') == 1)
+            return alias;
+    return entry->name;
 }
 
 std::string launch_text(const Session& session, const SizingAnswer& answer, const SizedDevice& device,

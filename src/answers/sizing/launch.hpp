@@ -4,10 +4,12 @@
 #include "answers/sizing/size_service.hpp"
 #include "archsim/core/export.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace archsim {
 
@@ -49,5 +51,19 @@ ARCHSIM_API std::string launch_text(const Session& session, const SizingAnswer& 
 
 /// The checkpoint of a model of the catalogue, by its stated source: "Qwen/Qwen3-30B-A3B"; else its name.
 ARCHSIM_API std::string checkpoint_of(const Session& session, std::string_view model);
+
+/// What a manifest starts.
+struct ManifestOf {
+    std::string model;               ///< names the objects
+    std::vector<std::string> engine; ///< "vllm", "serve", the checkpoint and flags
+    std::string resource;            ///< what the vendor's device plugin calls a device
+    std::int64_t engines = 1;        ///< beside each other, behind one service
+    std::int64_t nodes = 1;          ///< of one engine: its stages
+    std::int64_t node_devices = 1;
+};
+
+/// A Deployment with an engine per replica, or a LeaderWorkerSet where an engine takes several nodes, and the
+/// Service before them. A field that is not in manifest_fields() cannot be written.
+std::string manifest(const ManifestOf& of);
 
 } // namespace archsim

@@ -1,6 +1,5 @@
-#include "answers/sizing/manifest.hpp"
-
 #include "answers/sizing/launch.hpp"
+
 #include "archsim/core/finding.hpp"
 
 #include <fmt/format.h>

@@ -1,9 +1,5 @@
-#include "answers/sizing/pairs.hpp"
+#include "answers/sizing/layouts.hpp"
 
-#include "answers/sizing/limit_misses.hpp"
-#include "answers/sizing/money.hpp"
-#include "answers/sizing/replicas.hpp"
-#include "answers/sizing/ways.hpp"
 #include "archsim/core/finding.hpp"
 #include "hardware/uncertainty.hpp"
 #include "session/server/engine.hpp"
@@ -199,7 +195,7 @@ class PairSizer {
 
 void size_pairs(const SizingBasis& basis, const std::vector<const Conditions*>& conditions,
                 SizingAnswer& answer) {
-    // Those that serve at all, the cheapest first.
+    // Pairs that serve at all, the cheapest first.
     std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < answer.devices.size(); ++i)
         if (answer.devices[i].layout || answer.devices[i].nearest.ratio > 0)

@@ -1,8 +1,6 @@
 #include "answers/sizing/size_service.hpp"
 
-#include "answers/sizing/pairs.hpp"
-#include "answers/sizing/remedy.hpp"
-#include "answers/sizing/size_device.hpp"
+#include "answers/sizing/layouts.hpp"
 #include "archsim/core/finding.hpp"
 #include "hardware/error_model.hpp"
 #include "map/sharding.hpp"

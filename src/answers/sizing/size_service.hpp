@@ -1,6 +1,6 @@
 #pragma once
-// How many of what a load needs: per device the fewest that hold limits on waiting with a probability asked
-// for, how they share the model, what that costs, and which of them to take.
+// A load and limits on waiting go in. Per device the fewest that hold the limits with the probability asked
+// for come out, with how they share the model, what that costs, and which of them to take.
 
 #include "archsim/compare/cost.hpp"
 #include "archsim/core/export.hpp"
@@ -102,8 +102,8 @@ struct SizedPair {
     std::optional<double> usd_per_hour;
     double watts = 0; ///< at the facility's meter
     bool within_budget = true;
-    /// Of caches from one engine to the other over the network; absent where neither device states one: they
-    /// are taken to cross as fast as between two devices of the answers' kind.
+    /// The rate of caches from one engine to the other over the network; absent where neither device states
+    /// one: they are taken to cross as fast as between two devices of the answers' kind.
     std::optional<double> transfer_bytes_per_s;
 
     /// Devices of both kinds.
@@ -137,7 +137,7 @@ ARCHSIM_API std::int64_t sized_requests(const SizingRequest& request);
 /// A layout is tensor parallel in powers of two up to a node (pipeline stages over nodes where one does not
 /// hold the model; for mixtures of experts also whole experts with attention data-parallel), times engines
 /// beside each other. Each is judged by the simulation of serve_model, with the same arrivals for all.
-/// Of users the warm-up does not count (ServingPlan::warm_up): they start all at once, which no later ones
+/// The warm-up of users does not count (ServingPlan::warm_up): they start all at once, which no later ones
 /// do.
 ///
 /// The probability that limits hold is that of steps which take no more than f times as long as estimated, f

@@ -61,10 +61,10 @@ Study run_study(const Session& session, StudyRequest request) {
         for (const std::int64_t batch : request.batch_sizes)
             for (const std::string& precision : request.precisions) {
                 workload.batch = batch;
-                conditions.precision = precision.empty()
-                                           ? AskedPrecision{}
-                                           : AskedPrecision(PrecisionConfig::parse(precision).value());
+                conditions.precision = AskedPrecision{};
                 conditions.precision.strict_fp32 = request.conditions.precision.strict_fp32;
+                if (!precision.empty())
+                    ask_precision(conditions, precision);
                 const std::string used(name_of(settled(conditions, workload).precision.compute));
                 StudyGroup group{model, precision.empty() ? used : precision, batch, {}};
                 for (const std::string& hardware : request.devices)

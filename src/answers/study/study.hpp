@@ -1,5 +1,6 @@
 #pragma once
-// A study: every combination of models, devices, software stacks, batch sizes and formats, and its outcome.
+// A study file goes in; a result for every combination of its models, devices, software stacks, batch sizes
+// and formats comes out.
 
 #include "archsim/compare/metric.hpp"
 #include "archsim/core/export.hpp"
@@ -54,5 +55,11 @@ struct ARCHSIM_API Study {
 /// assert(study.cells() == 4 && study.cells(Status::ok) == 4);
 /// @endcode
 ARCHSIM_API Study run_study(const Session& session, StudyRequest request);
+
+/// Reads a study file: JSON or, by its extension (.yaml, .yml), YAML; docs/examples/study_schema.json
+/// describes both. Paths of models and devices that exist beside the file are taken from there. Throws
+/// InputError with one finding per mistake, each with its JSON pointer, in YAML with its line and column, and
+/// the nearest known name: fields, types, formats, and names that the Session does not know.
+ARCHSIM_API StudyRequest read_study(const Session& session, const std::filesystem::path& file);
 
 } // namespace archsim

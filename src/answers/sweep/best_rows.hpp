@@ -1,4 +1,6 @@
 #pragma once
+// Points of a design space go in, one by one; the best few, and of each model, come out.
+
 #include "answers/sweep/sweep_row.hpp"
 #include "archsim/core/export.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
-// Design-space sweeps: models x batches x devices x precisions x parametric changes of the device.
+// Design spaces. Models, batches, devices, precisions and factors on parts of the device go in; a row for
+// every combination comes out, in order, on any number of threads.
 
 #include "answers/sweep/sweep_row.hpp"
 #include "archsim/core/export.hpp"
@@ -25,7 +26,9 @@ ARCHSIM_API SweepAxis parse_sweep_axis(std::string_view text);
 /// What to estimate.
 struct SweepRequest {
     std::vector<std::string> models, hardware;
-    std::vector<std::string> precisions; ///< empty: the format that all models have by themselves
+    /// Formats by name, "usual" (each device's own) among them; empty: the one that all models have by
+    /// themselves.
+    std::vector<std::string> precisions;
     std::vector<std::int64_t> batches{1};
     std::vector<SweepAxis> axes;
     Bindings sizes;                   ///< besides the batch

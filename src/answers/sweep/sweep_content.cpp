@@ -1,4 +1,4 @@
-#include "answers/sweep/sweep_content.hpp"
+#include "answers/sweep/sweep_shared.hpp"
 
 #include "core/digest.hpp"
 #include "core/embedded_files.hpp"

@@ -1,6 +1,5 @@
 #include "answers/sweep/sweep_report.hpp"
 
-#include "answers/sweep/sweep_verdict.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"

@@ -61,7 +61,8 @@ struct NextFactor {
 
 /// What a sweep concludes; fed one row at a time, in the order of the points.
 struct ARCHSIM_API SweepSummary {
-    /// Of `all` points, of which `top` per model are listed by `ranks`, one of `metrics`; 0: every one.
+    /// A summary of `all` points, of which `top` per model are listed by `ranks`, one of `metrics`; 0: every
+    /// one.
     explicit SweepSummary(std::vector<SweepAxis> parts = {}, const Metric& ranks = metric::latency,
                           std::size_t top = kListed, std::uint64_t all = 0,
                           const MetricTable& metrics = MetricTable::standard());
@@ -106,5 +107,13 @@ struct ARCHSIM_API SweepSummary {
 ARCHSIM_API Report describe(const SweepSummary& summary, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.sweep_design_space/1", "verdict": {...}, "best": [...], "pareto": [...], ...}.
 ARCHSIM_API std::string to_json(const SweepSummary& summary, PlainView view = {});
+
+/// "1.22x": a factor on a part of a device.
+std::string factor_text(double factor);
+/// "TPU-v4, bandwidth 1.22x, batch 8, bf16"; what is as the device states it (1x) is left out.
+std::string point_label(const SweepRow& row, const std::vector<SweepAxis>& axes);
+/// "resnet50: fastest TPU-v4, bandwidth 1.22x, batch 1, bf16: 191 us; least energy ...", a line per model,
+/// then the part that matters most and the size of the front.
+std::vector<std::string> sweep_lines(const SweepSummary& summary);
 
 } // namespace archsim

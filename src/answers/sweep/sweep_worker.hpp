@@ -27,8 +27,8 @@ struct SweepPoint {
 
 class SweepWorker {
   public:
-    /// `precisions` are the request's, parsed.
-    SweepWorker(SweepShared& shared, std::span<const PrecisionConfig> precisions);
+    /// `formats` are the request's conditions in each of its formats.
+    SweepWorker(SweepShared& shared, std::span<const Conditions> formats);
 
     /// The estimate of a point, into an empty row. Fast where the machine counts as that of a point before
     /// did: only its prices are new. Batches share their counts, and formats that the device executes alike
@@ -71,7 +71,7 @@ class SweepWorker {
 
     SweepShared& shared_;
     const SweepRequest& request_;
-    const std::span<const PrecisionConfig> precisions_;
+    const std::span<const Conditions> formats_;
 
     SweepPoint before_;                                    ///< the last one
     std::vector<Target> targets_;                          ///< per axis

@@ -20,14 +20,13 @@ namespace archsim {
 namespace {
 
 std::string price_text(const EnergyItem& item) {
-    if (item.event == "static" || item.event == "host_busy_second")
+    if (item.timed)
         return format_power(item.each_j);
     return fmt::format("{} pJ", format_number(item.each_j * 1e12));
 }
 
 std::string count_text(const EnergyItem& item) {
-    return item.event == "static" || item.event == "host_busy_second" ? format_time(item.count)
-                                                                      : format_count(item.count);
+    return item.timed ? format_time(item.count) : format_count(item.count);
 }
 
 Table account(const Result& result) {

@@ -24,10 +24,11 @@ namespace archsim {
 struct EnergyItem {
     std::string event; ///< "mac_int8", "dram_device", "static": the name in JSON and CSV
     std::string title; ///< "multiply-accumulate int8"
-    double count = 0;  ///< per batch; seconds for static power
-    double each_j = 0; ///< joules per count, at the voltage of the clock; watts for static power
+    double count = 0;  ///< per batch
+    double each_j = 0; ///< joules per count, at the voltage of the clock
     double joules = 0;
     std::string source; ///< kind and citation, and how the price was derived
+    bool timed = false; ///< a power over a time: `count` is seconds, `each_j` watts
 
     /// "register file" of "register file, byte": without what is counted.
     std::string name() const { return title.substr(0, title.rfind(", ")); }

@@ -222,6 +222,14 @@ std::string architecture_text(const Device& device) {
                : fmt::format("{} ({})", device.codename, device.generation);
 }
 
+/// "SMs" and "cores" of several; what ends in a size stays as it is written: "MMA 64x64 units".
+std::string counted_unit(const std::string& unit, double count) {
+    if (count == 1 || unit.empty())
+        return unit;
+    const bool sized = unit.find_first_of("0123456789", unit.rfind(' ') + 1) != std::string::npos;
+    return unit + (sized ? " units" : "s");
+}
+
 } // namespace
 
 Facts device_facts(const Result& result) {
@@ -229,8 +237,7 @@ Facts device_facts(const Result& result) {
     Facts facts;
     facts.items.push_back({"Architecture", architecture_text(d)});
     if (result.machine && !d.engines.empty()) {
-        std::string units =
-            d.engines.front().unit + (result.machine->units == 1 ? "" : "s"); // "SMs", "Cores"
+        std::string units = counted_unit(d.engines.front().unit, result.machine->units);
         if (!units.empty())
             units[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(units[0])));
         const std::string kinds = kinds_of_units(result);

@@ -458,6 +458,19 @@ Takeaway verdict_block(const VerdictQuestion& question) {
     return {lines_of(question, facts_of(question))};
 }
 
+std::vector<std::string> brief_lines(const VerdictQuestion& q) {
+    const VerdictFacts facts = facts_of(q);
+    const std::vector<std::string> lines = lines_of(q, facts);
+    std::vector<std::string> brief = {lines.front()};
+    if (facts.best.empty())
+        return brief;
+    if (lines.front() == none_text(q, facts))
+        brief.push_back(lines[1]); // the best all the same
+    else
+        add_line(brief, mixed_text(q, facts));
+    return brief;
+}
+
 VerdictRecord verdict_record(const VerdictQuestion& q) {
     const VerdictFacts facts = facts_of(q);
     VerdictRecord record;

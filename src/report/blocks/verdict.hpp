@@ -34,6 +34,10 @@ struct VerdictQuestion {
 /// The answer for several devices, or for one; for none that runs the reason.
 Takeaway verdict_block(const VerdictQuestion& question);
 
+/// The first line of it, and the one without which that misleads: what is best although none meets the
+/// limits, or that formats differ.
+std::vector<std::string> brief_lines(const VerdictQuestion& question);
+
 /// The same for programs.
 struct VerdictRecord {
     struct Best {

@@ -5,10 +5,7 @@
 #include "estimate/intervals.hpp"
 #include "estimate/memory_pools.hpp"
 #include "map/sharding.hpp"
-#include "session/generation/context_points.hpp"
-#include "session/generation/offload.hpp"
 #include "session/generation/prepared_prompt.hpp"
-#include "session/generation/stages.hpp"
 #include "session/generation/step.hpp"
 #include "session/gigabytes.hpp"
 

@@ -1,7 +1,6 @@
 #include "session/generation/passes.hpp"
 
 #include "estimate/algebra.hpp"
-#include "session/generation/context_points.hpp"
 #include "session/generation/step.hpp"
 #include "session/prepared.hpp"
 

@@ -2,6 +2,7 @@
 // One phase alone, in the forms in which measurements of language models are published.
 
 #include "archsim/core/export.hpp"
+#include "archsim/estimate/estimate.hpp"
 #include "session/generation/language_model.hpp"
 
 #include <cstdint>
@@ -35,5 +36,8 @@ ARCHSIM_API PhaseEstimate estimate_phase(const Session& session, const Generatio
                                          std::string_view device, const Conditions& conditions,
                                          GenerationPhase phase, std::int64_t batch, const Prompt& prompt,
                                          double experts = 0);
+
+/// What most of the time goes to: "compute", "memory" or "overhead". The estimate keeps its subgraphs.
+ARCHSIM_API std::string regime_of(const Estimate& estimate);
 
 } // namespace archsim

@@ -44,7 +44,7 @@ class ARCHSIM_API EnginePrices final : public StepPrices {
 
     /// Bytes that the weights and the largest step's activations take on one chip.
     double fixed_bytes(std::int64_t step_tokens) const;
-    /// Of the weights alone.
+    /// Bytes of the weights alone.
     double weight_bytes() const;
     const Machine& machine() const { return *machine_; }
     const Parallelism& parallelism() const { return parallelism_; }

@@ -7,7 +7,6 @@
 #include "session/generation/phases.hpp"
 #include "session/given.hpp"
 #include "session/language_rows.hpp"
-#include "session/regime.hpp"
 #include "session/server/wait_bounds.hpp"
 
 #include <fmt/format.h>

@@ -1,12 +1,19 @@
 #pragma once
-// One way to share a model on one device, times engines beside each other: how long clients wait, by the
-// estimate or where every step takes longer.
+// The steps of sizing one device. A request and a way to share the model go in; the fewest replicas that hold
+// its load, what they cost, and what would help where none does come out.
 
 #include "answers/sizing/size_service.hpp"
+#include "archsim/compare/cost.hpp"
+#include "archsim/hardware/device.hpp"
+#include "archsim/run/catalogue.hpp"
+#include "archsim/serving/serving_result.hpp"
+#include "archsim/serving/simulation.hpp"
 #include "hardware/uncertainty.hpp"
 #include "session/server/server.hpp"
 
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -82,5 +89,69 @@ class Replicas {
     std::vector<std::pair<Asked, SizingPressure>> known_;
     std::vector<Asked> missed_; ///< of what no more is known
 };
+
+/// What all devices of an answer share.
+struct SizingBasis {
+    const Session& session;
+    const Model& model;
+    const SizingRequest& request; ///< settled: with a number of requests
+    CostOptions cost;             ///< with one basis
+    double deviation = 0;         ///< of the confidence asked for
+    double heads = 0;             ///< of attention; 0: the model does not say
+    bool experts = false;
+};
+
+/// Never throws for a device: what fails is its reason.
+SizedDevice size_device(const SizingBasis& basis, const std::string& hardware, const Conditions& conditions);
+
+/// Adds the fewest devices of every ordered pair of the sized devices that serve in the same format, of those
+/// that hold, and why others could not be estimated. Never throws for a pair.
+void size_pairs(const SizingBasis& basis, const std::vector<const Conditions*>& conditions,
+                SizingAnswer& answer);
+
+/// One sentence: a narrower format, a shorter prompt, a smaller confidence or a larger budget, each sized
+/// anew; empty where none of them helps.
+std::string remedy(const SizingBasis& basis, const SizedDevice& miss, const Conditions& conditions);
+
+/// Counts the requests of a run that wait longer than a limit: when more have than its P99 may leave out, the
+/// run misses it, whatever follows.
+class LimitMisses {
+  public:
+    LimitMisses(const ServiceLevel& level, const ServingPlan& plan, std::int64_t requests, double first)
+        : level_(level), first_(first), warm_up_(plan.warm_up_of(requests)),
+          // Refused ones and answers of one token do not count; fewer values leave out no more.
+          left_out_(beyond_p99(requests - warm_up_)) {}
+
+    /// Misses of a request that ended. The arithmetic is that of nearest_limit().
+    bool can_hold(std::size_t index, const ServedRequest& r) {
+        if (static_cast<std::int64_t>(index) < warm_up_)
+            return true;
+        const auto count = [](std::int64_t& misses, double value, double at_most) {
+            if (at_most > 0 && value / at_most > 1)
+                ++misses;
+        };
+        count(to_first_, r.time_to_first() * first_, level_.time_to_first_s);
+        count(per_token_, r.time_per_token(), r.output_tokens > 1 ? level_.time_per_token_s : 0);
+        count(end_to_end_, r.end_to_end(), level_.end_to_end_s);
+        return std::max({to_first_, per_token_, end_to_end_}) <= left_out_;
+    }
+
+  private:
+    const ServiceLevel& level_;
+    double first_;
+    std::int64_t warm_up_, left_out_;
+    std::int64_t to_first_ = 0, per_token_ = 0, end_to_end_ = 0;
+};
+
+/// Dollars an hour of so many devices on the basis of `options`, without electricity; absent without a price.
+/// Worked: four at 2.50 USD/h rented: 10; one at 30,000 USD over 5 years of 8,766 hours: 0.68.
+std::optional<double> hourly_price(const Device& device, double devices, const CostOptions& options,
+                                   std::string* basis = nullptr);
+
+/// Ways of one engine, fewest devices first: tensor parallel in powers of two up to a node, that divide the
+/// model's attention heads as engines require (vLLM: "total number of attention heads must be divisible by
+/// tensor parallel size"); for experts also whole ones on each device with attention data-parallel; stages
+/// over up to eight nodes. One device alone where the database knows no link.
+std::vector<Parallelism> engine_ways(const Device& device, double heads, bool experts);
 
 } // namespace archsim

@@ -1,12 +1,71 @@
-#include "answers/sizing/remedy.hpp"
-
-#include <fmt/format.h>
+#include "answers/sizing/layouts.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fmt/format.h>
 
 namespace archsim {
+
+namespace {
+
+// Devices of a node where its file does not say: the PCIe slots of the usual server, a host of TPUs.
+constexpr std::int64_t kUsualNode = 8;
+constexpr std::int64_t kMostNodes = 8;
+
+bool divides(std::int64_t tensor, double heads) {
+    return heads <= 0 || std::fmod(heads, static_cast<double>(tensor)) == 0;
+}
+
+} // namespace
+
+std::vector<Parallelism> engine_ways(const Device& device, double heads, bool experts) {
+    std::vector<Parallelism> ways = {{}};
+    if (!(device.link_bandwidth.known() && device.link_bandwidth.value > 0))
+        return ways;
+    const std::int64_t node = device.node_devices > 0
+                                  ? std::min(kUsualNode, static_cast<std::int64_t>(device.node_devices))
+                                  : kUsualNode;
+    std::int64_t widest = 1;
+    for (std::int64_t tensor = 2; tensor <= node; tensor *= 2) {
+        if (divides(tensor, heads)) {
+            ways.push_back({.tensor = tensor});
+            widest = tensor;
+        }
+        if (experts)
+            ways.push_back({.experts = tensor});
+    }
+    for (std::int64_t nodes = 2; nodes <= kMostNodes; nodes *= 2)
+        ways.push_back({.tensor = widest, .pipeline = nodes});
+    return ways;
+}
+
+std::optional<double> hourly_price(const Device& device, double devices, const CostOptions& options,
+                                   std::string* basis) {
+    const bool rent = options.tenure != Tenure::buy;
+    const std::optional<Price>& stated = rent ? device.cloud_price : device.list_price;
+    std::optional<double> each;
+    std::string text;
+    if (stated && stated->amount.known()) {
+        each = stated->amount.value;
+        text =
+            stated->instance.empty() ? stated->date : fmt::format("{}, {}", stated->instance, stated->date);
+    } else if (stated)
+        text = fmt::format("not {}: {} ({})", rent ? "rented" : "sold", stated->amount.note, stated->date);
+    for (const GivenPrice& given : options.prices)
+        if (given.hardware == device.id && given.hourly == rent) {
+            each = given.amount;
+            text = "--price";
+        }
+    if (basis != nullptr)
+        *basis = text;
+    if (!each)
+        return std::nullopt;
+    if (rent)
+        return devices * *each;
+    return devices * (*each + (device.server_price ? device.server_price->amount.value : 0)) /
+           (options.years * kHoursPerYear);
+}
 
 namespace {
 

@@ -49,6 +49,11 @@ int main(int argc, char** argv) {
         flags.add_option("--top", view.top, "longest groups of equal subgraphs described one by one; 0: all")
             .within(0, 1 << 20)
             .show_default();
+        flags
+            .add_option(
+                "--subgraph", view.subgraph,
+                "instead: the subgraphs of that name, or with it in their name: loop order, tile, levels")
+            .value_named("NAME");
         flags.add_flag("--show-roofline", view.roofline,
                        "intensity and rate of every subgraph under the roofs");
         flags.add_flag("--show-memory", view.memory, "live bytes at every step, and the tensors at the peak");
@@ -82,6 +87,7 @@ int main(int argc, char** argv) {
         const Session session = question.open();
         auto [asked, conditions] = question.question();
         asked.model = session.load(name);
+        asked.single_pass = !asked.prompt;
         if (!asked.prompt)
             graph_of(asked.model); // a mapping shows one graph; of an answer one of its passes
         const Result result = session.estimate(asked, hardware, conditions);

@@ -5,6 +5,7 @@
 #include "common/tool.hpp"
 #include "fields/question.hpp"
 #include "report/render/answer_schemas.hpp"
+#include "session/measured_key.hpp"
 
 #include <array>
 
@@ -76,7 +77,8 @@ int main(int argc, char** argv) {
         request.conditions = std::move(asked.conditions);
         request.question_of = [](const Result& result) {
             constexpr std::array<std::string_view, 1> kWithout = {"runtime"};
-            return question_key({*result.workload, result.conditions}, kWithout);
+            return with_measured(question_key({*result.workload, result.conditions}, kWithout),
+                                 measured_key(result));
         };
         const Session session = question.open();
         request.hardware = cli::with_modes(session, request.hardware);

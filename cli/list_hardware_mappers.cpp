@@ -2,13 +2,13 @@
 // sound.
 
 #include "answers/hardware/hardware_list.hpp"
+#include "common/progress.hpp"
 #include "common/tool.hpp"
 #include "core/data_dir.hpp"
 #include "hardware/family_schema.hpp"
 #include "report/render/answer_schemas.hpp"
 
 #include <fmt/format.h>
-#include <iostream>
 
 namespace {
 
@@ -166,7 +166,7 @@ int main(int argc, char** argv) {
             list_hardware(database, {category.empty() ? std::nullopt : parse_family(category), deployment});
         for (const Finding& finding : list.findings)
             if (!output.quiet)
-                std::cerr << "list_hardware_mappers: " << to_string(finding) << '\n';
+                cli::print_note("list_hardware_mappers", to_string(finding));
         output.emit_answer(list);
         return 0;
     };

@@ -37,7 +37,7 @@ constexpr const char* kExamples = R"(  validate_estimates --measurements tests/m
   validate_estimates --serving
   validate_estimates --memory
   validate_estimates --measurements my_board.csv --save-left-out left_out.csv --uncertainty uncertainty.json
-  validate_estimates --measurements tests/measured --output docs/validation.md --scatter docs/validation.svg)";
+  validate_estimates --measurements tests/measured --output validation.md --scatter validation.svg)";
 
 /// The path of a picture as a document beside it refers to it.
 std::string seen_from(const std::string& picture, const std::string& document) {

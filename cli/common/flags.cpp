@@ -6,9 +6,11 @@
 #include "common/config_file.hpp"
 #include "common/help.hpp"
 #include "common/meant_flags.hpp"
+#include "common/say.hpp"
+#include "common/tool.hpp"
 #include "core/assignment.hpp"
+#include "core/one_line.hpp"
 #include "core/parse_number.hpp"
-#include "core/printable.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -300,9 +302,7 @@ std::optional<int> Flags::parse(int argc, char** argv) {
     // No argument of a tool may be empty, and CLI11 2.1 does not return from some command lines with one.
     for (int i = 1; i < argc; ++i)
         if (*argv[i] == '\0') {
-            fmt::print(stderr,
-                       "{0}: argument {1} is empty; leave it out or give it a value (see {0} --help)\n",
-                       tool(), i);
+            say("{0}: argument {1} is empty; leave it out or give it a value (see {0} --help)\n", tool(), i);
             return 1;
         }
     try {
@@ -311,22 +311,22 @@ std::optional<int> Flags::parse(int argc, char** argv) {
         parser_->parse(std::move(words));
         return std::nullopt;
     } catch (const Error& problem) { // of the configuration file
-        fmt::print(stderr, "{}: {}\n", tool(), printable(problem.what()));
+        say("{}: {}\n", tool(), problem.what());
         return dynamic_cast<const UsageError*>(&problem) != nullptr ? 1 : 2;
     } catch (const CLI::CallForHelp&) {
-        fmt::print("{}", help_text(*this, parser_->footer, HelpSize::screen));
+        OutputOptions::emit_part(help_text(*this, parser_->footer, HelpSize::screen));
         return 0;
     } catch (const CLI::CallForAllHelp&) {
-        fmt::print("{}", help_text(*this, parser_->footer, HelpSize::all));
+        OutputOptions::emit_part(help_text(*this, parser_->footer, HelpSize::all));
         return 0;
     } catch (const CLI::Success& done) {
         return parser_->exit(done);
     } catch (const CLI::ExtrasError&) {
-        fmt::print(stderr, "{0}: {1} (see {0} --help)\n", tool(),
-                   printable(what_was_meant(parser_->remaining(), {argv + 1, argv + argc})));
+        say("{0}: {1} (see {0} --help)\n", tool(),
+            one_line(what_was_meant(parser_->remaining(), {argv + 1, argv + argc})));
         return 1;
     } catch (const CLI::ParseError& problem) {
-        fmt::print(stderr, "{0}: {1} (see {0} --help)\n", tool(), printable(problem.what()));
+        say("{0}: {1} (see {0} --help)\n", tool(), one_line(problem.what()));
         return 1;
     }
 }

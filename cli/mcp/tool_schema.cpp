@@ -3,6 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 #include "core/assignment.hpp"
+#include "core/input_file.hpp"
 #include "core/printable.hpp"
 #include "fields/question.hpp"
 #include "fields/question_json.hpp"
@@ -164,12 +165,6 @@ std::vector<std::string> texts_of(const Json& value, const OptionFacts& option, 
 }
 
 } // namespace
-
-bool leads_into(const fs::path& folder, const fs::path& path) {
-    const auto [last, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-    static_cast<void>(rest);
-    return last == folder.end() || last->empty();
-}
 
 ToolInput::ToolInput(const Flags& flags) : description_(flags.description()) {
     const std::vector<OptionFacts> facts = flags.facts();

@@ -470,6 +470,8 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
     Estimate alone = estimate_scenario(work, unshared, options, counted.alone());
     if (alone.latency_s <= 0)
         return alone;
+    if (e.throughput_per_s < alone.throughput_per_s) // one batch after another keeps it busy, too
+        return as_bound(std::move(alone));
     share_energy(e, alone);
     return as_bound(kept_busy(std::move(alone), e));
 }

@@ -2,7 +2,6 @@
 // The memories of a chip that a network has to fit into, and what it needs of each: the one place that says
 // whether it fits.
 
-#include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
 
 #include <array>
@@ -31,6 +30,6 @@ struct MemoryPools {
     }
     bool fits() const { return too_small() == nullptr; }
 };
-ARCHSIM_API MemoryPools memory_pools(const MemoryEstimate& memory, const Machine& machine);
+MemoryPools memory_pools(const MemoryEstimate& memory, const Machine& machine);
 
 } // namespace archsim

@@ -165,6 +165,9 @@ std::vector<Finding> unpriced_events(const EventCounts& events, const Machine& m
         return findings;
     }
     const EnergyTable& table = *machine.energy;
+    if (!(machine.static_power_w > 0))
+        add("energy and power leave out static power, which is unknown",
+            "give power.active_idle with its source");
     const auto report = [&](const std::string& what) {
         add("energy and power leave out " + what,
             "give it in the device's \"energy\" block or in energy.json");

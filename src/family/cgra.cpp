@@ -5,7 +5,10 @@
 
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
+#include "map/arrangements.hpp"
+#include "map/buffers.hpp"
 #include "map/counts_of_structure.hpp"
+#include "map/network_mapper.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,13 +19,18 @@ namespace {
 
 using namespace accelerator;
 
-struct CgraFacts : FactsOf<CgraFacts> {
+struct CgraFacts : FactsOf<CgraFacts>, BufferFacts {
     Fact compute_units, memory_units, stages, lanes, reconfiguration_time;
 };
 
-/// The fabric, and how many sections the network needs on it.
+/// Sections that a network is cut into: powers of two, so that what fits a fabric also fits a larger one.
+constexpr std::array<double, 14> kSections = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192};
+
+/// The fabric, with the network in `times` the fewest sections that it fits in: more of them wait less for
+/// their first rows, and are loaded more often.
 struct Fabric {
-    Fabric(const Machine& machine, const NetworkWork& network) : m(machine) {
+    Fabric(const Machine& machine, const NetworkWork& work, std::size_t further)
+        : m(machine), network(work), formats(machine, work.precision) {
         const CgraFacts& facts = machine.device->facts.as<CgraFacts>();
         units = std::max(1.0, facts.compute_units.value_or(machine.units) * machine.active_fraction);
         stages = std::max(1.0, facts.stages.value_or(1));
@@ -32,10 +40,22 @@ struct Fabric {
         // buffer.
         const double needed = network.weight_bytes + 2 * network.memory.peak_live_bytes;
         const auto operators = std::max<double>(1, static_cast<double>(network.subgraphs.size()));
-        sections = std::max(std::ceil(operators / units), memory > 0 ? std::ceil(needed / memory) : 1.0);
-        sections = std::clamp(sections, 1.0, operators);
+        const double fewest = std::min(
+            operators, std::max(std::ceil(operators / units), memory > 0 ? std::ceil(needed / memory) : 1.0));
+        const auto* const first = std::lower_bound(kSections.begin(), kSections.end() - 1, fewest);
+        const auto left = static_cast<std::size_t>(kSections.end() - 1 - first);
+        sections = std::min(first[std::min(further, left)], operators);
         neighbours = std::ceil(operators / sections);
         total = network.operations - network.macs;
+        limits = limits_of(facts, memory / 2);
+        stays_in = between_layers(facts, memory / 2);
+    }
+    /// How many other numbers of sections there are for this network.
+    static std::size_t other_sections(const Fabric& fewest) {
+        const auto operators = static_cast<double>(fewest.network.subgraphs.size());
+        return static_cast<std::size_t>(std::count_if(kSections.begin(), kSections.end(), [&](double n) {
+            return n > fewest.sections && n < 2 * operators;
+        }));
     }
     /// Multiply-accumulates, or one operation per stage and lane.
     static double weight_of(const SubgraphWork& work) {
@@ -49,6 +69,10 @@ struct Fabric {
     }
 
     const Machine& m;
+    const NetworkWork& network;
+    MatrixFormats formats;
+    tiling::Limits limits; ///< half of the memory units; the other half holds what the next layer reads
+    double stays_in = 0;
     double units = 1, stages = 1, lanes = 1, memory = 0, sections = 1;
     double neighbours = 1; ///< operators of one section
     double total = 0;      ///< work of the network
@@ -77,14 +101,70 @@ Placement place(const Contraction& c, const Fabric& f, double units, double pump
     return p;
 }
 
-class CgraMapper final : public Mapper, public CountsOfStructure {
+class CgraMapper final : public NetworkMapper,
+                         public CountsOfStructure,
+                         public KnowsArrangements,
+                         public KnowsTiling {
   public:
+    /// In the fewest sections, or so many steps of kSections further.
+    explicit CgraMapper(std::size_t further = 0) : further_(further) {}
     std::string_view name() const override { return "coarse-grained reconfigurable array"; }
 
     void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
              Mapping& out) const override {
-        const Fabric fabric(machine, network);
-        const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
+        count(Fabric(machine, network, further_), work, out);
+    }
+    void map_each(std::span<const std::uint32_t> which, const NetworkWork& network, const Machine& machine,
+                  std::span<Mapping> out) const override {
+        const Fabric fabric(machine, network, further_);
+        for (std::size_t i = 0; i < which.size(); ++i)
+            count(fabric, network.subgraphs[which[i]], out[i]);
+    }
+
+    /// A compiler takes the number of sections that is fastest.
+    std::span<const std::shared_ptr<const Mapper>> other_arrangements(const NetworkWork& network,
+                                                                      const Machine& machine) const override {
+        static const std::array<std::shared_ptr<const Mapper>, kSections.size()> kFurther = [] {
+            std::array<std::shared_ptr<const Mapper>, kSections.size()> mappers;
+            for (std::size_t i = 0; i < mappers.size(); ++i)
+                mappers[i] = std::make_shared<const CgraMapper>(i + 1);
+            return mappers;
+        }();
+        if (further_ > 0)
+            return {};
+        return std::span(kFurther).first(Fabric::other_sections(Fabric(machine, network, 0)));
+    }
+
+    std::optional<Tiled> tiling_of(const SubgraphWork& work, const NetworkWork& network,
+                                   const Machine& machine) const override {
+        const Fabric fabric(machine, network, further_);
+        return largest_tiled(work, machine, fabric.limits, 1,
+                             activations_stay(network, work, fabric.stays_in, 1));
+    }
+
+    NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
+        NetworkMapping result = Mapper::map_network(network, machine);
+        const Fabric fabric(machine, network, further_);
+        result.sections = fabric.sections;
+        result.scheme = fabric.sections > 1 ? "sections, reconfigured in turn" : "whole network placed";
+        if (fabric.sections <= 1)
+            return result;
+        const double time = machine.device->facts.as<CgraFacts>().reconfiguration_time.value_or(0);
+        result.fixed.add(Resource::seconds, Lane::overhead, fabric.sections * time);
+        const double bytes = fabric.sections * machine.param(Parameter::configuration_size, 0);
+        result.fixed.events[Event::configuration_byte] += bytes;
+        if (machine.rate(Resource::dram_bytes) > 0)
+            add_dram(result.fixed, Resource::dram_bytes, Lane::overhead, bytes);
+        return result;
+    }
+
+  private:
+    std::size_t further_;
+
+    static void count(const Fabric& fabric, const SubgraphWork& work, Mapping& out) {
+        const Machine& machine = fabric.m;
+        const NetworkWork& network = fabric.network;
+        const MatrixFormat& format = fabric.formats.of(work.precision);
         // Operands per stage, lane and clock: 1 unless a narrow format is packed.
         const double cells = fabric.units * fabric.stages * fabric.lanes;
         const double pump = format.ops_per_cycle / (2 * cells);
@@ -125,23 +205,6 @@ class CgraMapper final : public Mapper, public CountsOfStructure {
         out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
     }
 
-    NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
-        NetworkMapping result = Mapper::map_network(network, machine);
-        const Fabric fabric(machine, network);
-        result.sections = fabric.sections;
-        result.scheme = fabric.sections > 1 ? "sections, reconfigured in turn" : "whole network placed";
-        if (fabric.sections <= 1)
-            return result;
-        const double time = machine.device->facts.as<CgraFacts>().reconfiguration_time.value_or(0);
-        result.fixed.add(Resource::seconds, Lane::overhead, fabric.sections * time);
-        const double bytes = fabric.sections * machine.param(Parameter::configuration_size, 0);
-        result.fixed.events[Event::configuration_byte] += bytes;
-        if (machine.rate(Resource::dram_bytes) > 0)
-            add_dram(result.fixed, Resource::dram_bytes, Lane::overhead, bytes);
-        return result;
-    }
-
-  private:
     /// A network placed whole keeps its weights in the memory units. In sections, weights come from DRAM, and
     /// activations too where they outlive a section in more room than half the memory units.
     static void add_memory(const SubgraphWork& work, const NetworkWork& network, const Fabric& fabric,
@@ -149,11 +212,14 @@ class CgraMapper final : public Mapper, public CountsOfStructure {
         const Machine& m = fabric.m;
         if (m.rate(Resource::dram_bytes) <= 0)
             return;
-        const double outside = outside_bytes(work);
+        const double outside = border_bytes(work, network);
+        const bool stays = activations_stay(network, work, fabric.stays_in, 1);
+        const Again again = stays ? Again{} : moved_again(work, m, fabric.limits, 1);
         if (fabric.sections > 1)
-            add_dram(out, Resource::weight_bytes, Lane::memory, work.weight_bytes);
-        if (!activations_stay(network, work, fabric.memory / 2, 1))
-            add_dram(out, Resource::dram_bytes, Lane::memory, work.activation_bytes() - outside);
+            add_dram(out, Resource::weight_bytes, Lane::memory, work.weight_bytes + again.weights);
+        if (!stays)
+            add_dram(out, Resource::dram_bytes, Lane::memory,
+                     work.activation_bytes() - outside + again.activations);
         add_dram(out, Resource::weight_bytes, Lane::memory, outside);
     }
 
@@ -170,7 +236,7 @@ class CgraMapper final : public Mapper, public CountsOfStructure {
     }
 };
 
-constexpr std::array kFacts = {
+constexpr std::array kOwnFacts = {
     FactRow{.name = "compute_units",
             .member = fact_at(&CgraFacts::compute_units),
             .doc = "Pattern compute units.",
@@ -200,6 +266,8 @@ constexpr std::array kFacts = {
             .low = 0,
             .high = 10},
 };
+
+constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows<CgraFacts>);
 
 constexpr std::array kCgraProperties = {
     FamilyProperty{"programmability: programmable in parallel patterns",

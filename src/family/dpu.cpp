@@ -6,6 +6,7 @@
 #include "family/dpu_cycles.hpp"
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
+#include "map/buffers.hpp"
 #include "map/counts_of_structure.hpp"
 #include "map/neighbours.hpp"
 #include "map/network_mapper.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 using namespace accelerator;
 
-struct DpuFacts : FactsOf<DpuFacts> {
+struct DpuFacts : FactsOf<DpuFacts>, BufferFacts {
     Fact cores, pixel_parallel, input_channel_parallel, output_channel_parallel, depthwise_pixel_parallel;
     Fact batch_handlers; ///< images that share one weight load
     Fact aie, pl_clock, vector_channels;
@@ -39,6 +40,9 @@ struct Core {
         // PG338 recommends half the pixel parallelism for the narrow engine.
         loops.alu_pixels = facts.depthwise_pixel_parallel.value_or(std::max(1.0, loops.pixels / 2));
         feature_buffer = facts.feature_buffer;
+        limits = limits_of(facts, on_chip_bytes(machine) / count);
+        if (facts.feature_buffer.known()) // of one image, to read and to write
+            limits.own = {feature_buffer.value, limits.own[1], feature_buffer.value};
         alu_beside = facts.alu_engines.value_or(0) > 0;
         images = network.batch;
         saturated = machine.scenario == Scenario::throughput;
@@ -53,6 +57,7 @@ struct Core {
     bool ai_engines = false, saturated = false, alu_beside = false;
     dpu::Parallelism loops;
     Fact feature_buffer;
+    tiling::Limits limits;   ///< of one core
     double fabric_cycle = 1; ///< one cycle of the programmable logic, in cycles of the operating clock
 };
 
@@ -64,9 +69,14 @@ struct Cycles {
     double passes = 0;   ///< times that the output is read or written again behind a product
 };
 
-class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
+class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure, public KnowsTiling {
   public:
     std::string_view name() const override { return "DPU loop nest"; }
+    std::optional<Tiled> tiling_of(const SubgraphWork& work, const NetworkWork& network,
+                                   const Machine& machine) const override {
+        const Core core(machine, network);
+        return largest_tiled(work, machine, core.limits, core.images, false);
+    }
 
     /// Cycles of the programmable logic are counted in those of the engines' clock.
     bool counts_depend_on(Lever lever, const Machine&) const override { return lever == Lever::peak; }
@@ -229,7 +239,9 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
     static void add_memory(const Core& core, const SubgraphWork& work, double passes, Mapping& out) {
         const Machine& m = core.m;
         // A look-up reads the rows of all images once, whatever the rounds.
-        const double weights = work.weight_bytes * (work.kind == OpKind::data_movement ? 1 : core.rounds);
+        const Again again = moved_again(work, m, core.limits, core.images);
+        const double weights =
+            (work.weight_bytes + again.weights) * (work.kind == OpKind::data_movement ? 1 : core.rounds);
         if (m.rate(Resource::weight_bytes) > 0)
             add_dram(out, Resource::weight_bytes, Lane::memory, weights,
                      core.saturated ? 1 / core.count : 1.0);
@@ -240,18 +252,19 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
         if (work.kind == OpKind::data_movement && m.rate(Resource::dram_bytes) > 0)
             add_dram(out, Resource::dram_bytes, Lane::memory, work.activation_bytes());
         else
-            add_spill(core, work, passes, out);
+            add_spill(core, work, passes, again.activations, out);
     }
 
     /// Maps too large for their buffer go out to DRAM. Between products they move in strips under the
     /// arithmetic: energy, but no visible time. What only passes over a map (pooling, scales, sums of two
     /// maps, curves behind a product) has too little arithmetic to hide it.
-    static void add_spill(const Core& core, const SubgraphWork& work, double passes, Mapping& out) {
-        const double again = passes * beyond_buffer(core, work.output_bytes);
+    static void add_spill(const Core& core, const SubgraphWork& work, double passes, double refetched,
+                          Mapping& out) {
+        const double again = passes * beyond_buffer(core, work.output_bytes) + refetched;
         const double once = beyond_buffer(core, work.input_bytes) + beyond_buffer(core, work.extra_bytes) +
                             beyond_buffer(core, work.output_bytes);
         const bool hidden = work.macs > 0 && work.extra_bytes == 0;
-        const double seen = core.feature_buffer.known() ? again + (hidden ? 0 : once) : 0;
+        const double seen = core.feature_buffer.known() ? again + (hidden ? 0 : once) : refetched;
         if (core.m.rate(Resource::dram_bytes) > 0)
             add_dram(out, Resource::dram_bytes, Lane::memory, seen, core.saturated ? 1 / core.count : 1.0);
         out.events[Event::dram_byte] += again + once - seen;
@@ -279,7 +292,7 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
     }
 };
 
-constexpr std::array kFacts = {
+constexpr std::array kOwnFacts = {
     FactRow{.name = "cores",
             .member = fact_at(&DpuFacts::cores),
             .doc = "Cores, each with its own instruction stream.",
@@ -337,6 +350,8 @@ constexpr std::array kFacts = {
             .high = 1e10,
             .scales_with = Structure::clock},
 };
+
+constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows<DpuFacts>);
 
 constexpr std::array kDpuProperties = {
     FamilyProperty{"programmability: reconfigurable",

@@ -6,6 +6,7 @@
 #include "family/table.hpp"
 #include "hardware/reference_machine.hpp"
 #include "map/accelerator.hpp"
+#include "map/buffers.hpp"
 #include "map/counts_of_structure.hpp"
 #include "map/network_mapper.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 
 using namespace accelerator;
 
-struct DspFacts : FactsOf<DspFacts> {
+struct DspFacts : FactsOf<DspFacts>, BufferFacts {
     Fact mma_count, mma_rows, mma_cols, hvx_units, scratchpad_bytes;
     Fact dram_channel;           ///< rate of one 16-bit channel of the DRAM
     Fact port_bytes_per_clock;   ///< one core's port into the chip's interconnect: bytes per tensor clock
@@ -69,6 +70,8 @@ struct Core {
         if (half_floats(work.precision))
             vector_rate /= machine.param(Parameter::half_vector_cost, 1);
         scratchpad = managed_memory_bytes(machine);
+        limits = limits_of(facts, scratchpad);
+        stays_in = between_layers(facts, scratchpad / 2);
         narrow = matrix_format(machine, PrecisionConfig::uniform(Precision::int8), Precision::int8);
     }
     /// Products in a format that only the vector units have fill no array.
@@ -84,12 +87,20 @@ struct Core {
     MatrixFormat narrow; ///< of 8-bit products
     double count = 1, per_inference = 1, share = 1, rows = 0, cols = 0, block = 1;
     double vector_rate = 0, scratchpad = 0;
+    tiling::Limits limits;
+    double stays_in = 0; ///< bytes of a layer's input and output; the rest holds the tiles in flight
     bool packs_rows = false;
 };
 
-class DspMapper final : public ViewMapper<Core>, public CountsOfStructure {
+class DspMapper final : public ViewMapper<Core>, public CountsOfStructure, public KnowsTiling {
   public:
     std::string_view name() const override { return "tensor and vector DSP"; }
+    std::optional<Tiled> tiling_of(const SubgraphWork& work, const NetworkWork& network,
+                                   const Machine& machine) const override {
+        const Core core(machine, network);
+        return largest_tiled(work, machine, core.limits, 1,
+                             work.activation_bytes() - outside_bytes(work) <= core.stays_in);
+    }
 
     NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
         NetworkMapping result;
@@ -200,12 +211,13 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure {
     static void add_memory(const Core& core, const SubgraphWork& work, Mapping& out) {
         if (core.m.rate(Resource::dram_bytes) <= 0)
             return;
-        const double outside = outside_bytes(work);
-        add_dram(out, Resource::weight_bytes, Lane::memory, work.weight_bytes + outside);
-        const double fresh = work.activation_bytes() - outside;
-        if (fresh > core.scratchpad / 2)
+        const double outside = border_bytes(work, core.network), fresh = work.activation_bytes() - outside;
+        const bool stays = work.activation_bytes() - outside_bytes(work) <= core.stays_in;
+        const Again again = stays ? Again{} : moved_again(work, core.m, core.limits, 1);
+        add_dram(out, Resource::weight_bytes, Lane::memory, work.weight_bytes + again.weights + outside);
+        if (!stays)
             add_dram(out, Resource::dram_bytes, Lane::memory,
-                     fresh * core.m.param(Parameter::spill_share, 1));
+                     (fresh + again.activations) * core.m.param(Parameter::spill_share, 1));
     }
 
     static void add_overhead(const Core& core, const VectorWork& vector, Mapping& out) {
@@ -263,7 +275,7 @@ std::span<const AssumedParameter> assumed() {
     return kAssumed;
 }
 
-constexpr std::array kFacts = {
+constexpr std::array kOwnFacts = {
     FactRow{.name = "mma_count",
             .member = fact_at(&DspFacts::mma_count),
             .doc = "Matrix accelerators.",
@@ -318,6 +330,8 @@ constexpr std::array kFacts = {
             .low = 0,
             .high = 1},
 };
+
+constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows<DspFacts>);
 
 constexpr std::array kDspProperties = {
     FamilyProperty{"programmability: programmable in C and intrinsics",

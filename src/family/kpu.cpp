@@ -5,6 +5,7 @@
 #include "family/kpu_schedule.hpp"
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
+#include "map/buffers.hpp"
 #include "map/counts_of_structure.hpp"
 
 #include <algorithm>
@@ -48,8 +49,22 @@ void add_operator(const OperatorUse& use, const kpu::Fabric& fabric, FabricWork&
     }
 }
 
-class KpuMapper final : public Mapper, public CountsOfStructure {
+tiling::Limits limits(const Machine& machine) {
+    return limits_of(machine.device->facts.as<kpu::KpuFacts>(), on_chip_bytes(machine));
+}
+/// Bytes in which results wait for the next layer.
+double stays_in(const Machine& machine) {
+    return between_layers(machine.device->facts.as<kpu::KpuFacts>(), on_chip_bytes(machine));
+}
+
+class KpuMapper final : public Mapper, public CountsOfStructure, public KnowsTiling {
   public:
+    std::optional<Tiled> tiling_of(const SubgraphWork& work, const NetworkWork& network,
+                                   const Machine& machine) const override {
+        return largest_tiled(work, machine, limits(machine), 1,
+                             activations_stay(network, work, stays_in(machine), 1));
+    }
+
     std::string_view name() const override { return "domain flow"; }
 
     void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
@@ -94,14 +109,16 @@ class KpuMapper final : public Mapper, public CountsOfStructure {
         limited_by(Resource::l1_bytes, total.edge_bytes);
         limited_by(Resource::l2_bytes, l2);
         limited_by(Resource::llc_bytes, l3);
-        const double outside = outside_bytes(work);
-        double dram = work.weight_bytes + outside; // known beforehand, so DMA runs ahead
+        const double outside = border_bytes(work, network);
+        const bool stays = activations_stay(network, work, stays_in(machine), 1);
+        const Again again = stays ? Again{} : moved_again(work, machine, limits(machine), 1);
+        double dram = work.weight_bytes + again.weights + outside; // known beforehand, so DMA runs ahead
         if (machine.rate(Resource::weight_bytes) > 0)
             add_dram(out, Resource::weight_bytes, Lane::memory, dram);
-        if (!activations_stay(network, work, on_chip_bytes(machine), 1) &&
-            machine.rate(Resource::dram_bytes) > 0) {
-            add_dram(out, Resource::dram_bytes, Lane::memory, work.activation_bytes() - outside);
-            dram += work.activation_bytes() - outside;
+        if (!stays && machine.rate(Resource::dram_bytes) > 0) {
+            const double spilled = work.activation_bytes() - outside + again.activations;
+            add_dram(out, Resource::dram_bytes, Lane::memory, spilled);
+            dram += spilled;
         }
         out.events[Event::l1_byte] += total.edge_bytes;
         out.events[Event::l2_byte] += l2;
@@ -129,7 +146,7 @@ class KpuMapper final : public Mapper, public CountsOfStructure {
     }
 };
 
-constexpr std::array kFacts = {
+constexpr std::array kOwnFacts = {
     FactRow{.name = "grid",
             .member = fact_at(&kpu::KpuFacts::grid),
             .doc = "Tiles of the fabric: [rows, columns].",
@@ -141,6 +158,8 @@ constexpr std::array kFacts = {
             .doc = "Kinds of tiles.",
             .required = true},
 };
+
+constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows<kpu::KpuFacts>);
 
 constexpr std::array kKpuProperties = {
     FamilyProperty{"programmability: programmable",

@@ -11,12 +11,14 @@
 #include "archsim/map/machine.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 
+#include "map/buffers.hpp"
+
 #include <array>
 #include <cstddef>
 
 namespace archsim::kpu {
 
-struct KpuFacts : FactsOf<KpuFacts> {
+struct KpuFacts : FactsOf<KpuFacts>, BufferFacts {
     std::array<Fact, 2> grid; ///< [rows, columns] of tiles
     std::string dataflow;
     std::vector<TileKind> tiles;

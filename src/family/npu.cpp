@@ -72,6 +72,13 @@ struct Array {
             context = {std::floor(whole.units * fill), std::floor(whole.controllers * fill),
                        whole.per_controller, whole.weights * fill};
         }
+        limits = limits_of(facts, buffer / std::max(1.0, in_work));
+        images_at_work = in_work;
+        stays_in = between_layers(facts, buffer);
+        pixels = {facts.array_pixels[0].value_or(1), facts.array_pixels[1].value_or(1)};
+        row_stationary = facts.row_stationary;
+        winograd = facts.winograd;
+        whole_strides = facts.whole_strides;
         unit_channels = facts.unit_channels.value_or(0);
         layer_bandwidth = facts.layer_bandwidth.value_or(0);
         may_place = !in_contexts;
@@ -101,6 +108,11 @@ struct Array {
     bool pipeline = false;    ///< layers of the whole network side by side on the chip
     bool may_place = true;    ///< as one pipeline; what fits may run in contexts, too
     double unit_channels = 0, layer_bandwidth = 0;
+    tiling::Limits limits;              ///< of one image's share of the buffer
+    double images_at_work = 1;          ///< each in a buffer of its own
+    double stays_in = 0;                ///< bytes in which results wait for the next layer
+    std::array<double, 2> pixels{1, 1}; ///< of an output image at once
+    bool row_stationary = false, winograd = false, whole_strides = false;
     npu::Capacity whole;   ///< of a pipeline
     npu::Capacity context; ///< what a compiler fills of it with one context of several
 };
@@ -147,7 +159,34 @@ double spilled_score_bytes(const Array& array, const SubgraphWork& work) {
     return 0;
 }
 
-class NpuMapper final : public NetworkMapper, public CountsOfStructure, public KnowsArrangements {
+/// 3 x 3 windows whose products Winograd's algorithm saves: 16 products make 2 x 2 outputs of 36.
+bool is_winograd(const Array& array, const OperatorWork& work) {
+    constexpr std::array<double, 3> kWindow{1, 3, 3}, kOnce{1, 1, 1};
+    return array.winograd && work.kind == OpKind::convolution && work.window && !work.window->transposed &&
+           work.window->kernel == kWindow && work.window->stride == kOnce && work.window->dilation == kOnce;
+}
+constexpr double kWinogradProducts = 4.0 / 9, kWinogradWeights = 16.0 / 9;
+
+/// Bytes that weights take where they are stored for the array, over what they have.
+double stored_weights(const Array& array, const SubgraphWork& work) {
+    double bytes = 0, stored = 0;
+    for (const OperatorUse& use : work.operators) {
+        double factor = 1;
+        if (is_winograd(array, use.op->work))
+            factor = kWinogradWeights;
+        else if (const auto& w = use.op->work.window; array.whole_strides && w)
+            for (std::size_t axis = 0; axis < w->kernel.size(); ++axis)
+                factor *= padded(w->kernel[axis], w->stride[axis]) / w->kernel[axis];
+        bytes += use.weight_bytes;
+        stored += factor * use.weight_bytes;
+    }
+    return bytes > 0 ? stored / bytes : 1;
+}
+
+class NpuMapper final : public NetworkMapper,
+                        public CountsOfStructure,
+                        public KnowsArrangements,
+                        public KnowsTiling {
   public:
     NpuMapper() = default;
     /// Networks that fit as one pipeline run in contexts all the same.
@@ -184,6 +223,15 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
         if (network.weight_bytes > Array(machine, network).whole.weights)
             return {}; // runs in contexts anyway
         return kContexts;
+    }
+
+    std::optional<Tiled> tiling_of(const SubgraphWork& work, const NetworkWork& network,
+                                   const Machine& machine) const override {
+        const Array array(machine, network, in_contexts_);
+        if (array.pipeline)
+            return std::nullopt;
+        return largest_tiled(work, machine, array.limits, array.images_at_work,
+                             activations_stay(network, work, array.stays_in, 1));
     }
 
     NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
@@ -257,7 +305,7 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
             stages[i].crossing =
                 i < network.memory.crossing.size() ? network.memory.crossing[i] / network.batch : 0;
             all.cycles += (stages[i].work / units + stages[i].pooled) * network.batch;
-            all.outside_bytes += work.repeat * outside(array, work);
+            all.outside_bytes += work.repeat * outside(array, work, network);
         }
         const std::vector<bool> decodes = npu::decodes_results(network);
         for (std::size_t i = 0; i < count; ++i)
@@ -307,7 +355,7 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
         // Images stream into a pipeline while all of its stages work.
         add_memory(array, work, network,
                    array.pipeline ? (stages.outside_bytes + stages.crossing_bytes * network.batch) * share
-                                  : outside(array, work),
+                                  : outside(array, work, network),
                    out);
         count_arithmetic(work, network, machine, out);
         out.events[Event::l2_byte] += work.activation_bytes() + work.weight_bytes;
@@ -318,16 +366,55 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
     }
 
     /// Activations of a subgraph that pass the chip's border.
-    static double outside(const Array& array, const SubgraphWork& work) {
-        return outside_bytes(work) - (array.keeps_cache ? work.kv_bytes : 0);
+    static double outside(const Array& array, const SubgraphWork& work, const NetworkWork& network) {
+        return border_bytes(work, network) - (array.keeps_cache ? work.kv_bytes : 0);
     }
 
     /// Products in a format that only the vector engine has fill no array.
     static double padded_macs(const Array& array, const OperatorUse& use, const Contraction& c) {
         if (array.formats.of(use.compute).resource == Resource::vector_cycles)
             return c.macs();
-        return array.blocks_taps ? channel_padded_macs(use.op->work, c, array.rows, array.packs_rows)
-                                 : flat_padded_macs(c, array.rows, array.cols);
+        const OperatorWork& work = use.op->work;
+        if (array.row_stationary)
+            return row_stationary_macs(array, work, c);
+        double macs = pixel_padding(array, work, c);
+        if (is_winograd(array, work))
+            return macs * kWinogradProducts * winograd_macs(array, work);
+        return macs / c.macs() *
+               (array.blocks_taps ? channel_padded_macs(work, c, array.rows, array.packs_rows)
+                                  : flat_padded_macs(c, array.rows, array.cols));
+    }
+
+    /// Multiply-accumulates with the image padded to the pixels that the array takes at once.
+    static double pixel_padding(const Array& array, const OperatorWork& work, const Contraction& c) {
+        if (array.pixels[0] * array.pixels[1] <= 1)
+            return c.macs();
+        if (!work.window)
+            return c.macs() * padded(c.m, array.pixels[0] * array.pixels[1]) / c.m;
+        const Window& w = *work.window;
+        return c.macs() * padded(w.out[1], array.pixels[0]) / w.out[1] * padded(w.out[2], array.pixels[1]) /
+               w.out[2];
+    }
+
+    /// Channels fill the array tap by tap.
+    static double winograd_macs(const Array& array, const OperatorWork& work) {
+        const Window& w = *work.window;
+        return padded(group_inputs(w), array.rows) / group_inputs(w) * padded(group_outputs(w), array.cols) /
+               group_outputs(w);
+    }
+
+    /// Rows of the kernel lie along the array's rows, rows of the output along its columns, in as many strips
+    /// as they need; sets of channels fill what is left. Worked: 3 rows of taps and 13 of outputs on 12 x 14
+    /// are 4 sets of 39 of 168 elements; 5 and 27 are two strips of 14, 67.5 elements at work in each of 2
+    /// sets.
+    static double row_stationary_macs(const Array& array, const OperatorWork& work, const Contraction& c) {
+        const double taps = work.window ? work.window->kernel[1] : 1;
+        const double outputs = work.window ? work.window->out[1] : std::max(1.0, c.m);
+        const double folds = blocks(taps, array.rows), strips = blocks(outputs, array.cols);
+        const double rows = std::ceil(taps / folds), cols = std::ceil(outputs / strips);
+        const double sets = std::floor(array.rows / rows) * std::floor(array.cols / cols);
+        const double at_work = sets * (taps / folds) * (outputs / strips);
+        return c.macs() * array.rows * array.cols / at_work;
     }
 
     /// The layers of a pipeline are placed as they are, but groups are too narrow for its arrays.
@@ -435,16 +522,20 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure, public K
         const double missing =
             network.weight_bytes > 0 ? std::max(0.0, 1 - array.weights_held / network.weight_bytes) : 1;
         // Weights of a pipeline stay, or come with the contexts.
-        const double weights = array.pipeline ? 0 : work.weight_bytes * missing;
+        const double stored = array.pipeline ? 0 : stored_weights(array, work);
+        const double weights = stored * work.weight_bytes * missing;
         // Ranks that share a head of keys read a copy each.
         const AttentionShape* heads = array.keeps_cache ? nullptr : attention_of(work);
         const double copies = heads ? work.kv_bytes * (whole_heads(array, heads->kv_heads) - 1) : 0;
-        charge(own_dram ? Resource::weight_bytes : Resource::host_link_bytes, weights + outside + copies);
         // A pipeline streams from layer to layer.
-        const bool stays = array.pipeline || activations_stay(network, work, array.buffer, 1);
+        const bool stays = array.pipeline || activations_stay(network, work, array.stays_in, 1);
+        const Again again = stays ? Again{} : moved_again(work, m, array.limits, array.images_at_work);
+        charge(own_dram ? Resource::weight_bytes : Resource::host_link_bytes,
+               weights + again.weights * stored * missing + outside + copies);
         if (!stays)
             charge(own_dram ? Resource::dram_bytes : Resource::host_link_bytes,
-                   (work.activation_bytes() - outside) * m.param(Parameter::spill_share, 1));
+                   (work.activation_bytes() - outside + again.activations) *
+                       m.param(Parameter::spill_share, 1));
         if (const double scores = own_dram ? spilled_score_bytes(array, work) : 0; scores > 0)
             charge(Resource::dram_bytes, scores, array.m.param(Parameter::spilled_score_efficiency, 1),
                    Parameter::spilled_score_efficiency);

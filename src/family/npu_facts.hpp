@@ -3,18 +3,21 @@
 // mapper.
 
 #include "family/table.hpp"
+#include "map/buffers.hpp"
 
 #include <array>
 
 namespace archsim {
 
-struct NpuFacts : FactsOf<NpuFacts> {
+struct NpuFacts : FactsOf<NpuFacts>, BufferFacts {
     Fact cores, array_rows, array_cols, sram_bytes, on_chip_weight_bytes, data_memory_bytes;
     Fact compute_units, layer_controllers, units_per_controller, context_fill, unit_channels, layer_bandwidth;
+    std::array<Fact, 2> array_pixels;
+    bool row_stationary = false, winograd = false, whole_strides = false;
     bool dataflow_pipeline = false; ///< whole network laid out spatially, one image per pipeline step
 };
 
-inline constexpr std::array kNpuFacts = {
+inline constexpr std::array kOwnNpuFacts = {
     FactRow{.name = "cores",
             .member = fact_at(&NpuFacts::cores),
             .doc = "Cores.",
@@ -85,6 +88,23 @@ inline constexpr std::array kNpuFacts = {
     FactRow{.name = "dataflow_pipeline",
             .member = fact_at(&NpuFacts::dataflow_pipeline),
             .doc = "The whole network is laid out spatially, one image per step."},
+    FactRow{.name = "array_pixels",
+            .member = fact_at(&NpuFacts::array_pixels),
+            .doc = "Rows and columns of an output image per clock of a core, beside the channels."},
+    FactRow{.name = "row_stationary",
+            .member = fact_at(&NpuFacts::row_stationary),
+            .doc = "The array lays rows of the kernel along its rows and rows of the output image along its "
+                   "columns, as "
+                   "many such sets side by side as fit (Eyeriss)."},
+    FactRow{.name = "winograd",
+            .member = fact_at(&NpuFacts::winograd),
+            .doc = "3 x 3 windows of stride 1 run as Winograd F(2x2, 3x3): 4 of 9 products, 16 weights "
+                   "stored for 9."},
+    FactRow{.name = "whole_strides",
+            .member = fact_at(&NpuFacts::whole_strides),
+            .doc = "Weights are stored with windows padded to whole strides."},
 };
+
+inline constexpr auto kNpuFacts = with_rows(kOwnNpuFacts, kBufferRows<NpuFacts>);
 
 } // namespace archsim

@@ -5,6 +5,7 @@
 #include "family/systolic_tiles.hpp"
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
+#include "map/buffers.hpp"
 #include "map/counts_of_structure.hpp"
 #include "map/network_mapper.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 using namespace accelerator;
 using namespace systolic;
 
-struct SystolicFacts : FactsOf<SystolicFacts> {
+struct SystolicFacts : FactsOf<SystolicFacts>, BufferFacts {
     Fact cores, mxu_per_core, rows, cols, vector_lanes;
     bool cores_as_one = false; ///< one program runs on the arrays of all cores ("megacore")
     std::string dataflow;
@@ -41,6 +42,8 @@ struct Chip {
         // Cores split the batch: in latency scenario the busiest core holds whole images.
         busy = m.scenario == Scenario::throughput ? cores : network.batch / std::ceil(network.batch / cores);
         capacity = on_chip_bytes(m) * busy / cores;
+        limits = limits_of(facts, on_chip_bytes(m) / cores);
+        stays_in = between_layers(facts, capacity);
         vector_rate = vector_ops_per_cycle(m) * busy / cores;
         // Without a vector engine of its own, the activation unit behind the array is as wide as its columns.
         if (vector_rate <= 0)
@@ -55,6 +58,8 @@ struct Chip {
     const NetworkWork& network;
     MatrixFormats formats;
     ArrayGroup array;
+    tiling::Limits limits; ///< of a core
+    double stays_in = 0;   ///< bytes in which results wait for the next layer
     double cores = 1, busy = 1, capacity = 0, vector_rate = 0, resident_weights = 0;
     Resource off_chip = Resource::dram_bytes, weights_from = Resource::weight_bytes;
 };
@@ -109,19 +114,28 @@ void add_memory(const Chip& chip, const NetworkWork& network, const SubgraphWork
         out.events[Event::host_link_byte] += bytes;
     };
     const double outside = outside_bytes(work);
-    if (!activations_stay(network, work, chip.capacity, 1))
-        charge(chip.off_chip, work.output_bytes + m.param(Parameter::input_refetch, 1) *
-                                                      (work.input_bytes + work.extra_bytes - outside));
+    const bool stays = activations_stay(network, work, chip.stays_in, 1);
+    const Again again = stays ? Again{} : moved_again(work, m, chip.limits, chip.busy);
+    charge(chip.off_chip, stays ? result_bytes(work, network)
+                                : work.output_bytes + again.activations +
+                                      m.param(Parameter::input_refetch, 1) *
+                                          (work.input_bytes + work.extra_bytes - outside));
     charge(chip.weights_from, outside);
     // Every core that works on a share of the batch loads its own copy of the weights.
     const double missing =
         network.weight_bytes > 0 ? std::max(0.0, 1 - chip.resident_weights / network.weight_bytes) : 1;
-    charge(chip.weights_from, work.weight_bytes * missing * std::ceil(chip.busy));
+    charge(chip.weights_from, (work.weight_bytes + again.weights) * missing * std::ceil(chip.busy));
 }
 
-class SystolicMapper final : public ViewMapper<Chip>, public CountsOfStructure {
+class SystolicMapper final : public ViewMapper<Chip>, public CountsOfStructure, public KnowsTiling {
   public:
     std::string_view name() const override { return "systolic array"; }
+    std::optional<Tiled> tiling_of(const SubgraphWork& work, const NetworkWork& network,
+                                   const Machine& machine) const override {
+        const Chip chip(machine, network);
+        return largest_tiled(work, machine, chip.limits, chip.busy,
+                             activations_stay(network, work, chip.stays_in, 1));
+    }
 
   protected:
     void count(const Chip& chip, const SubgraphWork& work, Mapping& out) const override {
@@ -206,7 +220,7 @@ class SystolicMapper final : public ViewMapper<Chip>, public CountsOfStructure {
 
 constexpr std::array<std::string_view, 2> kDataflows = {"weight-stationary", "output-stationary"};
 
-constexpr std::array kFacts = {
+constexpr std::array kOwnFacts = {
     FactRow{
         .name = "cores", .member = fact_at(&SystolicFacts::cores), .doc = "Cores of the chip.", .high = 4096},
     FactRow{.name = "cores_as_one",
@@ -239,6 +253,8 @@ constexpr std::array kFacts = {
             .doc = "What stays in the array.",
             .words = kDataflows},
 };
+
+constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows<SystolicFacts>);
 
 constexpr std::array kTpuProperties = {
     FamilyProperty{"programmability: fixed function",

@@ -4,7 +4,6 @@
 // by these rows.
 
 #include "archsim/compare/conditions.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/run/workload.hpp"
 #include "fields/field.hpp"
 
@@ -25,13 +24,13 @@ struct Question {
 using QuestionField = Field<Question>;
 
 /// Every field, in the order in which texts are put into a question.
-ARCHSIM_API const FieldTable<Question>& question_fields();
+const FieldTable<Question>& question_fields();
 /// Keys of the fields of some kinds of questions.
-ARCHSIM_API std::vector<std::string> keys_of(std::initializer_list<FieldOf> kinds);
+std::vector<std::string> keys_of(std::initializer_list<FieldOf> kinds);
 /// The field of that key, alias or flag; null where there is none.
-ARCHSIM_API const QuestionField* find_question_field(std::string_view name);
+const QuestionField* find_question_field(std::string_view name);
 /// The same; throws UsageError with the nearest keys.
-ARCHSIM_API const QuestionField& question_field(std::string_view name);
+const QuestionField& question_field(std::string_view name);
 
 /// The texts that somebody gave for fields of a question.
 /// @code
@@ -41,7 +40,7 @@ ARCHSIM_API const QuestionField& question_field(std::string_view name);
 /// assert(texts.question().workload.prompt->tokens == 2000);
 /// assert(command_flags(texts.question()) == " --prompt-tokens 2000 --generate-tokens 128 --context 4096");
 /// @endcode
-class ARCHSIM_API QuestionTexts : public FieldTexts<Question> {
+class QuestionTexts : public FieldTexts<Question> {
   public:
     /// `spelling`: how messages name fields.
     explicit QuestionTexts(Spelling spelling);
@@ -56,23 +55,21 @@ struct StatedField {
     std::vector<std::string> texts;
 };
 /// What differs from what is usual for the rest of the question.
-ARCHSIM_API std::vector<StatedField> stated_fields(const Question& question);
+std::vector<StatedField> stated_fields(const Question& question);
 
 /// " --batch-size 8 --precision int8 --dim sequence=128": what a tool must be given to ask the same of the
 /// same model, for a POSIX shell, each flag with a space before it; but for the fields with the keys of
 /// `without`.
-ARCHSIM_API std::string command_flags(const Question& question,
-                                      std::span<const std::string_view> without = {});
+std::string command_flags(const Question& question, std::span<const std::string_view> without = {});
 
 /// For a POSIX shell: bare where nothing is special, else in single quotes.
-ARCHSIM_API std::string shell_quoted(std::string_view text);
+std::string shell_quoted(std::string_view text);
 
 /// What tells a question from another of the same model: every stated field but those of `without`, as a JSON
 /// object with its keys in order. Questions with the same key have the same answer on the same device.
-ARCHSIM_API std::string question_key(const Question& question,
-                                     std::span<const std::string_view> without = {});
+std::string question_key(const Question& question, std::span<const std::string_view> without = {});
 
 /// Whether two questions, of the same model, are the same in everything that an answer depends on.
-ARCHSIM_API bool same_question(const Question& a, const Question& b);
+bool same_question(const Question& a, const Question& b);
 
 } // namespace archsim

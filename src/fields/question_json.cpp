@@ -198,9 +198,9 @@ bool same_question(const Question& a, const Question& b) {
     // A member that is added to these does not compile until somebody decides whether an answer depends on
     // it.
     const auto workload = [](const Workload& w) {
-        const auto& [model, batch, sizes, prompt] = w;
+        const auto& [model, batch, sizes, prompt, single_pass] = w;
         const auto& [dims, shapes, values, reals, sequences, batch_size] = sizes;
-        return std::tie(batch, prompt, dims, shapes, values, reals, sequences, batch_size);
+        return std::tie(batch, prompt, single_pass, dims, shapes, values, reals, sequences, batch_size);
     };
     const auto overrides = [](const std::shared_ptr<const ParameterOverrides>& given) {
         std::vector<std::pair<ParameterSite, double>> all;

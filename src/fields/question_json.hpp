@@ -1,7 +1,6 @@
 #pragma once
 // Questions as JSON: the fields of a request, and their texts from JSON.
 
-#include "archsim/core/export.hpp"
 #include "fields/json_members.hpp"
 #include "fields/question.hpp"
 
@@ -31,7 +30,7 @@ nlohmann::ordered_json field_schema(FieldKind kind, const std::vector<std::strin
 
 /// The texts that a value of a document gives to a field; none for null. Throws UsageError, naming the field
 /// as `name`, for a value of another kind.
-ARCHSIM_API std::vector<std::string>
-texts_of_json(const QuestionField& field, const nlohmann::ordered_json& value, const std::string& name);
+std::vector<std::string> texts_of_json(const QuestionField& field, const nlohmann::ordered_json& value,
+                                       const std::string& name);
 
 } // namespace archsim

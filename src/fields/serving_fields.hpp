@@ -2,7 +2,6 @@
 // What is asked of a server beside the question: its load and its engine, a row for each field. serve_model's
 // flags, Python's keywords and C's fields are these rows.
 
-#include "archsim/core/export.hpp"
 #include "archsim/run/serve.hpp"
 #include "fields/question.hpp"
 
@@ -15,9 +14,9 @@ namespace archsim {
 using ServingField = Field<ServingRequest>;
 
 /// Every field, in the order of the tools' help.
-ARCHSIM_API const FieldTable<ServingRequest>& serving_fields();
+const FieldTable<ServingRequest>& serving_fields();
 /// The field of that key, alias or flag; null where there is none.
-ARCHSIM_API const ServingField* find_serving_field(std::string_view name);
+const ServingField* find_serving_field(std::string_view name);
 
 /// The texts that somebody gave for fields of a request to a server.
 /// @code
@@ -27,7 +26,7 @@ ARCHSIM_API const ServingField* find_serving_field(std::string_view name);
 /// texts.give("arrivals", "constant");
 /// assert(texts.request().load.prompt_tokens == 2000);
 /// @endcode
-class ARCHSIM_API ServingTexts : public FieldTexts<ServingRequest> {
+class ServingTexts : public FieldTexts<ServingRequest> {
   public:
     /// `spelling`: how messages name fields.
     explicit ServingTexts(Spelling spelling);

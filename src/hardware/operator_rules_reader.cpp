@@ -1,7 +1,7 @@
 #include "hardware/operator_rules_reader.hpp"
 
 #include "archsim/extend/operator.hpp"
-#include "hardware/text.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,12 +1,14 @@
 #include "archsim/hardware/runtime.hpp"
 
-#include "hardware/text.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 
 namespace archsim {
 
 namespace {
+
+constexpr std::string_view kEveryGeneration = "*";
 
 bool listed(const std::vector<std::string>& names, std::string_view name) {
     return std::any_of(names.begin(), names.end(),
@@ -24,6 +26,9 @@ bool Runtime::serves(const Device& device) const {
     // The device knows best: DirectML runs on GPUs, yet not on one without a display driver.
     // What it says of a stack holds for that stack's releases and ways of calling.
     // A stack that names vendors - a browser that one vendor ships - is for theirs alone.
+    // A stack for every generation ("*") stands for no software that a device could name or leave out.
+    if (listed(generations, kEveryGeneration))
+        return std::find(families.begin(), families.end(), device.family) != families.end();
     if (!device.runtimes.empty())
         return listed(device.runtimes, id) || (!base.empty() && listed(device.runtimes, base) &&
                                                (vendors.empty() || listed(vendors, device.vendor)));

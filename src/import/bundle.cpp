@@ -122,21 +122,21 @@ bool is_bundle(ByteSource& bytes) {
     return file.number<std::uint32_t>(kMark) != kTfl3 && find_end(file).has_value();
 }
 
-BundledModel find_in_bundle(ByteSource& bytes, std::string_view part, const std::string& file) {
+BundledModel find_in_bundle(ByteSource& bytes, std::string_view part, const std::string& file,
+                            double most_bytes) {
     const FlatBuffer archive(bytes);
     const auto members = members_of(archive);
     std::vector<const Member*> models;
     for (const Member& m : members)
         if (is_model(archive, m))
             models.push_back(&m);
-    const auto refuse = [&](std::string message, std::string hint) {
-        throw InputError(Finding{.kind = FindingKind::unknown_name,
-                                 .message = std::move(message),
-                                 .file = file,
-                                 .hint = std::move(hint)});
+    const auto refuse = [&](FindingKind kind, std::string message, std::string hint) {
+        throw InputError(
+            Finding{.kind = kind, .message = std::move(message), .file = file, .hint = std::move(hint)});
     };
     if (models.empty())
-        refuse("is an archive without a TensorFlow Lite model", "give the .tflite file");
+        refuse(FindingKind::unknown_name, "is an archive without a TensorFlow Lite model",
+               "give the .tflite file");
     BundledModel found;
     const Member* chosen = nullptr;
     for (const Member* m : models)
@@ -149,7 +149,8 @@ BundledModel find_in_bundle(ByteSource& bytes, std::string_view part, const std:
         found.graph = part;
     }
     if (!chosen)
-        refuse(part.empty() ? fmt::format("is a bundle of {} models", models.size())
+        refuse(FindingKind::unknown_name,
+               part.empty() ? fmt::format("is a bundle of {} models", models.size())
                             : fmt::format("has no model \"{}\"", part),
                fmt::format("choose one with FILE#NAME: {}", names_of(models)));
     if (chosen->method == 0) {
@@ -157,6 +158,11 @@ BundledModel find_in_bundle(ByteSource& bytes, std::string_view part, const std:
         found.first_ = place_of(archive, *chosen);
         found.size_ = chosen->packed;
     } else if (chosen->method == 8) {
+        if (static_cast<double>(std::max(chosen->size, chosen->packed)) > most_bytes)
+            refuse(
+                FindingKind::too_large,
+                fmt::format("its member \"{}\" unpacks to more than {:.0f} bytes", chosen->name, most_bytes),
+                "unpack it first, or allow more: bytes=... in ARCHSIM_BUDGET, Budget::bytes of a program");
         found.memory_ = std::make_shared<const std::vector<std::uint8_t>>(inflated(archive, *chosen));
         found.unpacked_ = std::make_shared<ByteSource>(std::span<const std::uint8_t>(*found.memory_));
         found.size_ = found.memory_->size();

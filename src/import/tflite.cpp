@@ -207,10 +207,11 @@ void translate_tflite(TfliteGraph& graph) {
 namespace {
 
 /// `part`: a graph of the file, or a model of a bundle and "/" and a graph of it; empty: the first, the only.
-Graph import_tflite_source(import::ByteSource& bytes, const std::string& name, std::string_view part) {
+Graph import_tflite_source(import::ByteSource& bytes, const std::string& name, std::string_view part,
+                           const Budget& budget) {
     try {
         if (import::is_bundle(bytes)) {
-            const import::BundledModel model = import::find_in_bundle(bytes, part, name);
+            const import::BundledModel model = import::find_in_bundle(bytes, part, name, budget.bytes);
             return import::translated(model.buffer(), model.graph, name);
         }
         return import::translated(import::FlatBuffer(bytes), part, name);
@@ -225,15 +226,15 @@ Graph import_tflite_source(import::ByteSource& bytes, const std::string& name, s
 
 } // namespace
 
-Graph import_tflite(const std::filesystem::path& file, std::string_view part) {
-    import::ByteSource bytes(file);
-    return import_tflite_source(bytes, file.string(), part);
+Graph import_tflite(const std::filesystem::path& file, std::string_view part, const Budget& budget) {
+    import::ByteSource bytes(file, budget.bytes);
+    return import_tflite_source(bytes, file.string(), part, budget);
 }
 
 Graph import_tflite(std::span<const std::uint8_t> bytes, const std::string& display_name,
-                    std::string_view part) {
+                    std::string_view part, const Budget& budget) {
     import::ByteSource source(bytes);
-    return import_tflite_source(source, display_name, part);
+    return import_tflite_source(source, display_name, part, budget);
 }
 
 } // namespace archsim

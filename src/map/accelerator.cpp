@@ -320,6 +320,22 @@ double outside_bytes(const SubgraphWork& work) {
     return std::min(work.kv_bytes + work.given_bytes, work.input_bytes + work.extra_bytes);
 }
 
+double result_bytes(const SubgraphWork& work, const NetworkWork& network) {
+    if (network.partition == nullptr || network.graph == nullptr ||
+        work.index >= network.partition->subgraphs.size())
+        return 0;
+    const auto& results = network.graph->outputs;
+    double of_network = 0, all = 0;
+    for (const TensorId out : network.partition->subgraphs[work.index].outputs) {
+        const ShapedTensor& tensor = network.graph->tensors[out];
+        const double elements = tensor.known ? tensor.elements() : 0;
+        all += elements;
+        if (!tensor.kv_cache && std::find(results.begin(), results.end(), out) != results.end())
+            of_network += elements;
+    }
+    return all > 0 ? work.output_bytes * of_network / all : 0;
+}
+
 void add_fallback(const SubgraphWork& work, const Machine& machine, Mapping& out) {
     if (machine.runtime->fallback != Fallback::host)
         return;

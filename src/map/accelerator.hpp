@@ -101,6 +101,13 @@ bool activations_stay(const NetworkWork& network, const SubgraphWork& work, doub
 /// of the network. They come from outside the chip whatever its buffers hold, and can be fetched ahead.
 double outside_bytes(const SubgraphWork& work);
 
+/// Bytes of a subgraph's outputs that are results of the network, but for caches.
+double result_bytes(const SubgraphWork& work, const NetworkWork& network);
+/// Bytes of activations that pass the chip's border even where all others stay: what is given, and results.
+inline double border_bytes(const SubgraphWork& work, const NetworkWork& network) {
+    return outside_bytes(work) + result_bytes(work, network);
+}
+
 /// Elements that concatenations must bring to another scale where activations are quantised: every tensor has
 /// a scale of its own, and the result has one. A kernel whose result only the concatenation reads writes at
 /// that scale to begin with; what others read too, or what no arithmetic wrote (inputs, pieces, maxima), is

@@ -235,6 +235,10 @@ std::shared_ptr<const GraphKinds> find_kinds(const ShapedGraph& graph, const Der
             key.put(derived->link_elements[i], derived->collectives[i]);
         kinds.of_operator.push_back(operator_kinds(key, i));
     }
+    std::vector<std::uint8_t> results(graph.tensors.size());
+    for (const TensorId out : graph.outputs)
+        if (out != kNoTensor)
+            results[out] = 1;
     for (TensorId id = 0; id < graph.tensors.size(); ++id) {
         // What a tensor is to people (learned, a statistic, of data-dependent size), whether callers may
         // replace it, which has decided how operators fuse, and how its stored elements pack values, which
@@ -243,7 +247,7 @@ std::shared_ptr<const GraphKinds> find_kinds(const ShapedGraph& graph, const Der
                      kv_cache, learned, weight_only, storage_bits, packing, shape] = graph.tensors[id];
         key.clear();
         key.put(type, role, known, constant, kv_cache, weight_only, storage_bits, kinds.lm_head[id],
-                kinds.wide[id]);
+                kinds.wide[id], results[id]);
         key.put(shape);
         if (derived)
             key.put(derived->tensor_share[id]);

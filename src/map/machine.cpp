@@ -81,6 +81,11 @@ double operations_per_cycle(const Device& device, const Engine& engine, Precisio
 
 namespace {
 
+/// A stack for every generation describes no software: nothing is a share of something by its decree.
+bool assumes_nothing(const Runtime& stack) {
+    return std::find(stack.generations.begin(), stack.generations.end(), "*") != stack.generations.end();
+}
+
 /// Of each class of engines those that are listed first, the strongest: a network waits for the slowest of
 /// the units that share it, so that stacks leave a hybrid processor's efficiency cores out.
 double largest_unit_count(const Device& device) {
@@ -126,10 +131,10 @@ class MachineBuilder {
             (estimated ? m_.power_budget_w : m_.power_limit_w) = limit.value;
         if (m_.mode && m_.mode->active_idle.known())
             m_.static_power_w = m_.mode->active_idle.value;
-        else if (m_.energy && m_.energy->static_power.known())
+        else if (m_.energy && m_.energy->static_power.known() &&
+                 (!assumes_nothing(*m_.runtime) || d.active_idle.known()))
             m_.static_power_w = m_.energy->static_power.value;
-        else
-            m_.energy = nullptr; // a sum without its static part is no energy
+        // Otherwise energy is that of events alone: no share of a rating where a stack assumes nothing.
         if (d.dram)
             m_.memory_capacity_bytes = std::max(0.0, usable_share(d) * d.dram->capacity.value_or(0) -
                                                          family_number(d, "driver_memory").value_or(0));

@@ -50,6 +50,7 @@ std::span<const OperatorRow> contrib_norm_rows();
 std::span<const OperatorRow> contrib_quantized_rows();
 std::span<const OperatorRow> moe_rows();
 std::span<const OperatorRow> latent_attention_rows();
+std::span<const OperatorRow> compressed_attention_rows();
 std::span<const OperatorRow> linear_attention_rows();
 std::span<const OperatorRow> vision_rows();
 std::span<const OperatorRow> sequence_rows();
@@ -92,6 +93,7 @@ inline constexpr std::array kOperatorFamilies = {
     &contrib_misc_rows,
     &tflite_rows,
     &latent_attention_rows,
+    &compressed_attention_rows,
     &linear_attention_rows,
     &tensorrt_plugin_rows,
 };

@@ -1,8 +1,6 @@
 #pragma once
 // Functions of operators, beyond their names: the operators of ai.onnx that others stand for.
 
-#include "archsim/core/export.hpp"
-
 #include <string_view>
 #include <vector>
 
@@ -11,9 +9,9 @@ namespace archsim {
 /// Operators of ai.onnx whose function the operator has, itself among them where it is one. `type` is that of
 /// a bound graph. Empty where no operator of ai.onnx does what it does. Worked:
 /// "com.microsoft.SkipLayerNormalization" adds and has the function of LayerNormalization.
-ARCHSIM_API std::vector<std::string_view> functions_of(std::string_view type);
+std::vector<std::string_view> functions_of(std::string_view type);
 
 /// "com.microsoft" of "com.microsoft.Gelu"; empty of an operator of ai.onnx.
-ARCHSIM_API std::string_view domain_of(std::string_view type);
+std::string_view domain_of(std::string_view type);
 
 } // namespace archsim

@@ -1,10 +1,10 @@
 #include "archsim/compare/cost.hpp"
 
 #include "archsim/compare/metric.hpp"
+#include "core/parse_number.hpp"
 #include "result/power_at.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -83,9 +83,8 @@ GivenPrice parse_price(std::string_view text) {
         price.hourly = true;
         number.remove_suffix(2);
     }
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), price.amount);
-    if (error != std::errc{} || end != number.data() + number.size() || !std::isfinite(price.amount) ||
-        price.amount < 0)
+    price.amount = plain_number<double>(number).value_or(-1);
+    if (price.amount < 0)
         return fail();
     return price;
 }

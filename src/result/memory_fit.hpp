@@ -3,7 +3,6 @@
 // its activations; and where it does not, what would.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 #include "estimate/memory_pools.hpp"
 
 #include <optional>
@@ -49,6 +48,6 @@ struct MemoryFit {
 /// Options keep the fused graph: weights and activations are planned anew at every narrower format that the
 /// device runs as asked; activations and caches grow with the batch, the workspace is taken as it is. Worked:
 /// 26 MB of weights and 2 MB of activations per image in 64 MB: batch 19.
-ARCHSIM_API std::optional<MemoryFit> memory_fit(const Result& result);
+std::optional<MemoryFit> memory_fit(const Result& result);
 
 } // namespace archsim

@@ -2,7 +2,6 @@
 // What a model of several parts needs where they take turns in the device's memory.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 
 #include <optional>
 #include <string>
@@ -21,10 +20,10 @@ struct PartsInTurn {
 /// The offload of a result with parts; absent where one of them was not planned. Worked: a text encoder
 /// of 9.5 GB and a denoiser of 24 GB need 33.5 GB together, in turn 24 GB, and over a link of 28 GB/s 1.2 s
 /// more per batch.
-ARCHSIM_API std::optional<PartsInTurn> parts_in_turn(const Result& result);
+std::optional<PartsInTurn> parts_in_turn(const Result& result);
 
 /// "one part at a time takes 24 GB (transformer), with 33.5 GB over the link to the host, 1.2 s more per
 /// batch"; empty where there is no such figure.
-ARCHSIM_API std::string in_words(const std::optional<PartsInTurn>& parts);
+std::string in_words(const std::optional<PartsInTurn>& parts);
 
 } // namespace archsim

@@ -2,7 +2,6 @@
 // Power and energy of a result at the boundary that is asked for.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
 
 namespace archsim {
@@ -17,6 +16,6 @@ double times_inside(const Result& result, PowerBoundary boundary);
 
 /// The prompt and answer of a result that has them, every energy of it at the boundary: power x time =
 /// energy.
-ARCHSIM_API GenerationEstimate generation_at(const Result& result, PowerBoundary boundary);
+GenerationEstimate generation_at(const Result& result, PowerBoundary boundary);
 
 } // namespace archsim

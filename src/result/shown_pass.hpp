@@ -3,7 +3,6 @@
 // its middle is listed, or the prompt's pass where nothing is generated.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 
 namespace archsim {
 
@@ -17,6 +16,6 @@ struct ShownPass {
 };
 
 /// The pass of an estimate; zeros without one.
-ARCHSIM_API ShownPass shown_pass(const Result& result);
+ShownPass shown_pass(const Result& result);
 
 } // namespace archsim

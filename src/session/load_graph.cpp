@@ -4,6 +4,7 @@
 #include "archsim/extend/importer.hpp"
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/diffusion.hpp"
+#include "core/glob.hpp"
 #include "core/text_file.hpp"
 #include "import/file_kind.hpp"
 #include "ops/dimension_expression.hpp"
@@ -12,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fnmatch.h>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -62,7 +62,7 @@ void mark_buffers(Graph& graph, const std::vector<std::string>& patterns) {
     for (Tensor& tensor : graph.tensors)
         if (tensor.role == TensorRole::initializer)
             for (const std::string& pattern : patterns)
-                tensor.buffer = tensor.buffer || fnmatch(pattern.c_str(), tensor.name.c_str(), 0) == 0;
+                tensor.buffer = tensor.buffer || matches_glob(pattern, tensor.name);
 }
 
 bool is_cache(const Tensor& tensor) {
@@ -151,7 +151,7 @@ ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info, 
     if (!lite && is_tflite(path))
         lite.emplace(path, std::string());
     if (lite) {
-        Graph graph = import_tflite(lite->first, lite->second);
+        Graph graph = import_tflite(lite->first, lite->second, budget);
         if (info.dims.empty())
             default_sizes(graph, info);
         return {std::move(info), std::make_shared<const Graph>(std::move(graph)), budget};
@@ -163,7 +163,7 @@ ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info, 
             default_sizes(graph, info);
         return {std::move(info), std::make_shared<const Graph>(std::move(graph)), budget};
     }
-    Checkpoint checkpoint = read_checkpoint(path);
+    Checkpoint checkpoint = read_checkpoint(path, budget);
     checkpoint.graph.name = info.name;
     mark_buffers(checkpoint.graph, info.buffers);
     info.dims.merge(checkpoint.dims);

@@ -27,9 +27,10 @@ std::string name_of_file(const std::filesystem::path& path);
 
 /// A pipeline of diffusers: a part for each text encoder, the denoiser and the decoder. `info` as far as it
 /// is known before; sizes that it does not state, and the format where it states none, are those of the file.
-/// Throws InputError.
+/// `only`: the part of that name alone, whatever the others are. Throws InputError.
 Model load_pipeline(const std::filesystem::path& path, CatalogueEntry info,
-                    const std::shared_ptr<const OperatorRegistry>& operators, const Budget& budget);
+                    const std::shared_ptr<const OperatorRegistry>& operators, const Budget& budget,
+                    std::string_view only = {});
 
 /// The catalogue of `data`, a folder with hardware_db/ and models/. Beside the database that is built into
 /// the library (data_dir()) it is that of the first of model_dirs() that has one, and empty where none has.

@@ -1,7 +1,6 @@
 #pragma once
 // A workload ready for any device: one graph, several parts, or a language model that answers a prompt.
 
-#include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 #include "session/bound_model.hpp"
 
@@ -54,7 +53,7 @@ inline bool same_sizes(const Bindings& a, const Bindings& b) {
 }
 
 /// What a Model was prepared for already, the latest first.
-class ARCHSIM_API PreparedWorkloads {
+class PreparedWorkloads {
   public:
     /// `operators` null: the standard ones.
     explicit PreparedWorkloads(std::shared_ptr<const OperatorRegistry> operators);

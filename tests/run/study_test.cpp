@@ -2,7 +2,7 @@
 #include "answers/study/study_report.hpp"
 #include "fields/question.hpp"
 
-#include "hardware/json_text.hpp"
+#include "core/json_text.hpp"
 #include "hardware/schema_check.hpp"
 #include "hardware/temporary_database.hpp"
 #include "laws/laws.hpp"

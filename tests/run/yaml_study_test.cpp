@@ -2,7 +2,7 @@
 
 #include "answers/study/study.hpp"
 #include "answers/study/yaml_text.hpp"
-#include "hardware/json_text.hpp"
+#include "core/json_text.hpp"
 
 #include "hardware/temporary_database.hpp"
 #include "laws/laws.hpp"

@@ -142,9 +142,7 @@ Verdict more_structure(Network& network, const Question& q, RandomSource& random
         factor = std::max(2.0, std::floor(factor));
         more.conditions.structure[Structure::on_chip_memory] = factor;
     }
-    // Operators of a placed pipeline get whole units, which a larger one rounds otherwise, and a network in
-    // fewer sections waits longer in each.
-    if (is_of(q, "cgra") || (part == Structure::array && is_of(q, "gpu"))) // whose tiles are chosen alone
+    if (part == Structure::array && is_of(q, "gpu")) // whose tiles are chosen alone
         return {};
     if (part == Structure::array)
         factor = std::min(factor, 2.0);
@@ -186,8 +184,6 @@ Verdict more_of_rate(Network& network, const Question& q, RandomSource& random) 
 
 /// Where software manages the memory: libraries for caches run a batch whole, however it falls out of them.
 Verdict batch_in_parts(Network& network, const Question& q, RandomSource& random) {
-    if (is_of(q, "cgra")) // a larger batch may be cut into more sections, which wait less
-        return {};
     static constexpr std::int64_t kParts[] = {2, 2, 2, 4, 8};
     const std::int64_t parts = random.one_of(kParts);
     Question more = q;

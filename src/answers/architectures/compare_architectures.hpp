@@ -8,7 +8,6 @@
 #include "answers/batch/batch_analysis.hpp"
 #include "archsim/compare/decisions.hpp"
 #include "archsim/compare/metric.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 #include "result/common_regions.hpp"
 
@@ -22,8 +21,8 @@
 namespace archsim {
 
 enum class ComparisonLevel : std::uint8_t { summary, detailed, subgraph };
-ARCHSIM_API std::string_view name_of(ComparisonLevel level);
-ARCHSIM_API std::optional<ComparisonLevel> parse_comparison_level(std::string_view text);
+std::string_view name_of(ComparisonLevel level);
+std::optional<ComparisonLevel> parse_comparison_level(std::string_view text);
 
 /// What is asked, and what runs.
 struct CompareArchitecturesRequest {
@@ -117,7 +116,6 @@ struct ArchitectureComparison {
 /// const ArchitectureComparison comparison = compare_architectures(session, request);
 /// assert(comparison.results.size() == 2);
 /// @endcode
-ARCHSIM_API ArchitectureComparison compare_architectures(const Session& session,
-                                                         CompareArchitecturesRequest request);
+ArchitectureComparison compare_architectures(const Session& session, CompareArchitecturesRequest request);
 
 } // namespace archsim

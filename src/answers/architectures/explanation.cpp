@@ -159,13 +159,6 @@ void add_next_steps(const ArchitectureComparison& c, const Explanation& e, Repor
 
 } // namespace
 
-const Contribution* main_cause(const Attribution& x) {
-    for (const Contribution& p : x.contributions)
-        if (p.value * x.difference > 0)
-            return &p;
-    return nullptr;
-}
-
 void add_explanation(const ArchitectureComparison& c, const Explanation& e, Format format, Report& report) {
     const Attribution& x = e.attribution;
     report.blocks.push_back(Heading{

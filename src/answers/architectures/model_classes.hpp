@@ -3,7 +3,6 @@
 // times faster than the CPU each is, and what it is good and bad at, come out.
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 
 #include <cstddef>
@@ -21,7 +20,7 @@ struct ModelClass {
     std::string_view title, model; ///< model: name in the catalogue
 };
 /// Thirteen classes of the catalogue, from convolutional networks to vision-language models.
-ARCHSIM_API std::span<const ModelClass> model_classes();
+std::span<const ModelClass> model_classes();
 
 /// What is asked.
 struct ModelClassRequest {
@@ -46,7 +45,7 @@ inline constexpr double kComparablePower = 10;
 /// Devices whose speeds are worth a comparison: a phone's is not 800 times slower than a server's, it has a
 /// hundredth of its power. Unknown power compares with anything. Worked: 30 W and 192 W do, 7 W and 350 W do
 /// not.
-ARCHSIM_API bool comparable_power(const Result& a, const Result& b);
+bool comparable_power(const Result& a, const Result& b);
 
 /// Where one architecture stands against another on one class, with the numbers that say so.
 struct ClassClaim {
@@ -81,6 +80,6 @@ struct ModelClassComparison {
 
 /// Runs every class on every architecture; one that fails keeps its reason and takes no other with it. Throws
 /// InputError for unknown names, UsageError where no baseline is named and no CPU is among the architectures.
-ARCHSIM_API ModelClassComparison compare_model_classes(const Session& session, ModelClassRequest request);
+ModelClassComparison compare_model_classes(const Session& session, ModelClassRequest request);
 
 } // namespace archsim

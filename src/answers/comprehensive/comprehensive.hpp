@@ -4,7 +4,6 @@
 
 #include "answers/batch/analyze_batch.hpp"
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 
 #include <vector>
 
@@ -20,7 +19,7 @@ struct KindShare {
 
 /// Largest time first; latencies add up to that of the estimate, of an answer to a prompt to that of the pass
 /// whose subgraphs it lists (shown_pass). Empty without an estimate or its subgraphs.
-ARCHSIM_API std::vector<KindShare> breakdown_by_kind(const Result& result);
+std::vector<KindShare> breakdown_by_kind(const Result& result);
 
 /// Everything about one model on one device.
 struct ComprehensiveAnalysis {
@@ -32,6 +31,6 @@ struct ComprehensiveAnalysis {
 
 /// The workload of the request on its first device: one estimate, its checks and breakdown, and the sweep
 /// over `request.batches` (none: no sweep). Throws as analyze_batches does.
-ARCHSIM_API ComprehensiveAnalysis analyze_comprehensive(const Session& session, const BatchRequest& request);
+ComprehensiveAnalysis analyze_comprehensive(const Session& session, const BatchRequest& request);
 
 } // namespace archsim

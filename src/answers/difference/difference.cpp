@@ -231,7 +231,7 @@ std::string block_of(std::string_view name) {
 }
 
 Difference explain_difference(EstimateRecord before, EstimateRecord after, const Metric& metric) {
-    if (!can_attribute(metric))
+    if (!metric.has_causes)
         throw UsageError(
             fmt::format("--metric {}: its differences have no causes of their own; explain energy or latency",
                         metric.key));

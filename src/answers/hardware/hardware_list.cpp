@@ -2,6 +2,8 @@
 
 #include "answers/hardware/hardware_list.hpp"
 
+#include "answers/hardware/check_runs.hpp"
+
 #include "core/embedded_files.hpp"
 
 #include <algorithm>
@@ -53,8 +55,15 @@ HardwareCheck check_database(const std::filesystem::path& file_or_folder) {
     HardwareCheck check;
     check.path = file_or_folder.string();
     check.findings = check_hardware(file_or_folder);
-    if (is_text_file(file_or_folder))
+    if (is_text_file(file_or_folder)) {
+        if (std::none_of(check.findings.begin(), check.findings.end(),
+                         [](const Finding& finding) { return finding.severity == Severity::error; })) {
+            CheckRuns runs = check_runs(file_or_folder);
+            check.runs = std::move(runs.results);
+            check.findings.insert(check.findings.end(), runs.findings.begin(), runs.findings.end());
+        }
         return check;
+    }
     const HardwareDatabase database(file_or_folder);
     std::vector<Finding> reported; // the check has them already
     for (const auto& device : database.all_devices(reported)) {

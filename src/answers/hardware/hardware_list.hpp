@@ -1,7 +1,7 @@
 #pragma once
 // The hardware database for people: lists, one device with its sources, the outcome of a check.
 
-#include "archsim/core/export.hpp"
+#include "archsim/compare/result.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/hardware/database.hpp"
 #include "hardware/stated_facts.hpp"
@@ -37,21 +37,21 @@ struct HardwareListQuery {
     std::string deployment;
 };
 
-ARCHSIM_API HardwareList list_hardware(const HardwareDatabase& database, const HardwareListQuery& query = {});
+HardwareList list_hardware(const HardwareDatabase& database, const HardwareListQuery& query = {});
 
 /// One table per family; with explanations and kinds of source in Markdown and HTML; CSV: one table.
-ARCHSIM_API Report describe(const HardwareList& list, PlainView view = {}, Format format = Format::text);
+Report describe(const HardwareList& list, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.list_hardware_mappers/1", "hardware": [...]}; unknown values are null.
-ARCHSIM_API std::string to_json(const HardwareList& list, PlainView view = {});
+std::string to_json(const HardwareList& list, PlainView view = {});
 
 /// One device: every number with its source.
 struct DeviceSheet {
     DeviceChoice choice;
     std::vector<StatedFact> facts;
 };
-ARCHSIM_API DeviceSheet device_sheet(const HardwareDatabase& database, std::string_view name);
-ARCHSIM_API Report describe(const DeviceSheet& sheet, PlainView view = {}, Format format = Format::text);
-ARCHSIM_API std::string to_json(const DeviceSheet& sheet, PlainView view = {});
+DeviceSheet device_sheet(const HardwareDatabase& database, std::string_view name);
+Report describe(const DeviceSheet& sheet, PlainView view = {}, Format format = Format::text);
+std::string to_json(const DeviceSheet& sheet, PlainView view = {});
 
 /// One software stack: what it serves and every number with its source.
 struct RuntimeSheet {
@@ -59,21 +59,22 @@ struct RuntimeSheet {
     std::vector<std::string> devices, default_of; ///< ids
     std::vector<StatedFact> facts;
 };
-ARCHSIM_API RuntimeSheet runtime_sheet(const HardwareDatabase& database, std::string_view name);
-ARCHSIM_API Report describe(const RuntimeSheet& sheet, PlainView view = {}, Format format = Format::text);
-ARCHSIM_API std::string to_json(const RuntimeSheet& sheet, PlainView view = {});
+RuntimeSheet runtime_sheet(const HardwareDatabase& database, std::string_view name);
+Report describe(const RuntimeSheet& sheet, PlainView view = {}, Format format = Format::text);
+std::string to_json(const RuntimeSheet& sheet, PlainView view = {});
 
 /// The outcome of check_hardware.
 struct HardwareCheck {
     std::string path;
     std::vector<Finding> findings;
+    std::vector<Result> runs; ///< of a device's file, a network under each of its stacks and the ideal one
     std::size_t devices = 0, runtimes = 0; ///< 0 where a single file was checked
     SourceCounts device_sources, runtime_sources;
 };
 /// Checks a file or folder; counts sources where it is a whole database.
-ARCHSIM_API HardwareCheck check_database(const std::filesystem::path& file_or_folder);
-ARCHSIM_API Report describe(const HardwareCheck& check, PlainView view = {}, Format format = Format::text);
-ARCHSIM_API std::string to_json(const HardwareCheck& check, PlainView view = {});
+HardwareCheck check_database(const std::filesystem::path& file_or_folder);
+Report describe(const HardwareCheck& check, PlainView view = {}, Format format = Format::text);
+std::string to_json(const HardwareCheck& check, PlainView view = {});
 
 /// One device under its default stack.
 struct BeliefRow {
@@ -86,10 +87,10 @@ struct BeliefRow {
 };
 
 /// Every device of the database, by family and id; devices that cannot be read or have no stack are left out.
-ARCHSIM_API std::vector<BeliefRow> beliefs(const HardwareDatabase& database, const UncertaintyTable& table);
-ARCHSIM_API Report describe(const std::vector<BeliefRow>& rows);
+std::vector<BeliefRow> beliefs(const HardwareDatabase& database, const UncertaintyTable& table);
+Report describe(const std::vector<BeliefRow>& rows);
 
 /// One table per processor and GPU, its remarks, and what to do with the entry.
-ARCHSIM_API Report describe(const ThisMachine& machine);
+Report describe(const ThisMachine& machine);
 
 } // namespace archsim

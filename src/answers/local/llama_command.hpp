@@ -1,7 +1,6 @@
 #pragma once
 // The command that serves a model with llama.cpp.
 
-#include "archsim/core/export.hpp"
 #include "archsim/run/catalogue.hpp"
 
 #include <cstdint>
@@ -21,6 +20,6 @@ std::string llama_command(std::string_view model, std::string_view format, std::
 /// with logits of every token (llama-context.cpp, graph_reserve), in f32, beside the normalised hidden states
 /// that they are made of. Worked: Llama 3 8B, 512 tokens: 512 x (128,256 + 4,096) x 4 B = 258.5 MiB, as it
 /// logs.
-ARCHSIM_API double llama_output_bytes(const LanguageModel& model, std::int64_t tokens);
+double llama_output_bytes(const LanguageModel& model, std::int64_t tokens);
 
 } // namespace archsim

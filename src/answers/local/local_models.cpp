@@ -3,6 +3,8 @@
 #include "answers/local/llama_command.hpp"
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
+#include "core/in_parallel.hpp"
+#include "core/parse_number.hpp"
 #include "estimate/memory_pools.hpp"
 #include "map/sharding.hpp"
 #include "session/generation/language_model.hpp"
@@ -17,10 +19,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cmath>
 #include <set>
-#include <thread>
 
 namespace archsim {
 
@@ -370,13 +370,11 @@ std::pair<std::string, double> parse_local_machine(std::string_view text) {
         std::string_view size = text.substr(comma + 1);
         while (size.starts_with(' '))
             size.remove_prefix(1);
-        double number = 0;
-        const auto [end, problem] = std::from_chars(size.data(), size.data() + size.size(), number);
-        std::string_view unit(end, static_cast<std::size_t>(size.data() + size.size() - end));
-        while (unit.starts_with(' '))
-            unit.remove_prefix(1);
+        const double number = take_number<double>(size).value_or(0);
+        while (size.starts_with(' '))
+            size.remove_prefix(1);
         constexpr double kGibi = 0x1p30; // modules of memory hold powers of two
-        if (problem == std::errc() && number > 0 && (unit == "GB" || unit == "GiB" || unit == "gb")) {
+        if (number > 0 && (size == "GB" || size == "GiB" || size == "gb")) {
             bytes = number * kGibi;
             name = text.substr(0, comma);
         }
@@ -415,20 +413,12 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
     answer.considered = entries.size();
     const LocalRunner runner(session, answer, stack, host_stack);
     std::vector<std::vector<LocalModel>> rows(entries.size());
-    std::atomic<std::size_t> next = 0, done = 0;
-    const auto work = [&] {
-        for (std::size_t i = next++; i < entries.size(); i = next++) {
-            rows[i] = runner.run(*entries[i]);
-            if (progress)
-                progress(++done, entries.size());
-        }
-    };
-    {
-        std::vector<std::jthread> workers;
-        for (unsigned i = 1; i < std::max(1U, std::thread::hardware_concurrency()); ++i)
-            workers.emplace_back(work);
-        work();
-    }
+    std::atomic<std::size_t> done = 0;
+    in_parallel(entries.size(), all_threads(), [&](std::size_t i) {
+        rows[i] = runner.run(*entries[i]);
+        if (progress)
+            progress(++done, entries.size());
+    });
     std::vector<std::size_t> order(rows.size());
     for (std::size_t i = 0; i < order.size(); ++i)
         order[i] = i;

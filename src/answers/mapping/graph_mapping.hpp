@@ -14,7 +14,6 @@
 //     ...
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "fields/json_members.hpp"
 
@@ -24,6 +23,7 @@ namespace archsim {
 
 /// What of it is shown.
 struct GraphMappingView {
+    std::string subgraph;   ///< instead of the slowest: those of that name, or with it in their name
     int top = 1;            ///< slowest groups of equal subgraphs described one by one; 0: all
     bool roofline = false;  ///< intensity and rate of every subgraph under the device's roofs
     bool memory = false;    ///< live bytes at every step, tensors at the peak
@@ -32,14 +32,14 @@ struct GraphMappingView {
 };
 
 /// CSV: the table of subgraphs. HTML: everything, whatever the view asks for.
-ARCHSIM_API Report describe(const Result& result, const GraphMappingView& view, Format format = Format::text);
+Report describe(const Result& result, const GraphMappingView& view, Format format = Format::text);
 /// {"schema": "archsim.analyze_graph_mapping/1", "subgraphs": [...]}; unknown values are null.
-ARCHSIM_API std::string to_json(const Result& result, const GraphMappingView& view);
+std::string to_json(const Result& result, const GraphMappingView& view);
 
 /// The subgraphs and what flows between them as a Graphviz document.
-ARCHSIM_API std::string mapping_to_dot(const Result& result);
+std::string mapping_to_dot(const Result& result);
 /// The same as a Mermaid flowchart.
-ARCHSIM_API std::string mapping_to_mermaid(const Result& result);
+std::string mapping_to_mermaid(const Result& result);
 
 /// A section with the `top` slowest subgraphs one by one; 0: all.
 void add_slowest_subgraphs(const Result& result, int top, Report& report);

@@ -1,7 +1,9 @@
 #include "answers/mapping/graph_mapping.hpp"
 
+#include "answers/mapping/tiling_report.hpp"
+#include "archsim/hardware/database.hpp"
 #include "estimate/resource_times.hpp"
-#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/generation_report.hpp"
 #include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/mapping_charts.hpp"
@@ -77,27 +79,29 @@ std::string source_text(const ResourceTime& time, const Machine& machine) {
 }
 
 Table resource_table(const Result& result, const SubgraphEstimate& s, double repeat) {
-    Table table;
-    table.columns = {{"Resource", "", "resource"},
-                     {"Lane", "", "lane"},
-                     {"Amount", "", "amount", Align::right},
-                     {"Rate", "per s", "rate", Align::right, 1},
-                     {"Reached", "%", "efficiency", Align::right, 1},
-                     {"Time", "µs", "seconds", Align::right},
-                     {"Because of", "", "parameter", Align::left, 2}};
-    for (const ResourceTime& time :
-         resource_times(s.mapping, *result.machine, result.estimate.clock_ratio, repeat)) {
-        const std::string source = source_text(time, *result.machine);
-        table.rows.push_back(
-            {{std::string(name_of(time.resource))},
-             {std::string(name_of(time.lane))},
-             {amount_text(time), time.amount},
-             {format_count(time.rate), time.rate, Tone::plain, source},
-             {fmt::format("{:.1f}", time.efficiency * 100), time.efficiency, Tone::plain, source},
-             cell_in(1e-6, time.seconds),
-             {time.reason == Parameter::count_ ? "" : std::string(info_of(time.reason).name)}});
-    }
-    return table;
+    using T = ResourceTime;
+    const Machine& machine = *result.machine;
+    const auto rate = [&](const T& time, std::string text, double value) {
+        return Cell{std::move(text), value, Tone::plain, source_text(time, machine)};
+    };
+    return table_of<T>(
+        {},
+        {{{"Resource", "", "resource"}, [](const T& t) { return name_of(t.resource); }},
+         {{"Lane", "", "lane"}, [](const T& t) { return name_of(t.lane); }},
+         {least_best("Amount", "", "amount"),
+          [](const T& t) {
+              return Cell{amount_text(t), t.amount};
+          }},
+         {most_best("Rate", "per s", "rate", 1),
+          [=](const T& t) { return rate(t, format_count(t.rate), t.rate); }},
+         {most_best("Reached", "%", "efficiency", 1),
+          [=](const T& t) { return rate(t, fmt::format("{:.1f}", t.efficiency * 100), t.efficiency); }},
+         {least_best("Time", "µs", "seconds"), 1e-6, &T::seconds},
+         {{"Because of", "", "parameter", Align::left, 2},
+          [](const T& t) {
+              return text_cell(t.reason == Parameter::count_ ? "" : std::string(info_of(t.reason).name));
+          }}},
+        resource_times(s.mapping, machine, result.estimate.clock_ratio, repeat));
 }
 
 void add_subgraph(const Result& result, const SubgraphGroup& group, Report& report) {
@@ -127,6 +131,7 @@ void add_subgraph(const Result& result, const SubgraphGroup& group, Report& repo
                      format_bytes(work.output_bytes), format_bytes(work.unfused_bytes))});
     facts.items.push_back({"Allocation", allocation_text(s.mapping.allocation, unit)});
     facts.items.push_back({"Factors", factors_text(s.mapping, unit)});
+    add_tiling_facts(result, s, facts);
     facts.items.push_back(
         {"Time", fmt::format("{}, {} bound ({}), {} of the peak", format_time(s.latency_s), name_of(s.bound),
                              bound_label(s.bound, s.binding), format_percent(s.utilization))});
@@ -134,6 +139,29 @@ void add_subgraph(const Result& result, const SubgraphGroup& group, Report& repo
                                                  format_energy(s.energy.static_joules))});
     report.blocks.push_back(std::move(facts));
     report.blocks.push_back(resource_table(result, s, subgraph.repeat));
+    report.blocks.push_back(level_table(result, s));
+}
+
+/// Those whose name is `name`, else those that hold it. Throws UsageError where there is none.
+void add_named_subgraphs(const Result& result, std::string_view name, Report& report) {
+    std::vector<std::string> names;
+    std::vector<std::size_t> exact, partial;
+    for (std::size_t i = 0; i < result.estimate.subgraphs.size(); ++i) {
+        const std::string& own = result.partition->subgraphs[result.estimate.subgraphs[i].index].name;
+        names.push_back(own);
+        if (own == name)
+            exact.push_back(i);
+        else if (own.find(name) != std::string::npos)
+            partial.push_back(i);
+    }
+    const std::vector<std::size_t>& found = exact.empty() ? partial : exact;
+    if (found.empty())
+        throw UsageError(fmt::format("--subgraph: no subgraph is called \"{}\"; the nearest: {}", name,
+                                     fmt::join(nearest_names(name, names, 3), ", ")));
+    for (const std::size_t i : found) {
+        const SubgraphEstimate& s = result.estimate.subgraphs[i];
+        add_subgraph(result, {{i}, s.latency_s, s.energy.total()}, report);
+    }
 }
 
 } // namespace
@@ -158,23 +186,23 @@ namespace {
 constexpr std::size_t kShownGroups = 8; ///< rows of the table of subgraphs; --verbose has all
 
 Table partition_table(const Result& result) {
-    Table table;
-    table.title = fmt::format("Partition by {}: why each operator joined its subgraph or was cut off",
-                              result.runtime->id);
-    table.columns = {{"Subgraph", "", "subgraph", Align::right},
-                     {"Operator", "", "operator"},
-                     {"Type", "", "type"},
-                     {"Reason", "", "reason"}};
+    struct Row {
+        std::size_t subgraph;
+        const Operator& op;
+        std::string_view reason;
+    };
+    std::vector<Row> rows;
     const auto& subgraphs = result.partition->subgraphs;
     for (std::size_t i = 0; i < subgraphs.size(); ++i)
-        for (const SubgraphMember& member : subgraphs[i].members) {
-            const Operator& op = result.model->graph->operators[member.op];
-            table.rows.push_back({{fmt::format("{}", i), static_cast<double>(i)},
-                                  {op.name},
-                                  {op.type},
-                                  {std::string(describe(member.reason))}});
-        }
-    return table;
+        for (const SubgraphMember& member : subgraphs[i].members)
+            rows.push_back({i, result.model->graph->operators[member.op], describe(member.reason)});
+    return table_of<Row>(fmt::format("Partition by {}: why each operator joined its subgraph or was cut off",
+                                     result.runtime->id),
+                         {{least_best("Subgraph", "", "subgraph"), 1, &Row::subgraph},
+                          {{"Operator", "", "operator"}, [](const Row& r) { return r.op.name; }},
+                          {{"Type", "", "type"}, [](const Row& r) { return r.op.type; }},
+                          {{"Reason", "", "reason"}, &Row::reason}},
+                         rows);
 }
 
 } // namespace
@@ -202,7 +230,10 @@ Report describe(const Result& result, const GraphMappingView& view, Format forma
         report.blocks.push_back(generation_table(std::span(&result, 1)));
     report.blocks.push_back(all || view.verbose ? subgraph_table(result)
                                                 : grouped_subgraph_table(result, kShownGroups));
-    add_slowest_subgraphs(result, view.top, report);
+    if (view.subgraph.empty())
+        add_slowest_subgraphs(result, view.top, report);
+    else
+        add_named_subgraphs(result, view.subgraph, report);
     if (view.roofline || all) {
         report.blocks.push_back(Heading{2, "Roofline"});
         report.blocks.push_back(roofline_chart(std::span(&result, 1)));

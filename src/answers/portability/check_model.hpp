@@ -68,6 +68,6 @@ struct PortabilityAnswer {
 
 /// A device that cannot run the model is a row whose result says why. Throws InputError for unknown names and
 /// a model of several parts (check each).
-ARCHSIM_API PortabilityAnswer check_model(const Session& session, PortabilityRequest request);
+PortabilityAnswer check_model(const Session& session, PortabilityRequest request);
 
 } // namespace archsim

@@ -2,11 +2,12 @@
 
 #include "answers/study/study.hpp"
 #include "answers/study/yaml_text.hpp"
+#include "core/json_document.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
 #include "fields/question.hpp"
 #include "fields/question_json.hpp"
 #include "hardware/json_reader.hpp"
-#include "hardware/text.hpp"
 
 #include <fmt/format.h>
 
@@ -293,7 +294,7 @@ StudyRequest read_study(const Session& session, const fs::path& file) {
     StudyRequest study;
     if (is_yaml_file(file.string())) {
         if (const auto document = parse_yaml_file(file.string(), findings)) {
-            study = read(*document_of(document->value)); // of 64 levels at most
+            study = read(read_json(document->value.dump()));
             for (Finding& finding : findings)
                 finding.where = fmt::format("{} ({})", document->place_of(finding.where), finding.where);
         }

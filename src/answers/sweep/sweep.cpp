@@ -238,7 +238,7 @@ Result Sweep::result(std::uint64_t point, const std::map<std::string, double>& f
         else
             throw UsageError(fmt::format("nothing called \"{}\" can be varied", part));
     return state_->session.estimate(
-        Workload{state_->models[at.model], q.batches[at.batch], state_->sizes[at.model], q.prompt},
+        Workload{state_->models[at.model], q.batches[at.batch], state_->sizes[at.model], q.prompt, !q.prompt},
         q.hardware[at.hardware], conditions);
 }
 

@@ -3,7 +3,6 @@
 // every combination comes out, in order, on any number of threads.
 
 #include "answers/sweep/sweep_row.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 
 #include <cstdint>
@@ -21,7 +20,7 @@ namespace archsim {
 
 /// Parses "bandwidth=0.5x,1x,2x", "bandwidth=0.5x..4x:log8" (8 factors, equal ratios) or "clock=0.8x..1.2x:5"
 /// (equal steps). Throws UsageError that shows the form and the names.
-ARCHSIM_API SweepAxis parse_sweep_axis(std::string_view text);
+SweepAxis parse_sweep_axis(std::string_view text);
 
 /// What to estimate.
 struct SweepRequest {
@@ -61,7 +60,7 @@ struct SweepRequest {
 /// });
 /// assert(sweep.size() == 8 && fastest < 1);
 /// @endcode
-class ARCHSIM_API Sweep {
+class Sweep {
   public:
     /// Loads the models, of whatever kind, and checks every name. Throws InputError or UsageError.
     Sweep(const Session& session, SweepRequest request);

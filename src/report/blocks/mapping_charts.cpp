@@ -13,19 +13,24 @@ namespace archsim {
 
 namespace {
 
-/// Roof of one device between two intensities: memory bandwidth up to the ridge, then the peak.
-ChartSeries roof_of(const Result& result, const std::string& label, double from, double to) {
-    const double bandwidth = result.machine->rate(Resource::dram_bytes);
+/// What a subgraph's bytes pass: external memory, or the host's link where the chip has none of its own.
+Resource border_of(const Machine& machine) {
+    return machine.rate(Resource::dram_bytes) > 0 ? Resource::dram_bytes : Resource::host_link_bytes;
+}
+
+/// Roof between two intensities: a level's bandwidth up to the ridge, then the peak.
+ChartSeries roof_of(const Result& result, const std::string& label, std::string_view level, double bandwidth,
+                    double from, double to) {
     const double peak = result.machine->peak_ops(result.estimate.executed.compute);
     const double ridge = peak / bandwidth;
     ChartSeries roof{
-        fmt::format("{} roof, {}", label, precision_name(result.estimate.executed)), {}, true, label};
+        fmt::format("{} {}, {}", label, level, precision_name(result.estimate.executed)), {}, true, label};
     const auto add = [&](double x) {
         ChartPoint point;
         point.x = x;
         point.y = std::min(peak, x * bandwidth);
-        point.hover = fmt::format("{}/s from memory, ridge at {} operations per byte, peak {}op/s",
-                                  format_bytes(bandwidth), format_number(ridge), format_count(peak));
+        point.hover = fmt::format("{}/s from {}, ridge at {} operations per byte, peak {}op/s",
+                                  format_bytes(bandwidth), level, format_number(ridge), format_count(peak));
         roof.points.push_back(std::move(point));
     };
     add(std::min(from, ridge));
@@ -34,15 +39,42 @@ ChartSeries roof_of(const Result& result, const std::string& label, double from,
     return roof;
 }
 
-/// Memory traffic inside a subgraph's own time: weights that the stack fetches ahead over the whole network
-/// are not.
-double own_bytes(const Result& result, const SubgraphEstimate& s) {
-    const bool ahead = result.runtime->weight_prefetch == WeightPrefetch::network;
+/// The roof of external memory; where one device is shown, also those of its nearer levels and the peaks of
+/// its other formats.
+void add_roofs(const Result& result, const std::string& label, bool alone, double from, double to,
+               Chart& chart) {
+    const Machine& machine = *result.machine;
+    if (const double border = machine.rate(border_of(machine)); border > 0)
+        chart.series.push_back(roof_of(result, label, "roof", border, from, to));
+    if (!alone)
+        return;
+    for (const Resource level : {Resource::llc_bytes, Resource::l2_bytes, Resource::l1_bytes})
+        if (machine.rate(level) > 0)
+            chart.series.push_back(roof_of(result, label, name_of(level), machine.rate(level), from, to));
+    for (const Precision p : kPrecisions)
+        if (const double peak = machine.peak_ops(p); peak > 0 && p != result.estimate.executed.compute) {
+            ChartSeries ceiling{fmt::format("{} peak, {}", label, name_of(p)), {}, true, label};
+            for (const double x : {from, to}) {
+                ChartPoint point;
+                point.x = x;
+                point.y = peak;
+                ceiling.points.push_back(std::move(point));
+            }
+            chart.series.push_back(std::move(ceiling));
+        }
+}
+
+/// Bytes that a subgraph moves across the chip's border, ahead of time or in its own; where there are none,
+/// those of its tensors inside the chip.
+double moved_bytes(const Result& result, const SubgraphEstimate& s) {
+    const double repeat = result.partition->subgraphs[s.index].repeat;
     double bytes = 0;
     for (const Demand& demand : s.mapping.all())
-        if (demand.resource == Resource::dram_bytes || (demand.resource == Resource::weight_bytes && !ahead))
+        if (demand.resource == Resource::dram_bytes || demand.resource == Resource::weight_bytes ||
+            demand.resource == Resource::host_link_bytes)
             bytes += demand.amount;
-    return bytes * result.partition->subgraphs[s.index].repeat;
+    const SubgraphWork& work = result.work->subgraphs[s.index];
+    return (bytes > 0 ? bytes : work.activation_bytes() + work.weight_bytes) * repeat;
 }
 
 /// The whole network as one point: all operations and all memory traffic in the latency.
@@ -52,7 +84,7 @@ ChartPoint network_point(const Result& result) {
     for (const SubgraphEstimate& s : e.subgraphs) {
         const SubgraphWork& work = result.work->subgraphs[s.index];
         operations += work.operations() * work.repeat;
-        bytes += s.dram_bytes;
+        bytes += moved_bytes(result, s);
     }
     ChartPoint point;
     point.label = "whole network";
@@ -63,13 +95,13 @@ ChartPoint network_point(const Result& result) {
     return point;
 }
 
-/// Subgraphs without memory traffic of their own have no place on the intensity axis.
+/// One point a subgraph that computes.
 ChartSeries points_of(const Result& result, const std::string& label) {
     ChartSeries series{label, {}, false, label};
     for (const SubgraphEstimate& s : result.estimate.subgraphs) {
         const SubgraphWork& work = result.work->subgraphs[s.index];
         const double operations = work.operations() * work.repeat;
-        const double bytes = own_bytes(result, s);
+        const double bytes = moved_bytes(result, s);
         if (!(operations > 0 && bytes > 0 && s.latency_s > 0))
             continue;
         ChartPoint point;
@@ -109,9 +141,8 @@ Chart roofline_chart(std::span<const Result> results) {
         chart.series.push_back(std::move(points));
     }
     for (std::size_t i = 0; i < results.size(); ++i)
-        if (const Result& r = results[i];
-            r.ok() && r.work && to > 0 && r.machine->rate(Resource::dram_bytes) > 0)
-            chart.series.push_back(roof_of(r, labels[i], from, to));
+        if (const Result& r = results[i]; r.ok() && r.work && to > 0)
+            add_roofs(r, labels[i], results.size() == 1, from, to, chart);
     return chart;
 }
 

@@ -1,4 +1,5 @@
 #include "report/blocks/result_text.hpp"
+#include "core/text.hpp"
 
 #include "ops/given_values.hpp"
 #include "report/blocks/metric_text.hpp"
@@ -102,7 +103,7 @@ std::string with_interval(const Metric& given, const Result& result, const CostO
     const std::string& unit = axis_unit_of(metric);
     const std::string range = measure->interval.low == measure->interval.high
                                   ? std::string()
-                                  : fmt::format(" ({})", interval_text(metric, measure->interval));
+                                  : fmt::format(" ({})", interval_cell_of(metric, measure).text);
     return column_number(metric, measure->value) + range + (unit.empty() ? "" : " ") + unit;
 }
 
@@ -208,14 +209,7 @@ std::string kinds_of_units(const Result& result) {
 std::string architecture_text(const Device& device) {
     if (device.codename.empty() || device.generation.empty())
         return device.codename.empty() ? device.generation : device.codename;
-    const auto letters = [](std::string_view text) {
-        std::string kept;
-        for (const char c : text)
-            if (std::isalnum(static_cast<unsigned char>(c)))
-                kept += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-        return kept;
-    };
-    const std::string codename = letters(device.codename), generation = letters(device.generation);
+    const std::string codename = bare_name(device.codename), generation = bare_name(device.generation);
     // "Sapphire Rapids" and "sapphire-rapids" are one name; "GH100" is a die of the generation "hopper".
     return codename.find(generation) != std::string::npos || generation.find(codename) != std::string::npos
                ? device.codename

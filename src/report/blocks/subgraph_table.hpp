@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace archsim {
 
@@ -26,6 +27,13 @@ struct OutsideSubgraphs {
     double latency_s = 0, energy_j = 0;
 };
 std::optional<OutsideSubgraphs> outside_subgraphs(const Result& result);
+/// A part of it: waiting for weights that stream ahead, each fixed cost of an inference, and the rest.
+struct OutsidePart {
+    std::string name;
+    OutsideSubgraphs cost;
+};
+/// They add up to outside_subgraphs().
+std::vector<OutsidePart> outside_parts(const Result& result);
 
 /// What the device's first engine counts: "SM", "core", "tile".
 std::string_view unit_name(const Device& device);

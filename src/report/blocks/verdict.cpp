@@ -1,4 +1,5 @@
 #include "report/blocks/verdict.hpp"
+#include "core/text.hpp"
 
 #include "ops/given_values.hpp"
 #include "report/blocks/advice.hpp"
@@ -15,7 +16,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 
@@ -84,12 +84,6 @@ VerdictFacts facts_of(const VerdictQuestion& q) {
     for (std::size_t i = 0; i < q.results.size(); ++i)
         facts.all_limits += q.results[i].ok() && q.decision->qualifies[i] ? 1U : 0U;
     return facts;
-}
-
-std::string first_lower(std::string text) {
-    if (text.size() > 1 && text[1] >= 'a' && text[1] <= 'z') // not of abbreviations
-        text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
-    return text;
 }
 
 std::string words_of(const Metric& m) {

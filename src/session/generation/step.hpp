@@ -38,6 +38,9 @@ class StepRunner {
 
     const GenerationModel& model() const { return model_; }
     const Machine& machine() const { return *machine_; }
+    /// Whether the stack starts on so many devices that share every matrix, and why it does not.
+    bool starts_on(double devices) const;
+    std::string unstarted(double devices) const;
     std::shared_ptr<const Machine> shared_machine() const { return machine_; }
     /// From here on the model is spread over that many of the devices.
     void use_devices(double devices) { share(devices, 0); }

@@ -50,6 +50,6 @@ struct GivenWaits {
 GivenWaits given_waits(const Machine& machine);
 
 /// How far times of later tokens, or of first ones, lie from their estimates.
-ARCHSIM_API Spread waiting_spread(const Machine& machine, SpreadOf waited);
+Spread waiting_spread(const Machine& machine, SpreadOf waited);
 
 } // namespace archsim

@@ -1,7 +1,7 @@
 #include "session/server/servers.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "hardware/json_document.hpp"
+#include "core/json_document.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,107 @@
+#pragma once
+// What devices state about their buffers beside a capacity (which operand lies where, which tiles and loop
+// orders the machine runs), and what a subgraph then moves beyond reading and writing everything once. For
+// the mappers alone.
+
+#include "archsim/extend/mapper.hpp"
+#include "map/tiled.hpp"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+/// Part of the facts of a family that tiles contractions: its struct derives from this one too.
+struct BufferFacts {
+    Fact input_buffer, weight_buffer, output_buffer, weight_share, output_grain;
+    std::vector<std::string> tile_orders;
+    bool whole_rows = false, all_inputs = false, keeps_rows = false, double_buffered = false;
+};
+
+inline constexpr std::array<std::string_view, tiling::kStationary> kTileOrders = {
+    "weight-stationary", "output-stationary", "input-stationary"};
+
+/// Their rows in the block of a family.
+template <class Facts>
+inline constexpr std::array kBufferRows = {
+    FactRow{.name = "input_buffer",
+            .member = fact_at<Fact, Facts>(&Facts::input_buffer),
+            .doc = "Buffer of inputs alone; absent: they lie in the shared one.",
+            .unit = "B",
+            .high = 1e12,
+            .scales_with = Structure::on_chip_memory},
+    FactRow{.name = "weight_buffer",
+            .member = fact_at<Fact, Facts>(&Facts::weight_buffer),
+            .doc = "Buffer of weights alone; absent: they lie in the shared one.",
+            .unit = "B",
+            .high = 1e12,
+            .scales_with = Structure::on_chip_memory},
+    FactRow{
+        .name = "output_buffer",
+        .member = fact_at<Fact, Facts>(&Facts::output_buffer),
+        .doc =
+            "Buffer of outputs alone, from which no later layer reads; absent: they lie in the shared one.",
+        .unit = "B",
+        .high = 1e12,
+        .scales_with = Structure::on_chip_memory},
+    FactRow{.name = "weight_share",
+            .member = fact_at<Fact, Facts>(&Facts::weight_share),
+            .doc = "Share of the shared buffer that weights may fill; absent: all.",
+            .low = 0.01,
+            .high = 1},
+    FactRow{.name = "output_grain",
+            .member = fact_at<Fact, Facts>(&Facts::output_grain),
+            .doc = "Output channels that a tile has a multiple of; absent: any number.",
+            .high = 65536},
+    FactRow{.name = "tile_orders",
+            .member = fact_at<std::vector<std::string>, Facts>(&Facts::tile_orders),
+            .doc = "Loop orders that the machine runs, by the operand that stays in the buffer; absent: all.",
+            .words = kTileOrders},
+    FactRow{.name = "whole_rows",
+            .member = fact_at<bool, Facts>(&Facts::whole_rows),
+            .doc = "A tile spans the width of an image."},
+    FactRow{.name = "all_inputs",
+            .member = fact_at<bool, Facts>(&Facts::all_inputs),
+            .doc = "A tile spans all input channels."},
+    FactRow{.name = "keeps_rows",
+            .member = fact_at<bool, Facts>(&Facts::keeps_rows),
+            .doc = "Rows that two neighbouring tiles read stay in the buffer from one to the next."},
+    FactRow{.name = "double_buffered",
+            .member = fact_at<bool, Facts>(&Facts::double_buffered),
+            .doc = "The next part of an operand loads beside the one at work."},
+};
+
+/// The rows of a family with those behind them.
+template <std::size_t N, std::size_t M>
+constexpr std::array<FactRow, N + M> with_rows(const std::array<FactRow, N>& own,
+                                               const std::array<FactRow, M>& more) {
+    return [&]<std::size_t... I, std::size_t... K>(std::index_sequence<I...>, std::index_sequence<K...>) {
+        return std::array<FactRow, N + M>{own[I]..., more[K]...};
+    }
+    (std::make_index_sequence<N>(), std::make_index_sequence<M>());
+}
+
+/// `capacity` is what operands share that have no buffer of their own.
+tiling::Limits limits_of(const BufferFacts& facts, double capacity);
+/// Bytes in which results may wait for the layer that reads them: none where they lie in a buffer of their
+/// own.
+double between_layers(const BufferFacts& facts, double capacity);
+
+/// Bytes beyond reading and writing everything once, because buffers do not hold it.
+struct Again {
+    double activations = 0, weights = 0;
+};
+/// Of the subgraph's products outside the host, of which each of `parts` runs a part of the images in a
+/// buffer of its own. A fused attention keeps its scores by its own schedule and is left out.
+Again moved_again(const SubgraphWork& work, const Machine& machine, tiling::Limits limits, double parts);
+
+/// A product as loops; `parts` divides its images, or rows.
+tiling::Nest nest_of(const OperatorUse& use, const Contraction& product, double parts);
+
+/// That of the largest product, with the limits of a machine; nothing where no product is tiled.
+std::optional<KnowsTiling::Tiled> largest_tiled(const SubgraphWork& work, const Machine& machine,
+                                                tiling::Limits limits, double parts, bool on_chip);
+
+} // namespace archsim

@@ -1,0 +1,273 @@
+#include "map/tiling.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace archsim::tiling {
+
+namespace {
+
+/// Tile sizes of an extent, whatever the buffer: even cuts into 1, 2, 3 .. parts, more coarsely spaced the
+/// more parts there are, and the smallest tile. They do not follow the room, so that more room never takes
+/// one away.
+class Cuts {
+  public:
+    Cuts(double extent, double grain, double spacing) {
+        add(extent);
+        for (double parts = 2; parts * grain < extent && count_ < sizes_.size() - 1;
+             parts = std::max(parts + 1, std::floor(parts * spacing)))
+            add(std::ceil(extent / parts / grain) * grain);
+        add(std::min(extent, grain));
+    }
+    const double* begin() const { return sizes_.data(); }
+    const double* end() const { return sizes_.data() + count_; }
+
+  private:
+    void add(double size) {
+        if (count_ == 0 || size < sizes_[count_ - 1])
+            sizes_[count_++] = size;
+    }
+    std::array<double, 64> sizes_{};
+    std::size_t count_ = 0;
+};
+
+/// Input elements along an axis that so many outputs touch, and how many more each cut of the axis adds.
+struct Axis {
+    double step, halo;
+    Axis(const Nest& n, std::size_t axis)
+        : step(n.stride[axis]),
+          halo(std::max((n.kernel[axis] - 1) * n.dilation[axis] + 1, n.stride[axis]) - n.stride[axis]) {}
+    double touched(double outputs, double cuts) const { return outputs * step + cuts * halo; }
+};
+
+constexpr std::size_t at(Operand operand) {
+    return static_cast<std::size_t>(operand);
+}
+constexpr std::size_t at(Stationary kept) {
+    return static_cast<std::size_t>(kept);
+}
+
+class Search {
+  public:
+    Search(const Nest& nest, const Limits& limits)
+        : n_(nest), l_(limits), rows_(nest, 0), cols_(nest, 1), taps_(nest.kernel[0] * nest.kernel[1]),
+          grain_(std::min(nest.outputs, limits.output_grain)),
+          sizes_(bytes_of({n_.images, n_.rows, n_.cols, n_.outputs, n_.inputs})) {
+        best_.best_of.fill(kNone);
+    }
+
+    Tiling run() {
+        const double least_inputs = l_.all_inputs ? n_.inputs : 1;
+        const Tile smallest{1, 1, l_.whole_rows ? n_.cols : 1, grain_, least_inputs};
+        const std::array<Tile, 3> one_whole = {Tile{n_.images, n_.rows, n_.cols, grain_, n_.inputs},
+                                               Tile{1, 1, smallest.cols, n_.outputs, n_.inputs},
+                                               Tile{n_.images, n_.rows, n_.cols, n_.outputs, least_inputs}};
+        for (const Tile& t : one_whole)
+            if (fits(t))
+                take(t);
+        if (!(best_.bytes <= std::accumulate(sizes_.begin(), sizes_.end(), 0.0) * (1 + 1e-12)))
+            search(least_inputs);
+        if (best_.bytes == kNone)
+            take_least(smallest);
+        best_.bytes *= n_.groups;
+        for (double& bytes : best_.best_of)
+            bytes *= n_.groups;
+        return best_;
+    }
+
+  private:
+    static constexpr double kNone = std::numeric_limits<double>::infinity();
+    struct Tile {
+        double images, rows, cols, outputs, inputs;
+    };
+
+    /// Sums that stay, or whole reductions, want square tiles of outputs; weights that stay a tile of
+    /// channels with few pixels; inputs that stay one of pixels and inputs with few outputs. What is left
+    /// takes the room.
+    void search(double least_inputs) {
+        const Cuts cols(n_.cols, l_.whole_rows ? n_.cols : 1, 1.2);
+        for (const double k : Cuts(n_.outputs, grain_, 1.12)) {
+            if (least_with(k) >= best_.bytes)
+                break;
+            for (const double q : cols) {
+                most_rows(q, k, n_.inputs);
+                if (least_inputs < n_.inputs)
+                    most_rows(q, k, least_inputs);
+            }
+        }
+        if (l_.all_inputs)
+            return;
+        const Cuts few_cols(n_.cols, l_.whole_rows ? n_.cols : 1, 2), few_rows(n_.rows, 1, 2);
+        for (const double c : Cuts(n_.inputs, 1, 1.2)) {
+            const double sums = 2 * std::ceil(n_.inputs / c) - 1;
+            if (sums * sizes_[at(Operand::output)] + sizes_[at(Operand::input)] +
+                    sizes_[at(Operand::weight)] >=
+                best_.bytes)
+                break;
+            for (const double q : few_cols) {
+                most_rows(q, grain_, c);
+                for (const double p : few_rows)
+                    most_outputs(p, q, c);
+            }
+        }
+    }
+    /// Where not even the smallest tile that the machine runs fits, it turns over parts of one: of its
+    /// columns, then of its outputs and inputs. Nothing is moved for less than with a tile that fits.
+    void take_least(Tile t) {
+        for (double Tile::*part : {&Tile::cols, &Tile::outputs, &Tile::inputs}) {
+            for (const double size : Cuts(t.*part, 1, 1.12)) {
+                t.*part = size;
+                if (fits(t)) {
+                    take(t);
+                    return;
+                }
+            }
+        }
+        take(t);
+    }
+    /// What a tile of so many outputs moves at least: inputs pass for each, unless they stay.
+    double least_with(double k) const {
+        const bool stays = l_.runs[at(Stationary::input)];
+        return sizes_[at(Operand::input)] * (stays ? 1 : std::ceil(n_.outputs / k)) +
+               sizes_[at(Operand::weight)] + sizes_[at(Operand::output)];
+    }
+
+    std::array<double, kOperands> bytes_of(const Tile& t) const {
+        return {t.images * rows_.touched(t.rows, 1) * cols_.touched(t.cols, 1) * t.inputs *
+                    l_.width[at(Operand::input)],
+                t.outputs * t.inputs * taps_ * l_.width[at(Operand::weight)],
+                t.images * t.rows * t.cols * t.outputs * l_.width[at(Operand::output)]};
+    }
+    /// A part of an operand has the next part beside it.
+    std::array<double, kOperands> held(const Tile& t) const {
+        auto bytes = bytes_of(t);
+        for (std::size_t i = 0; i < kOperands; ++i)
+            if (l_.double_buffered && bytes[i] < sizes_[i])
+                bytes[i] *= 2;
+        return bytes;
+    }
+    bool fits(const Tile& t) const {
+        const auto bytes = held(t);
+        double shared = 0;
+        for (std::size_t i = 0; i < kOperands; ++i)
+            if (bytes[i] > most_of(i) || (!(l_.own[i] > 0) && (shared += bytes[i]) > l_.shared))
+                return false;
+        return true;
+    }
+
+    double most_of(std::size_t operand) const {
+        return l_.own[operand] > 0 ? l_.own[operand] : l_.share[operand] * l_.shared;
+    }
+
+    /// The largest whole number of steps from tile `one` that fit, where what is held grows by the same for
+    /// each.
+    double most(const std::array<double, kOperands>& one, const std::array<double, kOperands>& two) const {
+        double steps = kNone, shared = 0, growth = 0;
+        for (std::size_t i = 0; i < kOperands; ++i) {
+            const double grows = two[i] - one[i];
+            if (!(l_.own[i] > 0)) {
+                shared += one[i];
+                growth += grows;
+            }
+            if (one[i] > most_of(i))
+                return -1;
+            if (grows > 0)
+                steps = std::min(steps, (most_of(i) - one[i]) / grows);
+        }
+        if (shared > l_.shared)
+            return -1;
+        return std::floor(growth > 0 ? std::min(steps, (l_.shared - shared) / growth) : steps);
+    }
+    void most_rows(double q, double k, double c) {
+        if (const Tile image{1, n_.rows, q, k, c}; q == n_.cols && fits(image)) {
+            const double more = n_.images > 1 ? most(held(image), held({2, n_.rows, q, k, c})) : 0;
+            take({fits({n_.images, n_.rows, q, k, c}) ? n_.images : std::clamp(1 + more, 1.0, n_.images),
+                  n_.rows, q, k, c});
+            return;
+        }
+        // Tiles of one and two rows that are no whole image are held alike.
+        const double steps = n_.rows > 2             ? most(held({1, 1, q, k, c}), held({1, 2, q, k, c}))
+                             : fits({1, 1, q, k, c}) ? 0.0
+                                                     : -1.0;
+        if (steps >= 0)
+            take({1, fits({1, n_.rows, q, k, c}) ? n_.rows : std::min(1 + steps, n_.rows), q, k, c});
+    }
+    void most_outputs(double p, double q, double c) {
+        if (fits({1, p, q, n_.outputs, c})) {
+            take({1, p, q, n_.outputs, c});
+            return;
+        }
+        const double steps = n_.outputs > 2 * grain_
+                                 ? most(held({1, p, q, grain_, c}), held({1, p, q, 2 * grain_, c}))
+                             : fits({1, p, q, grain_, c}) ? 0.0
+                                                          : -1.0;
+        if (steps >= 0)
+            take({1, p, q, std::min((1 + steps) * grain_, n_.outputs), c});
+    }
+
+    /// An operand passes again for each turn of a loop that does not index it, where one that does turns
+    /// inside. Sums that are not complete come back.
+    void take(const Tile& t) {
+        const double row_cuts = std::ceil(n_.rows / t.rows), col_cuts = std::ceil(n_.cols / t.cols);
+        const double nk = std::ceil(n_.outputs / t.outputs), nc = std::ceil(n_.inputs / t.inputs),
+                     ns = std::ceil(n_.images / t.images) * row_cuts * col_cuts;
+        const double halo = rows_.touched(n_.rows, l_.keeps_rows ? 1 : row_cuts) *
+                            cols_.touched(n_.cols, col_cuts) /
+                            (rows_.touched(n_.rows, 1) * cols_.touched(n_.cols, 1));
+        const double input = halo * sizes_[at(Operand::input)], weight = sizes_[at(Operand::weight)],
+                     output = sizes_[at(Operand::output)], sums = 2 * nc - 1;
+        const bool k = nk > 1, c = nc > 1, s = ns > 1;
+        const auto order = [&](const char* loops, Stationary kept, double inputs, double weights,
+                               double partial) {
+            if (!l_.runs[at(kept)])
+                return;
+            const double bytes = input * inputs + weight * weights + output * partial;
+            best_.best_of[at(kept)] = std::min(best_.best_of[at(kept)], bytes);
+            if (!(bytes < best_.bytes))
+                return;
+            best_ = {kept,   loops,     t.images,     t.rows,
+                     t.cols, t.outputs, t.inputs,     {halo * inputs, weights, partial},
+                     bytes,  0,         best_.best_of};
+            for (const double part : held(t))
+                best_.held += part;
+        };
+        order("kcs", Stationary::weight, c || s ? nk : 1, 1, s ? sums : 1);
+        order("cks", Stationary::weight, s ? nk : 1, 1, k || s ? sums : 1);
+        order("ksc", Stationary::output, c || s ? nk : 1, c ? ns : 1, 1);
+        order("skc", Stationary::output, c ? nk : 1, k || c ? ns : 1, 1);
+        order("csk", Stationary::input, 1, k ? ns : 1, k || s ? sums : 1);
+        order("sck", Stationary::input, 1, k || c ? ns : 1, k ? sums : 1);
+    }
+
+    const Nest& n_;
+    const Limits& l_;
+    const Axis rows_, cols_;
+    const double taps_, grain_;
+    const std::array<double, kOperands> sizes_;
+    Tiling best_;
+};
+
+} // namespace
+
+std::string_view name_of(Stationary kept) {
+    constexpr std::array<std::string_view, kStationary> kNames = {"weight-stationary", "output-stationary",
+                                                                  "input-stationary"};
+    return kNames[at(kept)];
+}
+
+Tiling least_traffic(const Nest& nest, const Limits& limits) {
+    return Search(nest, limits).run();
+}
+
+double lower_bound_elements(const Nest& n, double buffer) {
+    const Axis rows(n, 0), cols(n, 1);
+    const double taps = n.kernel[0] * n.kernel[1], outputs = n.images * n.rows * n.cols * n.outputs;
+    const double once = n.images * rows.touched(n.rows, 1) * cols.touched(n.cols, 1) * n.inputs +
+                        n.outputs * n.inputs * taps + outputs;
+    // A tap shares its input with others as far as windows overlap.
+    const double shared = std::max(1.0, n.kernel[0] / n.stride[0]) * std::max(1.0, n.kernel[1] / n.stride[1]);
+    return n.groups * std::max(once, 2 * outputs * n.inputs * taps / std::sqrt(shared * buffer) - 2 * buffer);
+}
+
+} // namespace archsim::tiling

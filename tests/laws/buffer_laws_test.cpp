@@ -1,0 +1,88 @@
+// What buffers are worth: laws over every accelerator of the database.
+
+#include "laws/laws.hpp"
+#include "session/graph_run.hpp"
+
+#include "archsim/hardware/family.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <string>
+#include <vector>
+
+using namespace archsim;
+
+namespace {
+
+/// Every device whose compiler, not a cache, decides what stays on the chip.
+std::vector<std::string> accelerators() {
+    std::vector<std::string> names;
+    std::vector<Finding> findings;
+    for (const auto& device : laws::session().hardware().all_devices(findings))
+        if (!device->family.row().is_host && !device->family.row().caches &&
+            !(device->family == Family("gpu")))
+            names.push_back(device->id);
+    return names;
+}
+
+double moved(const Estimate& e) {
+    return e.events.counts[static_cast<std::size_t>(Event::dram_byte)] +
+           e.events.counts[static_cast<std::size_t>(Event::host_link_byte)];
+}
+
+Result with(const std::string& model, const std::string& device, Conditions conditions, Structure part,
+            double factor) {
+    conditions.structure[part] = factor;
+    return run_graph(laws::session(), laws::bound(model, 1), device, conditions);
+}
+
+} // namespace
+
+TEST_CASE("larger buffers cost neither time nor traffic on any accelerator", "[laws]") {
+    constexpr std::array kFactors = {0.01, 0.03, 0.1, 0.3, 0.7, 1.0, 1.5, 4.0, 16.0, 100.0};
+    constexpr double kRounding = 1e-6;
+    int asked = 0;
+    for (const std::string& device : accelerators())
+        for (const char* model : {"resnet50", "mobilenet_v2", "bert-base"})
+            for (const std::string stack : {"", "ideal"}) {
+                Conditions conditions;
+                conditions.precision = PrecisionConfig::uniform(Precision::int8);
+                conditions.stack = stack;
+                conditions.keep_subgraphs = false;
+                double seconds = 0, bytes = 0;
+                for (const double factor : kFactors) {
+                    const Result r = with(model, device, conditions, Structure::on_chip_memory, factor);
+                    if (!r.ok())
+                        continue; // a chip without memory of its own is too small
+                    INFO(model << " on " << device << " " << stack << ", buffer x " << factor);
+                    if (seconds > 0) {
+                        CHECK(r.estimate.latency_s <= seconds * (1 + kRounding));
+                        CHECK(moved(r.estimate) <= bytes * (1 + kRounding));
+                    }
+                    seconds = r.estimate.latency_s;
+                    bytes = moved(r.estimate);
+                    ++asked;
+                }
+            }
+    CHECK(asked > 3000);
+}
+
+TEST_CASE("the ideal stack runs on every accelerator and is nowhere slower than software", "[laws]") {
+    int asked = 0;
+    for (const std::string& device : accelerators()) {
+        Conditions conditions;
+        conditions.precision = PrecisionConfig::uniform(Precision::int8);
+        conditions.keep_subgraphs = false;
+        const Result own = run_graph(laws::session(), laws::bound("resnet50", 1), device, conditions);
+        conditions.stack = "ideal";
+        const Result ideal = run_graph(laws::session(), laws::bound("resnet50", 1), device, conditions);
+        INFO(device << ": " << ideal.estimate.reason);
+        CHECK(ideal.ok());
+        if (own.ok() && ideal.ok() && own.estimate.executed.compute == ideal.estimate.executed.compute) {
+            CHECK(ideal.estimate.latency_s <= own.estimate.latency_s * 1.05);
+            ++asked;
+        }
+    }
+    CHECK(asked > 50);
+}

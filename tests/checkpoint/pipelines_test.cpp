@@ -25,7 +25,7 @@ struct PublishedPart {
 
 // Counts of the parts' safetensors files; a decoder of latents is its half of the autoencoder.
 constexpr double kExact = 1e-9, kRounded = 0.01;
-const std::map<std::string, std::vector<PublishedPart>> kPublished = {
+const std::map<std::string, std::vector<PublishedPart>> kPublishedPipelines = {
     // diffusers documentation of num_parameters
     {"sd-1.5", {{"text_encoder", 123060480, kExact}, {"unet", 859520964, kExact}}},
     // buddy-compiler, examples/BuddyStableDiffusion: lengths of the flat weights
@@ -90,7 +90,7 @@ const std::map<std::string, std::string> kTiny = {
 } // namespace
 
 TEST_CASE("parts of image generators have the parameters that are published", "[diffusion]") {
-    for (const auto& [name, parts] : kPublished) {
+    for (const auto& [name, parts] : kPublishedPipelines) {
         const Model model = test::shipped_session().load(name);
         for (const PublishedPart& expected : parts) {
             INFO(name << " " << expected.part);

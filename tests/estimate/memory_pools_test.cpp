@@ -77,7 +77,7 @@ TEST_CASE("a GPU has what its driver shows, less what the driver takes", "[estim
     CHECK(capacity("T4") < 16.11e9);
     std::vector<Finding> findings;
     for (const auto& device : shipped_session().hardware().all_devices(findings))
-        if (device->family.name() == "gpu" && device->dram && device->id != "GB10") {
+        if (name_of(device->family) == "gpu" && device->dram && device->id != "GB10") {
             CAPTURE(device->id); // a nameplate in powers of ten is no capacity
             CHECK(std::fmod(device->dram->capacity.value, 1e9) != 0);
         }

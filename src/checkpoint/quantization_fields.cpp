@@ -450,7 +450,8 @@ void read_quantization(Fields& config, Decoder& decoder) {
     // No method but MLX's narrows embeddings and routers; heads only where the configuration says so.
     std::vector<std::string> kept, usual;
     if (!method.empty()) {
-        kept.emplace_back("embed_tokens");
+        for (const char* table : {"embed_tokens", "shared"}) // T5 calls it so
+            kept.emplace_back(table);
         if (!q.flag({"lm_head"}))
             usual.emplace_back("lm_head");
     }

@@ -139,13 +139,14 @@ void apply_index(const StoredFiles& files, Decoder& d) {
         return;
     d.generates = d.head = false;
     Finding finding;
-    finding.kind = FindingKind::missing_field;
+    finding.kind = FindingKind::unsupported;
     finding.severity = Severity::note;
     finding.file = files.source;
     finding.where = "weight_map";
     finding.message =
         "lists no output projection, and the configuration shares none with the table: the model "
         "gives its last hidden states (an embedding) and generates no text";
+    finding.hint = "set the length of its input with --dim sequence=512";
     d.findings.push_back(std::move(finding));
 }
 

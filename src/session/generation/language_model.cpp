@@ -90,6 +90,11 @@ GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
         !model.parts.empty() && image != model.info.dims.end())
         inserted_ = image->second;
     const auto refuse = [&] {
+        // A checkpoint whose class generates nothing says what it does instead.
+        if (language_.graph)
+            for (const Finding& f : language_.graph->findings)
+                if (f.severity == Severity::note && f.kind == FindingKind::unsupported)
+                    throw UsageError(fmt::format("{}: {}; {}", model.name(), f.message, f.hint));
         throw UsageError(
             fmt::format("{}: not a language model with cached keys and values, so it has no prompt and "
                         "no generated tokens",

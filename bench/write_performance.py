@@ -233,7 +233,7 @@ def document(tools, old):
     yield "## Regressions"
     yield ""
     yield ("Time depends on the machine, instructions hardly do: `scripts/bench --check` fails where a tool takes "
-           "10 % more of them than [recorded](../bench/instructions.txt).")
+           "10 % more of them than [recorded](../../bench/instructions.txt).")
 
 
 def main():

@@ -50,28 +50,36 @@ int main(int argc, char** argv) {
             .within(0, 1 << 20)
             .show_default();
         flags
-            .add_option("--subgraph", view.subgraph,
-                        "instead: the subgraphs of that name, or with it in their name: loop order, tile, levels")
+            .add_option(
+                "--subgraph", view.subgraph,
+                "instead: the subgraphs of that name, or with it in their name: loop order, tile, levels")
             .value_named("NAME");
         flags.add_flag("--show-roofline", view.roofline,
                        "intensity and rate of every subgraph under the roofs");
         flags.add_flag("--show-memory", view.memory, "live bytes at every step, and the tensors at the peak");
         flags.add_flag("--show-partition", view.partition,
                        "why every operator joined its subgraph or was cut off");
-        flags.add_option(
-            "--profile", profile,
-            "instead: measured times of layers (ONNX Runtime's JSON profile, trtexec --dumpProfile) "
-            "beside the subgraphs");
+        flags
+            .add_option(
+                "--profile", profile,
+                "instead: measured times of layers (ONNX Runtime's JSON profile, trtexec --dumpProfile) "
+                "beside the subgraphs")
+            .file();
         check.add_to(flags);
-        flags.add_option("--dot", dot, "also write the graph of subgraphs for Graphviz");
-        flags.add_option("--mermaid", mermaid, "also write it as a Mermaid flowchart");
+        flags.add_option("--dot", dot, "also write the graph of subgraphs for Graphviz").written();
+        flags.add_option("--mermaid", mermaid, "also write it as a Mermaid flowchart").written();
         flags.add_flag("-v,--verbose", view.verbose, "every subgraph in a row of its own");
-        flags.add_option("--trace", trace,
-                         "also write the predicted schedule for Perfetto or chrome://tracing");
-        flags.add_option(
-            "--annotate", annotated,
-            "also write the ONNX file without weights, its nodes noted with time, energy and bound");
-        flags.add_option("--model-explorer", explorer, "also write times as node data for Model Explorer");
+        flags
+            .add_option("--trace", trace,
+                        "also write the predicted schedule for Perfetto or chrome://tracing")
+            .written();
+        flags
+            .add_option(
+                "--annotate", annotated,
+                "also write the ONNX file without weights, its nodes noted with time, energy and bound")
+            .written();
+        flags.add_option("--model-explorer", explorer, "also write times as node data for Model Explorer")
+            .written();
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
@@ -79,6 +87,7 @@ int main(int argc, char** argv) {
         const Session session = question.open();
         auto [asked, conditions] = question.question();
         asked.model = session.load(name);
+        asked.single_pass = !asked.prompt;
         if (!asked.prompt)
             graph_of(asked.model); // a mapping shows one graph; of an answer one of its passes
         const Result result = session.estimate(asked, hardware, conditions);

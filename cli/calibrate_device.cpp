@@ -59,8 +59,10 @@ int main(int argc, char** argv) {
         flags.remove("--output");
         const char* result = "Result (default: only printed)";
         flags.add_option("-o,--output", output_file, "write the device's file with the fitted values to FILE")
+            .written()
             .in_group(result);
         flags.add_flag("--write", write, "write the fitted values into the database files themselves")
+            .kept_back()
             .in_group(result);
         flags.exclude("--output", "--write");
     };

@@ -5,6 +5,7 @@
 #include "common/tool.hpp"
 #include "fields/question.hpp"
 #include "report/render/answer_schemas.hpp"
+#include "session/measured_key.hpp"
 
 #include <array>
 
@@ -49,10 +50,12 @@ int main(int argc, char** argv) {
                 "(default: the estimate decides)")
             .within(1, 99)
             .value_named("PERCENT");
-        flags.add_option("--baseline", baseline, "estimates of an earlier day, from --save-baseline");
-        flags.add_option("--save-baseline", saved, "also write today's estimates, to compare with later");
-        flags.add_option("--junit", junit, "also write the outcomes as JUnit XML");
-        flags.add_option("--sarif", sarif, "also write the failures as SARIF, for pages of findings");
+        flags.add_option("--baseline", baseline, "estimates of an earlier day, from --save-baseline").file();
+        flags.add_option("--save-baseline", saved, "also write today's estimates, to compare with later")
+            .written();
+        flags.add_option("--junit", junit, "also write the outcomes as JUnit XML").written();
+        flags.add_option("--sarif", sarif, "also write the failures as SARIF, for pages of findings")
+            .written();
         question.add_to(flags);
         flags.add_option("--top", view.top, "rows of the tables of blocks; 0: all")
             .within(0, 1 << 20)
@@ -74,7 +77,8 @@ int main(int argc, char** argv) {
         request.conditions = std::move(asked.conditions);
         request.question_of = [](const Result& result) {
             constexpr std::array<std::string_view, 1> kWithout = {"runtime"};
-            return question_key({*result.workload, result.conditions}, kWithout);
+            return with_measured(question_key({*result.workload, result.conditions}, kWithout),
+                                 measured_key(result));
         };
         const Session session = question.open();
         request.hardware = cli::with_modes(session, request.hardware);

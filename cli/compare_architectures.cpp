@@ -42,7 +42,8 @@ int main(int argc, char** argv) {
             .add_option("--architectures,--hardware", request.architectures,
                         fmt::format("families ({}, or all), FAMILY=DEVICE, or devices",
                                     fmt::join(family_names(), " ")))
-            .value_named("NAME");
+            .value_named("NAME")
+            .list();
         flags
             .add_option("--level", level,
                         "summary (default), detailed (default with --architecture) or subgraph")

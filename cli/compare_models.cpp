@@ -1,7 +1,7 @@
 // compare_models: one or more models on several devices, ranked and explained.
 
 #include "answers/compare/compare_models_report.hpp"
-#include "answers/study/study_file.hpp"
+#include "answers/study/study.hpp"
 #include "answers/study/study_report.hpp"
 #include "common/check_options.hpp"
 #include "common/explain_options.hpp"
@@ -10,7 +10,6 @@
 #include "report/render/answer_schemas.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <utility>
 
@@ -25,14 +24,6 @@ constexpr const char* kExamples = R"(  compare_models resnet50 --deployment edge
   compare_models resnet50 --hardware A100 L4 Jetson-AGX-Orin --percentiles --rate 500
   compare_models resnet50 --hardware A100 T4 --precision int8 --explain-energy --cost --years 3
   compare_models --study docs/examples/quick_test.json --output results.csv)";
-
-/// Flags that a study has no use for, beside those of the fields of its questions, which its file decides.
-constexpr std::array kNotOfStudies = {
-    "MODEL",         "--model", "--deployment",     "--hardware",       "--verbose",     "--cold-start",
-    "--percentiles", "--rate",  "--pareto",         "--explain-energy", "--show-memory", "--cost",
-    "--rent",        "--buy",   "--price",          "--power-at",       "--kwh-price",   "--years",
-    "--utilization", "--pue",   "--grid-intensity", "--sort",           "--top",         "--subgraphs",
-    "--check-me"};
 
 /// One answer after the other.
 void append(archsim::Report next, archsim::Report& all) {
@@ -96,17 +87,15 @@ int main(int argc, char** argv) {
         flags.add_option("--sort", sort, "metric that ranks: " + MetricTable::standard().keys())
             .value_named("COLUMN");
         flags.add_option("--top", view.top, "rows of the ranking; 0: all").within(0, 1 << 20).show_default();
-        flags.add_option("--subgraphs", subgraphs, "also write every subgraph of every device to a CSV file");
+        flags.add_option("--subgraphs", subgraphs, "also write every subgraph of every device to a CSV file")
+            .written();
         flags.add_flag("-v,--verbose", view.verbose, "details of every device, with its subgraphs");
-        flags.add_option("--study", study_file,
-                         "run every combination that a study file names (docs/studies.md)");
-        for (const char* flag : kNotOfStudies)
-            flags.exclude("--study", flag);
-        for (const QuestionField* field : question_fields())
-            if (!field->flag.empty() && field->key != "allow_unknown")
-                flags.exclude("--study", field->flag);
-        for (const Metric* m : MetricTable::standard().rows())
-            flags.exclude("--study", cli::limit_flag(*m));
+        flags
+            .add_option("--study", study_file,
+                        "run every combination that a study file names (docs/studies.md)")
+            .file();
+        // A study's file decides what is asked, but for what reads its devices.
+        flags.exclude_all_but("--study", {"--config", "--allow-unknown", "--hardware-db", "--measured"});
         output.add_to(flags, "text, markdown, json, csv, html");
         save.add_to(flags, argc, argv);
     };

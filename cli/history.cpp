@@ -3,11 +3,10 @@
 
 #include "store/history.hpp"
 #include "common/tool.hpp"
+#include "core/parse_number.hpp"
 #include "store/other_answers.hpp"
 
 #include <fmt/format.h>
-
-#include <charconv>
 
 namespace {
 
@@ -25,9 +24,8 @@ double parse_threshold(std::string text) {
     const bool percent = text.ends_with('%');
     if (percent)
         text.pop_back();
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || !(value >= 0))
+    const double value = archsim::plain_number<double>(text).value_or(-1);
+    if (value < 0)
         throw archsim::UsageError(fmt::format("--threshold: \"{}\" is not a share; write 2% or 0.02", text));
     return percent ? value / 100 : value;
 }
@@ -44,7 +42,7 @@ int main(int argc, char** argv) {
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_document("history", history_schema);
-        flags.add_option("file", file, "file of results, as --save writes it").required();
+        flags.add_option("file", file, "file of results, as --save writes it").file().required();
         flags
             .add_option("--compare", sides,
                         "what changed from one run to another: numbers, previous, last, or versions")

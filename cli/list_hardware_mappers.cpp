@@ -2,15 +2,13 @@
 // sound.
 
 #include "answers/hardware/hardware_list.hpp"
-#include "answers/hardware/limits_of_belief.hpp"
-#include "answers/hardware/this_machine_report.hpp"
+#include "common/progress.hpp"
 #include "common/tool.hpp"
 #include "core/data_dir.hpp"
 #include "hardware/family_schema.hpp"
 #include "report/render/answer_schemas.hpp"
 
 #include <fmt/format.h>
-#include <iostream>
 
 namespace {
 
@@ -53,10 +51,14 @@ struct MachineRequest {
             .one_of({"processor", "gpu", ""});
         flags.add_flag("--probe", probe,
                        "with --this-machine: measure its clock and memory bandwidth (two seconds)");
-        flags.add_option("--snapshot", snapshot,
-                         "with --this-machine: read the texts that --save-snapshot wrote on another machine");
-        flags.add_option("--save-snapshot", save_snapshot,
-                         "with --this-machine: write the texts that the machine was read from to FILE");
+        flags
+            .add_option("--snapshot", snapshot,
+                        "with --this-machine: read the texts that --save-snapshot wrote on another machine")
+            .file();
+        flags
+            .add_option("--save-snapshot", save_snapshot,
+                        "with --this-machine: write the texts that the machine was read from to FILE")
+            .written();
     }
 
     archsim::Snapshot read() const {
@@ -97,15 +99,20 @@ int main(int argc, char** argv) {
             .add_option("--show-runtime", show_runtime,
                         "everything about one software stack: devices, fusion, costs, fallback, sources")
             .value_named("STACK");
-        flags.add_optional_value("--check", check,
-                                 "check a database folder or one file (default: the installed database)");
+        flags
+            .add_optional_value("--check", check,
+                                "check a database folder or one file (default: the installed database)")
+            .file();
         machine.add_to(flags);
         flags.add_flag("--belief", belief,
                        "what was measured and what is a projection, per device, with the width of intervals");
         flags.add_option("--names", names, "names only, one per line")
             .one_of({"devices", "runtimes", "deployments"});
-        flags.add_option("--schema", schema,
-                         "a JSON Schema file, with families and their facts as this library knows them");
+        flags
+            .add_option("--schema", schema,
+                        "a JSON Schema file, with families and their facts as this library knows them")
+            .file()
+            .kept_back();
         flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence")
             .value_named("FOLDER");
         output.add_order_to(flags);
@@ -159,7 +166,7 @@ int main(int argc, char** argv) {
             list_hardware(database, {category.empty() ? std::nullopt : parse_family(category), deployment});
         for (const Finding& finding : list.findings)
             if (!output.quiet)
-                std::cerr << "list_hardware_mappers: " << to_string(finding) << '\n';
+                cli::print_note("list_hardware_mappers", to_string(finding));
         output.emit_answer(list);
         return 0;
     };

@@ -9,6 +9,7 @@
 #include "common/tool.hpp"
 #include "fields/serving_fields.hpp"
 #include "report/render/answer_schemas.hpp"
+#include "session/measured_key.hpp"
 
 #include <fmt/format.h>
 
@@ -153,6 +154,9 @@ int main(int argc, char** argv) {
         std::vector<SavedResult> rows;
         for (const ServingResult& result : results)
             rows.push_back(saved_row(result, serve.request, conditions, level));
+        const std::string measured = measured_key(session, serve.hardware.front());
+        for (SavedResult& row : rows)
+            row.key.question = with_measured(std::move(row.key.question), measured);
         save.save_rows(rows);
         const Format format = output.chosen();
         if (format == Format::json) {

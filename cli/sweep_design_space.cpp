@@ -1,6 +1,7 @@
 // sweep_design_space: models x devices x changes of the device x batches x precisions, as rows, fronts and
 // sensitivities.
 
+#include "answers/sweep/saved_row.hpp"
 #include "answers/sweep/sweep_file.hpp"
 #include "common/progress.hpp"
 #include "common/save_options.hpp"
@@ -8,10 +9,10 @@
 #include "core/parse_number.hpp"
 #include "report/render/answer_schemas.hpp"
 #include "result/generation_metrics.hpp"
+#include "session/measured_key.hpp"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 #include <cstdlib> // defines __GLIBC__ where it is
 #include <functional>
@@ -51,8 +52,9 @@ std::vector<std::int64_t> parse_batches(const std::vector<std::string>& texts) {
 void parse_shard(const std::string& text, SweepRequest& request) {
     const auto slash = text.find('/');
     const auto number = [&](std::string_view part, std::uint64_t& value) {
-        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-        return error == std::errc{} && end == part.data() + part.size();
+        const auto read = archsim::plain_number<std::uint64_t>(part);
+        value = read.value_or(value);
+        return read.has_value();
     };
     const std::string_view all = text;
     if (slash == std::string::npos || !number(all.substr(0, slash), request.shard) ||
@@ -102,11 +104,15 @@ struct Options {
         flags.add_option("--sensitivity", sensitivity, "metric: what each part alone does to it")
             .value_named("METRIC");
         output.add_to(flags, "text, markdown, json, html; every point: csv, ndjson");
-        flags.add_flag("--resume", resume, "continue an interrupted FILE.partial").in_group("Output");
+        flags.add_flag("--resume", resume, "continue an interrupted FILE.partial")
+            .kept_back()
+            .in_group("Output");
         flags.add_option("--shard", shard, "INDEX/COUNT: only this part of the points")
             .value_named("INDEX/COUNT")
             .in_group("Output");
-        flags.add_option("--merge", merge, "join finished shards into --output FILE").in_group("Output");
+        flags.add_option("--merge", merge, "join finished shards into --output FILE")
+            .file()
+            .in_group("Output");
         flags.add_option("--threads", threads, "threads (default: one per core)").in_group("Output");
         flags.add_flag("--yes", yes, "begin a sweep of more than ten million points").in_group("Output");
         save.add_to(flags, argc, argv);
@@ -261,12 +267,15 @@ int sweep(const Options& options) {
     confirm_size(options, sweep, threads);
     SweepSummary summary = summary_of(options, sweep);
     std::vector<SavedResult> saved;
+    const std::string measured = measured_key(session, sweep.request().hardware.front());
     // A file of every point has the rows; what they conclude is then printed beside it, if asked for.
     const bool shown = !format || (options.summarises() && !options.output.file.empty());
     const auto see = [&](const SweepRow& row) {
         shown ? summary.add(row) : summary.count(row);
-        if (!options.save.file.empty())
+        if (!options.save.file.empty()) {
             saved.push_back(saved_row(row, sweep.request()));
+            saved.back().key.question = with_measured(std::move(saved.back().key.question), measured);
+        }
     };
     if (format) {
         write_rows(options, sweep, *format, threads, see);

@@ -37,7 +37,7 @@ constexpr const char* kExamples = R"(  validate_estimates --measurements tests/m
   validate_estimates --serving
   validate_estimates --memory
   validate_estimates --measurements my_board.csv --save-left-out left_out.csv --uncertainty uncertainty.json
-  validate_estimates --measurements tests/measured --output docs/validation.md --scatter docs/validation.svg)";
+  validate_estimates --measurements tests/measured --output validation.md --scatter validation.svg)";
 
 /// The path of a picture as a document beside it refers to it.
 std::string seen_from(const std::string& picture, const std::string& document) {
@@ -157,32 +157,46 @@ int main(int argc, char** argv) {
         flags.add_option("--model", models, "only rows of these models; with --from: the network that ran")
             .value_named("MODEL");
         flags.add_option("--metric", metrics, "only rows of these metrics")
-            .one_of({"latency_ms", "throughput_per_s", "power_w", "energy_mj"});
+            .one_of({"latency_ms", "throughput_per_s", "power_w", "energy_mj"})
+            .list();
         flags
             .add_option("--precision", context.precision,
                         "with --from: the format that ran, where the output does not say")
             .value_named("FORMAT");
         flags.add_option("--worst", view.worst, "rows to list, worst first; 0: all").show_default();
-        flags.add_option("--scatter", scatter, "also write predicted against measured as an SVG picture");
+        flags.add_option("--scatter", scatter, "also write predicted against measured as an SVG picture")
+            .written();
         flags
             .add_option(
                 "--leave-out", leave_out,
                 "predict every row with parameters fitted without its model, its device or its family")
             .one_of({"model", "device", "family"});
-        flags.add_flag("--refit", refit,
-                       "first fit all parameters to the rows and write them into the hardware database");
-        flags.add_option("--save-left-out", save_left_out,
-                         "write the left-out predictions of all rows to FILE (CSV)");
-        flags.add_option("--left-out", left_out_file,
-                         "report the left-out predictions of FILE beside the shipped ones");
-        flags.add_option("--first-run", first_runs,
-                         "report the blind predictions of FILE(s) (CSV of earlier versions) beside the "
-                         "present ones, and with "
-                         "--uncertainty learn from them");
-        flags.add_option("--first-run-measurements", first_run_rows,
-                         "measured values of first runs that no fit sees: CSV file(s) or folders");
-        flags.add_option("--uncertainty", uncertainty,
-                         "write the variances that left-out rows and first runs support to FILE");
+        flags
+            .add_flag("--refit", refit,
+                      "first fit all parameters to the rows and write them into the hardware database")
+            .kept_back();
+        flags
+            .add_option("--save-left-out", save_left_out,
+                        "write the left-out predictions of all rows to FILE (CSV)")
+            .written();
+        flags
+            .add_option("--left-out", left_out_file,
+                        "report the left-out predictions of FILE beside the shipped ones")
+            .file();
+        flags
+            .add_option("--first-run", first_runs,
+                        "report the blind predictions of FILE(s) (CSV of earlier versions) beside the "
+                        "present ones, and with "
+                        "--uncertainty learn from them")
+            .file();
+        flags
+            .add_option("--first-run-measurements", first_run_rows,
+                        "measured values of first runs that no fit sees: CSV file(s) or folders")
+            .file();
+        flags
+            .add_option("--uncertainty", uncertainty,
+                        "write the variances that left-out rows and first runs support to FILE")
+            .written();
         flags
             .add_option(
                 "--served-layouts", served_layouts,

@@ -14,9 +14,10 @@ target_link_libraries(archsim_cli PRIVATE CLI11::CLI11 archsim_warnings archsim_
 target_link_libraries(archsim_cli PUBLIC nlohmann_json::nlohmann_json) # schemas of the tools' documents
 target_compile_options(archsim_cli PRIVATE "$<$<CONFIG:Release>:${archsim_text_options}>") # as for reports
 archsim_share_precompiled(archsim_cli)
-set_target_properties(archsim_cli PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 set(archsim_cli_grouped ${archsim_cli_sources})
-list(FILTER archsim_cli_grouped EXCLUDE REGEX "/(measurement|serving)_options") # not for the first tool: call what it is built without
-archsim_group(${PROJECT_SOURCE_DIR}/cli common:2 SOURCES ${archsim_cli_grouped})
+list(FILTER archsim_cli_grouped EXCLUDE REGEX "/(measurement|serving|pair)_options") # which call what few tools are linked with
+archsim_group(archsim_cli common 250 ${archsim_cli_grouped})
+archsim_targets_of(modules ${archsim_modules_of_common})
+target_link_libraries(archsim_cli PUBLIC ${modules})
 # The tools are fronts of the library's own: they include what it offers, be it public or not.
 target_include_directories(archsim_cli INTERFACE ${PROJECT_SOURCE_DIR}/cli ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})

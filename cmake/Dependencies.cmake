@@ -12,7 +12,8 @@ add_library(archsim_fmt INTERFACE)
 target_include_directories(archsim_fmt SYSTEM INTERFACE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
 target_compile_definitions(archsim_fmt INTERFACE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
 find_path(ARCHSIM_PROTOZERO protozero/pbf_reader.hpp REQUIRED) # header-only, and without a file for CMake
-mark_as_advanced(ARCHSIM_PROTOZERO)
+find_path(ARCHSIM_RAPIDJSON rapidjson/reader.h REQUIRED) # header-only
+mark_as_advanced(ARCHSIM_PROTOZERO ARCHSIM_RAPIDJSON)
 # Their headers alone: src/core/shared_object.hpp loads the libraries when a study in YAML or a file of results is opened.
 find_path(ARCHSIM_YAML yaml.h REQUIRED)
 find_path(ARCHSIM_SQLITE sqlite3.h REQUIRED)

@@ -5,16 +5,19 @@ file(GLOB_RECURSE archsim_fit_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fi
 add_library(archsim_fit STATIC ${archsim_fit_sources})
 target_compile_features(archsim_fit PUBLIC cxx_std_20)
 target_include_directories(archsim_fit PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-target_link_libraries(archsim_fit PRIVATE archsim_warnings archsim_fmt nlohmann_json::nlohmann_json Eigen3::Eigen)
+archsim_targets_of(links ${archsim_links_of_fit})
+target_link_libraries(archsim_fit
+    PRIVATE archsim_warnings archsim_fmt nlohmann_json::nlohmann_json Eigen3::Eigen
+    PUBLIC ${links})
 # Almost all of its time are estimates, which the library makes; but for the fit of the errors' variances.
 target_compile_options(archsim_fit PRIVATE "$<$<CONFIG:Release>:-O1>")
 set_source_files_properties(${PROJECT_SOURCE_DIR}/fit/errors/error_fit.cpp PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>")
 archsim_share_precompiled(archsim_fit)
-set_target_properties(archsim_fit PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 set(archsim_fit_grouped ${archsim_fit_sources}) # files apart use the same names in unnamed namespaces, or take long
 list(FILTER archsim_fit_grouped EXCLUDE REGEX
     "/(error_fit|power_validation|rank_agreement|price_check|calibration|memory_logs_report|uncertainty_json)\\.cpp$")
-archsim_group(${PROJECT_SOURCE_DIR}/fit errors:1 parameters:1 report:1 rows:1 SOURCES ${archsim_fit_grouped})
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(archsim_fit PRIVATE -Wno-subobject-linkage) # as the library's groups
-endif()
+foreach(folder IN ITEMS errors parameters report rows)
+    set(sources ${archsim_fit_grouped})
+    list(FILTER sources INCLUDE REGEX "/fit/${folder}/")
+    archsim_group(archsim_fit ${folder} 250 ${sources})
+endforeach()

@@ -1,5 +1,5 @@
-# The tools as one program (cli/multicall/archsim.cpp), from the objects that they are linked from: what is installed, with
-# the shared library, and what runs alone wherever it is copied.
+# The tools as one program (cli/multicall/archsim.cpp), from the objects that they are linked from: what is installed, and
+# what runs alone wherever it is copied.
 
 set(archsim_multicall_objects "")
 set(list "")
@@ -23,27 +23,22 @@ target_compile_options(archsim_multicall_main PRIVATE "$<$<CONFIG:Release>:${arc
 target_link_libraries(archsim_multicall_main PRIVATE archsim_warnings archsim_fmt nlohmann_json::nlohmann_json)
 archsim_share_precompiled(archsim_multicall_main)
 
-function(archsim_multicall target folder library)
+# archsim_multicall(TARGET FOLDER): the program, which needs no other library of ours.
+function(archsim_multicall target folder)
     add_executable(${target} $<TARGET_OBJECTS:archsim_multicall_main> ${archsim_multicall_objects})
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
-    target_link_libraries(${target} PRIVATE archsim_cli archsim_fit ${library} archsim_warnings)
+    target_link_libraries(${target} PRIVATE archsim_cli archsim_fit archsim archsim_warnings)
     set_target_properties(${target} PROPERTIES
         OUTPUT_NAME archsim RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/multicall/${folder})
+    if(NOT ARCHSIM_SANITIZE)
+        target_link_options(${target} PRIVATE -Wl,--gc-sections)
+    endif()
 endfunction()
 
 # Runs with the C library alone, 2.34 or newer. For scripts/release.
-archsim_multicall(archsim_portable portable archsim)
+archsim_multicall(archsim_portable portable)
 target_sources(archsim_portable PRIVATE ${PROJECT_SOURCE_DIR}/cli/portable/older_libc.cpp)
 target_link_options(archsim_portable PRIVATE -static-libstdc++ -static-libgcc -s)
 set_target_properties(archsim_portable PROPERTIES EXCLUDE_FROM_ALL ON)
 
-if(ARCHSIM_BUILD_SHARED)
-    archsim_multicall(archsim_multicall installed archsim_shared)
-    # The library's own copy of fmt stays inside it.
-    target_sources(archsim_multicall PRIVATE ${PROJECT_SOURCE_DIR}/src/core/fmt.cpp)
-    target_link_libraries(archsim_multicall PRIVATE archsim_fmt)
-    file(RELATIVE_PATH to_libraries /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
-    set_target_properties(archsim_multicall PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries}")
-else()
-    archsim_multicall(archsim_multicall installed archsim)
-endif()
+archsim_multicall(archsim_multicall installed)

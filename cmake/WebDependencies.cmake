@@ -3,7 +3,7 @@
 
 set(archsim_web_headers ${PROJECT_BINARY_DIR}/headers)
 file(MAKE_DIRECTORY ${archsim_web_headers})
-foreach(name IN ITEMS boost fmt nlohmann protozero CLI sqlite3.h yaml.h)
+foreach(name IN ITEMS boost fmt nlohmann protozero rapidjson CLI sqlite3.h yaml.h)
     file(CREATE_LINK /usr/include/${name} ${archsim_web_headers}/${name} SYMBOLIC)
 endforeach()
 foreach(name IN ITEMS Eigen unsupported)
@@ -25,3 +25,4 @@ foreach(target IN ITEMS nlohmann_json::nlohmann_json Eigen3::Eigen Boost::header
     set_target_properties(${target} PROPERTIES INTERFACE_LINK_LIBRARIES archsim_web_libraries)
 endforeach()
 set(ARCHSIM_PROTOZERO ${archsim_web_headers})
+set(ARCHSIM_RAPIDJSON ${archsim_web_headers})

@@ -1,11 +1,11 @@
 #include "common/allowed_budget.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/parse_number.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <string_view>
@@ -21,14 +21,12 @@ Budget allowed_budget() {
         rest.remove_prefix(std::min(rest.size(), item.size() + 1));
         const std::string_view key = item.substr(0, item.find('='));
         const std::string_view number = item.substr(std::min(item.size(), key.size() + 1));
-        double value = 0;
-        const auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), value);
+        const double value = plain_number<double>(number).value_or(0);
         double* const limit = key == "bytes"     ? &budget.bytes
                               : key == "steps"   ? &budget.steps
                               : key == "seconds" ? &budget.seconds
                                                  : nullptr;
-        if (limit == nullptr || problem != std::errc() || end != number.data() + number.size() ||
-            !std::isfinite(value) || value <= 0)
+        if (limit == nullptr || value <= 0)
             throw UsageError(fmt::format(
                 "ARCHSIM_BUDGET: \"{}\" is no budget such as bytes=1e9, steps=1e6 or seconds=60", item));
         *limit = value;

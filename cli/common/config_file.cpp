@@ -1,6 +1,7 @@
 #include "common/config_file.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/json_limits.hpp"
 #include "core/text_file.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +40,7 @@ Json read_object(const std::string& file) {
         std::istringstream in(text);
         return toml_object(in, file);
     }
-    const Json document = Json::parse(text, nullptr, false, true);
+    const Json document = Json::parse(bounded_json(text, "--config: " + file), nullptr, false, true);
     if (!document.is_object())
         throw InputError(
             fmt::format("--config: {} is not a JSON object such as {{\"hardware\": [\"H100\"]}}", file));

@@ -6,9 +6,11 @@
 #include "common/config_file.hpp"
 #include "common/help.hpp"
 #include "common/meant_flags.hpp"
+#include "common/say.hpp"
+#include "common/tool.hpp"
 #include "core/assignment.hpp"
+#include "core/one_line.hpp"
 #include "core/parse_number.hpp"
-#include "core/printable.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -18,6 +20,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <type_traits>
 #include <utility>
 
@@ -25,51 +28,41 @@ namespace archsim::cli {
 
 namespace {
 
-struct Values {
-    std::string_view option, command;
+/// What the word that stands for a value says of it.
+struct Word {
+    std::string_view word;
+    bool files;               ///< it names files or folders
+    bool list;                ///< one word of several may hold several of them, separated by commas
+    std::string_view command; ///< prints what there is; empty: none does
+};
+constexpr std::array kWords = {
+    Word{"MODEL", true, false, "discover_models --names"},
+    Word{"DEVICE", true, true, "list_hardware_mappers --names devices"},
+    Word{"STACK", false, true, "list_hardware_mappers --names runtimes"},
+    Word{"DEPLOYMENT", false, false, "list_hardware_mappers --names deployments"},
+    Word{"METRIC", false, true, ""},
+    Word{"SIZES", false, true, ""},
+    Word{"FILE", true, false, ""},
+    Word{"FOLDER", true, false, ""},
+    Word{"MEASUREMENT", true, false, ""}, // or a file of them
+    Word{"[DEVICE=]FILE", true, false, ""},
 };
 
-/// Options whose values a tool can list.
-constexpr std::array kValues = {
-    Values{"model", "discover_models --names"},
-    Values{"MODEL", "discover_models --names"},
-    Values{"hardware", "list_hardware_mappers --names devices"},
-    Values{"show", "list_hardware_mappers --names devices"},
-    Values{"runtime", "list_hardware_mappers --names runtimes"},
-    Values{"deployment", "list_hardware_mappers --names deployments"},
-};
+const Word* find_word(std::string_view word) {
+    const auto* const found =
+        std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.word == word; });
+    return found == kWords.end() ? nullptr : found;
+}
 
-/// Options whose values one word may hold, separated by commas.
-constexpr std::array<std::string_view, 7> kLists = {"hardware", "runtime",       "batch-sizes", "batch-size",
-                                                    "metric",   "architectures", "pareto"};
-
-/// Options that name files or folders.
-constexpr std::array<std::string_view, 35> kFiles = {
-    "subgraphs",     "output",         "dot",
-    "mermaid",       "scatter",        "hardware-db",
-    "folder",        "check",          "from",
-    "measurements",  "model",          "MODEL",
-    "hardware",      "profile",        "snapshot",
-    "save-snapshot", "save",           "file",
-    "study",         "config",         "junit",
-    "sarif",         "baseline",       "save-baseline",
-    "trace",         "annotate",       "merge",
-    "lengths",       "model-explorer", "left-out",
-    "save-left-out", "first-run",      "first-run-measurements",
-    "schema",        "uncertainty"};
-
-/// What stands for the value of an option: its own word (Option::value_named), or what its type says, and
-/// that it names files.
-std::string placeholder_of(const CLI::Option& option, const std::string& name) {
+/// What stands for the value of an option: its own word (Option::value_named), or what its type says.
+std::string placeholder_of(const CLI::Option& option) {
     const std::string type = option.get_type_name().substr(0, option.get_type_name().find(':'));
     constexpr std::array kTypes = {"TEXT", "INT", "UINT", "FLOAT", "BOOLEAN", ""};
     if (std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end())
         return type;
     if (type == "INT" || type == "UINT")
         return "N";
-    if (type == "FLOAT")
-        return "NUMBER";
-    return std::find(kFiles.begin(), kFiles.end(), name) != kFiles.end() ? "FILE" : "VALUE";
+    return type == "FLOAT" ? "NUMBER" : "VALUE";
 }
 
 /// Numbers with letters, "8k", as the digits that the parser reads; other texts are left to its own message.
@@ -119,6 +112,7 @@ struct Flags::Parser : CLI::App {
     using CLI::App::App;
     std::string footer = {}, config = {};
     std::map<const CLI::Option*, ValueKind> kinds = {}; ///< of options with values that are not texts
+    std::set<const void*> kept_back = {};               ///< options, from assistants
     std::map<std::string, CLI::Option*, std::less<>> by_flag = {};
 
     /// What `declare` makes; throws CLI::OptionAlreadyAdded for a flag that is there.
@@ -165,7 +159,24 @@ Option& Option::within(std::int64_t low, std::int64_t high) {
 }
 
 Option& Option::value_named(const std::string& word) {
-    of(option_).type_name(word);
+    CLI::Option& option = of(option_);
+    option.type_name(word);
+    if (const Word* known = find_word(word);
+        known != nullptr && known->list && option.get_items_expected_max() > 1)
+        list();
+    return *this;
+}
+
+Option& Option::file() {
+    return value_named("FILE");
+}
+
+Option& Option::written() {
+    return file().kept_back();
+}
+
+Option& Option::kept_back() {
+    kept_back_->insert(option_);
     return *this;
 }
 
@@ -174,7 +185,7 @@ Option& Option::in_group(const std::string& group) {
     return *this;
 }
 
-Option& Option::separated_by_commas() {
+Option& Option::list() {
     of(option_).delimiter(',');
     return *this;
 }
@@ -192,21 +203,24 @@ Flags::Flags(const std::string& tool, const std::string& description, const std:
     parser_->footer = footer;
     parser_->set_help_flag("-h,--help", "show the common options and exit");
     parser_->set_help_all_flag("--help-all", "every option, and exit");
-    parser_->declared([&] {
+    made(parser_->declared([&] {
         return parser_->add_option("--config", parser_->config,
                                    "options from a file, JSON or TOML: {\"hardware\": [\"H100\"]}");
-    });
+    }))
+        .file()
+        .kept_back();
     parser_->set_version_flag("--version", version);
 }
 
 Flags::~Flags() = default;
 
+Option Flags::made(void* option) {
+    return Option(option, &parser_->kept_back);
+}
+
 template <class T>
 Option Flags::add_option(const std::string& name, T& variable, const std::string& help) {
     CLI::Option* const option = parser_->declared([&] { return parser_->add_option(name, variable, help); });
-    if (option->get_items_expected_max() > 1 && !option->get_lnames().empty() &&
-        std::find(kLists.begin(), kLists.end(), option->get_lnames().front()) != kLists.end())
-        option->delimiter(',');
     if constexpr (std::is_arithmetic_v<typename NumberOf<T>::type>) {
         parser_->kinds[option] =
             std::is_integral_v<typename NumberOf<T>::type> ? ValueKind::whole : ValueKind::real;
@@ -217,7 +231,7 @@ Option Flags::add_option(const std::string& name, T& variable, const std::string
             },
             ""));
     }
-    return Option(option);
+    return made(option);
 }
 
 template Option Flags::add_option(const std::string&, std::string&, const std::string&);
@@ -236,14 +250,20 @@ template Option Flags::add_option(const std::string&, std::optional<double>&, co
 Option Flags::add_optional_value(const std::string& name, std::optional<std::string>& variable,
                                  const std::string& help) {
     const auto take = [&variable](const std::string& value) { variable = value; };
-    return Option(
-        parser_->declared([&] { return parser_->add_option_function<std::string>(name, take, help); })
-            ->expected(0, 1)
-            ->trigger_on_parse());
+    return made(parser_->declared([&] { return parser_->add_option_function<std::string>(name, take, help); })
+                    ->expected(0, 1)
+                    ->trigger_on_parse());
 }
 
 Option Flags::add_flag(const std::string& name, bool& variable, const std::string& help) {
-    return Option(parser_->declared([&] { return parser_->add_flag(name, variable, help); }));
+    return made(parser_->declared([&] { return parser_->add_flag(name, variable, help); }));
+}
+
+void Flags::exclude_all_but(const std::string& flag, const std::vector<std::string>& beside) {
+    for (const OptionFacts& other : facts())
+        if (const std::string name = other.flags.empty() ? other.name : "--" + other.name;
+            name != flag && !other.kept_back && std::find(beside.begin(), beside.end(), name) == beside.end())
+            exclude(flag, name);
 }
 
 void Flags::exclude(const std::string& flag, const std::string& other) {
@@ -282,9 +302,7 @@ std::optional<int> Flags::parse(int argc, char** argv) {
     // No argument of a tool may be empty, and CLI11 2.1 does not return from some command lines with one.
     for (int i = 1; i < argc; ++i)
         if (*argv[i] == '\0') {
-            fmt::print(stderr,
-                       "{0}: argument {1} is empty; leave it out or give it a value (see {0} --help)\n",
-                       tool(), i);
+            say("{0}: argument {1} is empty; leave it out or give it a value (see {0} --help)\n", tool(), i);
             return 1;
         }
     try {
@@ -293,22 +311,22 @@ std::optional<int> Flags::parse(int argc, char** argv) {
         parser_->parse(std::move(words));
         return std::nullopt;
     } catch (const Error& problem) { // of the configuration file
-        fmt::print(stderr, "{}: {}\n", tool(), printable(problem.what()));
+        say("{}: {}\n", tool(), problem.what());
         return dynamic_cast<const UsageError*>(&problem) != nullptr ? 1 : 2;
     } catch (const CLI::CallForHelp&) {
-        fmt::print("{}", help_text(*this, parser_->footer, HelpSize::screen));
+        OutputOptions::emit_part(help_text(*this, parser_->footer, HelpSize::screen));
         return 0;
     } catch (const CLI::CallForAllHelp&) {
-        fmt::print("{}", help_text(*this, parser_->footer, HelpSize::all));
+        OutputOptions::emit_part(help_text(*this, parser_->footer, HelpSize::all));
         return 0;
     } catch (const CLI::Success& done) {
         return parser_->exit(done);
     } catch (const CLI::ExtrasError&) {
-        fmt::print(stderr, "{0}: {1} (see {0} --help)\n", tool(),
-                   printable(what_was_meant(parser_->remaining(), {argv + 1, argv + argc})));
+        say("{0}: {1} (see {0} --help)\n", tool(),
+            one_line(what_was_meant(parser_->remaining(), {argv + 1, argv + argc})));
         return 1;
     } catch (const CLI::ParseError& problem) {
-        fmt::print(stderr, "{0}: {1} (see {0} --help)\n", tool(), printable(problem.what()));
+        say("{0}: {1} (see {0} --help)\n", tool(), one_line(problem.what()));
         return 1;
     }
 }
@@ -362,12 +380,14 @@ std::vector<OptionFacts> Flags::facts() const {
         else if (!facts.takes_value)
             facts.kind = ValueKind::truth;
         facts.required = option->get_required();
-        for (const Values& known : kValues)
-            if (known.option == facts.name)
-                facts.values = known.command;
-        for (const std::string_view file : kFiles)
-            facts.files = facts.files || file == facts.name;
-        facts.value = placeholder_of(*option, facts.name);
+        facts.value = placeholder_of(*option);
+        if (const Word* known = find_word(facts.value)) {
+            facts.files = known->files;
+            facts.values = known->command;
+        }
+        // Help and version are of the terminal, and so are options from a file.
+        facts.kept_back = parser_->kept_back.contains(option) || option == parser_->get_help_ptr() ||
+                          option == parser_->get_help_all_ptr() || option == parser_->get_version_ptr();
         if (facts.value.find('|') != std::string::npos)
             facts.choices = split(facts.value, '|');
         all.push_back(std::move(facts));

@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,7 @@ struct OptionFacts {
     std::string value;                ///< what stands for its value: "DEVICE"
     ValueKind kind = ValueKind::text;
     bool takes_value = false, many = false, files = false, required = false;
+    bool kept_back = false; ///< from assistants: it writes files, or is of the terminal alone
 };
 
 /// Whether letters of both cases are the same.
@@ -36,8 +38,8 @@ enum class Case : std::uint8_t { exact, ignored };
 /// An option just declared, to be narrowed: flags.add_option(...).one_of({"a", "b"}).in_group("Output").
 class Option {
   public:
-    /// Wraps the parser's own option; only Flags makes one.
-    explicit Option(void* option) : option_(option) {}
+    /// Wraps the parser's own option, and the options that are kept back; only Flags makes one.
+    Option(void* option, std::set<const void*>* kept_back) : option_(option), kept_back_(kept_back) {}
 
     /// The command line must have it.
     Option& required();
@@ -47,12 +49,20 @@ class Option {
     Option& one_of(const std::vector<std::string>& values, Case letters = Case::exact);
     /// Only values from `low` to `high`.
     Option& within(std::int64_t low, std::int64_t high);
-    /// What stands for its value in help: "TIME"; choices with bars between them: "csv|json".
+    /// What stands for its value in help: "TIME"; choices with bars between them: "csv|json". MODEL, DEVICE,
+    /// STACK and DEPLOYMENT are what the database has of these, which shells complete; of several DEVICE or
+    /// STACK one word may hold a list.
     Option& value_named(const std::string& word);
+    /// Its values name files, which shells complete.
+    Option& file();
+    /// The same of files that the tool writes, which is kept back from assistants.
+    Option& written();
+    /// An assistant is not given it: it writes, or is of the terminal alone.
+    Option& kept_back();
     /// Heading under which help lists it.
     Option& in_group(const std::string& group);
     /// One word may hold several values: "fp16,int8".
-    Option& separated_by_commas();
+    Option& list();
     /// Takes `least` to `most` values.
     Option& expects(int least, int most);
     /// Exactly `count` values.
@@ -60,6 +70,7 @@ class Option {
 
   private:
     void* option_;
+    std::set<const void*>* kept_back_;
 };
 
 /// The parser of one tool.
@@ -84,6 +95,8 @@ class Flags {
     Option add_flag(const std::string& name, bool& variable, const std::string& help);
     /// Two options declared before that cannot be given together.
     void exclude(const std::string& flag, const std::string& other);
+    /// An option beside which none of those declared before it can be given but these.
+    void exclude_all_but(const std::string& flag, const std::vector<std::string>& beside);
     /// Takes an option away again.
     void remove(const std::string& flag);
     /// Whether an option stood on the command line.
@@ -120,6 +133,8 @@ class Flags {
     std::vector<OptionFacts> facts() const;
 
   private:
+    /// Wraps an option of the parser.
+    Option made(void* option);
     /// Name of the first positional option; empty: there is none.
     std::string positional_key() const;
     /// Says which flag does not exist, with the nearest that does.

@@ -15,7 +15,7 @@ struct ExitMeaning {
     int status;
     std::string meaning;
 };
-/// Those of every tool, in order.
+/// The exit statuses of every tool, in order.
 const std::vector<ExitMeaning>& exit_meanings();
 
 /// Empty for a format that is not known. "schema" is that of the usual document, "schema:NAME" of another.

@@ -1,17 +1,16 @@
 #include "common/model_files.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/extend/renderer.hpp"
+#include "common/allowed_budget.hpp"
 #include "core/new_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <iostream>
-#include <iterator>
 #include <string_view>
 #include <sys/stat.h>
 
@@ -20,6 +19,8 @@ namespace archsim::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kPart = std::size_t{1} << 20; ///< of standard input at a time
 
 /// A folder that goes with the process, under a name that nobody can guess and for its user alone.
 class Scratch {
@@ -66,13 +67,31 @@ std::string model_named(const std::string& name) {
     static std::string file; // what was read is read once
     if (!file.empty())
         return file;
-    const std::string content{std::istreambuf_iterator<char>(std::cin), {}};
+    const double most = allowed_budget().bytes;
+    std::string part(kPart, '\0');
+    const auto more = [&]() -> std::string_view {
+        const std::size_t read = std::fread(part.data(), 1, part.size(), stdin);
+        if (std::ferror(stdin) != 0)
+            throw InputError(fmt::format("-: standard input cannot be read: {}", std::strerror(errno)));
+        return std::string_view(part).substr(0, read);
+    };
+    std::string_view content = more();
     if (content.empty())
         throw InputError(
             "-: standard input is empty; a model is read from it: compare_models - < model.onnx");
-    file = scratch.file(file_name_for(content)).string();
-    write_file(file, content);
-    return file;
+    const fs::path path = scratch.file(file_name_for(content));
+    NewFile out(path, path.string());
+    for (double bytes = 0; !content.empty(); content = more()) {
+        bytes += static_cast<double>(content.size());
+        if (bytes > most)
+            throw InputError(
+                fmt::format("-: standard input has more than {:.0f} bytes; give the model as a file, "
+                            "or allow more: bytes=... in ARCHSIM_BUDGET",
+                            most));
+        out.write(content);
+    }
+    out.put_in_place();
+    return file = path.string();
 }
 
 std::vector<std::string> models_named(const std::vector<std::string>& names) {

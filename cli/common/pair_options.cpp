@@ -16,26 +16,26 @@ void PairOptions::add_to(Flags& flags) {
         .expects(1, 2);
     AskedFields fields;
     fields.most = 2;
-    for (const QuestionField* field : question_fields())
-        if (!field->many() && field->kind != FieldKind::truth)
-            fields.several.push_back(field->key);
+    for (const QuestionField& field : question_fields())
+        if (!field.many() && field.kind != FieldKind::truth)
+            fields.several.push_back(field.key);
     question.add_to(flags, fields);
 }
 
 bool PairOptions::differs() const {
-    const auto two = [&](const QuestionField* field) {
-        if (field->kind == FieldKind::truth || field->flag.empty())
+    const auto two = [&](const QuestionField& field) {
+        if (field.kind == FieldKind::truth || field.flag.empty())
             return false;
-        const std::vector<std::string>& given = question.given(field->key);
+        const std::vector<std::string>& given = question.given(field.key);
         // Sizes of both sides stand in one text: H=224,320.
-        return field->many() ? field->kind == FieldKind::sizes &&
-                                   std::any_of(given.begin(), given.end(),
-                                               [](const std::string& text) {
-                                                   return text.find(',') != std::string::npos;
-                                               })
-                             : given.size() > 1;
+        return field.many() ? field.kind == FieldKind::sizes &&
+                                  std::any_of(given.begin(), given.end(),
+                                              [](const std::string& text) {
+                                                  return text.find(',') != std::string::npos;
+                                              })
+                            : given.size() > 1;
     };
-    const auto fields = question_fields();
+    const auto& fields = question_fields();
     return models.taken("explain_difference").size() > 1 || hardware.size() > 1 ||
            std::any_of(fields.begin(), fields.end(), two);
 }

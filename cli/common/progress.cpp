@@ -1,6 +1,7 @@
 #include "common/progress.hpp"
 
-#include "core/printable.hpp"
+#include "common/say.hpp"
+#include "core/one_line.hpp"
 
 #include <fmt/format.h>
 
@@ -19,7 +20,7 @@ constexpr std::size_t kBar = 30;
 } // namespace
 
 void print_note(const std::string& tool, const std::string& text) {
-    fmt::print(stderr, "{}: {}\n", tool, printable(text));
+    say("{}: {}\n", tool, one_line(text));
 }
 
 Progress::Progress(std::string what, bool quiet)
@@ -27,7 +28,7 @@ Progress::Progress(std::string what, bool quiet)
 
 Progress::~Progress() {
     if (drawn_)
-        fmt::print(stderr, "\r\033[K");
+        std::fputs("\r\033[K", stderr);
 }
 
 void Progress::show(std::size_t done, std::size_t total) {
@@ -54,9 +55,11 @@ void Progress::draw(std::size_t done, std::size_t total) {
     const double seconds = std::chrono::duration<double>(now - start_).count();
     const double rate = static_cast<double>(done_) / seconds;
     const std::size_t filled = kBar * done_ / total;
-    fmt::print(stderr, "\r\033[K{} [{}{}] {}/{}  {:.3g}/s  {:.0f} s left", what_, std::string(filled, '#'),
-               std::string(kBar - filled, ' '), done_, total, rate,
-               rate > 0 ? static_cast<double>(total - done_) / rate : 0);
+    std::fputs(fmt::format("\r\033[K{} [{}{}] {}/{}  {:.3g}/s  {:.0f} s left", what_,
+                           std::string(filled, '#'), std::string(kBar - filled, ' '), done_, total, rate,
+                           rate > 0 ? static_cast<double>(total - done_) / rate : 0)
+                   .c_str(),
+               stderr);
     std::fflush(stderr);
 }
 

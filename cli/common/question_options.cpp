@@ -39,29 +39,29 @@ std::string side_of(const std::string& text, std::size_t index) {
 
 void QuestionOptions::add_fields_to(Flags& flags, const AskedFields& fields) {
     pair_ = fields.most == 2;
-    for (const QuestionField* field : question_fields()) {
-        if (field->flag.empty() || contains(fields.without, field->key) ||
-            (!fields.only.empty() && !contains(fields.only, field->key)))
+    for (const QuestionField& field : question_fields()) {
+        if (field.flag.empty() || contains(fields.without, field.key) ||
+            (!fields.only.empty() && !contains(fields.only, field.key)))
             continue;
-        const bool several = contains(fields.several, field->key);
+        const bool several = contains(fields.several, field.key);
         const auto dressed = [&](Option option) {
-            if (fields.grouped && !field->group.empty())
-                option.in_group(field->group);
-            if (!field->choices.empty())
-                option.one_of(field->choices);
-            else if (!field->value.empty())
-                option.value_named(field->value);
+            if (fields.grouped && !field.group.empty())
+                option.in_group(field.group);
+            if (!field.choices.empty())
+                option.one_of(field.choices);
+            else if (!field.value.empty())
+                option.value_named(field.value);
             return option;
         };
-        if (field->kind == FieldKind::truth) {
-            dressed(flags.add_flag(field->flag, truths_[field->key], help_of(*field, several)));
+        if (field.kind == FieldKind::truth) {
+            dressed(flags.add_flag(field.flag, truths_[field.key], help_of(field, several)));
             continue;
         }
-        Option option = dressed(flags.add_option(field->flag, texts_[field->key], help_of(*field, several)));
-        if (!field->many())
+        Option option = dressed(flags.add_option(field.flag, texts_[field.key], help_of(field, several)));
+        if (!field.many())
             option.expects(1, several ? fields.most : 1);
-        if (several && !field->many() && !field->commas)
-            option.separated_by_commas();
+        if (several && !field.many() && !field.commas)
+            option.list();
     }
     flags.add_rule([this] {
         for (std::size_t i = 0; i < most_given(); ++i)

@@ -37,8 +37,8 @@ struct QuestionOptions {
 
     /// What was given to a field; nothing where its flag is absent.
     const std::vector<std::string>& given(std::string_view key) const;
-    /// Of fields with several values the one of that index, or the only one. Throws UsageError naming the
-    /// flag of a text that cannot be, or of fields that cannot be together.
+    /// The question with, of fields with several values, the one of that index, or the only one. Throws
+    /// UsageError naming the flag of a text that cannot be, or of fields that cannot be together.
     Question question(std::size_t index = 0) const;
     /// Where nobody named a model and the last text of a field that takes several is none of its values, it
     /// is one:

@@ -11,6 +11,7 @@ void SaveOptions::add_to(Flags& flags, int argc, char** argv) {
     flags
         .add_option("--save", file,
                     "also add the results to FILE, a database that `archsim history` asks (SQLite)")
+        .written()
         .in_group("Output");
     tool_ = flags.tool();
     std::vector<std::string> words{tool_};

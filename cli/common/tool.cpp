@@ -2,8 +2,9 @@
 
 #include "archsim/core/version.hpp"
 #include "common/manual.hpp"
+#include "common/say.hpp"
 #include "core/new_file.hpp"
-#include "core/printable.hpp"
+#include "core/one_line.hpp"
 #include "ops/given_values.hpp"
 #include "report/blocks/table_order.hpp"
 #include "session/every_mode.hpp"
@@ -18,6 +19,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
+#include <fcntl.h>
 #include <filesystem>
 #include <new>
 #include <sys/ioctl.h>
@@ -66,7 +68,7 @@ std::string own_fault(const std::string& name, const std::vector<std::string>& a
         "{0}: a fault of {0} itself, not of what it was given: {1}\n"
         "{0}: please report it to the maintainers of libarchsim {2}, with the files it names and "
         "this command line: {0} {3}\n",
-        name, what, version(), fmt::join(arguments, " "));
+        name, what, version(), one_line(fmt::format("{}", fmt::join(arguments, " "))));
 }
 
 } // namespace
@@ -78,6 +80,7 @@ void OutputOptions::add_to(Flags& flags, const std::string& formats) {
         .value_named(fmt::format("{}", fmt::join(choices, "|")))
         .in_group("Output");
     flags.add_option("-o,--output", file, "write to FILE; its extension chooses the format")
+        .written()
         .in_group("Output");
     flags.add_option("--color", color, "auto, always or never")
         .one_of({"auto", "always", "never"})
@@ -189,8 +192,8 @@ void OutputOptions::emit(const Drawn& drawn) const {
     if (!file.empty()) {
         write_file(file, content);
         if (!quiet)
-            fmt::print(stderr, "{}{}{} is written.\n", printable(drawn.verdict),
-                       drawn.verdict.empty() ? "" : "\n", printable(file));
+            say("{}{}{} is written.\n", one_line(drawn.verdict), drawn.verdict.empty() ? "" : "\n",
+                one_line(file));
         return;
     }
     if (!no_pager && isatty(STDOUT_FILENO) != 0 && isatty(STDIN_FILENO) != 0 &&
@@ -236,7 +239,7 @@ void suggest_sizes(std::span<const Result> results) {
     std::string line = command_line();
     for (const std::string& size : sizes)
         line += " " + size;
-    fmt::print(stderr, "sizes are missing; for example: {}\n", printable(line));
+    say("sizes are missing; for example: {}\n", one_line(line));
 }
 
 } // namespace
@@ -259,7 +262,7 @@ int exit_code_of(std::span<const Result> results, const DecisionRequest& limits)
 }
 
 int nothing_runs(const std::string& tool, const Error& why) {
-    fmt::print(stderr, "{}: {}\n", tool, printable(why.what()));
+    say("{}: {}\n", tool, why.what());
     return status(Exit::nothing);
 }
 
@@ -272,9 +275,18 @@ extern "C" void end_by_signal(int number) {
     std::raise(number);
 }
 
+/// Standard streams that are closed: the next file that is opened would be one, and get what is written to
+/// it. One that cannot be written or read takes the place.
+void open_standard_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (fcntl(stream, F_GETFD) < 0)
+            static_cast<void>(open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
 void handle_signals() {
     std::signal(SIGPIPE, SIG_DFL); // a closed pipe ends the tool quietly, as `| head` expects
-    for (const int number : {SIGINT, SIGTERM, SIGHUP})
+    std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is one that cannot be written
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGXCPU})
         if (std::signal(number, end_by_signal) == SIG_IGN) // by nohup, or a shell in the background
             std::signal(number, SIG_IGN);
 }
@@ -301,11 +313,11 @@ int parse_and_run(int argc, char** argv, const std::string& name, const std::str
     if (argc == 3 && std::string_view(argv[1]) == "--help-format") {
         const std::string text = formatted_help(flags, argv[2], examples);
         if (text.empty()) {
-            fmt::print(stderr, "{}: --help-format: \"{}\" is not one of man, bash, zsh, fish{}\n", name,
-                       printable(argv[2]), flags.documents().empty() ? "" : ", schema");
+            say("{}: --help-format: \"{}\" is not one of man, bash, zsh, fish{}\n", name, one_line(argv[2]),
+                flags.documents().empty() ? "" : ", schema");
             return status(Exit::usage);
         }
-        fmt::print("{}", text);
+        OutputOptions::emit_part(text);
         return 0;
     }
     if (const std::optional<int> done = flags.parse(argc, argv))
@@ -375,19 +387,20 @@ std::function<void(const Flags&)>& flags_wanted() {
 int run_tool(int argc, char** argv, const std::string& name, const std::string& description,
              const std::string& examples, const std::function<void(Flags&)>& setup,
              const std::function<int()>& body) {
+    open_standard_streams();
     handle_signals();
     try {
         return parse_and_run(argc, argv, name, description, examples, setup, body);
     } catch (const Error& problem) {
-        fmt::print(stderr, "{}: {}\n", name, printable(problem.what()));
+        say("{}: {}\n", name, problem.what());
         return status(exit_of(problem));
     } catch (const std::bad_alloc&) {
         return out_of_memory(name.c_str());
     } catch (const std::filesystem::filesystem_error& problem) { // a name that no file can have
-        fmt::print(stderr, "{}: {}; check the paths\n", name, printable(problem.what()));
+        say("{}: {}; check the paths\n", name, one_line(problem.what()));
         return status(Exit::input);
     } catch (const std::exception& problem) {
-        fmt::print(stderr, "{}", printable(own_fault(name, {argv + 1, argv + argc}, problem.what())));
+        say("{}", own_fault(name, {argv + 1, argv + argc}, one_line(problem.what())));
         return status(Exit::fault);
     }
 }

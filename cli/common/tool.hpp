@@ -135,10 +135,10 @@ struct ModelOption {
 /// Status of a process; the same for every tool. A fault of our own is EX_SOFTWARE of sysexits.h: far from
 /// those that say something about the input.
 enum class Exit : std::uint8_t { ok = 0, usage = 1, input = 2, incomplete = 3, nothing = 4, fault = 70 };
-/// Of the one result that a tool was asked for.
+/// The exit status of the one result that a tool was asked for.
 int exit_code_of(const Result& result);
-/// Of a comparison: incomplete when a result misses a part of its model, nothing when none of them runs.
-/// Where sizes are missing, the whole command with them goes to standard error.
+/// The exit status of a comparison: incomplete when a result misses a part of its model, nothing when none of
+/// them runs. Where sizes are missing, the whole command with them goes to standard error.
 int exit_code_of(std::span<const Result> results);
 /// The same, and nothing also when no result meets the limits.
 int exit_code_of(std::span<const Result> results, const DecisionRequest& limits);

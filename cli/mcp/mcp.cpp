@@ -4,6 +4,8 @@
 #include "archsim/core/version.hpp"
 #include "archsim/hardware/database.hpp"
 #include "common/tool.hpp"
+#include "core/data_dir.hpp"
+#include "core/input_file.hpp"
 #include "core/new_file.hpp"
 #include "core/printable.hpp"
 #include "mcp/answer.hpp"
@@ -141,6 +143,11 @@ class Tools {
 /// Answers until nobody asks any more.
 int serve(const std::vector<ServedTool>& tools, const fs::path& folder) {
     refuse_new_files("archsim mcp writes no files; call the tool from a shell to write one");
+    // What a file names, a link in it too, is read through the same door as what a call names; beside the
+    // folder lie the database and the catalogue.
+    std::vector<fs::path> readable = model_dirs();
+    readable.insert(readable.begin(), {folder, data_dir()});
+    read_only_inside(readable);
     Streams streams;
     Tools known(tools, streams, folder);
     Protocol protocol(

@@ -1,5 +1,6 @@
 #include "mcp/protocol.hpp"
 
+#include "core/json_limits.hpp"
 #include "core/printable.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +21,6 @@ constexpr std::array<std::string_view, 4> kVersions = {"2025-11-25", "2025-06-18
                                                        "2024-11-05"};
 constexpr std::string_view kWithStructures = "2025-06-18"; ///< the first with structuredContent
 constexpr std::string_view kWithBatches = "2025-03-26";    ///< the only one with several messages in a line
-constexpr int kMostLevels = 64;                            ///< of nesting in a message
 constexpr std::size_t kMostBatched = 64;
 
 /// Codes of JSON-RPC 2.0.
@@ -42,28 +42,6 @@ Json error_message(const Json& id, Code code, const std::string& sentence) {
         {"jsonrpc", "2.0"}, {"id", id}, {"error", {{"code", static_cast<int>(code)}, {"message", sentence}}}};
 }
 
-/// How deep the brackets of a text go, those inside of strings left out.
-int levels_of(std::string_view text) {
-    int level = 0, most = 0;
-    bool quoted = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (quoted) {
-            if (c == '\\')
-                ++i;
-            else if (c == '"')
-                quoted = false;
-        } else if (c == '"') {
-            quoted = true;
-        } else if (c == '{' || c == '[') {
-            most = std::max(most, ++level);
-        } else if (c == '}' || c == ']') {
-            --level;
-        }
-    }
-    return most;
-}
-
 /// One line, whatever the texts hold.
 std::string line_of(const Json& message) {
     return message.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -81,9 +59,8 @@ std::optional<std::string> Protocol::answer(const std::string& line, bool whole)
                                      fmt::format("a message has at most {} bytes", kMostBytes)));
     if (line.find_first_not_of(" \t\r") == std::string::npos)
         return std::nullopt;
-    if (levels_of(line) > kMostLevels)
-        return line_of(error_message(nullptr, invalid_request,
-                                     fmt::format("a message is nested at most {} levels deep", kMostLevels)));
+    if (const std::string excess = json_excess(line, JsonKeys::as_written); !excess.empty())
+        return line_of(error_message(nullptr, invalid_request, "the message has " + excess));
     Json message;
     try {
         message = Json::parse(line);

@@ -3,6 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 #include "core/assignment.hpp"
+#include "core/input_file.hpp"
 #include "core/printable.hpp"
 #include "fields/question.hpp"
 #include "fields/question_json.hpp"
@@ -23,17 +24,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-/// Flags of the tool's own surroundings, and those that write files (which core/new_file refuses here in any
-/// case).
-constexpr std::array<std::string_view, 23> kNotGiven = {
-    "help",          "output",  "help-all", "version", "config",   "subgraphs",      "dot",
-    "uncertainty",   "mermaid", "trace",    "scatter", "annotate", "model-explorer", "junit",
-    "sarif",         "refit",   "save",     "write",   "resume",   "save-baseline",  "save-left-out",
-    "save-snapshot", "schema"};
-
+/// Files are not written for assistants (core/new_file refuses it in any case), and nobody reads their
+/// terminal.
 bool given_by_assistants(const OptionFacts& option) {
-    return option.group != "Output" &&
-           std::find(kNotGiven.begin(), kNotGiven.end(), option.name) == kNotGiven.end();
+    return option.group != "Output" && !option.kept_back;
 }
 
 /// "batch_size" of "batch-size", "model" of "MODEL".
@@ -72,6 +66,7 @@ Json value_schema(const QuestionField& field) {
     case FieldKind::texts:
         return {{"type", "array"}, {"items", {{"type", "string"}}}};
     case FieldKind::text:
+    case FieldKind::file:
         break;
     }
     Json schema = {{"type", "string"}};
@@ -170,12 +165,6 @@ std::vector<std::string> texts_of(const Json& value, const OptionFacts& option, 
 }
 
 } // namespace
-
-bool leads_into(const fs::path& folder, const fs::path& path) {
-    const auto [last, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-    static_cast<void>(rest);
-    return last == folder.end() || last->empty();
-}
 
 ToolInput::ToolInput(const Flags& flags) : description_(flags.description()) {
     const std::vector<OptionFacts> facts = flags.facts();

@@ -11,9 +11,6 @@
 
 namespace archsim::cli {
 
-/// Whether a path without links and dots is the folder or lies in it.
-bool leads_into(const std::filesystem::path& folder, const std::filesystem::path& path);
-
 /// The flags of one tool that an assistant may give: those that decide what is answered, none that say how it
 /// is printed or which files are written.
 class ToolInput {

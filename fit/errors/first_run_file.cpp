@@ -3,11 +3,11 @@
 #include "archsim/core/finding.hpp"
 
 #include "core/csv_reader.hpp"
+#include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fmt/format.h>
 #include <string>
 #include <string_view>
@@ -52,11 +52,10 @@ std::vector<FirstRun> read_first_run(const std::filesystem::path& file) {
             continue;
         const auto number = [&](std::size_t column) {
             const std::string& text = record->fields[at[column]];
-            double value = 0;
-            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-            if (error != std::errc{} || end != text.data() + text.size())
+            const auto value = plain_number<double>(text);
+            if (!value)
                 unusable_first_run(file, record->line, fmt::format("\"{}\" is not a number", text));
-            return value;
+            return *value;
         };
         rows.push_back({record->fields[at[0]], number(2), number(3), number(4)});
     }

@@ -69,6 +69,7 @@ FitResult fit_all(ParameterFit& fit, int iterations, double least_gain) {
     FitOptions options;
     options.max_iterations = iterations;
     options.least_gain = least_gain;
+    options.learn_spread = true;
     return fit.fit(fit.weights(), fit.start(), options);
 }
 

@@ -1,12 +1,12 @@
 #include "fit/errors/left_out_file.hpp"
 
 #include "core/csv_reader.hpp"
+#include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 #include "fit/errors/leave_out.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -72,9 +72,11 @@ std::vector<LeftOutRow> read_left_out(const std::filesystem::path& file) {
         for (std::size_t i = 0; i < values.size(); ++i) {
             const std::string& number = record->fields[i + 1];
             values[i] = std::numeric_limits<double>::quiet_NaN();
-            const auto [end, error] =
-                std::from_chars(number.data(), number.data() + number.size(), values[i]);
-            if (!number.empty() && (error != std::errc{} || end != number.data() + number.size()))
+            if (number.empty())
+                continue;
+            if (const auto value = plain_number<double>(number))
+                values[i] = *value;
+            else
                 unusable(file, record->line, fmt::format("\"{}\" is not a number", number));
         }
         rows.push_back({record->fields[0], values[0], values[1], values[2], values[3]});

@@ -1,6 +1,6 @@
 #include "fit/errors/memory_logs.hpp"
 
-#include "answers/local/llama_memory.hpp"
+#include "answers/local/llama_command.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
 #include "core/csv_reader.hpp"

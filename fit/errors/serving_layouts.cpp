@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
+#include "core/in_parallel.hpp"
 #include "fit/rows/named_table.hpp"
 #include "fit/rows/served_row.hpp"
 #include "result/quantile.hpp"
@@ -14,7 +15,6 @@
 #include <atomic>
 #include <cmath>
 #include <map>
-#include <thread>
 #include <tuple>
 
 namespace archsim {
@@ -217,21 +217,13 @@ ServingLayouts compare_serving_layouts(const Session& session, const std::string
     for (std::size_t i = 0; i < table.rows(); ++i)
         out.rows.push_back(layout_row(table, i));
     const std::vector<std::vector<std::size_t>> engines = rows_by_engine(out.rows);
-    std::atomic<std::size_t> next = 0, done = 0;
-    const auto run = [&] {
-        for (std::size_t i = next++; i < engines.size(); i = next++) {
-            estimate_rows(session, out.rows, engines[i]);
-            const std::size_t all = done += engines[i].size();
-            if (progress)
-                progress(all, out.rows.size());
-        }
-    };
-    {
-        std::vector<std::jthread> workers;
-        for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i)
-            workers.emplace_back(run);
-        run();
-    }
+    std::atomic<std::size_t> done = 0;
+    in_parallel(engines.size(), all_threads(), [&](std::size_t i) {
+        estimate_rows(session, out.rows, engines[i]);
+        const std::size_t all = done += engines[i].size();
+        if (progress)
+            progress(all, out.rows.size());
+    });
     out.groups = layout_groups(out.rows);
     return out;
 }

@@ -1,15 +1,14 @@
 #include "fit/errors/validation.hpp"
 
+#include "core/in_parallel.hpp"
 #include "fit/errors/rank_agreement.hpp"
 #include "result/quantile.hpp"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <exception>
 #include <map>
-#include <thread>
 #include <utility>
 
 namespace archsim {
@@ -111,25 +110,16 @@ Validation summarize(std::vector<ValidatedRow> rows) {
 
 Validation validate(std::vector<MeasuredRow> rows, const Predict& predict, unsigned threads) {
     std::vector<ValidatedRow> validated(rows.size());
-    std::atomic<std::size_t> next = 0;
-    const auto work = [&] {
-        for (std::size_t i = next++; i < rows.size(); i = next++) {
-            try {
-                validated[i].prediction = predict(rows[i]);
-            } catch (const std::exception& problem) {
-                // One row that cannot be estimated must not end the run.
-                validated[i].prediction.status = "failed";
-                validated[i].prediction.reason = problem.what();
-            }
-            validated[i].measured = std::move(rows[i]);
+    in_parallel(rows.size(), threads, [&](std::size_t i) {
+        try {
+            validated[i].prediction = predict(rows[i]);
+        } catch (const std::exception& problem) {
+            // One row that cannot be estimated must not end the run.
+            validated[i].prediction.status = "failed";
+            validated[i].prediction.reason = problem.what();
         }
-    };
-    {
-        std::vector<std::jthread> workers;
-        for (unsigned i = 1; i < threads; ++i)
-            workers.emplace_back(work);
-        work();
-    }
+        validated[i].measured = std::move(rows[i]);
+    });
     return summarize(std::move(validated));
 }
 

@@ -1,13 +1,12 @@
 #include "fit/parameters/parameter_fit.hpp"
 
+#include "core/in_parallel.hpp"
 #include "fit/rows/served_row.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <exception>
-#include <mutex>
-#include <thread>
+#include <map>
+#include <tuple>
 
 namespace archsim {
 
@@ -38,6 +37,11 @@ bool decides(const ParameterSite& site, const Device& device, const Runtime& run
     return !stated || stated->device.empty() || stated->runtime.empty();
 }
 
+/// Who published a row: what its source names before a revision or a place in it.
+std::string publication_of(const MeasuredRow& row) {
+    return row.source.substr(0, row.source.find_first_of("@ ,"));
+}
+
 std::shared_ptr<const ParameterOverrides> overrides_of(const std::vector<TunedParameter>& parameters,
                                                        const std::vector<std::size_t>& chosen,
                                                        std::span<const double> values) {
@@ -55,6 +59,7 @@ ParameterFit::ParameterFit(const RowEstimator& estimator, std::vector<MeasuredRo
     : estimator_(estimator), rows_(std::move(rows)), parameters_(std::move(parameters)),
       threads_(std::max(1U, threads)), used_(rows_.size()), fitted_(rows_.size()), memory_(rows_.size()) {
     const HardwareDatabase& hardware = estimator_.session().hardware();
+    std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::size_t>> members;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
         if (!estimator_(rows_[i]).ok())
             continue;
@@ -65,7 +70,19 @@ ParameterFit::ParameterFit(const RowEstimator& estimator, std::vector<MeasuredRo
                             [&](const ParameterSite& site) { return decides(site, *device, *runtime); }))
                 used_[i].push_back(j);
         fitted_[i] = takes_part(rows_[i]) ? 1 : 0;
+        if (fitted_[i] != 0)
+            members[{device->id, runtime->id, publication_of(rows_[i])}].push_back(i);
     }
+    // What one chip is off by is its own parameters' to explain; offsets are for what several chips share.
+    if (members.empty() || std::get<0>(members.begin()->first) == std::get<0>(members.rbegin()->first))
+        return;
+    for (auto& [shared, group] : members)
+        groups_.push_back(std::move(group));
+}
+
+FitOptions ParameterFit::pooling(FitOptions options) const {
+    options.groups = groups_;
+    return options;
 }
 
 std::vector<double> ParameterFit::weights() const {
@@ -121,26 +138,8 @@ double ParameterFit::residual(std::size_t row, std::span<const double> values) {
 }
 
 void ParameterFit::residuals(std::span<const double> values, std::span<double> out) {
-    std::atomic<std::size_t> next = 0;
-    std::mutex mutex;
-    std::exception_ptr failure;
-    const auto work = [&] {
-        try {
-            for (std::size_t i = next++; i < rows_.size(); i = next++)
-                out[i] = fitted_[i] != 0 ? residual(i, values) : 0;
-        } catch (...) {
-            const std::lock_guard lock(mutex);
-            failure = std::current_exception();
-        }
-    };
-    {
-        std::vector<std::jthread> workers;
-        for (unsigned i = 1; i < threads_; ++i)
-            workers.emplace_back(work);
-        work();
-    }
-    if (failure)
-        std::rethrow_exception(failure);
+    in_parallel(rows_.size(), threads_,
+                [&](std::size_t i) { out[i] = fitted_[i] != 0 ? residual(i, values) : 0; });
 }
 
 std::vector<FitVariable> ParameterFit::variables(const std::vector<double>& start) const {
@@ -165,7 +164,7 @@ FitResult ParameterFit::fit(const std::vector<double>& weights, const std::vecto
                             const FitOptions& options) {
     return fit_bounded(
         variables(start), [this](std::span<const double> x, std::span<double> r) { residuals(x, r); },
-        weights, options);
+        weights, pooling(options));
 }
 
 FitResult ParameterFit::refit(const std::vector<double>& weights, const FitResult& full,
@@ -185,7 +184,9 @@ FitResult ParameterFit::refit(const std::vector<double>& weights, const FitResul
             r[i] = full.residuals[i] + about_time * std::log(std::max(time, kLeastTime));
         }
     };
-    return fit_bounded(variables(full.values), from_shares, weights, options);
+    FitOptions pooled = pooling(options);
+    pooled.group_spread = full.group_spread;
+    return fit_bounded(variables(full.values), from_shares, weights, pooled);
 }
 
 std::vector<double> ParameterFit::sensitivity(std::span<const double> values) {

@@ -57,6 +57,7 @@ class ParameterFit {
     };
 
     std::vector<FitVariable> variables(const std::vector<double>& start) const;
+    FitOptions pooling(FitOptions options) const;
     void residuals(std::span<const double> values, std::span<double> out);
     double residual(std::size_t row, std::span<const double> values);
 
@@ -67,6 +68,7 @@ class ParameterFit {
     std::vector<std::vector<std::size_t>> used_; ///< parameters of each row
     std::vector<char> fitted_;                   ///< rows that take part
     std::vector<Memory> memory_;
+    FitGroups groups_; ///< rows of a chip under a stack, from one source
 };
 
 /// True for parameters that say how fast, false for those that say what a stack does (switches, block sizes,

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <ranges>
 
 namespace archsim {
 
@@ -28,23 +29,32 @@ std::string with_unit(double value, const std::string& unit) {
 }
 
 Table parameter_table(const Calibration& calibration) {
-    Table table;
-    table.title = fmt::format("Parameters of {}", calibration.subject);
-    table.columns = {{"Parameter", "", "parameter"},
-                     {"Of", "", "of"},
-                     {"Before", "", "before", Align::right},
-                     {"After", "", "after", Align::right},
-                     {"Standard", "error", "standard_error", Align::right},
-                     {"Bounds", "", "bounds", Align::right, 1},
-                     {"Rows", "", "n", Align::right}};
-    for (const CalibratedParameter& p : calibration.parameters)
-        table.rows.push_back({{p.name},
-                              {p.where},
-                              {with_unit(p.before, p.unit), p.before},
-                              {with_unit(p.after, p.unit) + (p.at_bound() ? " !" : ""), p.after},
-                              {fmt::format("{:.0f} %", 100 * p.spread), p.spread},
-                              {fmt::format("{}-{}", with_unit(p.low, p.unit), with_unit(p.high, p.unit))},
-                              {std::to_string(p.n), static_cast<double>(p.n)}});
+    using P = CalibratedParameter;
+    Table table =
+        table_of<P>(fmt::format("Parameters of {}", calibration.subject),
+                    {{{"Parameter", "", "parameter"}, &P::name},
+                     {{"Of", "", "of"}, &P::where},
+                     {most_best("Before", "", "before"),
+                      [](const P& p) {
+                          return Cell{with_unit(p.before, p.unit), p.before};
+                      }},
+                     {most_best("After", "", "after"),
+                      [](const P& p) {
+                          return Cell{with_unit(p.after, p.unit) + (p.at_bound() ? " !" : ""), p.after};
+                      }},
+                     {least_best("Standard", "error", "standard_error"),
+                      [](const P& p) {
+                          return Cell{fmt::format("{:.0f} %", 100 * p.spread), p.spread};
+                      }},
+                     {interval_column("Bounds", "", "least", "most", 1),
+                      [](const P& p) {
+                          Cell cell = interval_cell(1, p.low, p.low, p.high);
+                          cell.text =
+                              fmt::format("{}-{}", with_unit(p.low, p.unit), with_unit(p.high, p.unit));
+                          return cell;
+                      }},
+                     {most_best("Rows", "", "n"), 1, &P::n}},
+                    calibration.parameters);
     if (std::any_of(calibration.parameters.begin(), calibration.parameters.end(),
                     [](const CalibratedParameter& p) { return p.at_bound(); }))
         table.notes.push_back("!: at a bound; the measurements ask for what the mechanism cannot give");
@@ -59,12 +69,10 @@ ValidationGroup group_of(std::string name, const std::vector<ValidatedRow>& rows
 }
 
 Table error_table(const Calibration& calibration) {
-    Table table;
-    table.title = "Errors";
-    table.columns = statistic_columns("Parameters", "parameters");
-    table.rows = {statistic_cells(group_of("before", calibration.before)),
-                  statistic_cells(group_of("after (training)", calibration.after)),
-                  statistic_cells(group_of("network left out", calibration.left_out))};
+    Table table = table_of("Errors", statistic_columns("Parameters", "parameters"),
+                           std::vector{group_of("before", calibration.before),
+                                       group_of("after (training)", calibration.after),
+                                       group_of("network left out", calibration.left_out)});
     table.notes.push_back(
         "Network left out: every row predicted with parameters fitted on the other networks; "
         "this is what to expect of a network that was not measured.");
@@ -72,25 +80,20 @@ Table error_table(const Calibration& calibration) {
 }
 
 Table row_table(const Calibration& calibration) {
-    Table table;
-    table.title = "Measurements";
-    table.columns = {{"Row", "", "id"},
-                     {"Measured", "", "value", Align::right},
-                     {"Unit", "", "metric", Align::left, 2},
-                     {"Before", "", "before", Align::right},
-                     {"After", "", "after", Align::right},
-                     {"Left out", "", "left_out", Align::right}};
-    const auto error = [](const ValidatedRow& row) {
-        return row.prediction.ok() ? Cell{signed_percent(row.error()), row.error()} : Cell{"-"};
+    using Index = std::size_t;
+    const auto error = [](const std::vector<ValidatedRow>& rows) {
+        return [&rows](Index i) { return rows[i].prediction.ok() ? signed_cell(rows[i].error()) : Cell{}; };
     };
-    for (std::size_t i = 0; i < calibration.before.size(); ++i)
-        table.rows.push_back({{calibration.before[i].measured.id},
-                              {format_number(calibration.before[i].measured.value)},
-                              {std::string(name_of(calibration.before[i].measured.metric))},
-                              error(calibration.before[i]),
-                              error(calibration.after[i]),
-                              error(calibration.left_out[i])});
-    return table;
+    const auto measured = [&](Index i) -> const MeasuredRow& { return calibration.before[i].measured; };
+    return table_of<Index>(
+        "Measurements",
+        {{{"Row", "", "id"}, [=](Index i) { return measured(i).id; }},
+         {most_best("Measured", "", "value"), 1, [=](Index i) { return measured(i).value; }},
+         {{"Unit", "", "metric", Align::left, 2}, [=](Index i) { return name_of(measured(i).metric); }},
+         {least_best("Before", "", "before"), error(calibration.before)},
+         {least_best("After", "", "after"), error(calibration.after)},
+         {least_best("Left out", "", "left_out"), error(calibration.left_out)}},
+        std::views::iota(Index{0}, calibration.before.size()));
 }
 
 /// "QCS8550: median error 41.2 % as stated, 7.1 % fitted, 9.2 % on networks left out.", and what ended at a

@@ -1,11 +1,13 @@
 #include "fit/report/first_run_report.hpp"
 
-#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 
+#include <array>
 #include <fmt/format.h>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,55 +32,64 @@ std::map<std::string, const ValidatedRow*> rows_by_id(const Validation& validati
     return rows;
 }
 
-void add_statistics(const std::vector<const ValidatedRow*>& rows, std::vector<Cell>& cells) {
-    if (rows.empty()) {
-        cells.insert(cells.end(), 3, Cell{"-", std::nullopt, Tone::muted});
-        return;
-    }
-    const ErrorStatistics errors = error_statistics(rows);
-    for (const double value : {errors.median_ape, errors.within_25, errors.coverage})
-        cells.push_back(share_cell(value));
-}
+/// Of one group, under four sets of parameters.
+struct FirstRunRow {
+    std::string name;
+    std::size_t rows;
+    std::array<std::optional<ErrorStatistics>, 4> errors;
+};
 
-std::vector<Cell> line_of(const std::string& name, const std::vector<const BeforeAndAfter*>& rows) {
-    std::vector<const ValidatedRow*> first, shipped, model, device;
+FirstRunRow line_of(const std::string& name, const std::vector<const BeforeAndAfter*>& rows) {
+    std::array<std::vector<const ValidatedRow*>, 4> sets;
     for (const BeforeAndAfter* row : rows) {
-        first.push_back(&row->first);
-        shipped.push_back(row->shipped);
-        if (row->without_model != nullptr)
-            model.push_back(row->without_model);
-        if (row->without_device != nullptr)
-            device.push_back(row->without_device);
+        const std::array<const ValidatedRow*, 4> each = {&row->first, row->shipped, row->without_model,
+                                                         row->without_device};
+        for (std::size_t i = 0; i < each.size(); ++i)
+            if (each[i] != nullptr)
+                sets[i].push_back(each[i]);
     }
-    std::vector<Cell> cells = {{name}, {std::to_string(rows.size()), static_cast<double>(rows.size())}};
-    for (const auto& each : {first, shipped, model, device})
-        add_statistics(each, cells);
-    return cells;
+    FirstRunRow line{name, rows.size(), {}};
+    for (std::size_t i = 0; i < sets.size(); ++i)
+        if (!sets[i].empty())
+            line.errors[i] = error_statistics(sets[i]);
+    return line;
 }
 
 Table table_by(const char* heading, const char* key, const std::vector<BeforeAndAfter>& rows,
                std::size_t least, const std::function<std::string(const BeforeAndAfter&)>& name_of_row) {
-    Table table;
-    table.title = fmt::format("By {}, first run and now", key);
-    table.columns = {{heading, "", key}, {"Rows", "", "n", Align::right}};
-    for (const auto& [name, prefix] :
-         {std::pair{"first run", "first"}, std::pair{"shipped", "shipped"},
-          std::pair{"network out", "model_out"}, std::pair{"device out", "device_out"}})
-        for (const auto& [what, suffix] :
-             {std::pair{"Median", "median_ape"}, std::pair{"Within 25 %", "within_25"},
-              std::pair{"In interval", "interval_coverage"}})
-            table.columns.push_back({what, name, fmt::format("{}_{}", prefix, suffix), Align::right});
+    std::vector<ColumnOf<FirstRunRow>> columns = {{{heading, "", key}, &FirstRunRow::name},
+                                                  {most_best("Rows", "", "n"), 1, &FirstRunRow::rows}};
+    static constexpr std::array<std::pair<const char*, const char*>, 4> kSets = {
+        {{"first run", "first"},
+         {"shipped", "shipped"},
+         {"network out", "model_out"},
+         {"device out", "device_out"}}};
+    for (std::size_t i = 0; i < kSets.size(); ++i) {
+        const auto& [name, prefix] = kSets[i];
+        const auto share = [i](double ErrorStatistics::*of) {
+            return [i, of](const FirstRunRow& row) {
+                return row.errors[i] ? share_cell((*row.errors[i]).*of) : Cell{};
+            };
+        };
+        append_columns(columns, {{least_best("Median", name, fmt::format("{}_median_ape", prefix)),
+                                  share(&ErrorStatistics::median_ape)},
+                                 {most_best("Within 25 %", name, fmt::format("{}_within_25", prefix)),
+                                  share(&ErrorStatistics::within_25)},
+                                 {most_best("In interval", name, fmt::format("{}_interval_coverage", prefix)),
+                                  share(&ErrorStatistics::coverage)}});
+    }
     std::map<std::string, std::vector<const BeforeAndAfter*>> groups;
     std::vector<const BeforeAndAfter*> all;
     for (const BeforeAndAfter& row : rows) {
         groups[name_of_row(row)].push_back(&row);
         all.push_back(&row);
     }
+    std::vector<FirstRunRow> lines;
     for (const auto& [name, members] : groups)
         if (members.size() >= least)
-            table.rows.push_back(line_of(name, members));
-    table.rows.push_back(line_of("all", all));
-    return table;
+            lines.push_back(line_of(name, members));
+    lines.push_back(line_of("all", all));
+    return table_of(fmt::format("By {}, first run and now", key), columns, lines);
 }
 
 } // namespace

@@ -1,11 +1,13 @@
 #include "fit/report/left_out_report.hpp"
 
 #include "fit/report/statistic_cells.hpp"
-#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
+#include <ranges>
 
 namespace archsim {
 
@@ -27,57 +29,59 @@ const ValidationGroup* group_named(const ValidationSummary& summary, const std::
     return found == groups->end() ? nullptr : &*found;
 }
 
-void add_cells(const ValidationGroup* group, std::vector<Cell>& cells) {
-    if (group == nullptr || group->errors.n == 0) {
-        cells.insert(cells.end(), 4, Cell{"-", std::nullopt, Tone::muted});
-        return;
-    }
-    cells.push_back(share_cell(group->errors.median_ape));
-    cells.push_back(share_cell(group->errors.within_25));
-    cells.push_back(share_cell(group->errors.coverage));
-    cells.push_back(tau_cell(group->models));
-}
+/// One group, and the same rows left out of the fits.
+struct LeftOutRow {
+    std::string name;
+    std::array<const ValidationGroup*, 4> groups;
+};
 
-Table table_of(const Validation& shipped, const LeftOutValidation& left_out, const std::string& property) {
-    Table table;
-    table.title = fmt::format("By {} ({})", property, shipped.trusted.selection);
+Table left_out_table(const Validation& shipped, const LeftOutValidation& left_out,
+                     const std::string& property) {
     std::string heading = property;
     heading.front() = static_cast<char>(heading.front() - 'a' + 'A');
-    table.columns = {{heading, "", property}, {"Rows", "", "n", Align::right}};
-    for (const auto& [name, key] :
-         {std::pair{"shipped", "shipped"}, std::pair{"network out", "model_out"},
-          std::pair{"device out", "device_out"}, std::pair{"family out", "family_out"}})
-        for (const auto& [what, suffix] :
-             {std::pair{"Median", "median_ape"}, std::pair{"Within 25 %", "within_25"},
-              std::pair{"In interval", "interval_coverage"}, std::pair{"Tau models", "tau_of_models"}})
-            table.columns.push_back({what, name, fmt::format("{}_{}", key, suffix), Align::right});
-    const auto add = [&](const std::string& name, const ValidationGroup& own, const ValidationGroup* model,
-                         const ValidationGroup* device, const ValidationGroup* family) {
-        std::vector<Cell> cells = {{name}, {std::to_string(own.errors.n), static_cast<double>(own.errors.n)}};
-        add_cells(&own, cells);
-        add_cells(model, cells);
-        add_cells(device, cells);
-        add_cells(family, cells);
-        table.rows.push_back(std::move(cells));
-    };
+    using R = LeftOutRow;
+    std::vector<ColumnOf<R>> columns = {
+        {{heading, "", property}, &R::name},
+        {most_best("Rows", "", "n"), 1, [](const R& r) { return r.groups[0]->errors.n; }}};
+    static constexpr std::array<std::pair<const char*, const char*>, 4> kSets = {
+        {{"shipped", "shipped"},
+         {"network out", "model_out"},
+         {"device out", "device_out"},
+         {"family out", "family_out"}}};
+    for (std::size_t i = 0; i < kSets.size(); ++i) {
+        const auto& [name, key] = kSets[i];
+        const auto share = [i](double ErrorStatistics::*of) {
+            return [i, of](const R& r) { return share_cell(r.groups[i]->errors.*of); };
+        };
+        append_columns(
+            columns, where<R>([i](const R& r) { return r.groups[i] != nullptr && r.groups[i]->errors.n > 0; },
+                              {{least_best("Median", name, fmt::format("{}_median_ape", key)),
+                                share(&ErrorStatistics::median_ape)},
+                               {most_best("Within 25 %", name, fmt::format("{}_within_25", key)),
+                                share(&ErrorStatistics::within_25)},
+                               {most_best("In interval", name, fmt::format("{}_interval_coverage", key)),
+                                share(&ErrorStatistics::coverage)},
+                               {most_best("Tau models", name, fmt::format("{}_tau_of_models", key)),
+                                [i](const R& r) { return tau_cell(r.groups[i]->models); }}}));
+    }
+    std::vector<R> rows;
     if (const auto* groups = groups_by(shipped.trusted, property))
         for (const ValidationGroup& group : *groups)
-            add(group.name, group, group_named(left_out.without_model.trusted, property, group.name),
-                group_named(left_out.without_device.trusted, property, group.name),
-                group_named(left_out.without_family.trusted, property, group.name));
-    add("all", shipped.trusted.all, &left_out.without_model.trusted.all, &left_out.without_device.trusted.all,
-        &left_out.without_family.trusted.all);
-    add("all, any weight", shipped.every.all, &left_out.without_model.every.all,
-        &left_out.without_device.every.all, &left_out.without_family.every.all);
-    return table;
-}
-
-Cell whole_number(std::size_t count) {
-    return {std::to_string(count), static_cast<double>(count)};
+            rows.push_back({group.name,
+                            {&group, group_named(left_out.without_model.trusted, property, group.name),
+                             group_named(left_out.without_device.trusted, property, group.name),
+                             group_named(left_out.without_family.trusted, property, group.name)}});
+    rows.push_back({"all",
+                    {&shipped.trusted.all, &left_out.without_model.trusted.all,
+                     &left_out.without_device.trusted.all, &left_out.without_family.trusted.all}});
+    rows.push_back({"all, any weight",
+                    {&shipped.every.all, &left_out.without_model.every.all,
+                     &left_out.without_device.every.all, &left_out.without_family.every.all}});
+    return table_of(fmt::format("By {} ({})", property, shipped.trusted.selection), columns, rows);
 }
 
 Cell part_of(double part, std::size_t of) {
-    return of > 0 ? share_cell(part / static_cast<double>(of)) : Cell{"-", std::nullopt, Tone::muted};
+    return of > 0 ? share_cell(part / static_cast<double>(of)) : Cell{};
 }
 
 /// Which of two devices is faster: what the odds said, and what was measured.
@@ -93,19 +97,17 @@ void add_pairs(const PairOdds& odds, Report& report) {
                     share_cell(static_cast<double>(odds.right) / static_cast<double>(odds.pairs)).text,
                     odds.pairs, part_of(static_cast<double>(called.pairs), odds.pairs).text,
                     part_of(static_cast<double>(called.right), called.pairs).text)});
-    Table table;
-    table.columns = {{"Probability", "", "probability"},
-                     {"Pairs", "", "pairs", Align::right},
-                     {"Said", "", "said", Align::right},
-                     {"Was", "", "was", Align::right}};
-    for (std::size_t i = 0; i < odds.tenths.size(); ++i) {
-        const PairOdds::Tenth& tenth = odds.tenths[i];
-        table.rows.push_back({{fmt::format("{} to {} %", 50 + 10 * i, 60 + 10 * i)},
-                              whole_number(tenth.pairs),
-                              part_of(tenth.said, tenth.pairs),
-                              part_of(static_cast<double>(tenth.right), tenth.pairs)});
-    }
-    report.blocks.push_back(std::move(table));
+    using Index = std::size_t;
+    const auto& tenths = odds.tenths;
+    report.blocks.push_back(table_of<Index>(
+        {},
+        {{{"Probability", "", "probability"},
+          [](Index i) { return fmt::format("{} to {} %", 50 + 10 * i, 60 + 10 * i); }},
+         {most_best("Pairs", "", "pairs"), 1, [&](Index i) { return tenths[i].pairs; }},
+         {most_best("Said", "", "said"), [&](Index i) { return part_of(tenths[i].said, tenths[i].pairs); }},
+         {most_best("Was", "", "was"),
+          [&](Index i) { return part_of(static_cast<double>(tenths[i].right), tenths[i].pairs); }}},
+        std::views::iota(Index{0}, tenths.size())));
 }
 
 void add_first_run_checks(const std::vector<FirstRunCheck>& checks, Report& report) {
@@ -116,19 +118,19 @@ void add_first_run_checks(const std::vector<FirstRunCheck>& checks, Report& repo
         "Recorded first runs: predictions of their day, with the intervals of an error model that has "
         "seen none of the run's rows. Served: waits of clients to whom no parameter was fitted, with the "
         "intervals of a model that has not seen the row's network."});
-    Table table;
-    table.columns = {{"Run", "", "run"},
-                     {"Rows", "", "rows", Align::right},
-                     {"Median", "error", "median_ape", Align::right},
-                     {"In interval", "90 %", "interval_coverage", Align::right},
-                     {"Width", "high / low", "width", Align::right}};
-    for (const FirstRunCheck& check : checks)
-        table.rows.push_back({{check.name},
-                              whole_number(check.rows),
-                              share_cell(check.median_error),
-                              part_of(static_cast<double>(check.covered), check.rows),
-                              {fmt::format("{:.2f}", check.median_width), check.median_width}});
-    report.blocks.push_back(std::move(table));
+    using C = FirstRunCheck;
+    report.blocks.push_back(table_of<C>(
+        {},
+        {{{"Run", "", "run"}, &C::name},
+         {most_best("Rows", "", "rows"), 1, &C::rows},
+         {least_best("Median", "error", "median_ape"), [](const C& c) { return share_cell(c.median_error); }},
+         {most_best("In interval", "90 %", "interval_coverage"),
+          [](const C& c) { return part_of(static_cast<double>(c.covered), c.rows); }},
+         {least_best("Width", "high / low", "width"),
+          [](const C& c) {
+              return Cell{fmt::format("{:.2f}", c.median_width), c.median_width};
+          }}},
+        checks));
 }
 
 } // namespace
@@ -151,7 +153,7 @@ void add_left_out(const Validation& shipped, const LeftOutValidation& left_out, 
                                                       left_out.outdated),
                                           Tone::bad});
     for (const char* property : {"family", "metric", "runtime", "hardware", "regime"})
-        report.blocks.push_back(table_of(shipped, left_out, property));
+        report.blocks.push_back(left_out_table(shipped, left_out, property));
     add_pairs(left_out.pairs, report);
     add_first_run_checks(left_out.first_runs, report);
 }
@@ -165,23 +167,17 @@ void add_support(const std::vector<FitSupport>& support, Report& report) {
                                       "beside the measured times that they decide. \"Thin\": more of them "
                                       "than a third of the rows, so that "
                                       "they may follow the measurements instead of the chip."});
-    Table table;
-    table.columns = {{"Of", "", "kind"},
-                     {"Name", "", "name"},
-                     {"Rows", "", "rows", Align::right},
-                     {"Networks", "", "networks", Align::right},
-                     {"Fitted", "", "fitted", Align::right},
-                     {"Tuned", "", "tuned", Align::right},
-                     {"Thin", "", "thin"}};
-    for (const FitSupport& entry : support)
-        table.rows.push_back({{entry.kind},
-                              {entry.name},
-                              {std::to_string(entry.rows), static_cast<double>(entry.rows)},
-                              {std::to_string(entry.networks), static_cast<double>(entry.networks)},
-                              {std::to_string(entry.fitted), static_cast<double>(entry.fitted)},
-                              {std::to_string(entry.tuned), static_cast<double>(entry.tuned)},
-                              {entry.thin() ? "thin" : "-"}});
-    report.blocks.push_back(std::move(table));
+    using S = FitSupport;
+    report.blocks.push_back(
+        table_of<S>({},
+                    {{{"Of", "", "kind"}, &S::kind},
+                     {{"Name", "", "name"}, &S::name},
+                     {most_best("Rows", "", "rows"), 1, &S::rows},
+                     {most_best("Networks", "", "networks"), 1, &S::networks},
+                     {least_best("Fitted", "", "fitted"), 1, &S::fitted},
+                     {least_best("Tuned", "", "tuned"), 1, &S::tuned},
+                     {{"Thin", "", "thin"}, [](const S& s) { return text_cell(s.thin() ? "thin" : ""); }}},
+                    support));
 }
 
 } // namespace archsim

@@ -1,6 +1,6 @@
 #include "fit/report/memory_logs_report.hpp"
 
-#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "result/quantile.hpp"
 
@@ -32,26 +32,28 @@ std::vector<double> errors_of(const std::vector<MemoryLogRow>& rows, std::string
     return errors;
 }
 
-std::vector<Cell> line_of(const char* title, const std::vector<double>& errors) {
-    const double median = quantile(errors, 0.5);
-    return {{title},
-            whole_cell(errors.size()),
-            {fmt::format("{:.1f}", kLoggedPercent * median), median},
-            {fmt::format("{:.1f}", kLoggedPercent * errors.back()), errors.back()}};
-}
-
 Table errors_by_quantity(const std::vector<MemoryLogRow>& rows) {
-    Table table;
-    table.title = "Memory of engines, by quantity";
-    table.columns = {{"Quantity", "", "quantity"},
-                     {"Rows", "", "rows", Align::right},
-                     {"Median error", "%", "median_error", Align::right},
-                     {"Largest", "%", "largest_error", Align::right}};
+    struct Row {
+        const char* title;
+        std::vector<double> errors;
+    };
+    std::vector<Row> lines;
     for (const auto& [key, title] : kLogged)
-        if (const auto errors = errors_of(rows, key); !errors.empty())
-            table.rows.push_back(line_of(title, errors));
-    if (const auto errors = errors_of(rows, {}); !errors.empty())
-        table.rows.push_back(line_of("All", errors));
+        lines.push_back({title, errors_of(rows, key)});
+    lines.push_back({"All", errors_of(rows, {})});
+    std::erase_if(lines, [](const Row& row) { return row.errors.empty(); });
+    const auto percent = [](double error) {
+        return Cell{fmt::format("{:.1f}", kLoggedPercent * error), error};
+    };
+    Table table =
+        table_of<Row>("Memory of engines, by quantity",
+                      {{{"Quantity", "", "quantity"}, &Row::title},
+                       {most_best("Rows", "", "rows"), 1, [](const Row& row) { return row.errors.size(); }},
+                       {least_best("Median error", "%", "median_error"),
+                        [=](const Row& row) { return percent(quantile(row.errors, 0.5)); }},
+                       {least_best("Largest", "%", "largest_error"),
+                        [=](const Row& row) { return percent(row.errors.back()); }}},
+                      lines);
     const auto ran_out =
         std::count_if(rows.begin(), rows.end(), [](const auto& r) { return r.fits.has_value(); });
     const auto fit = std::count_if(rows.begin(), rows.end(), [](const auto& r) { return r.fits == true; });
@@ -61,33 +63,34 @@ Table errors_by_quantity(const std::vector<MemoryLogRow>& rows) {
 }
 
 Table every_row(const std::vector<MemoryLogRow>& rows) {
-    Table table;
-    table.title = "Every row";
-    table.columns = {{"Engine", "", "engine"},
-                     {"Model", "", "model"},
-                     {"Format", "", "format"},
-                     {"TP", "", "tensor_parallel", Align::right},
-                     {"Quantity", "", "quantity"},
-                     {"Logged", "", "logged_bytes", Align::right},
-                     {"Estimated", "", "estimated_bytes", Align::right},
-                     {"Error", "%", "error", Align::right},
-                     {"Source", "", "source"}};
-    for (const MemoryLogRow& row : rows) {
-        const auto error = row.error();
-        table.rows.push_back(
-            {{row.engine},
-             {row.model},
-             {row.precision},
-             whole_cell(static_cast<std::size_t>(row.tensor)),
-             {row.context > 0 ? fmt::format("{}, {} positions", row.quantity, row.context) : row.quantity},
-             row.logged > 0 ? Cell{format_bytes(row.logged), row.logged} : Cell{"ran out"},
-             row.fits   ? Cell{*row.fits ? "fits" : "does not fit"}
-             : row.ours ? Cell{format_bytes(*row.ours), *row.ours}
-                        : Cell{row.problem},
-             error ? Cell{fmt::format("{:+.1f}", kLoggedPercent * *error), *error} : Cell{"-"},
-             {row.source}});
-    }
-    return table;
+    using R = MemoryLogRow;
+    return table_of<R>(
+        "Every row",
+        {{{"Engine", "", "engine"}, &R::engine},
+         {{"Model", "", "model"}, &R::model},
+         {{"Format", "", "format"}, &R::precision},
+         {most_best("TP", "", "tensor_parallel"), 1, [](const R& r) { return r.tensor; }},
+         {{"Quantity", "", "quantity"},
+          [](const R& r) {
+              return r.context > 0 ? fmt::format("{}, {} positions", r.quantity, r.context) : r.quantity;
+          }},
+         {least_best("Logged", "", "logged_bytes"),
+          [](const R& r) {
+              return r.logged > 0 ? Cell{format_bytes(r.logged), r.logged} : Cell{"ran out"};
+          }},
+         {least_best("Estimated", "", "estimated_bytes"),
+          [](const R& r) {
+              return r.fits   ? Cell{*r.fits ? "fits" : "does not fit"}
+                     : r.ours ? Cell{format_bytes(*r.ours), *r.ours}
+                              : Cell{r.problem};
+          }},
+         {least_best("Error", "%", "error"),
+          [](const R& r) {
+              const auto error = r.error();
+              return error ? Cell{fmt::format("{:+.1f}", kLoggedPercent * *error), *error} : Cell{};
+          }},
+         {{"Source", "", "source"}, &R::source}},
+        rows);
 }
 
 } // namespace

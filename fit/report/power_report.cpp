@@ -2,6 +2,7 @@
 
 #include "fit/errors/power_validation.hpp"
 #include "fit/report/statistic_cells.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <algorithm>
@@ -15,37 +16,25 @@ std::string boundary_text(const PowerGroup& group) {
     return group.boundary ? std::string(name_of(*group.boundary)) : "all";
 }
 
-Cell share(double value, bool with_sign = false) {
-    return {with_sign ? signed_percent(value) : format_percent(value), value};
-}
-
 bool same_rows(const PowerGroup& a, const PowerGroup& b) {
     return a.metric == b.metric && a.boundary == b.boundary && a.family == b.family && a.regime == b.regime;
 }
 
 /// Median error and coverage of the same rows, left out of the fits.
-void add_left_out_cells(const std::vector<PowerGroup>& groups, const PowerGroup& shipped,
-                        std::vector<Cell>& cells) {
-    const auto found = std::find_if(groups.begin(), groups.end(),
-                                    [&](const PowerGroup& group) { return same_rows(group, shipped); });
-    if (found == groups.end()) {
-        cells.insert(cells.end(), 2, Cell{"-", std::nullopt, Tone::muted});
-        return;
-    }
-    cells.push_back(share(found->errors.median_ape));
-    cells.push_back(share(found->errors.coverage));
-}
-
-/// Which factor of an energy is wrong.
-void add_split_cells(const PowerGroup& group, std::vector<Cell>& cells) {
-    if (group.split == 0) {
-        cells.insert(cells.end(), 4, Cell{"-", std::nullopt, Tone::muted});
-        return;
-    }
-    cells.push_back(share(group.power_error));
-    cells.push_back(share(group.power_bias, true));
-    cells.push_back(share(group.time_error));
-    cells.push_back(share(group.time_bias, true));
+void add_left_out_columns(const std::vector<PowerGroup>& groups, const char* name, const std::string& key,
+                          std::vector<ColumnOf<PowerGroup>>& columns) {
+    const auto share = [&groups](double ErrorStatistics::*of) {
+        return [&groups, of](const PowerGroup& shipped) {
+            const auto found = std::find_if(groups.begin(), groups.end(), [&](const PowerGroup& group) {
+                return same_rows(group, shipped);
+            });
+            return found == groups.end() ? Cell{} : share_cell(found->errors.*of);
+        };
+    };
+    append_columns(
+        columns,
+        {{least_best("Median", name, key + "_median_ape"), share(&ErrorStatistics::median_ape)},
+         {most_best("In interval", name, key + "_interval_coverage"), share(&ErrorStatistics::coverage)}});
 }
 
 } // namespace
@@ -54,55 +43,43 @@ void add_power(const Validation& validation, const LeftOutValidation* left_out, 
     const std::vector<PowerGroup> groups = power_groups(validation);
     if (groups.empty())
         return;
-    std::vector<PowerGroup> without_model, without_device;
-    Table table;
-    table.title = "Power and energy (weight >= 0.7)";
-    table.columns = {{"Metric", "", "metric"},
-                     {"Boundary", "", "boundary"},
-                     {"Family", "", "family"},
-                     {"Regime", "", "regime"},
-                     {"Rows", "", "n", Align::right},
-                     {"Median", "error", "median_ape", Align::right},
-                     {"Bias", "", "bias", Align::right},
-                     {"Within", "25 %", "within_25", Align::right, 1},
-                     {"In interval", "90 %", "interval_coverage", Align::right}};
+    using G = PowerGroup;
+    const auto share = [](double ErrorStatistics::*of) {
+        return [of](const G& g) { return share_cell(g.errors.*of); };
+    };
+    std::vector<ColumnOf<G>> columns = {
+        {{"Metric", "", "metric"}, [](const G& g) { return name_of(g.metric); }},
+        {{"Boundary", "", "boundary"}, boundary_text},
+        {{"Family", "", "family"}, &G::family},
+        {{"Regime", "", "regime"}, &G::regime},
+        {most_best("Rows", "", "n"), 1, [](const G& g) { return g.errors.n; }},
+        {least_best("Median", "error", "median_ape"), share(&ErrorStatistics::median_ape)},
+        {least_best("Bias", "", "bias"), [](const G& g) { return signed_cell(g.errors.bias); }},
+        {most_best("Within", "25 %", "within_25", 1), share(&ErrorStatistics::within_25)},
+        {most_best("In interval", "90 %", "interval_coverage"), share(&ErrorStatistics::coverage)}};
+    std::vector<G> without_model, without_device;
     if (left_out != nullptr) {
         without_model = power_groups(left_out->without_model);
         without_device = power_groups(left_out->without_device);
-        for (const auto& [name, key] :
-             {std::pair{"network out", "model_out"}, std::pair{"device out", "device_out"}}) {
-            table.columns.push_back({"Median", name, fmt::format("{}_median_ape", key), Align::right});
-            table.columns.push_back(
-                {"In interval", name, fmt::format("{}_interval_coverage", key), Align::right});
-        }
+        add_left_out_columns(without_model, "network out", "model_out", columns);
+        add_left_out_columns(without_device, "device out", "device_out", columns);
     }
-    for (const auto& [name, key] : {std::pair{"of power", "power"}, std::pair{"of time", "time"}}) {
-        table.columns.push_back({"Median", name, fmt::format("{}_median_ape", key), Align::right, 2});
-        table.columns.push_back({"Bias", name, fmt::format("{}_bias", key), Align::right, 2});
-    }
-    table.columns.push_back({"Tau", "devices", "tau_of_devices", Align::right, 1});
-    table.columns.push_back({"Worst row", "", "worst", Align::left, 3});
-    table.columns.push_back({"Its error", "", "worst_error", Align::right, 3});
-    for (const PowerGroup& group : groups) {
-        std::vector<Cell> cells = {{std::string(name_of(group.metric))},
-                                   {boundary_text(group)},
-                                   {group.family},
-                                   {group.regime},
-                                   {std::to_string(group.errors.n), static_cast<double>(group.errors.n)},
-                                   share(group.errors.median_ape),
-                                   share(group.errors.bias, true),
-                                   share(group.errors.within_25),
-                                   share(group.errors.coverage)};
-        if (left_out != nullptr) {
-            add_left_out_cells(without_model, group, cells);
-            add_left_out_cells(without_device, group, cells);
-        }
-        add_split_cells(group, cells);
-        cells.push_back(tau_cell(group.devices));
-        cells.push_back({group.worst});
-        cells.push_back(share(group.worst_error, true));
-        table.rows.push_back(std::move(cells));
-    }
+    // Which factor of an energy is wrong.
+    append_columns(columns, where<G>([](const G& g) { return g.split > 0; },
+                                     {{least_best("Median", "of power", "power_median_ape", 2),
+                                       [](const G& g) { return share_cell(g.power_error); }},
+                                      {least_best("Bias", "of power", "power_bias", 2),
+                                       [](const G& g) { return signed_cell(g.power_bias); }},
+                                      {least_best("Median", "of time", "time_median_ape", 2),
+                                       [](const G& g) { return share_cell(g.time_error); }},
+                                      {least_best("Bias", "of time", "time_bias", 2),
+                                       [](const G& g) { return signed_cell(g.time_bias); }}}));
+    append_columns(columns, {{most_best("Tau", "devices", "tau_of_devices", 1),
+                              [](const G& g) { return tau_cell(g.devices); }},
+                             {{"Worst row", "", "worst", Align::left, 3}, &G::worst},
+                             {least_best("Its error", "", "worst_error", 3),
+                              [](const G& g) { return signed_cell(g.worst_error); }}});
+    Table table = table_of("Power and energy (weight >= 0.7)", columns, groups);
     table.notes.emplace_back(
         "Boundary: what lies inside of the measurement. Power at the wall is that of the whole "
         "system, elsewhere that of one device; energy is per item or generated token.",

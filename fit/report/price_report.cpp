@@ -1,6 +1,6 @@
 #include "fit/report/price_report.hpp"
 
-#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <cmath>
@@ -12,37 +12,36 @@ namespace archsim {
 void add_prices(const std::vector<PriceCheck>& checks, Report& report) {
     if (checks.empty())
         return;
-    Table table;
-    table.title = "Prices against measured power";
-    table.columns = {{"Family", "", "family"},
-                     {"Prices", "", "prices"},
-                     {"Share", "of power", "share", Align::right},
-                     {"Best multiple", "", "factor", Align::right},
-                     {"Error", "standard", "factor_error", Align::right},
-                     {"Runs", "", "runs", Align::right},
-                     {"Networks", "", "networks", Align::right},
-                     {"Devices", "", "devices", Align::right},
-                     {"Median", "error now", "median_before", Align::right},
-                     {"Median", "at multiples", "median_after", Align::right},
-                     {"Median", "network out", "median_network_out", Align::right},
-                     {"Median", "device out", "median_device_out", Align::right}};
-    const auto error = [](double value) {
-        return std::isnan(value) ? Cell{"-", std::nullopt, Tone::muted} : share_cell(value);
+    struct Row {
+        const PriceCheck& check;
+        const PriceColumn& column;
     };
+    std::vector<Row> rows;
     for (const PriceCheck& check : checks)
         for (const PriceColumn& column : check.columns)
-            table.rows.push_back({{check.family},
-                                  {fmt::format("{}", fmt::join(column.prices, " + "))},
-                                  share_cell(column.share),
-                                  {fmt::format("{:.2f}", column.factor), column.factor},
-                                  {fmt::format("{:.2f}", column.error), column.error},
-                                  {std::to_string(check.runs), static_cast<double>(check.runs)},
-                                  {std::to_string(check.networks), static_cast<double>(check.networks)},
-                                  {std::to_string(check.devices), static_cast<double>(check.devices)},
-                                  error(check.median_before),
-                                  error(check.median_after),
-                                  error(check.median_network_out),
-                                  error(check.median_device_out)});
+            rows.push_back({check, column});
+    const auto error = [](double PriceCheck::*of) {
+        return [of](const Row& r) { return std::isnan(r.check.*of) ? Cell{} : share_cell(r.check.*of); };
+    };
+    const auto multiple = [](double PriceColumn::*of) {
+        return [of](const Row& r) { return Cell{fmt::format("{:.2f}", r.column.*of), r.column.*of}; };
+    };
+    Table table = table_of<Row>(
+        "Prices against measured power",
+        {{{"Family", "", "family"}, [](const Row& r) { return r.check.family; }},
+         {{"Prices", "", "prices"},
+          [](const Row& r) { return fmt::format("{}", fmt::join(r.column.prices, " + ")); }},
+         {most_best("Share", "of power", "share"), [](const Row& r) { return share_cell(r.column.share); }},
+         {most_best("Best multiple", "", "factor"), multiple(&PriceColumn::factor)},
+         {least_best("Error", "standard", "factor_error"), multiple(&PriceColumn::error)},
+         {most_best("Runs", "", "runs"), 1, [](const Row& r) { return r.check.runs; }},
+         {most_best("Networks", "", "networks"), 1, [](const Row& r) { return r.check.networks; }},
+         {most_best("Devices", "", "devices"), 1, [](const Row& r) { return r.check.devices; }},
+         {least_best("Median", "error now", "median_before"), error(&PriceCheck::median_before)},
+         {least_best("Median", "at multiples", "median_after"), error(&PriceCheck::median_after)},
+         {least_best("Median", "network out", "median_network_out"), error(&PriceCheck::median_network_out)},
+         {least_best("Median", "device out", "median_device_out"), error(&PriceCheck::median_device_out)}},
+        rows);
     table.notes.push_back(
         "Non-negative least squares of measured power with the events of the estimates as columns, "
         "at measured times where a run states power and energy. Prices in one row cannot be told "

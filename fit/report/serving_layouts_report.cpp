@@ -1,6 +1,7 @@
 #include "fit/report/serving_layouts_report.hpp"
 
-#include "report/blocks/cells.hpp"
+#include "fit/report/statistic_cells.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "result/quantile.hpp"
 
@@ -10,7 +11,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <numeric>
+#include <optional>
 #include <set>
 
 namespace archsim {
@@ -57,94 +58,87 @@ LayoutErrors errors_of(const std::vector<const LayoutRow*>& rows) {
     return errors;
 }
 
-/// "7.4 / 7.9", median and mean in per cent.
-Cell layout_error_cell(const std::vector<double>& errors) {
-    if (errors.empty())
-        return {"-"};
-    const double median = quantile(errors, 0.5);
-    const double mean =
-        std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
-    return {fmt::format("{:.1f} / {:.1f}", kLayoutPercent * median, kLayoutPercent * mean), median};
-}
-
-Cell layout_percent_cell(double share, bool known) {
-    return known ? Cell{fmt::format("{:.1f}", kLayoutPercent * share), share} : Cell{"-"};
-}
-
-std::vector<Cell> errors_line(const std::string& name, const std::vector<const LayoutRow*>& rows) {
-    const LayoutErrors errors = errors_of(rows);
-    return {{name},
-            whole_cell(errors.configurations.size()),
-            whole_cell(rows.size()),
-            whole_cell(errors.rows),
-            layout_error_cell(errors.first),
-            layout_error_cell(errors.token),
-            layout_percent_cell(errors.bias, errors.rows > 0),
-            layout_percent_cell(errors.covered, errors.rows > 0)};
+Cell layout_percent_cell(double share) {
+    return {fmt::format("{:.1f}", kLayoutPercent * share), share};
 }
 
 Table errors_by(const ServingLayouts& layouts, const char* heading, const char* key,
                 const std::function<std::string(const LayoutRow&)>& name) {
+    struct Group {
+        std::string name;
+        std::size_t rows;
+        LayoutErrors errors;
+    };
     std::map<std::string, std::vector<const LayoutRow*>> by;
     std::vector<const LayoutRow*> all;
     for (const LayoutRow& row : layouts.rows) {
         by[name(row)].push_back(&row);
         all.push_back(&row);
     }
-    Table table;
-    table.columns = {{heading, "", key},
-                     {"Configurations", "", "configurations", Align::right},
-                     {"Rows", "", "rows", Align::right},
-                     {"Estimated", "", "estimated", Align::right},
-                     {"TTFT", "%", "ttft_error", Align::right},
-                     {"TPOT", "%", "tpot_error", Align::right},
-                     {"TPOT bias", "%", "tpot_bias", Align::right},
-                     {"TPOT in 90 %", "%", "tpot_covered", Align::right}};
+    std::vector<Group> groups;
     for (const auto& [group, rows] : by)
-        table.rows.push_back(errors_line(group, rows));
-    table.rows.push_back(errors_line("All", all));
-    return table;
+        groups.push_back({group, rows.size(), errors_of(rows)});
+    groups.push_back({"All", all.size(), errors_of(all)});
+    using G = Group;
+    const auto share = [](double LayoutErrors::*of) {
+        return [of](const G& g) { return g.errors.rows > 0 ? layout_percent_cell(g.errors.*of) : Cell{}; };
+    };
+    return table_of<G>(
+        {},
+        {{{heading, "", key}, &G::name},
+         {most_best("Configurations", "", "configurations"), 1,
+          [](const G& g) { return g.errors.configurations.size(); }},
+         {most_best("Rows", "", "rows"), 1, &G::rows},
+         {most_best("Estimated", "", "estimated"), 1, [](const G& g) { return g.errors.rows; }},
+         {least_best("TTFT", "%", "ttft_error"), [](const G& g) { return error_cell(g.errors.first); }},
+         {least_best("TPOT", "%", "tpot_error"), [](const G& g) { return error_cell(g.errors.token); }},
+         {least_best("TPOT bias", "%", "tpot_bias"), share(&LayoutErrors::bias)},
+         {most_best("TPOT in 90 %", "%", "tpot_covered"), share(&LayoutErrors::covered)}},
+        groups);
 }
 
 Table choices_by_model(const ServingLayouts& layouts) {
     struct Counts {
+        std::string model;
         std::size_t groups = 0, good = 0, missed = 0;
         std::vector<double> shares;
+        Cell part(std::size_t n) const {
+            return layout_percent_cell(static_cast<double>(n) /
+                                       static_cast<double>(std::max<std::size_t>(1, groups)));
+        }
     };
     std::map<std::string, Counts> by;
-    Counts all;
+    Counts all{.model = "All", .shares = {}};
     for (const LayoutGroup& group : layouts.groups) {
         if (!group.best)
             continue;
-        for (Counts* counts : {&by[layouts.rows[group.rows.front()].model], &all}) {
+        const std::string& model = layouts.rows[group.rows.front()].model;
+        by[model].model = model;
+        for (Counts* counts : {&by[model], &all}) {
             ++counts->groups;
             counts->good += group.share >= kAsGood ? 1 : 0;
             counts->missed += group.share <= 0 ? 1 : 0;
             counts->shares.push_back(group.share);
         }
     }
-    Table table;
-    table.title = "Whether the layout that the estimate chooses is the best one, by model";
-    table.columns = {{"Model", "", "model"},
-                     {"Groups", "", "groups", Align::right},
-                     {"Within 10 % of the best", "%", "as_good", Align::right},
-                     {"Never within the limit", "%", "missed", Align::right},
-                     {"Median share of the best", "%", "median_share", Align::right}};
-    const auto line = [&](const std::string& name, Counts& counts) {
-        std::sort(counts.shares.begin(), counts.shares.end());
-        const auto of = [&](std::size_t n) {
-            return static_cast<double>(n) / static_cast<double>(std::max<std::size_t>(1, counts.groups));
-        };
-        table.rows.push_back({{name},
-                              whole_cell(counts.groups),
-                              layout_percent_cell(of(counts.good), true),
-                              layout_percent_cell(of(counts.missed), true),
-                              layout_percent_cell(counts.shares.empty() ? 0 : quantile(counts.shares, 0.5),
-                                                  !counts.shares.empty())});
-    };
+    std::vector<Counts> rows;
     for (auto& [model, counts] : by)
-        line(model, counts);
-    line("All", all);
+        rows.push_back(std::move(counts));
+    rows.push_back(std::move(all));
+    for (Counts& counts : rows)
+        std::sort(counts.shares.begin(), counts.shares.end());
+    using C = Counts;
+    Table table = table_of<C>(
+        "Whether the layout that the estimate chooses is the best one, by model",
+        {{{"Model", "", "model"}, &C::model},
+         {most_best("Groups", "", "groups"), 1, &C::groups},
+         {most_best("Within 10 % of the best", "%", "as_good"), [](const C& c) { return c.part(c.good); }},
+         {least_best("Never within the limit", "%", "missed"), [](const C& c) { return c.part(c.missed); }},
+         {most_best("Median share of the best", "%", "median_share"),
+          [](const C& c) {
+              return c.shares.empty() ? Cell{} : layout_percent_cell(quantile(c.shares, 0.5));
+          }}},
+        rows);
     table.notes.emplace_back(
         "A group: one model, device, stack, format and lengths, several layouts, and a limit on the time per "
         "output token (each quartile of those measured). Best: most measured output tokens per second of a "
@@ -154,42 +148,31 @@ Table choices_by_model(const ServingLayouts& layouts) {
 }
 
 Table every_layout(const ServingLayouts& layouts) {
-    Table table;
-    table.title = "Every row (ms)";
-    table.columns = {{"Model", "", "model"},
-                     {"Hardware", "", "hardware"},
-                     {"Stack", "", "runtime"},
-                     {"Format", "", "format"},
-                     {"Layout", "", "layout"},
-                     {"In", "", "prompt_tokens", Align::right},
-                     {"Out", "", "output_tokens", Align::right},
-                     {"In flight", "", "in_flight", Align::right},
-                     {"TTFT measured", "", "ttft_measured_ms", Align::right},
-                     {"TTFT", "", "ttft_ms", Align::right},
-                     {"TPOT measured", "", "tpot_measured_ms", Align::right},
-                     {"TPOT", "", "tpot_ms", Align::right},
-                     {"Why not", "", "problem"}};
-    const auto number = [](double value, bool known) {
-        return known ? Cell{format_number(value), value} : Cell{"-"};
+    using R = LayoutRow;
+    constexpr double kMilli = 1e-3;
+    const auto measured = [](double MeanWaits::*of) {
+        return [of](const R& r) { return r.measured.*of * kMilli; };
     };
-    for (const LayoutRow& row : layouts.rows) {
-        const bool known = row.ours.has_value();
-        const MeanWaits ours = row.ours.value_or(MeanWaits{});
-        table.rows.push_back({{row.model},
-                              {row.hardware},
-                              {row.runtime},
-                              {row.precision.empty() ? "as stored" : row.precision},
-                              {to_string(row.way)},
-                              whole_cell(static_cast<std::size_t>(row.prompt_tokens)),
-                              whole_cell(static_cast<std::size_t>(row.output_tokens)),
-                              whole_cell(static_cast<std::size_t>(row.in_flight)),
-                              number(row.measured.first_ms, true),
-                              number(ours.first_ms, known),
-                              number(row.measured.token_ms, true),
-                              number(ours.token_ms, known),
-                              {row.problem}});
-    }
-    return table;
+    const auto estimated = [](double MeanWaits::*of) {
+        return [of](const R& r) { return r.ours ? std::optional((*r.ours).*of * kMilli) : std::nullopt; };
+    };
+    return table_of<R>(
+        "Every row",
+        {{{"Model", "", "model"}, &R::model},
+         {{"Hardware", "", "hardware"}, &R::hardware},
+         {{"Stack", "", "runtime"}, &R::runtime},
+         {{"Format", "", "format"},
+          [](const R& r) { return r.precision.empty() ? "as stored" : r.precision; }},
+         {{"Layout", "", "layout"}, [](const R& r) { return to_string(r.way); }},
+         {most_best("In", "", "prompt_tokens"), 1, [](const R& r) { return r.prompt_tokens; }},
+         {most_best("Out", "", "output_tokens"), 1, [](const R& r) { return r.output_tokens; }},
+         {most_best("In flight", "", "in_flight"), 1, [](const R& r) { return r.in_flight; }},
+         {least_best("TTFT measured", "ms", "ttft_measured_s"), kMilli, measured(&MeanWaits::first_ms)},
+         {least_best("TTFT", "ms", "ttft_s"), kMilli, estimated(&MeanWaits::first_ms)},
+         {least_best("TPOT measured", "ms", "tpot_measured_s"), kMilli, measured(&MeanWaits::token_ms)},
+         {least_best("TPOT", "ms", "tpot_s"), kMilli, estimated(&MeanWaits::token_ms)},
+         {{"Why not", "", "problem"}, [](const R& r) { return text_cell(r.problem); }}},
+        layouts.rows);
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 #include "fit/report/serving_peers_report.hpp"
 
-#include "report/blocks/cells.hpp"
+#include "fit/report/statistic_cells.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>
@@ -8,14 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
+#include <optional>
+#include <ranges>
 #include <string_view>
 
 namespace archsim {
 
 namespace {
-
-constexpr double kPeerPercent = 100;
 
 /// Metrics in the order of their columns, with their titles.
 constexpr std::array<std::pair<std::string_view, const char*>, 5> kPeerMetrics = {
@@ -42,30 +41,18 @@ std::vector<double> errors_of(const ServingPeers& peers, std::size_t simulator, 
     return errors;
 }
 
-/// "7.4 / 7.9", median and mean in per cent.
-Cell error_cell(const std::vector<double>& errors) {
-    if (errors.empty())
-        return {"-"};
-    const std::size_t half = errors.size() / 2;
-    const double median = errors.size() % 2 == 1 ? errors[half] : (errors[half - 1] + errors[half]) / 2;
-    const double mean =
-        std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
-    return {fmt::format("{:.1f} / {:.1f}", kPeerPercent * median, kPeerPercent * mean), median};
-}
-
 Table errors_by_simulator(const ServingPeers& peers) {
-    Table table;
-    table.title = "Error of what clients wait for, by simulator (median / mean over runs)";
-    table.columns = {{"Simulator", "", "simulator"}, {"Runs", "", "runs", Align::right}};
+    using Index = std::size_t; // of simulators
+    std::vector<ColumnOf<Index>> columns = {
+        {{"Simulator", "", "simulator"}, [&](Index who) { return peers.simulators[who]; }},
+        {most_best("Runs", "", "runs"), 1,
+         [&](Index who) { return errors_of(peers, who, kPeerMetrics[0].first).size(); }}};
     for (const auto& [key, title] : kPeerMetrics)
-        table.columns.push_back({title, "%", std::string(key) + "_error", Align::right});
-    for (std::size_t who = 0; who < peers.simulators.size(); ++who) {
-        std::vector<Cell> row{{peers.simulators[who]},
-                              whole_cell(errors_of(peers, who, kPeerMetrics[0].first).size())};
-        for (const auto& [key, title] : kPeerMetrics)
-            row.push_back(error_cell(errors_of(peers, who, key)));
-        table.rows.push_back(std::move(row));
-    }
+        columns.emplace_back(
+            least_best(title, "%", std::string(key) + "_error"),
+            [&peers, key = key](Index who) { return error_cell(errors_of(peers, who, key)); });
+    Table table = table_of("Error of what clients wait for, by simulator (median / mean over runs)", columns,
+                           std::views::iota(Index{0}, peers.simulators.size()));
     table.notes.emplace_back("E2E: from the request to the last token; TTFT: time to first token; ITL: time "
                              "between tokens; P99: 99 of 100 requests are no slower.");
     table.notes.emplace_back(fmt::format(
@@ -79,24 +66,19 @@ Table errors_by_simulator(const ServingPeers& peers) {
 }
 
 Table every_row(const ServingPeers& peers) {
-    Table table;
-    table.title = "Every run (ms)";
-    table.columns = {{"Run", "", "run"},
-                     {"Model", "", "model"},
-                     {"Metric", "", "metric"},
-                     {"Measured", "", "measured_ms", Align::right}};
-    for (const std::string& name : peers.simulators)
-        table.columns.push_back({name, "", name, Align::right});
-    for (const PeerRow& row : peers.rows) {
-        std::vector<Cell> cells{{row.run},
-                                {row.model},
-                                {title_of_metric(row.metric)},
-                                {format_number(row.measured), row.measured}};
-        for (const auto& value : row.predicted)
-            cells.push_back(value ? Cell{format_number(*value), *value} : Cell{"-"});
-        table.rows.push_back(std::move(cells));
-    }
-    return table;
+    using R = PeerRow;
+    constexpr double kMilli = 1e-3;
+    std::vector<ColumnOf<R>> columns = {
+        {{"Run", "", "run"}, &R::run},
+        {{"Model", "", "model"}, &R::model},
+        {{"Metric", "", "metric"}, [](const R& r) { return title_of_metric(r.metric); }},
+        {least_best("Measured", "ms", "measured_s"), kMilli, [](const R& r) { return r.measured * kMilli; }}};
+    for (std::size_t i = 0; i < peers.simulators.size(); ++i)
+        columns.emplace_back(
+            least_best(peers.simulators[i], "ms", peers.simulators[i] + "_s"), kMilli, [i](const R& r) {
+                return r.predicted[i] ? std::optional(*r.predicted[i] * kMilli) : std::nullopt;
+            });
+    return table_of("Every run", columns, peers.rows);
 }
 
 } // namespace

@@ -84,7 +84,7 @@ std::string uncertainty_json(const ErrorModel& model) {
         "  \"sets\": [\n{}\n  ],\n"
         "  \"sources\": {{\n"
         "    \"left-out\": {{\"kind\": \"fitted\", \"cite\": \"errors of left-out networks and of "
-        "first runs of tests/measured, see docs/validation.md\"}}\n"
+        "first runs of tests/measured, see docs/evidence/validation.md\"}}\n"
         "  }}\n"
         "}}\n",
         model.degrees_of_freedom, deviation(model.unmeasured_stack), rounded(model.device_share),

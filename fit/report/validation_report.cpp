@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <map>
 #include <utility>
 
@@ -29,13 +30,12 @@ namespace archsim {
 namespace {
 
 Table overview(const Validation& validation) {
-    Table table;
-    table.columns = statistic_columns("Rows of", "selection");
+    std::vector<ValidationGroup> groups;
     for (const ValidationSummary* summary : {&validation.trusted, &validation.every}) {
-        ValidationGroup group = summary->all;
-        group.name = summary->selection;
-        table.rows.push_back(statistic_cells(group));
+        groups.push_back(summary->all);
+        groups.back().name = summary->selection;
     }
+    Table table = table_of({}, statistic_columns("Rows of", "selection"), groups);
     table.notes.emplace_back("Errors are |predicted / measured - 1|.", "median_ape");
     table.notes.emplace_back("Bias is the geometric mean of predicted / measured, minus 1.", "bias");
     table.notes.emplace_back(
@@ -52,57 +52,38 @@ std::string heading_of(const std::string& property) {
 }
 
 void add_groups(const ValidationSummary& summary, Report& report) {
-    for (const auto& [property, groups] : summary.by) {
-        Table table;
-        table.title = fmt::format("By {} ({})", property, summary.selection);
-        table.columns = statistic_columns(heading_of(property), property);
-        for (const ValidationGroup& group : groups)
-            table.rows.push_back(statistic_cells(group));
-        if (!table.rows.empty())
-            report.blocks.push_back(std::move(table));
-    }
-}
-
-std::string interval_text(const Prediction& prediction) {
-    return fmt::format("{}-{}", format_number(prediction.low), format_number(prediction.high));
+    for (const auto& [property, groups] : summary.by)
+        if (!groups.empty())
+            report.blocks.push_back(table_of(fmt::format("By {} ({})", property, summary.selection),
+                                             statistic_columns(heading_of(property), property), groups));
 }
 
 Table row_table(const std::vector<const ValidatedRow*>& rows, bool spreadsheet) {
-    Table table;
-    table.columns = {{"Row", "", "id"}};
+    using R = const ValidatedRow*;
+    const auto estimated = [](R row) { return row->prediction.ok(); };
+    std::vector<ColumnOf<R>> columns = {{{"Row", "", "id"}, [](R row) { return row->measured.id; }}};
     if (spreadsheet)
-        table.columns.insert(table.columns.end(), {{"Status", "", "status"}, {"Reason", "", "reason"}});
-    table.columns.push_back({"Predicted", "", "predicted", Align::right});
-    if (spreadsheet)
-        table.columns.insert(table.columns.end(),
-                             {{"Low", "", "low", Align::right}, {"High", "", "high", Align::right}});
-    else
-        table.columns.push_back({"Interval", "90 %", "interval", Align::right, 1});
-    for (Column& column : std::vector<Column>{{"Measured", "", "value", Align::right},
-                                              {"Unit", "", "metric", Align::left, 1},
-                                              {"Error", "", "error", Align::right},
-                                              {"Regime", "", "regime", Align::left, 2},
-                                              {"Weight", "", "weight", Align::right, 2}})
-        table.columns.push_back(std::move(column));
-    for (const ValidatedRow* row : rows) {
-        const Prediction& prediction = row->prediction;
-        const auto number = [&](double value) { return prediction.ok() ? cell_in(1, value) : Cell{""}; };
-        std::vector<Cell> cells = {{row->measured.id}};
-        if (spreadsheet)
-            cells.insert(cells.end(), {{prediction.status}, {prediction.reason}});
-        cells.push_back(number(prediction.predicted));
-        if (spreadsheet)
-            cells.insert(cells.end(), {number(prediction.low), number(prediction.high)});
-        else
-            cells.push_back({interval_text(prediction)});
-        cells.push_back(cell_in(1, row->measured.value));
-        cells.push_back({std::string(name_of(row->measured.metric))});
-        cells.push_back(prediction.ok() ? Cell{signed_percent(row->error()), row->error()} : Cell{""});
-        cells.push_back({prediction.regime});
-        cells.push_back(cell_in(1, row->measured.weight));
-        table.rows.push_back(std::move(cells));
-    }
-    return table;
+        append_columns(columns,
+                       {{{"Status", "", "status"}, [](R row) { return row->prediction.status; }},
+                        {{"Reason", "", "reason"}, [](R row) { return text_cell(row->prediction.reason); }}});
+    append_columns(columns,
+                   where<R>(estimated, {{least_best("Predicted", "", "predicted"), 1,
+                                         [](R row) { return row->prediction.predicted; }},
+                                        {interval_column("Interval", "90 %", "low", "high", 1), [](R row) {
+                                             const Prediction& p = row->prediction;
+                                             return interval_cell(1, p.low, p.predicted, p.high);
+                                         }}}));
+    append_columns(
+        columns,
+        {{least_best("Measured", "", "value"), 1, [](R row) { return row->measured.value; }},
+         {{"Unit", "", "metric", Align::left, 1}, [](R row) { return name_of(row->measured.metric); }}});
+    append_columns(columns, where<R>(estimated, {{least_best("Error", "", "error"),
+                                                  [](R row) { return signed_cell(row->error()); }}}));
+    append_columns(
+        columns,
+        {{{"Regime", "", "regime", Align::left, 2}, [](R row) { return text_cell(row->prediction.regime); }},
+         {most_best("Weight", "", "weight", 2), 1, [](R row) { return row->measured.weight; }}});
+    return table_of({}, columns, rows);
 }
 
 /// |log(predicted / measured)|: half and double are equally wrong.
@@ -134,16 +115,14 @@ void add_missing(const Validation& validation, Report& report) {
                 row.measured.id);
     if (reasons.empty())
         return;
+    using R = std::pair<const std::string, std::vector<std::string>>;
     report.blocks.push_back(Heading{2, "Rows without an estimate"});
-    Table table;
-    table.columns = {{"Reason", "", "reason"}, {"Count", "", "count", Align::right}, {"Rows", "", "rows"}};
-    for (const auto& [reason, ids] : reasons) {
-        std::string list;
-        for (const std::string& id : ids)
-            list += (list.empty() ? "" : ", ") + id;
-        table.rows.push_back({{reason}, {std::to_string(ids.size())}, {std::move(list)}});
-    }
-    report.blocks.push_back(std::move(table));
+    report.blocks.push_back(table_of<R>(
+        {},
+        {{{"Reason", "", "reason"}, &R::first},
+         {most_best("Count", "", "count"), 1, [](const R& r) { return r.second.size(); }},
+         {{"Rows", "", "rows"}, [](const R& r) { return fmt::format("{}", fmt::join(r.second, ", ")); }}},
+        reasons));
 }
 
 } // namespace

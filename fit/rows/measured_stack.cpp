@@ -1,7 +1,7 @@
 #include "fit/rows/measured_stack.hpp"
+#include "core/parse_number.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 namespace archsim {
@@ -15,8 +15,10 @@ bool claims(const MeasuredAs& rule, const MeasuredRow& row) {
     if (rule.stack != row.runtime)
         return false;
     const int year = last_year(row.source_date);
+    const bool noted =
+        row.variant.empty() && !rule.noted.empty() && row.note.find(rule.noted) != std::string::npos;
     return (rule.until == 0 || (year > 0 && year <= rule.until)) &&
-           (rule.variant.empty() || row.variant == rule.variant);
+           (rule.variant.empty() || row.variant == rule.variant || noted);
 }
 
 /// A claim on the variant says more than one on the year; an earlier year says more than a later one.
@@ -32,10 +34,8 @@ bool closer(const MeasuredAs& a, const MeasuredAs& b) {
 int last_year(std::string_view date) {
     int last = 0;
     for (std::size_t at = 0; at + kYearDigits <= date.size(); ++at) {
-        const char* first = date.data() + at;
-        int value = 0;
-        const auto [end, error] = std::from_chars(first, first + kYearDigits, value);
-        if (error == std::errc{} && end == first + kYearDigits && value >= kFirstYear && value <= kLastYear)
+        const int value = plain_number<int>(date.substr(at, kYearDigits)).value_or(0);
+        if (value >= kFirstYear && value <= kLastYear)
             last = value;
     }
     return last;

@@ -1,6 +1,6 @@
 #include "fit/rows/measured_workload.hpp"
+#include "core/parse_number.hpp"
 
-#include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <optional>
@@ -12,12 +12,8 @@ namespace {
 constexpr std::string_view kVariable = "variable:";
 
 std::optional<std::int64_t> count_in(std::string_view stated) {
-    const std::string_view text = mean_length(stated);
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < 1)
-        return std::nullopt;
-    return value;
+    const auto value = plain_number<std::int64_t>(mean_length(stated));
+    return value && *value >= 1 ? value : std::nullopt;
 }
 
 const CatalogueEntry* part_for(const Catalogue& catalogue, const CatalogueEntry& whole,

@@ -2,13 +2,12 @@
 
 #include "archsim/hardware/database.hpp"
 #include "core/csv_reader.hpp"
+#include "core/parse_number.hpp"
 #include "core/text_file.hpp"
-#include "fit/rows/old_rows.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
@@ -28,17 +27,7 @@ constexpr std::array<std::string_view, 20> kOptional = {
     "steps",      "prompt_tokens", "generated_tokens", "boundary",   "replicas", "expert_devices",  "variant",
     "context",    "transfers",     "sampling",         "decided_by", "client",   "attention_groups"};
 /// Columns that files of the old form lack, all of them.
-constexpr std::array<std::string_view, 6> kCircumstances = {"variant",  "context",    "transfers",
-                                                            "sampling", "decided_by", "client"};
 constexpr std::array<std::string_view, 3> kScopes = {"kernel", "end_to_end", "offline"};
-
-std::optional<double> number_in(const std::string& text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
-        return std::nullopt;
-    return value;
-}
 
 /// What a word in a column stands for; the first is meant where the field is empty.
 template <class Value>
@@ -106,9 +95,6 @@ class TableReader {
                 fail(fmt::format("the column \"{}\" is missing", column),
                      "see tests/measured/README.md for the columns");
         width_ = header.fields.size();
-        old_form_ = std::none_of(kCircumstances.begin(), kCircumstances.end(), [&](std::string_view column) {
-            return columns_.contains(std::string(column));
-        });
     }
 
     std::string field(const CsvRecord& record, const std::string& column) const {
@@ -126,7 +112,7 @@ class TableReader {
         const std::string text = field(record, column);
         if (text.empty())
             return otherwise;
-        const auto value = number_in(text);
+        const auto value = plain_number<double>(text);
         if (!value || *value <= 0)
             bad(record, column, fmt::format("\"{}\" is not a number above 0", text), "correct the value");
         return value.value_or(otherwise);
@@ -136,7 +122,7 @@ class TableReader {
         const std::string text = field(record, column);
         if (text.empty())
             return std::nullopt;
-        const auto value = number_in(text);
+        const auto value = plain_number<double>(text);
         if (!value || *value < 1 || *value > 1e6 || *value != std::floor(*value)) {
             bad(record, column, fmt::format("\"{}\" is not a whole number from 1", text),
                 "correct the value");
@@ -186,8 +172,6 @@ class TableReader {
         if (std::find(kDeciders.begin(), kDeciders.end(), row.decided_by) == kDeciders.end())
             bad(record, "decided_by", fmt::format("\"{}\" is not known", row.decided_by),
                 "use host or slow_kernel, or leave it empty");
-        if (old_form_)
-            fill_from_note(row, field(record, "boundary").empty());
     }
 
     void read_row(const CsvRecord& record) {
@@ -265,7 +249,6 @@ class TableReader {
     std::string name_;
     std::map<std::string, std::size_t> columns_;
     std::size_t width_ = 0;
-    bool old_form_ = false; ///< see fill_from_note()
     std::set<std::string> ids_;
     bool usable_ = true;
     MeasuredTable table_;

@@ -1,3 +1,4 @@
+#include "core/parse_number.hpp"
 #include "fit/rows/validate.hpp"
 
 #include "fit/rows/measured_power.hpp"
@@ -8,10 +9,8 @@
 #include "hardware/uncertainty.hpp"
 #include "session/generation/phases.hpp"
 #include "session/graph_run.hpp"
-#include "session/regime.hpp"
 
 #include <array>
-#include <charconv>
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
@@ -58,9 +57,7 @@ Interval scaled(const Interval& interval, double factor) {
 /// "128", or the mean length of a data set: "variable:778".
 std::int64_t tokens_of(std::string_view text) {
     text = mean_length(text);
-    std::int64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
+    return take_number<std::int64_t>(text).value_or(0);
 }
 
 /// Sequences of one of the groups that divide a batch.
@@ -151,6 +148,7 @@ struct RowEstimator::State {
         if (workload.whole) {
             Workload asked{.model = loaded(workload.entry->name), .batch = row.batch.value_or(1)};
             asked.sizes.dims = workload.dims;
+            asked.single_pass = true;
             return session.estimate(asked, hardware_name(row), conditions);
         }
         if (row.batch || row.scope != "offline")

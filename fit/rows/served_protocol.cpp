@@ -1,10 +1,10 @@
 #include "fit/rows/served_protocol.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "hardware/json_document.hpp"
+#include "core/json_document.hpp"
+#include "core/parse_number.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 #include <string_view>
 #include <vector>
@@ -13,10 +13,8 @@ namespace archsim {
 
 namespace {
 
-std::int64_t tokens_in(const std::string& text) {
-    std::int64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
+std::int64_t tokens_in(std::string_view text) {
+    return take_number<std::int64_t>(text).value_or(0);
 }
 
 /// The number under `key`; `otherwise` where there is none.

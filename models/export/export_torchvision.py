@@ -35,6 +35,7 @@ CLASSIFIERS = {
     "efficientnet_v2_l": ("EfficientNetV2-L", "efficientnet", 480, "traced"),
     "googlenet": ("GoogLeNet", "inception", 224, "traced"),
     "inception_v3": ("Inception-v3", "inception", 299, "traced"),
+    "maxvit_t": ("MaxViT-T", "maxvit", 224, "fixed"),
     "mnasnet0_5": ("MNASNet 0.5", "mnasnet", 224, "traced"),
     "mnasnet0_75": ("MNASNet 0.75", "mnasnet", 224, "traced"),
     "mnasnet1_0": ("MNASNet 1.0", "mnasnet", 224, "traced"),
@@ -133,7 +134,7 @@ ALIASES = {
     "swin_t": ["microsoft/swin-tiny-patch4-window7-224", "swin_tiny", "swin_tiny_patch4_window7_224"],
     "swin_s": ["microsoft/swin-small-patch4-window7-224", "swin_small", "swin_small_patch4_window7_224"],
     "swin_b": ["microsoft/swin-base-patch4-window7-224", "swin_base", "swin_base_patch4_window7_224"],
-    "vit_b_16": ["vit_base_patch16_224", "ViT", "deit_base", "facebook/deit-base-patch16-224",
+    "vit_b_16": ["vit_base_patch16_224", "ViT", "Vision Transformer", "deit_base", "facebook/deit-base-patch16-224",
                  "timm/vit_base_patch16_224.augreg_in21k_ft_in1k"],
     "vit_b_16_384": ["google/vit-base-patch16-384", "vit_base_patch16_384"],
     "vit_b_32": ["vit_base_patch32_224"],
@@ -170,6 +171,7 @@ VIDEO = {
     "r3d_18": ("ResNet3D-18", 16, 112),
     "mc3_18": ("MC3-18", 16, 112),
     "r2plus1d_18": ("R(2+1)D-18", 16, 112),
+    "s3d": ("S3D", 16, 224),
 }
 
 
@@ -181,7 +183,14 @@ def video(name):
 DETECTORS = {
     "ssd300_vgg16": ("SSD300 VGG16", "ssd", 300),
     "ssdlite320_mobilenet_v3_large": ("SSDLite320 MobileNetV3-Large", "ssd", 320),
+    "retinanet_resnet50_fpn": ("RetinaNet ResNet-50 FPN", "retinanet", 800),
+    "retinanet_resnet50_fpn_v2": ("RetinaNet ResNet-50 FPN V2", "retinanet", 800),
+    "fcos_resnet50_fpn": ("FCOS ResNet-50 FPN", "fcos", 800),
 }
+
+
+# Published with the normalisation of the backbone frozen: it counts no parameters.
+FROZEN = ("retinanet_resnet50_fpn", "fcos_resnet50_fpn")
 
 
 class RawDetector(nn.Module):
@@ -192,11 +201,16 @@ class RawDetector(nn.Module):
         super().__init__()
         model = getattr(torchvision.models.detection, name)(weights=None, weights_backbone=None)
         self.backbone, self.head = model.backbone, model.head
+        if name in FROZEN:
+            for module in self.backbone.body.modules():
+                if isinstance(module, nn.BatchNorm2d):
+                    for key in ("weight", "bias"):
+                        module.register_buffer(key, module._parameters.pop(key).data)
 
     def forward(self, x):
         features = self.backbone(x)
         outputs = self.head(list(features.values()))
-        return outputs["cls_logits"], outputs["bbox_regression"]
+        return tuple(outputs[key] for key in ("cls_logits", "bbox_regression", "bbox_ctrness") if key in outputs)
 
 
 def entries():
@@ -213,6 +227,6 @@ def entries():
     rows += [Entry(name, title, "video", "video-classification", f"torchvision {version} {name}", video(name),
                    (frames, side, side), "fixed", ALIASES.get(name, [])) for name, (title, frames, side) in VIDEO.items()]
     rows += [Entry(name, title, family, "object-detection", f"torchvision {version} {name}",
-                   lambda name=name: RawDetector(name), (side, side), "fixed", outputs=("scores", "boxes"),
-                   buffers=FROZEN_NORM) for name, (title, family, side) in DETECTORS.items()]
+                   lambda name=name: RawDetector(name), (side, side), "fixed", outputs=("scores", "boxes", "centers") if family == "fcos" else ("scores", "boxes"),
+                   buffers=FROZEN_NORM if name in FROZEN or family == "ssd" else ()) for name, (title, family, side) in DETECTORS.items()]
     return rows

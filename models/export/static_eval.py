@@ -129,6 +129,11 @@ class StaticEvaluation:
         self._infer(node)
 
     def _infer(self, node):
+        if node.op_type == "Einsum":  # the checker knows no shapes of it
+            sizes, result = letters_of(node, [self.shapes[n] for n in node.input])
+            self.types[node.output[0]] = self.types[node.input[0]]
+            self.shapes[node.output[0]] = tuple(sizes[letter] for letter in result)
+            return
         inputs, constants = [], []
         for name in dict.fromkeys(n for n in node.input if n):
             value = self.values.get(name)
@@ -149,6 +154,15 @@ class StaticEvaluation:
             self.shapes[value.name] = tuple(d.dim_value for d in dims)
 
 
+def letters_of(einsum, shapes):
+    """The size of every letter of an Einsum without an ellipsis, and the letters of its result."""
+    operands, result = attributes(einsum)["equation"].decode().replace(" ", "").split("->")
+    sizes = {}
+    for letters, shape in zip(operands.split(","), shapes):
+        sizes.update(zip(letters, shape))
+    return sizes, result
+
+
 def macs(model, bindings):
     """Multiply-accumulates of the matrix operators, as the published figures count them."""
     evaluation = StaticEvaluation(model, bindings)
@@ -165,4 +179,7 @@ def macs(model, bindings):
             total += output * shapes[0][-1]
         elif node.op_type == "Gemm":
             total += output * shapes[0][0 if attrs.get("transA", 0) else 1]
+        elif node.op_type == "Einsum" and len(node.input) == 2:
+            sizes, _ = letters_of(node, shapes)
+            total += int(np.prod(list(sizes.values()), dtype=np.int64))
     return total

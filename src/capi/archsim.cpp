@@ -14,6 +14,7 @@
 #include "session/given.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <new>
 #include <string>
@@ -194,18 +195,20 @@ archsim_estimate numbers_of(const Result& result) {
         copy_cut(e.reason, numbers.reason, sizeof numbers.reason);
         return numbers;
     }
-    numbers.latency_s = e.latency_s;
-    numbers.latency_low_s = e.latency_interval.low;
-    numbers.latency_high_s = e.latency_interval.high;
-    numbers.throughput_per_s = e.throughput_per_s;
-    numbers.power_w = e.power_w;
-    numbers.energy_per_inference_j = e.energy_per_inference_j;
-    numbers.utilization = e.utilization;
-    numbers.peak_memory_bytes = e.memory.peak_bytes;
-    numbers.weight_bytes = e.memory.weight_bytes;
+    // What is not known is a number that is none inside of the library, and 0 in C.
+    const auto known = [](double value) { return std::isfinite(value) ? value : 0; };
+    numbers.latency_s = known(e.latency_s);
+    numbers.latency_low_s = known(e.latency_interval.low);
+    numbers.latency_high_s = known(e.latency_interval.high);
+    numbers.throughput_per_s = known(e.throughput_per_s);
+    numbers.power_w = known(e.power_w);
+    numbers.energy_per_inference_j = known(e.energy_per_inference_j);
+    numbers.utilization = known(e.utilization);
+    numbers.peak_memory_bytes = known(e.memory.peak_bytes);
+    numbers.weight_bytes = known(e.memory.weight_bytes);
     if (result.generation) {
-        numbers.time_to_first_token_s = result.generation->time_to_first_token_s;
-        numbers.time_per_output_token_s = result.generation->time_per_output_token_s;
+        numbers.time_to_first_token_s = known(result.generation->time_to_first_token_s);
+        numbers.time_per_output_token_s = known(result.generation->time_per_output_token_s);
     }
     return numbers;
 }
@@ -239,7 +242,6 @@ archsim_status archsim_given(archsim_session* session, const char* rows, char** 
         for (const std::string_view line : split(rows, '\n'))
             if (line.find_first_not_of(" \t\r") != std::string_view::npos)
                 given.push_back(parse_given(line, session->session, "", "archsim_given"));
-        accept_language_rows();
         session->session.given(given);
         return ARCHSIM_OK;
     });

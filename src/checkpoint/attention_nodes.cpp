@@ -26,7 +26,12 @@ TensorId add_attention(GraphMaker& g, const std::string& path, std::size_t layer
     const std::int64_t d = g.hidden(), q_width = m.heads * m.head_size, kv_width = m.kv_heads * m.head_size,
                        value = m.value_size > 0 ? m.value_size : m.head_size, out_width = m.heads * value;
     const bool shared = m.shares_cache_of >= 0;
-    TensorId q = g.linear(path + "/q_proj", x, d, q_width, m.bias), gate = kNoTensor;
+    TensorId narrow = kNoTensor, gate = kNoTensor; // queries that are widened again (Step-3)
+    if (m.query_rank > 0)
+        narrow = g.rms_norm(path + "/inter_norm", g.linear(path + "/q_a_proj", x, d, m.query_rank, m.bias),
+                            m.query_rank);
+    TensorId q = narrow == kNoTensor ? g.linear(path + "/q_proj", x, d, q_width, m.bias)
+                                     : g.linear(path + "/wq", narrow, m.query_rank, q_width, false);
     if (m.output_gate)
         gate = g.linear(path + "/q_gate", x, d, out_width, m.bias);
     TensorId k = kNoTensor, v = kNoTensor;
@@ -37,14 +42,13 @@ TensorId add_attention(GraphMaker& g, const std::string& path, std::size_t layer
     }
     q = norm_heads(g, path + "/q_norm", q, m, m.heads);
     const std::string past = kept_positions("past_sequence", m.window),
-                      present = kept_positions("past_sequence + sequence", m.window),
-                      own = std::to_string(layer);
+                      present = kept_positions("past_sequence + sequence", m.window);
     std::vector<TensorId> inputs{q, k, v};
     const std::pair<const char*, std::int64_t> kinds[] = {{"key", m.head_size}, {"value", value}};
     for (const auto& [kind, width] : kinds)
-        inputs.push_back(shared ? g.present(m.shares_cache_of, kind)
-                                : g.input("past_key_values." + own + "." + kind, g.type(),
-                                          {"batch", m.kv_heads, past, width}));
+        inputs.push_back(shared ? g.kept(m.shares_cache_of, kind)
+                                : g.past(std::string("past_key_values.#.") + kind, layer,
+                                         {"batch", m.kv_heads, past, width}));
     Attributes attributes{
         {"num_heads", m.heads}, {"kv_num_heads", m.kv_heads}, {"do_rotary", std::int64_t{1}}};
     if (shared)
@@ -57,6 +61,15 @@ TensorId add_attention(GraphMaker& g, const std::string& path, std::size_t layer
     }
     if (m.chunked)
         attributes.emplace_back("chunked", std::int64_t{1});
+    if (m.index_heads > 0) {
+        // Blocks of positions are chosen by the best score in them (MiniMax-M3).
+        const std::int64_t width = m.index_heads * m.index_size;
+        const std::string ix = path + "/indexer";
+        add_index(g, ix, layer, m, x,
+                  {g.linear(ix + "/q_proj", x, d, width, false),
+                   g.linear(ix + "/k_proj", x, d, m.index_size, false)});
+        attributes.emplace_back("keeps", m.index_keeps);
+    }
     if (m.sinks) {
         inputs.resize(11, kNoTensor);
         inputs.push_back(g.weight(path, "sinks", {m.heads}));
@@ -64,12 +77,14 @@ TensorId add_attention(GraphMaker& g, const std::string& path, std::size_t layer
     const std::string out = "/" + path + "/GroupQueryAttention";
     std::vector<std::string> names{out + "_output_0"};
     if (!shared)
-        names.insert(names.end(), {"present." + own + ".key", "present." + own + ".value"});
+        names.insert(names.end(), {g.numbered("present.#.key", layer), g.numbered("present.#.value", layer)});
     const auto results =
         g.nodes("GroupQueryAttention", path, std::move(inputs), names, std::move(attributes), kMicrosoft);
     for (std::size_t i = 1; i < results.size(); ++i)
-        g.output(results[i], {"batch", m.kv_heads, present, kinds[i - 1].second});
+        g.present(results[i], {"batch", m.kv_heads, present, kinds[i - 1].second});
     TensorId y = results.front();
+    if (m.sub_norm)
+        y = g.rms_norm(path + "/attn_sub_norm", y, out_width);
     if (m.output_gate)
         y = g.node("Mul", path, {y, g.node("Sigmoid", path, {gate})});
     return g.linear(path + "/o_proj", y, out_width, d, m.output_bias);
@@ -91,32 +106,53 @@ TensorId add_expanded_attention(GraphMaker& g, const std::string& path, std::siz
                                    {plain, g.node("Tile", path + "/keys", {rotary, g.ints({1, 1, m.heads})})},
                                    {{"axis", std::int64_t{-1}}})
                           : plain;
-    const std::string own = std::to_string(layer), past = "past_sequence";
+    const std::string past = "past_sequence";
     const std::pair<const char*, std::int64_t> kinds[] = {{"key", head}, {"value", m.value_size}};
     std::vector<TensorId> inputs{q, keys, values};
     for (const auto& [kind, width] : kinds)
         inputs.push_back(
-            g.input("past_key_values." + own + "." + kind, g.type(), {"batch", m.heads, past, width}));
+            g.past(std::string("past_key_values.#.") + kind, layer, {"batch", m.heads, past, width}));
     const std::string out = "/" + path + "/GroupQueryAttention";
-    const auto results = g.nodes("GroupQueryAttention", path, std::move(inputs),
-                                 {out + "_output_0", "present." + own + ".key", "present." + own + ".value"},
-                                 {{"num_heads", m.heads}, {"kv_num_heads", m.heads}}, kMicrosoft);
+    const auto results =
+        g.nodes("GroupQueryAttention", path, std::move(inputs),
+                {out + "_output_0", g.numbered("present.#.key", layer), g.numbered("present.#.value", layer)},
+                {{"num_heads", m.heads}, {"kv_num_heads", m.heads}}, kMicrosoft);
     for (std::size_t i = 1; i < results.size(); ++i)
-        g.output(results[i], {"batch", m.heads, past + " + sequence", kinds[i - 1].second});
+        g.present(results[i], {"batch", m.heads, past + " + sequence", kinds[i - 1].second});
     return g.linear(path + "/o_proj", results.front(), m.heads * m.value_size, g.hidden(), m.output_bias);
 }
 
 } // namespace
 
-TensorId add_mixer(GraphMaker& g, const std::string& path, std::size_t layer, TensorId x) {
-    const TokenMixer& m = g.decoder().layers[layer].mixer;
+TensorId add_index(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m, TensorId x,
+                   const IndexInputs& in) {
+    const TensorId key = g.rms_norm(path + "/k_norm", in.key, m.index_size),
+                   weights = g.linear(path + "/weights_proj", x, g.hidden(), m.index_heads, false);
+    const auto positions = [&](const std::string& all) {
+        return in.ratio > 1 ? "floor((" + all + ") / " + std::to_string(in.ratio) + ")" : all;
+    };
+    const TensorId cached =
+        g.past("past_key_values.#.index", layer, {"batch", 1, positions("past_sequence"), m.index_size});
+    const auto chosen =
+        g.nodes("SparseIndex", path, {in.queries, key, weights, cached},
+                {"/" + path + "/chosen", g.numbered("present.#.index", layer)},
+                {{"num_heads", m.index_heads}, {"keeps", m.index_keeps}, {"ratio", in.ratio}}, kOwnDomain);
+    g.present(chosen[1], {"batch", 1, positions("past_sequence + sequence"), m.index_size});
+    return chosen[0];
+}
+
+namespace {
+
+TensorId mix(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m, TensorId x) {
     switch (m.kind) {
     case MixerKind::none:
         return kNoTensor;
     case MixerKind::attention:
         return add_attention(g, path + "/self_attn", layer, m, x);
     case MixerKind::latent:
-        return add_latent_attention(g, path + "/self_attn", layer, x);
+        return add_latent_attention(g, path + "/self_attn", layer, m, x);
+    case MixerKind::compressed:
+        return add_compressed_attention(g, path + "/self_attn", layer, m, x);
     case MixerKind::linear:
         return g.linear(path + "/self_attn/linear_attn", x, g.hidden(), g.hidden(), false);
     case MixerKind::gated_delta:
@@ -124,13 +160,22 @@ TensorId add_mixer(GraphMaker& g, const std::string& path, std::size_t layer, Te
     case MixerKind::selective:
     case MixerKind::lightning:
     case MixerKind::convolution:
-        return add_recurrence(g, path, layer, x);
+    case MixerKind::gated_linear:
+        return add_recurrence(g, path, layer, m, x);
     }
     return kNoTensor;
 }
 
-TensorId add_latent_attention(GraphMaker& g, const std::string& path, std::size_t layer, TensorId x) {
-    const TokenMixer& m = g.decoder().layers[layer].mixer;
+} // namespace
+
+TensorId add_mixer(GraphMaker& g, const std::string& path, std::size_t layer, TensorId x) {
+    const DecoderLayer& l = g.decoder().layers[layer];
+    const TensorId y = mix(g, path, layer, l.mixer, x);
+    return l.beside ? g.node("Add", path, {y, mix(g, path, layer, *l.beside, x)}) : y;
+}
+
+TensorId add_latent_attention(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
+                              TensorId x) {
     const std::int64_t d = g.hidden(), head = m.plain_size + m.rotary_size;
     TensorId q = x;
     if (m.query_rank > 0) {
@@ -149,9 +194,8 @@ TensorId add_latent_attention(GraphMaker& g, const std::string& path, std::size_
     if (m.expanded)
         return add_expanded_attention(g, path, layer, m, q, latent, rotary);
     kv = g.node("Concat", path, {latent, rotary}, {{"axis", std::int64_t{-1}}});
-    const std::string index = std::to_string(layer);
-    const TensorId past = g.input("past_key_values." + index + ".latent", g.type(),
-                                  {"batch", 1, "past_sequence", m.kv_rank + m.rotary_size});
+    const TensorId past =
+        g.past("past_key_values.#.latent", layer, {"batch", 1, "past_sequence", m.kv_rank + m.rotary_size});
     const Attributes sizes{{"num_heads", m.heads},       {"kv_rank", m.kv_rank},
                            {"plain_size", m.plain_size}, {"rotary_size", m.rotary_size},
                            {"value_size", m.value_size}, {"keeps", m.index_keeps}};
@@ -163,28 +207,20 @@ TensorId add_latent_attention(GraphMaker& g, const std::string& path, std::size_
                sizes, kOwnDomain);
     std::vector<TensorId> inputs{keys, kv, past};
     if (m.index_heads > 0) {
-        // The lightning indexer scores every cached position with a few narrow heads (DeepSeek-V3.2,
-        // section 2.1).
+        // The lightning indexer scores every cached position with a few narrow heads.
         const std::string ix = path + "/indexer";
-        const TensorId iq = g.linear(ix + "/wq_b", compressed_query, m.query_rank > 0 ? m.query_rank : d,
-                                     m.index_heads * m.index_size, false);
-        const TensorId ik =
-            g.rms_norm(ix + "/k_norm", g.linear(ix + "/wk", x, d, m.index_size, false), m.index_size);
-        const TensorId iw = g.linear(ix + "/weights_proj", x, d, m.index_heads, false);
-        const TensorId cached = g.input("past_key_values." + index + ".index", g.type(),
-                                        {"batch", 1, "past_sequence", m.index_size});
-        const auto chosen = g.nodes("SparseIndex", ix, {iq, ik, iw, cached},
-                                    {"/" + ix + "/chosen", "present." + index + ".index"},
-                                    {{"num_heads", m.index_heads}, {"keeps", m.index_keeps}}, kOwnDomain);
-        g.output(chosen[1], {"batch", 1, "past_sequence + sequence", m.index_size});
-        g.set_chosen(chosen[0]);
+        const std::int64_t width = m.index_heads * m.index_size;
+        g.set_chosen(add_index(
+            g, ix, layer, m, x,
+            {g.linear(ix + "/wq_b", compressed_query, m.query_rank > 0 ? m.query_rank : d, width, false),
+             g.linear(ix + "/wk", x, d, m.index_size, false)}));
     }
     if (m.index_keeps > 0 && g.chosen() != kNoTensor)
         inputs.push_back(g.chosen());
-    const auto attended = g.nodes("LatentAttention", path, std::move(inputs),
-                                  {"/" + path + "/LatentAttention_output_0", "present." + index + ".latent"},
-                                  sizes, kOwnDomain);
-    g.output(attended[1], {"batch", 1, "past_sequence + sequence", m.kv_rank + m.rotary_size});
+    const auto attended = g.nodes(
+        "LatentAttention", path, std::move(inputs),
+        {"/" + path + "/LatentAttention_output_0", g.numbered("present.#.latent", layer)}, sizes, kOwnDomain);
+    g.present(attended[1], {"batch", 1, "past_sequence + sequence", m.kv_rank + m.rotary_size});
     const TensorId y =
         g.node("LatentValues", path + "/v_b_proj",
                {attended[0], kv, past,

@@ -3,6 +3,7 @@
 #include "checkpoint/config_parts.hpp"
 #include "checkpoint/gguf.hpp"
 #include "checkpoint/safetensors.hpp"
+#include "checkpoint/stored_files.hpp"
 #include "core/text_file.hpp"
 
 #include <fmt/format.h>
@@ -99,11 +100,20 @@ nlohmann::json with_quantization(nlohmann::json document, const std::filesystem:
     return document;
 }
 
-Decoder read_folder(const std::filesystem::path& folder, const std::filesystem::path& config) {
+Decoder read_folder(const std::filesystem::path& folder, const std::filesystem::path& config,
+                    const Budget& budget) {
     Decoder d = checkpoint::read_config(
         with_quantization(checkpoint::parse_python_json(read_file(config), config.string()), folder),
-        config.string());
+        config.string(), budget);
     checkpoint::apply_headers(checkpoint::read_safetensors_folder(folder), folder.string(), d);
+    const checkpoint::StoredFiles files = checkpoint::read_stored_files(folder);
+    checkpoint::apply_index(files, d);
+    if (files.bytes > 0) {
+        const double counted = checkpoint::weight_bytes(checkpoint::build_graph(d));
+        constexpr double kByte = 8;
+        const double unloaded = d.facts.prediction_parameters * bits_of(d.type) / kByte;
+        checkpoint::hold_bytes(files, counted, unloaded, Severity::error, d);
+    }
     return d;
 }
 
@@ -118,18 +128,18 @@ bool is_checkpoint(const std::filesystem::path& path) {
              std::filesystem::exists(path / kAdapter, ignored)));
 }
 
-Checkpoint read_checkpoint_config(std::string_view text, const std::string& file) {
-    return finish(checkpoint::read_config(checkpoint::parse_python_json(text, file), file));
+Checkpoint read_checkpoint_config(std::string_view text, const std::string& file, const Budget& budget) {
+    return finish(checkpoint::read_config(checkpoint::parse_python_json(text, file), file, budget));
 }
 
-Checkpoint read_checkpoint(const std::filesystem::path& path) {
+Checkpoint read_checkpoint(const std::filesystem::path& path, const Budget& budget) {
     std::error_code ignored;
     if (path.extension() == ".gguf")
         return finish(checkpoint::read_gguf(path), path);
     if (std::filesystem::is_directory(path, ignored)) {
         const bool adapter = !std::filesystem::exists(path / "config.json", ignored) &&
                              std::filesystem::exists(path / kAdapter, ignored);
-        return finish(read_folder(path, path / (adapter ? kAdapter : "config.json")));
+        return finish(read_folder(path, path / (adapter ? kAdapter : "config.json"), budget));
     }
     const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
     if (path.extension() == ".safetensors") {
@@ -138,11 +148,11 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
                 fmt::format("{}: states tensors, not how they are joined; put the model's config.json "
                             "beside it",
                             path.string()));
-        return finish(read_folder(folder, folder / "config.json"));
+        return finish(read_folder(folder, folder / "config.json", budget));
     }
     if (path.filename() == "config.json")
-        return finish(read_folder(folder, path));
-    return read_checkpoint_config(read_file(path), path.string());
+        return finish(read_folder(folder, path, budget));
+    return read_checkpoint_config(read_file(path), path.string(), budget);
 }
 
 } // namespace archsim

@@ -3,7 +3,7 @@
 // the headers of its safetensors files), a GGUF file. Headers only; payloads of weights are never read. The
 // result is the graph that an ONNX export with a cache of keys and values would have.
 
-#include "archsim/core/export.hpp"
+#include "archsim/core/budget.hpp"
 #include "archsim/graph/graph.hpp"
 
 #include <cstdint>
@@ -36,14 +36,14 @@ struct Checkpoint {
 };
 
 /// True for a folder with a config.json, a file that ends in .gguf or .safetensors, and a .json file.
-ARCHSIM_API bool is_checkpoint(const std::filesystem::path& path);
+bool is_checkpoint(const std::filesystem::path& path);
 
 /// Reads a config.json, the folder of a checkpoint, a .safetensors file beside its config, or a .gguf file.
 /// A field that changes sizes and is not known becomes a finding of the graph. Throws InputError with file
-/// and field when the file is no description of a decoder.
-ARCHSIM_API Checkpoint read_checkpoint(const std::filesystem::path& path);
+/// and field when the file is no description of a decoder, or takes more than `budget` allows.
+Checkpoint read_checkpoint(const std::filesystem::path& path, const Budget& budget = {});
 
 /// The same from the text of a config.json; `file` is what findings name.
-ARCHSIM_API Checkpoint read_checkpoint_config(std::string_view text, const std::string& file);
+Checkpoint read_checkpoint_config(std::string_view text, const std::string& file, const Budget& budget = {});
 
 } // namespace archsim

@@ -1,6 +1,7 @@
 #include "checkpoint/config_forms.hpp"
 
 #include "checkpoint/fields.hpp"
+#include "checkpoint/model_types.hpp"
 
 #include <fmt/format.h>
 
@@ -14,107 +15,30 @@ namespace {
 
 using nlohmann::json;
 
-struct ClassDefaults {
-    const char* model_type;
-    const char* fields;
-};
-
-// What `to_diff_dict` of transformers leaves out of a file, because the class of the configuration says the
-// same (src/transformers/models/<model_type>/configuration_<model_type>.py). Only of classes whose files are
-// seen without them: decoders inside other models.
-constexpr std::array kTextDefaults = {
-    ClassDefaults{"llama", R"({"vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 11008,
-        "num_hidden_layers": 32, "num_attention_heads": 32})"},
-    ClassDefaults{"mistral", R"({"vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 14336,
-        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "sliding_window": 4096})"},
-    ClassDefaults{"gemma", R"({"vocab_size": 256000, "hidden_size": 3072, "intermediate_size": 24576,
-        "num_hidden_layers": 28, "num_attention_heads": 16, "num_key_value_heads": 16, "head_dim": 256})"},
-    ClassDefaults{"gemma2", R"({"vocab_size": 256000, "hidden_size": 2304, "intermediate_size": 9216,
-        "num_hidden_layers": 26, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256,
-        "sliding_window": 4096})"},
-    ClassDefaults{"gemma3_text", R"({"vocab_size": 262208, "hidden_size": 2304, "intermediate_size": 9216,
-        "num_hidden_layers": 26, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256,
-        "sliding_window": 4096})"},
-    ClassDefaults{"qwen2", R"({"vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 22016,
-        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 32})"},
-    ClassDefaults{"gemma3n_text", R"({"vocab_size": 262400, "hidden_size": 2048, "intermediate_size": 16384,
-        "num_hidden_layers": 35, "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 256,
-        "sliding_window": 512, "vocab_size_per_layer_input": 262144, "hidden_size_per_layer_input": 256,
-        "altup_num_inputs": 4, "num_kv_shared_layers": 15, "laurel_rank": 64})"},
-    ClassDefaults{"gemma4_text", R"({"vocab_size": 262144, "hidden_size": 2304, "intermediate_size": 9216,
-        "num_hidden_layers": 30, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256,
-        "sliding_window": 512, "vocab_size_per_layer_input": 262144, "hidden_size_per_layer_input": 256,
-        "global_head_dim": 512})"},
-    ClassDefaults{"cohere2", R"({"vocab_size": 256000, "hidden_size": 8192, "intermediate_size": 22528,
-        "num_hidden_layers": 40, "num_attention_heads": 64, "sliding_window": 4096})"},
-    ClassDefaults{"gpt_oss", R"({"vocab_size": 201088, "hidden_size": 2880, "intermediate_size": 2880,
-        "num_hidden_layers": 36, "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 64,
-        "num_local_experts": 128, "num_experts_per_tok": 4, "sliding_window": 128})"},
-    ClassDefaults{"exaone4", R"({"vocab_size": 102400, "hidden_size": 4096, "intermediate_size": 16384,
-        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 32,
-        "sliding_window": 4096})"},
-    ClassDefaults{"olmo3", R"({"vocab_size": 50304, "hidden_size": 4096, "intermediate_size": 11008,
-        "num_hidden_layers": 32, "num_attention_heads": 32, "sliding_window": 4096})"},
-    ClassDefaults{"afmoe", R"({"vocab_size": 200192, "hidden_size": 2048, "intermediate_size": 6144,
-        "moe_intermediate_size": 1408, "num_hidden_layers": 32, "num_dense_layers": 1,
-        "num_attention_heads": 16, "head_dim": 128, "num_experts": 64, "num_experts_per_tok": 6,
-        "num_shared_experts": 2, "sliding_window": 1024})"},
-    ClassDefaults{"llama4_text", R"({"vocab_size": 202048, "hidden_size": 5120, "intermediate_size": 8192,
-        "intermediate_size_mlp": 16384, "num_hidden_layers": 48, "num_attention_heads": 40,
-        "num_key_value_heads": 8, "head_dim": 128, "num_local_experts": 16, "num_experts_per_tok": 1,
-        "attention_chunk_size": 8192})"},
-    ClassDefaults{"gpt_neo", R"({"window_size": 256})"},
-    ClassDefaults{"mamba2",
-                  R"({"num_heads": 128, "head_dim": 64, "state_size": 128, "n_groups": 8, "expand": 2})"},
-    ClassDefaults{"mamba", R"({"state_size": 16, "expand": 2, "time_step_rank": "auto"})"},
-    ClassDefaults{"falcon_mamba", R"({"state_size": 16, "expand": 2, "time_step_rank": "auto"})"},
-};
-
-constexpr std::array kTowerDefaults = {
-    ClassDefaults{"clip_vision_model",
-                  R"({"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12,
-        "image_size": 224, "patch_size": 32})"},
-    ClassDefaults{"siglip_vision_model", R"({"hidden_size": 768, "intermediate_size": 3072,
-        "num_hidden_layers": 12, "image_size": 224, "patch_size": 16})"},
-    ClassDefaults{"pixtral", R"({"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24,
-        "image_size": 1024, "patch_size": 16})"},
-};
-
-template <class Table>
-void fill_in(json& object, const Table& table) {
+/// What `to_diff_dict` of transformers leaves out of a file, because the class of the configuration says the
+/// same. Only of classes whose files are seen without them: parts of other models.
+void fill_in(json& object) {
     const auto type = object.find("model_type");
-    if (type == object.end() || !type->is_string())
+    const json& defaults = model_types().at("defaults");
+    const auto row =
+        type != object.end() && type->is_string() ? defaults.find(type->get<std::string>()) : defaults.end();
+    if (row == defaults.end())
         return;
-    const auto name = type->get<std::string>();
-    for (const ClassDefaults& row : table) {
-        if (name != row.model_type)
-            continue;
-        const json fields = json::parse(row.fields);
-        for (const auto& [key, value] : fields.items())
-            if (!object.contains(key)) // null is a statement of its own
-                object[key] = value;
-    }
+    for (const auto& [key, value] : row->items())
+        if (!object.contains(key)) // null is a statement of its own
+            object[key] = value;
 }
 
 /// Names of one author each for what all others call the second.
-constexpr std::array<std::array<const char*, 2>, 8> kRenamed = {{
-    {"n_embed", "hidden_size"},
-    {"model_dim", "hidden_size"},
-    {"num_transformer_layers", "num_hidden_layers"},
-    {"num_query_heads", "num_attention_heads"},
-    {"num_key_value_heads_per_layer", "num_key_value_heads"},
-    {"share_input_output_layers", "tie_word_embeddings"},
-    {"tie_embedding", "tie_word_embeddings"},
-    {"tie_embeddings", "tie_word_embeddings"},
-}};
-
 void rename(json& object) {
-    for (const auto& [from, to] : kRenamed)
+    for (const auto& [from, name] : model_types().at("renamed").items()) {
+        const auto to = name.get<std::string>();
         if (const auto it = object.find(from); it != object.end() && !it->is_null() && !object.contains(to)) {
             json value = std::move(*it);
             object.erase(it);
             object[to] = std::move(value);
         }
+    }
 }
 
 /// Groups that MPT, DBRX and the first Mamba files put fields into.
@@ -252,7 +176,7 @@ json in_one_form(const json& text, const std::string& file, std::vector<Finding>
     rename(object);
     complete_mamba(object);
     widen_layers(object);
-    fill_in(object, kTextDefaults);
+    fill_in(object);
     count_layers(object);
     shorten_lists(object, file, findings);
     return object;
@@ -260,7 +184,7 @@ json in_one_form(const json& text, const std::string& file, std::vector<Finding>
 
 json with_tower_defaults(const json& tower) {
     json object = tower;
-    fill_in(object, kTowerDefaults);
+    fill_in(object);
     return object;
 }
 

@@ -1,14 +1,15 @@
 #include "checkpoint/config_kinds.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "core/data_dir.hpp"
+#include "checkpoint/model_types.hpp"
+#include "core/json_document.hpp"
+#include "core/text.hpp"
 #include "core/text_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,11 +40,6 @@ constexpr std::array<std::pair<std::string_view, Family>, 7> kKinds = {
      {"diffuses_text", Family::diffuses_text},
      {"recurrent", Family::recurrent}}};
 
-const json& model_types() {
-    static const json table = json::parse(read_text_file(data_table("model_types.json")));
-    return table;
-}
-
 bool lists(const json& names, std::string_view type) {
     return std::any_of(names.begin(), names.end(), [&](const json& one) {
         const auto& name = one.get_ref<const std::string&>();
@@ -54,9 +50,7 @@ bool lists(const json& names, std::string_view type) {
 
 /// The family of a model_type, and whether it is one of those that the table lists.
 bool find_family(std::string_view stated, Family& family) {
-    std::string lower(stated);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string lower = lower_case(stated);
     if (lower.empty() || lists(model_types().at("decoders"), lower))
         return false;
     for (const json& kind : model_types().at("kinds")) {
@@ -148,7 +142,52 @@ void refuse_by_class(const json& document, const std::string& file) {
             refuse_family(family, name, file);
 }
 
+bool names_part_of(const json& names, std::string_view text) {
+    return std::any_of(names.begin(), names.end(), [&](const json& name) {
+        return text.find(name.get_ref<const std::string&>()) != std::string_view::npos;
+    });
+}
+
+std::string first_class(const json& document) {
+    const auto classes = document.find("architectures");
+    return classes != document.end() && classes->is_array() && !classes->empty() &&
+                   classes->front().is_string()
+               ? classes->front().get<std::string>()
+               : "";
+}
+
+/// Small networks that propose tokens to a larger model, whose hidden states they read.
+void refuse_drafters(const json& document, const std::string& type, const std::string& file) {
+    const json& drafters = model_types().at("drafters");
+    const std::string name = first_class(document);
+    const auto has_field = [&](const json& field) { return document.contains(field.get<std::string>()); };
+    if (!names_part_of(drafters.at("classes"), name) && !lists(drafters.at("types"), type) &&
+        std::none_of(drafters.at("fields").begin(), drafters.at("fields").end(), has_field))
+        return;
+    refuse(file, "architectures",
+           fmt::format("{} drafts tokens for another model, whose hidden states it reads; alone it generates "
+                       "nothing",
+                       name.empty() ? "this network" : name),
+           "give that model to serve_model, with the number of tokens that this one proposes as --drafted "
+           "and how "
+           "often they are right as --accepted");
+}
+
 } // namespace
+
+HeadKind head_of(std::string_view architecture) {
+    const json& heads = model_types().at("heads");
+    const auto ends = [&](const char* list) {
+        const json& names = heads.at(list);
+        return std::any_of(names.begin(), names.end(), [&](const json& name) {
+            return architecture.ends_with(name.get_ref<const std::string&>());
+        });
+    };
+    return ends("generate") ? HeadKind::generates
+           : ends("score")  ? HeadKind::scores
+           : ends("embed")  ? HeadKind::embeds
+                            : HeadKind::generates;
+}
 
 void refuse_other_kinds(const json& document, const json& text, const std::string& type,
                         const std::string& file) {
@@ -161,6 +200,7 @@ void refuse_other_kinds(const json& document, const json& text, const std::strin
         (document.contains("architecture") && document.contains("num_classes")))
         refuse(file, "architecture",
                fmt::format("{} is an image network of timm", text_at(document, "architecture")), kGiveExport);
+    refuse_drafters(document, type, file);
     if (true_at(text, "is_decoder")) // an encoder's class with a causal mask and a cache
         return;
     Family family{};

@@ -33,10 +33,12 @@ std::vector<DecoderLayer> read_layers(Fields& f, const Implied& implied, std::si
 void read_quantization(Fields& config, Decoder& decoder);
 /// Weights of a vision tower and of its projector.
 void read_vision(Fields& config, Decoder& decoder);
+/// Whether a configuration is one of a generator, and what its head gives where it is none.
+void read_head(Fields& f, Fields& top, Decoder& decoder);
 /// Multi-token heads.
 void read_prediction(Fields& f, Decoder& decoder);
 
 /// config.json as a decoder.
-Decoder read_config(const nlohmann::json& document, const std::string& file);
+Decoder read_config(const nlohmann::json& document, const std::string& file, const Budget& budget = {});
 
 } // namespace archsim::checkpoint

@@ -87,6 +87,31 @@ void read_norms(Fields& f, const Implied& implied, Decoder& d) {
         layer.one_norm = parallel && norms == 1;
 }
 
+/// LongCat-Flash (arXiv:2509.01322, section 2.2): each layer is two of attention and a dense MLP, and its
+/// experts work beside the first.
+std::vector<DecoderLayer> in_pairs(const std::vector<DecoderLayer>& layers, const FeedForward& dense) {
+    std::vector<DecoderLayer> pairs;
+    for (const DecoderLayer& layer : layers) {
+        pairs.insert(pairs.end(), 2, layer);
+        pairs.back().feed_forward = dense;
+        pairs[pairs.size() - 2].feed_forward.inner = dense.inner;
+    }
+    return pairs;
+}
+
+/// DeepSeek-V4: residual streams side by side, which a small matrix in fp32 mixes in front of each half of a
+/// layer and of the head. What it multiplies is not counted; it lies in memory.
+void read_streams(Fields& f, Decoder& d) {
+    const std::int64_t streams = f.count({"hc_mult"}, 1, 1);
+    if (streams == 1)
+        return;
+    constexpr double kFloat = 32;
+    const auto layers = static_cast<std::int64_t>(d.layers.size());
+    d.resident.push_back(
+        {"hyper_connections", {layers, 2, (2 + streams) * streams, streams * d.facts.hidden}, kFloat});
+    d.resident.push_back({"hyper_connections.head", {streams, streams * d.facts.hidden}, kFloat});
+}
+
 /// Layers that attend to an image (Llama 3.2 Vision) are left out where there is none: in memory, not
 /// computed.
 void set_cross_layers_aside(Fields& f, Decoder& d) {
@@ -103,7 +128,72 @@ void set_cross_layers_aside(Fields& f, Decoder& d) {
     }
 }
 
+/// Towers of sound and other parts beside the language model: by their width and layers where these are said,
+/// else named.
+void read_other_parts(Fields& top, Decoder& d) {
+    for (const auto& [key, part] : top.object().items()) {
+        constexpr std::string_view kConfig = "_config";
+        if (!part.is_object() || !key.ends_with(kConfig) || top.was_read(key) || changes_no_size(key))
+            continue;
+        top.skip({key.c_str()});
+        Fields f(part, top.file(), top.place(key + "."));
+        const auto size = [&](Names names, std::int64_t otherwise) {
+            const json* stated = f.find(names);
+            return stated && stated->is_number_integer() && *stated > 0 && *stated < (1 << 20)
+                       ? stated->get<std::int64_t>()
+                       : otherwise;
+        };
+        const std::int64_t layers = size({"encoder_layers", "num_hidden_layers", "depth", "n_layer"}, 0),
+                           width = size({"d_model", "hidden_size", "embed_dim"}, 0),
+                           inner = size({"encoder_ffn_dim", "intermediate_size"}, 4 * width);
+        if (layers > 0 && width > 0) {
+            d.resident.push_back({key, {layers, 4 * width + 2 * inner, width}});
+            d.facts.vision_parameters +=
+                static_cast<double>(layers * width) * static_cast<double>(4 * width + 2 * inner);
+        }
+        Finding finding;
+        finding.kind = FindingKind::unsupported;
+        finding.severity = Severity::warning;
+        finding.file = top.file();
+        finding.where = top.place(key);
+        finding.message =
+            layers > 0 && width > 0
+                ? fmt::format("a part beside the language model: {} layers of {} are in memory, its "
+                              "work is not counted",
+                              layers, width)
+                : "a part beside the language model, which is not counted";
+        d.findings.push_back(std::move(finding));
+    }
+}
+
 } // namespace
+
+void read_head(Fields& f, Fields& top, Decoder& d) {
+    const HeadKind kind = head_of(d.facts.architecture);
+    if (kind == HeadKind::generates)
+        return;
+    d.generates = d.head = false;
+    std::string what = "gives its last hidden states (an embedding)";
+    if (kind == HeadKind::scores) {
+        const auto* labels = top.find({"id2label"});
+        // Two is the number of labels where transformers' configurations state none.
+        const std::int64_t usual = labels && labels->is_object() ? static_cast<std::int64_t>(labels->size())
+                                   : d.facts.architecture.find("Reward") != std::string::npos ? 1
+                                                                                              : 2;
+        d.scores = std::max<std::int64_t>(1, top.count({"num_labels"}, f.count({"num_labels"}, usual)));
+        what = fmt::format("gives a score of {} number{}", d.scores, d.scores == 1 ? "" : "s");
+    }
+    Finding finding;
+    finding.kind = FindingKind::unsupported;
+    finding.severity = Severity::note;
+    finding.file = f.file();
+    finding.where = "architectures";
+    finding.message =
+        fmt::format("{} generates no text: it reads its input in one pass, keeps no cache and {}",
+                    d.facts.architecture, what);
+    finding.hint = "set the length of the input with --dim sequence=512";
+    d.findings.push_back(std::move(finding));
+}
 
 void read_prediction(Fields& f, Decoder& d) {
     const bool used = f.flag({"use_mtp"}, true);
@@ -147,7 +237,7 @@ double count_parameters(const Decoder& decoder, const DecoderLayer& layer) {
     return floating_elements(build_graph(one)) - row_and_norm * static_cast<double>(decoder.facts.hidden);
 }
 
-Decoder read_config(const json& document, const std::string& file) {
+Decoder read_config(const json& document, const std::string& file, const Budget& budget) {
     if (document.contains("peft_type"))
         Fields(document, file)
             .refuse("peft_type",
@@ -156,6 +246,7 @@ Decoder read_config(const json& document, const std::string& file) {
                                 document.value("base_model_name_or_path", json("")).dump()));
     std::string prefix;
     Decoder d;
+    d.formats.allow(budget, file);
     const json& described = text_part(document, prefix);
     const json inner = in_one_form(described, file, d.findings);
     Fields f(inner, file, prefix), outer(document, file);
@@ -164,8 +255,6 @@ Decoder read_config(const json& document, const std::string& file) {
     refuse_other_kinds(document, described, type, file);
     if (f.has({"type_vocab_size"}) && !f.flag({"is_decoder"}))
         f.refuse("type_vocab_size", "an encoder, which generates no text; read it from an ONNX file");
-    if (f.has({"mamba_d_ssm"}))
-        f.refuse("mamba_d_ssm", "layers with attention and a state side by side are not known");
     if (f.flag({"is_encoder_decoder"}))
         f.refuse("is_encoder_decoder", "encoders with decoders are read from ONNX files, one part at a time");
     if (const auto names = top.texts({"architectures"}); !names.empty())
@@ -190,7 +279,17 @@ Decoder read_config(const json& document, const std::string& file) {
     const TokenMixer mixer = read_mixer(f, implied, d.facts.hidden);
     const FeedForwards ff = read_feed_forwards(f, implied);
     d.layers = read_layers(f, implied, static_cast<std::size_t>(d.facts.layers), mixer, ff, d.findings);
+    if (f.has({"mamba_d_ssm"})) // Falcon-H1 (arXiv:2507.22448, section 2): attention and a state side by side
+        for (DecoderLayer& layer : d.layers)
+            layer.beside = read_recurrent_mixer(f, d.facts.hidden);
+    if (implied.paired_layers)
+        d.layers = in_pairs(d.layers, ff.dense);
+    d.passes = f.count({"total_ut_steps"}, 1, 1);
+    if (constexpr std::int64_t kMostPasses = 64; d.passes > kMostPasses)
+        f.refuse("total_ut_steps", fmt::format("{} is more than any decoder has", d.passes));
+    read_streams(f, d);
     read_norms(f, implied, d);
+    read_head(f, top, d);
     if (f.count({"word_embed_proj_dim"}, d.facts.hidden) != d.facts.hidden)
         f.refuse("word_embed_proj_dim", "tables of another width than the layers are not known");
     read_layer_inputs(f, d);
@@ -202,7 +301,9 @@ Decoder read_config(const json& document, const std::string& file) {
     fill_facts(d, ff.experts.experts, ff.experts.active);
     f.report_unread(d.findings);
     if (&top != &f) {
-        top.skip({"text_config", "llm_config", "language_config", "thinker_config"});
+        // Some repeat the width of the language model.
+        top.skip({"text_config", "llm_config", "language_config", "thinker_config", "hidden_size"});
+        read_other_parts(top, d);
         top.report_unread(d.findings);
     }
     return d;

@@ -14,14 +14,16 @@ namespace archsim::checkpoint {
 
 enum class MixerKind : std::uint8_t {
     none,
-    attention,   ///< queries share keys and values in groups
-    latent,      ///< multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1)
-    gated_delta, ///< linear attention with a gated delta rule (Yang et al., arXiv:2412.06464)
-    mamba,       ///< Mamba-2 (Dao and Gu, arXiv:2405.21060)
-    selective,   ///< Mamba, a state per channel (Gu and Dao, arXiv:2312.00752)
-    lightning,   ///< linear attention with a fixed decay per head (MiniMax-01, arXiv:2501.08313)
-    convolution, ///< gated short convolution (LFM2)
-    linear,      ///< one matrix instead of attention
+    attention,    ///< queries share keys and values in groups
+    latent,       ///< multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1)
+    gated_delta,  ///< linear attention with a gated delta rule (Yang et al., arXiv:2412.06464)
+    mamba,        ///< Mamba-2 (Dao and Gu, arXiv:2405.21060)
+    selective,    ///< Mamba, a state per channel (Gu and Dao, arXiv:2312.00752)
+    lightning,    ///< linear attention with a fixed decay per head (MiniMax-01, arXiv:2501.08313)
+    convolution,  ///< gated short convolution (LFM2)
+    gated_linear, ///< a gated recurrence of every channel (RG-LRU, arXiv:2402.19427, section 2.4)
+    compressed,   ///< a window, and one vector for every few positions before it (DeepSeek-V4)
+    linear,       ///< one matrix instead of attention
 };
 
 /// What a layer sees of the positions before it.
@@ -50,8 +52,11 @@ struct TokenMixer {
     // and with rotation; attention: `value_size` where values are not as wide as keys
     std::int64_t query_rank = 0, kv_rank = 0, plain_size = 0, rotary_size = 0, value_size = 0;
     bool expanded = false; ///< latent: the cache keeps keys and values of every head, not the vector
-    // a sparse index in front of latent attention: heads (0: that of an earlier layer), their size, positions
-    // that attention then reads
+    // compressed: positions that one vector stands for (0: the window alone), and the output projection in
+    // groups of heads that are narrowed to this width each; attention too: `query_rank` of narrow queries
+    std::int64_t ratio = 0, output_groups = 0, output_rank = 0;
+    // a sparse index in front of attention: heads (0: that of an earlier layer), their size, positions (or
+    // vectors) that attention then reads
     std::int64_t index_heads = 0, index_size = 0, index_keeps = 0;
     // gated_delta: `heads` value heads of `value_size`, `kv_heads` key heads of `head_size`;
     // mamba: `heads` of `head_size`, `kv_heads` groups that share B and C of `state_size`
@@ -59,7 +64,9 @@ struct TokenMixer {
     std::int64_t state_size = 0, kernel = 0, time_rank = 0;
     std::int64_t gate_rank =
         0; ///< gated_delta: gate and a decay per channel go through this width; 0: neither
+    bool channel_decays = false; ///< gated_delta: a decay per channel of the keys, whatever the gate's width
     bool kernel_bias = false;
+    bool sub_norm = false; ///< the result is normalised in front of the output projection
     double state_bits = 0; ///< of the recurrent state; 0: as activations
 };
 
@@ -72,13 +79,16 @@ struct FeedForward {
     std::int64_t experts = 0, active = 0, expert_inner = 0;
     std::int64_t shared_inner = 0; ///< experts that every token takes, side by side
     bool shared_gate = false, expert_bias = false, router_bias = false;
-    bool float_router = false; ///< the router multiplies in fp32, whatever the others take
-    bool linear = false;       ///< one matrix instead of an MLP
-    std::int64_t latent = 0;   ///< width that experts work in, between two projections; 0: the hidden size
+    bool float_router = false;     ///< the router multiplies in fp32, whatever the others take
+    bool linear = false;           ///< one matrix instead of an MLP
+    std::int64_t idle_experts = 0; ///< that the router may choose and that compute nothing
+    bool sub_norm = false;         ///< the inner activations are normalised in front of the last matrix
+    std::int64_t latent = 0; ///< width that experts work in, between two projections; 0: the hidden size
 };
 
 struct DecoderLayer {
     TokenMixer mixer;
+    std::optional<TokenMixer> beside; ///< a second mixer of the same input, whose result is added
     FeedForward feed_forward;
     bool one_norm = false;    ///< attention and MLP side by side behind one norm
     bool norms_after = false; ///< the result of each half is normalised before it joins the residual stream
@@ -109,7 +119,11 @@ struct Decoder {
     CheckpointFacts facts;
     std::vector<DecoderLayer> layers;
     bool tied = false;
-    bool head = true; ///< false: the last hidden states are the result (an encoder of prompts)
+    bool head = true;        ///< false: the last hidden states are the result (an encoder of prompts)
+    bool generates = true;   ///< false: one pass over its input, which keeps no cache
+    std::int64_t scores = 0; ///< numbers that a head of its own gives for the last token; 0: it has none
+    std::int64_t passes =
+        1; ///< times that the layers run one after the other, each time with caches of their own
     bool head_bias = false;
     bool layer_norm = false;           ///< norms of the residual stream take the mean off and add a bias
     bool table_norm = false;           ///< and one follows the embedding
@@ -118,6 +132,7 @@ struct Decoder {
     std::optional<Precision> weights;  ///< what most of them run as where a scheme narrows them
     std::optional<Precision> products; ///< what both operands of most products are quantised to, if both are
     std::vector<ResidentWeight> resident;
+    double stored_scale = 1; ///< of all weights' bytes, where files hold others than are counted
     LayerInputs layer_inputs;
     std::optional<Precision> cache; ///< of keys and values, where the checkpoint says so
     StatedWeights stated;

@@ -3,13 +3,13 @@
 // beside the folders of its parts), or one file with the parts' configurations inside. Headers only; weights
 // are never read.
 
-#include "archsim/core/export.hpp"
 #include "archsim/graph/graph.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace archsim {
@@ -19,8 +19,8 @@ struct DiffusionPart {
     std::string name;         ///< as the pipeline calls it ("text_encoder_2", "transformer", "vae")
     std::string architecture; ///< its class ("FluxTransformer2DModel")
     Graph graph;              ///< of one execution; `findings` hold what the reader did not understand
-    /// Sizes whose product is how often it runs for one batch: "steps" of a denoiser, "guidance" of a text
-    /// encoder that reads the negative prompt too. Empty: once.
+    /// Sizes, or arithmetic over them, whose product is how often it runs for one batch: "steps" of a
+    /// denoiser, "guidance" of a text encoder that reads the negative prompt too. Empty: once.
     std::vector<std::string> times;
     bool divides = false; ///< several devices may divide its tokens among them (sequence parallelism)
     double share = 1;     ///< of those executions, where parts share them
@@ -37,13 +37,13 @@ struct DiffusionPipeline {
 
 /// True for a folder with a model_index.json, that file, and a .json file whose `_class_name` ends in
 /// Pipeline.
-ARCHSIM_API bool is_diffusion_pipeline(const std::filesystem::path& path);
+bool is_diffusion_pipeline(const std::filesystem::path& path);
 
 /// Reads it. A field that changes sizes and is not known becomes a finding of the part's graph. Throws
 /// InputError with file and field for classes that are not known. `divided`: denoisers that divide are as
 /// each of several devices runs them, with keys and values of the others' tokens (size `other_tokens`) as an
-/// input.
-ARCHSIM_API DiffusionPipeline read_diffusion_pipeline(const std::filesystem::path& path,
-                                                      bool divided = false);
+/// input. `only`: the part of that name alone, whatever the others are.
+DiffusionPipeline read_diffusion_pipeline(const std::filesystem::path& path, bool divided = false,
+                                          std::string_view only = {});
 
 } // namespace archsim

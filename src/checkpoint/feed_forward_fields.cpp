@@ -1,8 +1,10 @@
 // MLPs, experts, and which layers have which.
 
 #include "checkpoint/config_parts.hpp"
+#include "core/parse_number.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace archsim::checkpoint {
 
@@ -20,6 +22,8 @@ void read_experts(Fields& f, const Implied& implied, FeedForward& e) {
                         0);
     if (e.experts <= 1) {
         e.experts = 0;
+        f.skip({"moe_intermediate_size", "num_experts_per_tok", "experts_per_token", "top_k_experts",
+                "n_shared_experts", "num_shared_experts"}); // of experts that there are none of
         return;
     }
     e.active =
@@ -27,6 +31,9 @@ void read_experts(Fields& f, const Implied& implied, FeedForward& e) {
                  "moe_topk", "moe_k", "moe_top_k", "num_selected_experts", "moe_num_active_primary_experts"});
     if (e.active > e.experts)
         f.refuse("num_experts_per_tok", "must not exceed the number of experts");
+    e.idle_experts = f.count({"zero_expert_num"}, 0);
+    if (e.idle_experts > 0) // routers are trained to choose all alike (LongCat-Flash, arXiv:2509.01322)
+        e.active = std::max<std::int64_t>(1, e.active * e.experts / (e.experts + e.idle_experts));
     e.expert_inner = f.count({"moe_intermediate_size", "expert_ffn_hidden_size", "expert_intermediate_size",
                               "moe_ffn_hidden_size"},
                              e.inner, 1);
@@ -63,14 +70,32 @@ std::int64_t dense_width(Fields& f) {
     return (wanted + step - 1) / step * step;
 }
 
+/// Numbers of a text with commas between them (Step-3); `otherwise` where there is none.
+std::vector<std::int64_t> numbers_in(Fields& f, const char* key, std::vector<std::int64_t> otherwise) {
+    const auto* stated = f.find({key});
+    if (!stated || !stated->is_string())
+        return stated ? f.counts({key}) : otherwise;
+    std::string_view text = stated->get_ref<const std::string&>();
+    std::vector<std::int64_t> numbers;
+    while (!text.empty()) {
+        const auto number = take_number<std::int64_t>(text);
+        if (!number || (!text.empty() && text.front() != ','))
+            f.refuse(key, "must be whole numbers with commas between them");
+        numbers.push_back(*number);
+        text.remove_prefix(std::min<std::size_t>(1, text.size()));
+    }
+    return numbers;
+}
+
 } // namespace
 
 FeedForwards read_feed_forwards(Fields& f, const Implied& implied) {
     FeedForward plain;
     plain.activation = f.text(
         {"hidden_act", "hidden_activation", "mlp_hidden_act", "activation_function", "ffn_act_fn"}, "silu");
-    plain.gated = implied.gated && !ungated(plain.activation);
-    plain.bias = f.flag({"mlp_bias", "add_ffn_bias"}, implied.mlp_bias);
+    plain.gated = implied.always_gated || (implied.gated && !ungated(plain.activation));
+    plain.sub_norm = implied.sub_norms;
+    plain.bias = f.flag({"mlp_bias", "add_ffn_bias", "use_bias"}, implied.mlp_bias);
     const bool beside = f.flag({"enable_moe_block"});
     const bool has_blocks = f.has({"block_configs"});
     plain.inner = has_blocks || states_alone(f) ? 0 : dense_width(f);
@@ -80,6 +105,9 @@ FeedForwards read_feed_forwards(Fields& f, const Implied& implied) {
     read_experts(f, implied, both.experts);
     if (!beside && both.experts.experts > 0)
         both.experts.inner = 0;
+    if (f.flag({"parallel_attn_mlp_res"}) && both.experts.experts > 0)
+        both.experts.inner = f.count({"hidden_size"}); // Arctic: a dense MLP as wide as the model
+    f.skip({"use_residual"});
     // Llama 4 states the width of its dense layers apart from that of its experts.
     both.dense.inner = f.count({"intermediate_size_mlp", "dense_intermediate_size"}, both.dense.inner);
     return both;
@@ -89,9 +117,9 @@ std::vector<bool> read_expert_layers(Fields& f, std::size_t layers) {
     std::vector<bool> sparse(layers, true);
     const auto first = static_cast<std::size_t>(
         f.count({"first_k_dense_replace", "num_dense_layers", "moe_layer_start_index"}, 0));
-    const std::int64_t step = f.count(
-        {"decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_interval", "moe_every_n_layers"}, 1,
-        0);
+    const std::int64_t step = f.count({"decoder_sparse_step", "interleave_moe_layer_step",
+                                       "moe_layer_interval", "moe_every_n_layers", "moe_layer_frequency"},
+                                      1, 0);
     const auto period = static_cast<std::size_t>(f.count({"expert_layer_period"}, 1, 1)),
                offset = static_cast<std::size_t>(f.count({"expert_layer_offset"}, 0));
     const auto frequency = f.find({"moe_layer_freq"});
@@ -109,7 +137,7 @@ std::vector<bool> read_expert_layers(Fields& f, std::size_t layers) {
     const auto types = f.texts({"mlp_layer_types"});
     for (std::size_t i = 0; i < std::min(types.size(), layers); ++i)
         sparse[i] = types[i] != "dense";
-    if (const auto listed = f.counts({"moe_layers"}); !listed.empty()) {
+    if (const auto listed = numbers_in(f, "moe_layers_enum", f.counts({"moe_layers"})); !listed.empty()) {
         sparse.assign(layers, false);
         for (const std::int64_t i : listed)
             if (i >= 0 && static_cast<std::size_t>(i) < layers)

@@ -16,7 +16,10 @@ TensorId add_mlp(GraphMaker& g, const std::string& path, const FeedForward& f, T
     TensorId gate = g.linear(path + "/gate_proj", x, width, inner, f.bias);
     const TensorId up = g.linear(path + "/up_proj", x, width, inner, f.bias);
     gate = g.activate(path + "/act_fn", f.activation, gate);
-    return g.linear(path + "/down_proj", g.node("Mul", path, {gate, up}), inner, width, f.bias);
+    gate = g.node("Mul", path, {gate, up});
+    if (f.sub_norm)
+        gate = g.rms_norm(path + "/ffn_sub_norm", gate, inner);
+    return g.linear(path + "/down_proj", gate, inner, width, f.bias);
 }
 
 constexpr std::int64_t kToFloat = 1; // TensorProto.FLOAT
@@ -27,13 +30,14 @@ TensorId add_experts(GraphMaker& g, const std::string& path, const std::string& 
     const std::int64_t d = g.hidden(), width = f.latent > 0 ? f.latent : d, n = f.experts,
                        inner = f.expert_inner;
     const TensorId rows = g.node("Reshape", router, {x, g.ints({-1, d})});
-    const TensorId matrix = g.weight(router, "weight", {d, n});
+    // Experts that compute nothing are chosen like the others.
+    const TensorId matrix = g.weight(router, "weight", {d, n + f.idle_experts});
     TensorId scores =
         f.float_router ? g.node("MatMulFloat", router,
                                 {g.node("Cast", router, {rows}, {{"to", kToFloat}}), matrix}, {}, kOwnDomain)
                        : g.node("MatMul", router, {rows, matrix});
     if (f.router_bias)
-        scores = g.node("Add", router, {g.weight(router, "bias", {n}), scores});
+        scores = g.node("Add", router, {g.weight(router, "bias", {n + f.idle_experts}), scores});
     TensorId narrow = x;
     if (f.latent > 0)
         narrow = g.linear(path + "/fc1_latent_proj", x, d, f.latent, false);

@@ -198,7 +198,20 @@ class GgufReader {
     /// Gemma 3n and 4: a row per layer and token, and the narrow path and parallel streams of the former.
     void read_layer_inputs() {
         const GgufTensor* table = f_.tensor("per_layer_token_embd.weight");
-        if (table && table->shape.size() == 2) {
+        // A table whose rows do not divide into the layers is looked up by groups of tokens.
+        if (table && table->shape.size() == 2 && table->shape[0] % d_.facts.layers != 0) {
+            keep("per_layer_token_embd.weight", *table);
+            Finding finding;
+            finding.kind = FindingKind::unsupported;
+            finding.severity = Severity::warning;
+            finding.file = f_.file();
+            finding.where = "per_layer_token_embd.weight";
+            finding.message =
+                fmt::format("a table of {} rows of {} for groups of tokens: in memory, its look-ups "
+                            "are not priced",
+                            table->shape[1], table->shape[0]);
+            d_.findings.push_back(std::move(finding));
+        } else if (table && table->shape.size() == 2) {
             d_.layer_inputs.vocabulary = table->shape[1];
             d_.layer_inputs.width = table->shape[0] / d_.facts.layers;
             set_bits("per_layer_token_embd.weight", "model.embed_tokens_per_layer");

@@ -1,12 +1,15 @@
 #include "checkpoint/gguf_header.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/input_file.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
-#include <fstream>
+#include <string_view>
+#include <vector>
 
 namespace archsim::checkpoint {
 
@@ -22,18 +25,12 @@ constexpr std::uint64_t kLargestAxis = 1ull << 40;
 
 class HeaderReader {
   public:
-    explicit HeaderReader(const std::filesystem::path& file)
-        : file_(file.string()), in_(file, std::ios::binary) {
-        std::error_code ignored;
-        size_ = std::filesystem::file_size(file, ignored);
-        if (!in_)
-            refuse("cannot be read");
-    }
+    explicit HeaderReader(const std::filesystem::path& file) : file_(file.string()), in_(file) {}
 
     GgufHeader read() {
-        std::array<char, 4> magic{};
-        in_.read(magic.data(), magic.size());
-        if (!in_ || std::memcmp(magic.data(), "GGUF", magic.size()) != 0)
+        constexpr std::string_view kMagic = "GGUF";
+        std::array<char, kMagic.size()> magic{};
+        if (!take(magic.data(), magic.size()) || std::string_view(magic.data(), magic.size()) != kMagic)
             refuse("does not begin with GGUF");
         constexpr std::uint32_t kBigEndian2 = 2u << 24, kBigEndian3 = 3u << 24;
         const auto version = get<std::uint32_t>();
@@ -65,19 +62,17 @@ class HeaderReader {
     template <class T>
     T get() {
         T value{};
-        in_.read(reinterpret_cast<char*>(&value), sizeof value);
-        if (!in_)
+        if (!take(&value, sizeof value))
             refuse("ends inside its header");
         return value;
     }
 
     std::string get_text() {
         const auto length = get<std::uint64_t>();
-        if (length > kLongestText || length > size_)
+        if (length > kLongestText || length > in_.size())
             refuse("states a text longer than the file");
         std::string text(static_cast<std::size_t>(length), '\0');
-        in_.read(text.data(), static_cast<std::streamsize>(length));
-        if (!in_)
+        if (!take(text.data(), text.size()))
             refuse("ends inside its header");
         return text;
     }
@@ -113,9 +108,9 @@ class HeaderReader {
 
     void skip_text() {
         const auto length = get<std::uint64_t>();
-        if (length > size_)
+        if (length > in_.size())
             refuse("states a text longer than the file");
-        in_.seekg(static_cast<std::streamoff>(length), std::ios::cur);
+        at_ += length;
     }
 
     void read_entry(GgufHeader& header) {
@@ -161,9 +156,25 @@ class HeaderReader {
         get<std::uint64_t>(); // offset of the payload
     }
 
+    /// The next bytes, through a window: values are small. False at the end of the file.
+    bool take(void* to, std::size_t count) {
+        constexpr std::size_t kWindow = std::size_t{64} << 10;
+        if (at_ < begin_ || at_ + count > begin_ + window_.size()) {
+            begin_ = at_;
+            window_.resize(std::max(count, kWindow));
+            window_.resize(in_.read_at(at_, window_.data(), window_.size()));
+            if (window_.size() < count)
+                return false;
+        }
+        std::memcpy(to, window_.data() + (at_ - begin_), count);
+        at_ += count;
+        return true;
+    }
+
     std::string file_;
-    std::ifstream in_;
-    std::uint64_t size_ = 0;
+    InputFile in_;
+    std::uint64_t at_ = 0, begin_ = 0; ///< the next byte; the first one of the window
+    std::vector<char> window_;
 };
 
 } // namespace

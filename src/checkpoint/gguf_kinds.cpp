@@ -1,12 +1,14 @@
 #include "checkpoint/gguf_kinds.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "checkpoint/model_types.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 namespace archsim::checkpoint {
 
@@ -19,31 +21,15 @@ constexpr const char* kGiveBase =
 
 enum class Kind { projector, diffusion, diffusion_text, encoder, encoder_decoder, recurrent, speech };
 
-struct Architecture {
-    const char* name; ///< general.architecture begins so; the longer names first
-    Kind kind;
-};
-
-// Language models and encoders: LLM_ARCH_NAMES of llama.cpp (src/llama-arch.cpp). Networks that generate
-// images: what ComfyUI-GGUF writes and reads (tools/convert.py).
-constexpr std::array kArchitectures = {
-    Architecture{"clip", Kind::projector},       Architecture{"mmproj", Kind::projector},
-    Architecture{"flux", Kind::diffusion},       Architecture{"sd1", Kind::diffusion},
-    Architecture{"sd3", Kind::diffusion},        Architecture{"sdxl", Kind::diffusion},
-    Architecture{"aura", Kind::diffusion},       Architecture{"hidream", Kind::diffusion},
-    Architecture{"cosmos", Kind::diffusion},     Architecture{"ltxv", Kind::diffusion},
-    Architecture{"hyvid", Kind::diffusion},      Architecture{"wan", Kind::diffusion},
-    Architecture{"lumina", Kind::diffusion},     Architecture{"qwen_image", Kind::diffusion},
-    Architecture{"dream", Kind::diffusion_text}, Architecture{"llada", Kind::diffusion_text},
-    Architecture{"rnd1", Kind::diffusion_text},  Architecture{"diffusion-gemma", Kind::diffusion_text},
-    Architecture{"bert", Kind::encoder},         Architecture{"nomic-bert", Kind::encoder},
-    Architecture{"jina-bert", Kind::encoder},    Architecture{"modern-bert", Kind::encoder},
-    Architecture{"neo-bert", Kind::encoder},     Architecture{"eurobert", Kind::encoder},
-    Architecture{"t5encoder", Kind::encoder},    Architecture{"gemma-embedding", Kind::encoder},
-    Architecture{"llama-embed", Kind::encoder},  Architecture{"t5", Kind::encoder_decoder},
-    Architecture{"rwkv", Kind::recurrent},       Architecture{"arwkv", Kind::recurrent},
-    Architecture{"whisper", Kind::speech},       Architecture{"wavtokenizer", Kind::speech},
-};
+/// A kind by its name in hardware_db/model_types.json.
+constexpr std::array<std::pair<std::string_view, Kind>, 7> kGgufKinds{
+    {{"projector", Kind::projector},
+     {"diffusion", Kind::diffusion},
+     {"diffusion_text", Kind::diffusion_text},
+     {"encoder", Kind::encoder},
+     {"encoder_decoder", Kind::encoder_decoder},
+     {"recurrent", Kind::recurrent},
+     {"speech", Kind::speech}}};
 
 [[noreturn]] void refuse(const std::string& file, std::string what, std::string hint) {
     Finding finding;
@@ -130,9 +116,10 @@ void refuse_other_kinds(const GgufHeader& header, const std::string& file) {
     if (architecture == "controlvector")
         refuse(file, "is a control vector, which shifts what a model computes", kGiveModel);
     const bool causal = header.number(architecture + ".attention.causal", 1) != 0;
-    for (const Architecture& row : kArchitectures)
-        if (architecture.starts_with(row.name))
-            refuse_kind(row.kind, architecture, file);
+    for (const auto& [name, kind] : kGgufKinds)
+        for (const auto& beginning : model_types().at("gguf_kinds").at(std::string(name)))
+            if (architecture.starts_with(beginning.get_ref<const std::string&>()))
+                refuse_kind(kind, architecture, file);
     if (denoises(header))
         refuse_kind(Kind::diffusion, architecture.empty() ? "of no stated architecture" : architecture, file);
     if (!causal)

@@ -102,6 +102,7 @@ TokenMixer read_recurrence(const GgufFile& f, std::int64_t i) {
         m.time_rank = rank;
     } else if (f.block(i, "ssm_in.weight")) {
         m.kind = MixerKind::mamba;
+        m.norm = HeadNorm::whole;
         m.heads = rank;
         m.head_size = inner / rank;
         m.kv_heads = groups;

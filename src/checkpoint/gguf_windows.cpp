@@ -1,54 +1,42 @@
 #include "checkpoint/gguf_windows.hpp"
 
 #include "checkpoint/fields.hpp"
+#include "checkpoint/model_types.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
+#include <optional>
 
 namespace archsim::checkpoint {
 
 namespace {
 
+/// What llama.cpp sets by name (gguf_windows of hardware_db/model_types.json). A key of the file changes the
+/// period, not which of a group sees everything; an architecture that is not listed has no windows there,
+/// whatever the file says.
 struct WindowedArchitecture {
-    const char* name;
-    std::size_t period;        ///< one layer of so many sees everything; 1: all do
-    bool global_first = false; ///< it is the first of them, not the last
-    std::int64_t window = 0;   ///< where the file states none
-    bool chunked = false;
+    explicit WindowedArchitecture(const nlohmann::json& row)
+        : period(row.at("period").get<std::size_t>()), global_first(row.value("global_first", false)),
+          window(row.value("window", std::int64_t{0})), chunked(row.value("chunked", false)) {}
+    std::size_t period;  ///< one layer of so many sees everything; 1: all do
+    bool global_first;   ///< it is the first of them, not the last
+    std::int64_t window; ///< where the file states none
+    bool chunked;
 };
 
-// What llama.cpp sets by name (set_swa_pattern in llama_model_*::load_arch_hparams, src/models/NAME.cpp;
-// earlier src/llama-model.cpp). A key of the file changes the period, not which of a group sees everything.
-// phi3: "SWA is currently disabled"; an architecture that is not listed has no windows there, whatever the
-// file says.
-constexpr std::array kWindowed = {
-    WindowedArchitecture{"afmoe", 4},
-    WindowedArchitecture{"cohere2", 4},
-    WindowedArchitecture{"exaone-moe", 4},
-    WindowedArchitecture{"exaone4", 4},
-    WindowedArchitecture{"gemma2", 2, false, 4096},
-    WindowedArchitecture{"gemma3", 6},
-    WindowedArchitecture{"gemma3n", 5},
-    WindowedArchitecture{"gemma4", 6},
-    WindowedArchitecture{"gpt-oss", 2},
-    WindowedArchitecture{"laguna", 4, true},
-    WindowedArchitecture{"llama4", 4, false, 8192, true},
-    WindowedArchitecture{"olmo2", 4},
-    WindowedArchitecture{"phi3", 1},
-    WindowedArchitecture{"plamo3", 8},
-    WindowedArchitecture{"smallthinker", 4, true},
-};
+std::optional<WindowedArchitecture> windowed(const std::string& architecture) {
+    for (const auto& row : model_types().at("gguf_windows"))
+        if (architecture == row.at("name").get_ref<const std::string&>())
+            return WindowedArchitecture(row);
+    return std::nullopt;
+}
 
 } // namespace
 
 std::vector<LayerWindow> read_gguf_windows(const GgufHeader& header, const std::string& architecture,
                                            std::size_t layers, const std::string& file,
                                            std::vector<Finding>& findings) {
-    const WindowedArchitecture* known = nullptr;
-    for (const WindowedArchitecture& row : kWindowed)
-        if (architecture == row.name)
-            known = &row;
+    const std::optional<WindowedArchitecture> known = windowed(architecture);
     std::vector<LayerWindow> windows(layers);
     const std::string key = architecture + ".attention.sliding_window";
     const auto refuse = [&](const std::string& why) {

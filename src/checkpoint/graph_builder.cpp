@@ -9,6 +9,13 @@ namespace archsim::checkpoint {
 
 namespace {
 
+/// The last token of each sequence, as serving stacks compute it.
+TensorId last_token(GraphMaker& g, const std::string& path, TensorId x) {
+    return g.node(
+        "Slice", path,
+        {x, g.ints({-1}), g.ints({std::numeric_limits<std::int64_t>::max()}), g.ints({1}), g.ints({1})});
+}
+
 /// The residual stream: what is added to it waits for the next norm, which adds and normalises at once.
 class Residual {
   public:
@@ -49,9 +56,7 @@ class Residual {
 void add_head(GraphMaker& g, TensorId x, TensorId table) {
     const Decoder& d = g.decoder();
     const std::string path = "lm_head";
-    x = g.node(
-        "Slice", path,
-        {x, g.ints({-1}), g.ints({std::numeric_limits<std::int64_t>::max()}), g.ints({1}), g.ints({1})});
+    x = last_token(g, path, x);
     TensorId logits = kNoTensor;
     if (d.tied) {
         const TensorId rows = g.node("Reshape", path, {x, g.ints({-1, g.hidden()})});
@@ -61,6 +66,30 @@ void add_head(GraphMaker& g, TensorId x, TensorId table) {
         logits = g.linear(path, x, g.hidden(), d.facts.vocabulary, d.head_bias);
     }
     g.output(logits, {"batch", 1, d.facts.vocabulary});
+}
+
+/// One layer: what mixes tokens, then what follows.
+void add_layer(GraphMaker& g, Residual& residual, std::size_t i, const LayerRows& layer_rows) {
+    const DecoderLayer& layer = g.decoder().layers[i];
+    const std::string path = "model/layers." + std::to_string(i);
+    TensorId normed = kNoTensor;
+    if (layer.mixer.kind != MixerKind::none) {
+        normed = residual.normed(path + "/input_layernorm");
+        residual.add(path, add_mixer(g, path, i, normed),
+                     layer.norms_after ? path + "/post_attention_norm" : "");
+        if (g.decoder().layer_inputs.rank > 0)
+            residual.add(path, add_narrow_path(g, path + "/laurel", normed), path + "/laurel/norm");
+    }
+    const FeedForward& f = layer.feed_forward;
+    if (f.inner > 0 || f.experts > 0 || f.linear) {
+        if (!layer.one_norm || normed == kNoTensor)
+            normed = residual.normed(path + "/post_attention_layernorm");
+        residual.add(path, add_feed_forward(g, path, f, normed),
+                     layer.norms_after ? path + "/post_feedforward_layernorm" : "");
+    }
+    if (!layer_rows.empty())
+        residual.add(path, add_layer_input(g, path, residual.value(path), layer_rows[i]),
+                     path + "/post_per_layer_input_norm");
 }
 
 } // namespace
@@ -74,33 +103,21 @@ Graph build_graph(const Decoder& decoder) {
     if (decoder.table_norm)
         rows = g.norm("model/embed_layernorm", rows);
     const LayerRows layer_rows = add_layer_rows(g, ids, rows);
-    Residual residual(g, add_streams(g, "model/altup_projections", rows));
-    for (std::size_t i = 0; i < decoder.layers.size(); ++i) {
-        const DecoderLayer& layer = decoder.layers[i];
-        const std::string path = "model/layers." + std::to_string(i);
-        TensorId normed = kNoTensor;
-        if (layer.mixer.kind != MixerKind::none) {
-            normed = residual.normed(path + "/input_layernorm");
-            residual.add(path, add_mixer(g, path, i, normed),
-                         layer.norms_after ? path + "/post_attention_norm" : "");
-            if (decoder.layer_inputs.rank > 0)
-                residual.add(path, add_narrow_path(g, path + "/laurel", normed), path + "/laurel/norm");
-        }
-        const FeedForward& f = layer.feed_forward;
-        if (f.inner > 0 || f.experts > 0 || f.linear) {
-            if (!layer.one_norm || normed == kNoTensor)
-                normed = residual.normed(path + "/post_attention_layernorm");
-            residual.add(path, add_feed_forward(g, path, f, normed),
-                         layer.norms_after ? path + "/post_feedforward_layernorm" : "");
-        }
-        if (!layer_rows.empty())
-            residual.add(path, add_layer_input(g, path, residual.value(path), layer_rows[i]),
-                         path + "/post_per_layer_input_norm");
+    TensorId last = add_streams(g, "model/altup_projections", rows);
+    for (std::int64_t pass = 0; pass < decoder.passes; ++pass) {
+        Residual residual(g, last);
+        for (std::size_t i = 0; i < decoder.layers.size(); ++i)
+            add_layer(g, residual, i, layer_rows);
+        g.next_pass();
+        if (decoder.layer_inputs.streams > 1)
+            residual.restart(
+                add_streams(g, "model/altup_unembed_projections", residual.value("model/altup")));
+        last = residual.normed("model/norm", true);
     }
-    if (decoder.layer_inputs.streams > 1)
-        residual.restart(add_streams(g, "model/altup_unembed_projections", residual.value("model/altup")));
-    const TensorId last = residual.normed("model/norm", true);
-    if (decoder.head)
+    if (decoder.scores > 0)
+        g.output(g.linear("score", last_token(g, "score", last), decoder.facts.hidden, decoder.scores, false),
+                 {"batch", 1, decoder.scores});
+    else if (decoder.head)
         add_head(g, last, table);
     else
         g.output(last, {"batch", "sequence", decoder.facts.hidden});

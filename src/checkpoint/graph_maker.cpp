@@ -69,6 +69,8 @@ TensorId GraphMaker::node(std::string_view op, const std::string& path, std::vec
 
 TensorId GraphMaker::weight(const std::string& path, std::string_view leaf, Shape shape, bool matrix) {
     const std::string module = dotted(path);
+    if (const auto known = weights_.find(module + "." + std::string(leaf)); known != weights_.end())
+        return known->second;
     const TensorId id = tensor(leaf.empty() ? module : module + "." + std::string(leaf),
                                TensorRole::initializer, decoder_.type);
     Tensor& t = graph_.tensors[id];
@@ -76,12 +78,17 @@ TensorId GraphMaker::weight(const std::string& path, std::string_view leaf, Shap
     for (std::size_t axis = 0; axis < shape.size(); ++axis)
         (*t.shape)[axis].value = shape[axis];
     if (matrix) {
-        const WeightScheme scheme = decoder_.formats.of(module);
+        WeightScheme scheme = decoder_.formats.of(module);
+        if (scheme.bits > 0 && scheme.bits_of_matrix > 0)
+            scheme.bits += scheme.bits_of_matrix / elements(t);
         // What a narrow scheme leaves out lies as the checkpoint's type says, whatever is asked for the rest.
-        store(id, scheme.bits <= 0 && decoder_.weights ? bits_of(decoder_.type) : scheme.bits);
+        const bool wide = scheme.bits <= 0 && (decoder_.weights || decoder_.stored_scale != 1);
+        store(id, (wide ? bits_of(decoder_.type) : scheme.bits) * decoder_.stored_scale);
         if (decoder_.products && decoder_.formats.mixed() && scheme.bits > 0 && !scheme.products)
             alone_.insert(id);
     }
+    if (decoder_.passes > 1)
+        weights_.emplace(module + "." + std::string(leaf), id);
     return id;
 }
 
@@ -137,6 +144,22 @@ void GraphMaker::output(TensorId tensor, std::vector<Axis> shape) {
     graph_.outputs.push_back(tensor);
 }
 
+std::string GraphMaker::numbered(std::string_view name, std::size_t layer) const {
+    std::string text(name);
+    return text.replace(text.find('#'), 1, std::to_string(first_cache_ + layer));
+}
+
+TensorId GraphMaker::past(std::string_view kind, std::size_t layer, std::vector<Axis> shape,
+                          double storage_bits) {
+    return decoder_.generates ? input(numbered(kind, layer), type(), std::move(shape), storage_bits)
+                              : kNoTensor;
+}
+
+void GraphMaker::present(TensorId tensor, std::vector<Axis> shape) {
+    if (decoder_.generates)
+        output(tensor, std::move(shape));
+}
+
 TensorId GraphMaker::ints(std::vector<std::int64_t> values) {
     if (const auto known = constants_.find(values); known != constants_.end())
         return known->second;
@@ -158,6 +181,17 @@ TensorId GraphMaker::linear(const std::string& path, TensorId x, std::int64_t n_
     const TensorId w = weight(path, "weight", {n_in, n_out}, true);
     const TensorId y = node("MatMul", path, {x, w});
     return bias ? node("Add", path, {weight(path, "bias", {n_out}), y}) : y;
+}
+
+TensorId GraphMaker::grouped_linear(const std::string& path, TensorId x, std::int64_t groups,
+                                    std::int64_t n_in, std::int64_t n_out) {
+    const auto swapped = [&](TensorId y) {
+        return node("Transpose", path, {y}, {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}}});
+    };
+    x = swapped(node("Reshape", path, {x, ints({0, 0, groups, n_in / groups})}));
+    x = swapped(
+        node("MatMul", path, {x, weight(path, "weight", {groups, n_in / groups, n_out / groups}, true)}));
+    return node("Reshape", path, {x, ints({0, 0, n_out})});
 }
 
 TensorId GraphMaker::rms_norm(const std::string& path, TensorId x, std::int64_t width) {
@@ -200,8 +234,8 @@ std::pair<TensorId, TensorId> GraphMaker::add_and_norm(const std::string& path, 
     return {ids.front(), keep_sum ? ids.back() : kNoTensor};
 }
 
-TensorId GraphMaker::present(std::int64_t layer, std::string_view kind) const {
-    const std::string name = "present." + std::to_string(layer) + "." + std::string(kind);
+TensorId GraphMaker::kept(std::int64_t layer, std::string_view kind) const {
+    const std::string name = numbered("present.#.", static_cast<std::size_t>(layer)) + std::string(kind);
     for (const TensorId id : graph_.outputs)
         if (graph_.tensors[id].name == name)
             return id;

@@ -41,10 +41,21 @@ class GraphMaker {
     TensorId buffer(const std::string& name, Shape shape);
     TensorId input(const std::string& name, DataType type, std::vector<Axis> shape, double storage_bits = 0);
     void output(TensorId tensor, std::vector<Axis> shape);
+    /// What `layer` carries from step to step, as an input and as an output; nothing where the model does not
+    /// generate. `kind`: "past_key_values.#.key", with the layer's number for #.
+    TensorId past(std::string_view kind, std::size_t layer, std::vector<Axis> shape, double storage_bits = 0);
+    void present(TensorId tensor, std::vector<Axis> shape);
+    /// A name with the number of the layer in this pass for #.
+    std::string numbered(std::string_view name, std::size_t layer) const;
+    /// The layers run again: the same weights, caches of their own.
+    void next_pass() { first_cache_ += decoder_.layers.size(); }
     TensorId ints(std::vector<std::int64_t> values);
 
     /// y = x W (+ b) for any rank of x.
     TensorId linear(const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out, bool bias);
+    /// The same for `groups` equal parts of x, each with a matrix of its own; `n_in` and `n_out` of all.
+    TensorId grouped_linear(const std::string& path, TensorId x, std::int64_t groups, std::int64_t n_in,
+                            std::int64_t n_out);
     TensorId rms_norm(const std::string& path, TensorId x, std::int64_t width);
     /// The decoder's norm of its residual stream.
     TensorId norm(const std::string& path, TensorId x);
@@ -54,7 +65,7 @@ class GraphMaker {
     std::pair<TensorId, TensorId> add_and_norm(const std::string& path, TensorId x, TensorId residual,
                                                bool keep_sum);
     /// Keys or values ("key", "value") that an earlier layer left for later ones.
-    TensorId present(std::int64_t layer, std::string_view kind) const;
+    TensorId kept(std::int64_t layer, std::string_view kind) const;
 
     const Decoder& decoder() const { return decoder_; }
     std::int64_t hidden() const { return decoder_.facts.hidden; }
@@ -77,6 +88,8 @@ class GraphMaker {
     const Decoder& decoder_;
     Graph graph_;
     std::map<std::string, int> used_;
+    std::map<std::string, TensorId> weights_; ///< of layers that run several times
+    std::size_t first_cache_ = 0;             ///< number of the first layer's cache in this pass
     std::map<std::vector<std::int64_t>, TensorId> constants_;
     TensorId chosen_ = kNoTensor;
     std::vector<TensorId> stored_;
@@ -86,8 +99,21 @@ class GraphMaker {
 
 /// Token mixers and what follows them; each returns the result before it joins the residual stream.
 TensorId add_mixer(GraphMaker& g, const std::string& path, std::size_t layer, TensorId x);
-TensorId add_latent_attention(GraphMaker& g, const std::string& path, std::size_t layer, TensorId x);
-TensorId add_recurrence(GraphMaker& g, const std::string& path, std::size_t layer, TensorId x);
+TensorId add_latent_attention(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
+                              TensorId x);
+TensorId add_compressed_attention(GraphMaker& g, const std::string& path, std::size_t layer,
+                                  const TokenMixer& m, TensorId x);
+TensorId add_recurrence(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
+                        TensorId x);
+/// What a sparse index reads: queries, the key of each position (or compressed vector), and how many
+/// positions one key stands for.
+struct IndexInputs {
+    TensorId queries = kNoTensor, key = kNoTensor;
+    std::int64_t ratio = 1;
+};
+/// Positions that narrow heads choose for attention (DeepSeek-V3.2, section 2.1).
+TensorId add_index(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m, TensorId x,
+                   const IndexInputs& inputs);
 TensorId add_feed_forward(GraphMaker& g, const std::string& path, const FeedForward& f, TensorId x);
 
 /// Rows that each layer is given beside the residual stream; empty: none.

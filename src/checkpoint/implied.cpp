@@ -1,206 +1,79 @@
 #include "checkpoint/implied.hpp"
 
+#include "archsim/core/finding.hpp"
+#include "checkpoint/model_types.hpp"
+
 #include <array>
+#include <utility>
+#include <vector>
 
 namespace archsim::checkpoint {
 
 namespace {
 
-// Read off the modules that transformers 5 builds for each (src/transformers/models/<model_type>); the first
-// row whose name begins the model_type applies.
-constexpr std::array kRows = {
-    Implied{.model_type = "qwen2_moe",
-            .qkv_bias = true,
-            .shared_gate = true,
-            .window_off = true,
-            .first_windowed = 28},
-    Implied{.model_type = "qwen2", .qkv_bias = true, .window_off = true, .first_windowed = 28},
-    Implied{.model_type = "qwen3_next", .norm = HeadNorm::per_head, .shared_gate = true, .output_gate = true},
-    Implied{.model_type = "qwen3_5", .norm = HeadNorm::per_head, .shared_gate = true, .output_gate = true},
-    Implied{.model_type = "qwen3", .norm = HeadNorm::per_head, .window_off = true, .first_windowed = 28},
-    Implied{.model_type = "gemma2", .tied = true, .norms_after = true, .window_period = 2},
-    Implied{.model_type = "gemma3n",
-            .norm = HeadNorm::per_head,
-            .tied = true,
-            .norms_after = true,
-            .window_period = 5},
-    Implied{.model_type = "gemma3",
-            .norm = HeadNorm::per_head,
-            .tied = true,
-            .norms_after = true,
-            .window_period = 6},
-    Implied{.model_type = "gemma4",
-            .norm = HeadNorm::per_head,
-            .tied = true,
-            .norms_after = true,
-            .window_period = 6,
-            .last_global = true},
-    Implied{.model_type = "gemma", .tied = true},
-    Implied{
-        .model_type = "gpt_oss", .output_bias = true, .sinks = true, .expert_bias = true, .window_period = 2},
-    Implied{.model_type = "llama4", .one_shared_expert = true},
-    Implied{.model_type = "llama"},
-    // Servers keep their routers in fp32 (vllm-project/vllm#43276, #44343).
-    Implied{.model_type = "minimax_m2", .norm = HeadNorm::whole, .float_router = true},
-    Implied{.model_type = "minimax_m3", .float_router = true},
-    Implied{.model_type = "mixtral"},
-    Implied{.model_type = "ministral3"},
-    Implied{.model_type = "mistral"},
-    Implied{.model_type = "deepseek"},
-    Implied{.model_type = "kimi_k2"},
-    Implied{.model_type = "kimi_k25"},
-    Implied{.model_type = "nemotron-nas"},
-    Implied{.model_type = "nemotron_h", .gated = false},
-    Implied{.model_type = "nemotron", .gated = false, .layer_norm = true},
-    Implied{.model_type = "phi3small",
-            .qkv_bias = true,
-            .output_bias = true,
-            .mlp_bias = true,
-            .tied = true,
-            .layer_norm = true},
-    Implied{.model_type = "phi3"},
-    Implied{.model_type = "phimoe", .qkv_bias = true, .output_bias = true, .layer_norm = true},
-    Implied{.model_type = "phi",
-            .qkv_bias = true,
-            .output_bias = true,
-            .gated = false,
-            .mlp_bias = true,
-            .head_bias = true,
-            .layer_norm = true,
-            .parallel = true},
-    Implied{.model_type = "starcoder2",
-            .qkv_bias = true,
-            .output_bias = true,
-            .gated = false,
-            .mlp_bias = true,
-            .tied = true,
-            .layer_norm = true},
-    Implied{.model_type = "falcon_mamba", .tied = true},
-    Implied{.model_type = "falcon", .gated = false, .tied = true, .layer_norm = true, .parallel = true},
-    Implied{.model_type = "glm4_moe_lite"},
-    Implied{.model_type = "glm_moe_dsa"},
-    Implied{.model_type = "glm4_moe"},
-    Implied{.model_type = "glm4", .norms_after = true},
-    Implied{.model_type = "olmo2", .norm = HeadNorm::whole},
-    Implied{.model_type = "olmo3", .norm = HeadNorm::whole, .window_period = 4},
-    Implied{.model_type = "olmoe", .norm = HeadNorm::whole},
-    Implied{.model_type = "olmo"},
-    Implied{.model_type = "exaone4", .norm = HeadNorm::per_head, .window_period = 4},
-    Implied{.model_type = "exaone_moe", .norm = HeadNorm::per_head, .window_period = 4},
-    Implied{.model_type = "seed_oss", .qkv_bias = true},
-    Implied{.model_type = "cohere2", .tied = true, .window_period = 4, .parallel = true},
-    Implied{.model_type = "cohere", .tied = true, .parallel = true},
-    Implied{.model_type = "granitemoehybrid"},
-    Implied{.model_type = "granitemoe"},
-    Implied{.model_type = "granite"},
-    Implied{.model_type = "smollm3", .tied = true, .window_off = true, .first_windowed = 28},
-    Implied{.model_type = "smallthinker"},
-    Implied{.model_type = "afmoe",
-            .norm = HeadNorm::per_head,
-            .norms_after = true,
-            .output_gate = true,
-            .window_period = 4},
-    Implied{.model_type = "plamo3", .norm = HeadNorm::per_head, .norms_after = true, .window_period = 8},
-    Implied{.model_type = "internlm"},
-    Implied{.model_type = "yi"},
-    Implied{.model_type = "bamba"},
-    Implied{.model_type = "hunyuan", .norm = HeadNorm::per_head},
-    Implied{.model_type = "ernie4_5"},
-    Implied{.model_type = "stablelm", .layer_norm = true},
-    Implied{.model_type = "persimmon", .gated = false, .layer_norm = true},
-    Implied{.model_type = "gpt2",
-            .qkv_bias = true,
-            .output_bias = true,
-            .gated = false,
-            .mlp_bias = true,
-            .tied = true,
-            .positions = 0,
-            .layer_norm = true},
-    Implied{.model_type = "gpt_bigcode",
-            .qkv_bias = true,
-            .output_bias = true,
-            .gated = false,
-            .mlp_bias = true,
-            .tied = true,
-            .positions = 0,
-            .layer_norm = true},
-    Implied{.model_type = "gpt_neox",
-            .qkv_bias = true,
-            .output_bias = true,
-            .gated = false,
-            .mlp_bias = true,
-            .layer_norm = true,
-            .parallel = true,
-            .parallel_norms = 2},
-    Implied{.model_type = "gpt_neo",
-            .output_bias = true,
-            .gated = false,
-            .mlp_bias = true,
-            .tied = true,
-            .positions = 0,
-            .layer_norm = true},
-    Implied{.model_type = "gptj",
-            .gated = false,
-            .mlp_bias = true,
-            .head_bias = true,
-            .layer_norm = true,
-            .parallel = true},
-    Implied{.model_type = "codegen",
-            .gated = false,
-            .mlp_bias = true,
-            .head_bias = true,
-            .layer_norm = true,
-            .parallel = true},
-    Implied{.model_type = "bloom",
-            .qkv_bias = true,
-            .output_bias = true,
-            .gated = false,
-            .mlp_bias = true,
-            .tied = true,
-            .layer_norm = true,
-            .table_norm = true},
-    Implied{.model_type = "opt",
-            .qkv_bias = true,
-            .output_bias = true,
-            .gated = false,
-            .mlp_bias = true,
-            .tied = true,
-            .positions = 2,
-            .layer_norm = true},
-    Implied{.model_type = "mpt", .gated = false, .tied = true},
-    Implied{.model_type = "dbrx"},
-    Implied{.model_type = "grok"},
-    Implied{.model_type = "mamba2"},
-    Implied{.model_type = "mamba", .tied = true},
-    Implied{.model_type = "jamba"},
-    Implied{.model_type = "minimax"},
-    Implied{.model_type = "kimi_linear"},
-    Implied{.model_type = "lfm2", .norm = HeadNorm::per_head, .tied = true},
-    Implied{.model_type = "mllama"},
-    Implied{.model_type = "chatglm"},
-    Implied{.model_type = "baichuan"},
-    Implied{.model_type = "minicpm", .tied = true},
-    Implied{.model_type = "exaone"},
-    Implied{.model_type = "apertus", .gated = false},
-    Implied{.model_type = "arcee", .gated = false},
-    Implied{.model_type = "openelm", .tied = true},
-    Implied{.model_type = "deci"},
-    Implied{.model_type = "bailing_moe"},
-    Implied{.model_type = "dots1", .norm = HeadNorm::per_head},
-    Implied{.model_type = "qwen", .qkv_bias = true, .halved_mlp = true},
-};
-constexpr Implied kPlain{.model_type = ""};
+using nlohmann::json;
+
+constexpr std::array<std::pair<const char*, bool Implied::*>, 23> kFlags{
+    {{"qkv_bias", &Implied::qkv_bias},
+     {"output_bias", &Implied::output_bias},
+     {"gated", &Implied::gated},
+     {"always_gated", &Implied::always_gated},
+     {"mlp_bias", &Implied::mlp_bias},
+     {"tied", &Implied::tied},
+     {"norms_after", &Implied::norms_after},
+     {"sinks", &Implied::sinks},
+     {"expert_bias", &Implied::expert_bias},
+     {"float_router", &Implied::float_router},
+     {"shared_gate", &Implied::shared_gate},
+     {"output_gate", &Implied::output_gate},
+     {"last_global", &Implied::last_global},
+     {"window_off", &Implied::window_off},
+     {"one_shared_expert", &Implied::one_shared_expert},
+     {"head_bias", &Implied::head_bias},
+     {"halved_mlp", &Implied::halved_mlp},
+     {"layer_norm", &Implied::layer_norm},
+     {"parallel", &Implied::parallel},
+     {"table_norm", &Implied::table_norm},
+     {"sub_norms", &Implied::sub_norms},
+     {"paired_layers", &Implied::paired_layers},
+     {"query_norm", &Implied::query_norm}}};
+constexpr std::array<std::pair<const char*, int Implied::*>, 4> kCounts{
+    {{"window_period", &Implied::window_period},
+     {"first_windowed", &Implied::first_windowed},
+     {"positions", &Implied::positions},
+     {"parallel_norms", &Implied::parallel_norms}}};
+
+Implied read_row(const json& row) {
+    Implied implied;
+    implied.model_type = row.at("type").get<std::string>();
+    const auto norm = row.value("norm", std::string());
+    implied.norm = norm == "per_head" ? HeadNorm::per_head
+                   : norm == "whole"  ? HeadNorm::whole
+                                      : HeadNorm::none;
+    for (const auto& [key, member] : kFlags)
+        implied.*member = row.value(key, implied.*member);
+    for (const auto& [key, member] : kCounts)
+        implied.*member = row.value(key, implied.*member);
+    return implied;
+}
 
 } // namespace
 
 const Implied& implied_by(std::string_view model_type, bool& known) {
-    for (const Implied& row : kRows)
+    static const Implied plain;
+    static const std::vector<Implied> rows = [] {
+        std::vector<Implied> read;
+        for (const json& row : model_types().at("rows"))
+            read.push_back(read_row(row));
+        return read;
+    }();
+    for (const Implied& row : rows)
         if (model_type.starts_with(row.model_type)) {
             known = true;
             return row;
         }
     known = false;
-    return kPlain;
+    return plain;
 }
 
 } // namespace archsim::checkpoint

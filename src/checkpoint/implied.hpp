@@ -3,15 +3,17 @@
 
 #include "checkpoint/decoder.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace archsim::checkpoint {
 
 struct Implied {
-    const char* model_type; ///< a prefix of the configuration's model_type
+    std::string model_type; ///< a prefix of the configuration's model_type
     HeadNorm norm = HeadNorm::none;
     bool qkv_bias = false, output_bias = false; ///< unless attention_bias says otherwise
     bool gated = true;                          ///< the MLP multiplies by a gate
+    bool always_gated = false;                  ///< with whatever activation (BitNet: relu2)
     bool mlp_bias = false;
     bool tied = false;        ///< where tie_word_embeddings is absent
     bool norms_after = false; ///< both halves are normalised before they join the residual stream
@@ -25,16 +27,20 @@ struct Implied {
     bool window_off = false;   ///< where use_sliding_window is absent
     int first_windowed = 0;    ///< where max_window_layers is absent
     bool one_shared_expert = false;
-    int positions = -1;      ///< a learned row per position, and that many more; -1: none
-    bool head_bias = false;  ///< where lm_head_bias is absent
-    bool halved_mlp = false; ///< intermediate_size counts gate and value together
-    bool layer_norm = false; ///< norms take the mean off and add a bias
-    bool parallel = false;   ///< attention and MLP of a layer side by side, where no field says
-    int parallel_norms = 1;  ///< norms before two halves side by side, where no field says
-    bool table_norm = false; ///< rows of the embedding are normalised
+    int positions = -1;         ///< a learned row per position, and that many more; -1: none
+    bool head_bias = false;     ///< where lm_head_bias is absent
+    bool halved_mlp = false;    ///< intermediate_size counts gate and value together
+    bool layer_norm = false;    ///< norms take the mean off and add a bias
+    bool parallel = false;      ///< attention and MLP of a layer side by side, where no field says
+    int parallel_norms = 1;     ///< norms before two halves side by side, where no field says
+    bool table_norm = false;    ///< rows of the embedding are normalised
+    bool sub_norms = false;     ///< a norm lies in front of both output projections (BitNet)
+    bool paired_layers = false; ///< each layer is two of attention and a dense MLP (LongCat)
+    bool query_norm = false;    ///< narrow queries are normalised before they are widened (Step-3)
 };
 
-/// The row for a model_type; the plain pre-norm decoder when none begins so. `known` tells which.
+/// The row of hardware_db/model_types.json for a model_type; the plain pre-norm decoder when none begins so.
+/// `known` tells which.
 const Implied& implied_by(std::string_view model_type, bool& known);
 
 } // namespace archsim::checkpoint

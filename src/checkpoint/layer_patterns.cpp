@@ -37,7 +37,10 @@ class LayerReader {
             read_types(f_.texts({"layer_types", "layers_block_type"}));
         else if (!read_lists())
             read_intervals();
+        if (mixer_.kind == MixerKind::compressed)
+            read_ratios();
         read_sizes_of_layers();
+        read_index_layers();
         read_global_layers();
         read_local_layers();
         read_shared_indexes();
@@ -80,7 +83,7 @@ class LayerReader {
         DecoderLayer& layer = layers_[i];
         layer.feed_forward = {};
         layer.mixer = {};
-        if (kind == "mamba" || kind == "mamba2") {
+        if (is_recurrent(kind)) {
             layer.mixer = read_recurrent_mixer(f_, hidden_);
         } else if (kind == "attention" || kind == "full_attention" || kind == "sliding_attention") {
             layer.mixer = mixer_;
@@ -95,6 +98,46 @@ class LayerReader {
         return true;
     }
 
+    static bool is_recurrent(std::string_view kind) {
+        return kind == "mamba" || kind == "mamba2" || kind == "linear_attention" || kind == "recurrent";
+    }
+
+    /// DeepSeek-V4: numbers, or kinds of layers with a rate for each.
+    void read_ratios() {
+        const auto ratios = f_.counts({"compress_ratios"});
+        const auto kinds = f_.texts({"layer_types"});
+        if (std::max(ratios.size(), kinds.size()) < layers_.size())
+            f_.refuse("compress_ratios", fmt::format("lists {} layers of {}",
+                                                     std::max(ratios.size(), kinds.size()), layers_.size()));
+        static const json kNothing = json::object();
+        const json* rates = f_.find({"compress_rates"});
+        Fields r(rates && rates->is_object() ? *rates : kNothing, f_.file(), f_.place("compress_rates."));
+        for (std::size_t i = 0; i < layers_.size(); ++i) {
+            TokenMixer& m = layers_[i].mixer;
+            constexpr std::int64_t kSparse = 4; // the rate of layers with an index, where no kinds are given
+            m.ratio = !ratios.empty()                   ? std::max<std::int64_t>(0, ratios[i])
+                      : kinds[i] == "sliding_attention" ? 0
+                                                        : r.count({kinds[i].c_str()}, 0, 1);
+            const bool index =
+                ratios.empty() ? kinds[i] == "compressed_sparse_attention" : m.ratio == kSparse;
+            if (ratios.empty() && kinds[i] != "sliding_attention" && m.ratio == 0)
+                f_.refuse("layer_types", fmt::format("\"{}\" has no rate in compress_rates", kinds[i]));
+            m.index_heads = index ? m.index_heads : 0;
+        }
+    }
+
+    /// MiniMax-M3: 1 for layers that choose blocks.
+    void read_index_layers() {
+        const json* group = f_.find({"sparse_attention_config"});
+        if (!group || !group->is_object())
+            return;
+        Fields s(*group, f_.file(), f_.place("sparse_attention_config."));
+        const auto chosen = s.counts({"sparse_attention_freq"});
+        for (std::size_t i = 0; i < std::min(chosen.size(), layers_.size()); ++i)
+            if (chosen[i] == 0)
+                layers_[i].mixer.index_heads = layers_[i].mixer.index_keeps = 0;
+    }
+
     void read_types(const std::vector<std::string>& types) {
         if (types.size() < layers_.size())
             f_.refuse("layer_types", fmt::format("lists {} layers of {}", types.size(), layers_.size()));
@@ -106,12 +149,13 @@ class LayerReader {
             const std::string& type = types[i];
             if (halves && read_half(i, type))
                 continue;
-            if (type == "linear_attention" || type == "mamba" || type == "mamba2")
+            if (is_recurrent(type))
                 layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
             else if (type == "conv")
                 layers_[i].mixer = read_convolution_mixer(f_, hidden_);
             else if (type != "full_attention" && type != "attention" && type != "sliding_attention" &&
-                     type != "chunked_attention")
+                     type != "chunked_attention" &&
+                     !(mixer_.kind == MixerKind::compressed && type.find("compressed") != std::string::npos))
                 f_.refuse("layer_types", fmt::format("\"{}\" is a kind of layer that is not known", type));
         }
         f_.skip({"full_attention_interval", "full_attn_idxs", "attn_layer_offset", "attn_layer_period"});
@@ -136,6 +180,22 @@ class LayerReader {
             const auto full = l.counts({"full_attn_layers"});
             for (std::size_t i = 0; i < layers_.size(); ++i)
                 if (!attends(i, full, 1)) // they count layers from one
+                    layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
+        } else if (f_.has({"attn_layer_indices"})) { // Bamba
+            const auto full = f_.counts({"attn_layer_indices"});
+            for (std::size_t i = 0; i < layers_.size(); ++i)
+                if (!attends(i, full, 0))
+                    layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
+        } else if (const auto kinds = f_.texts({"block_types"});
+                   !kinds.empty()) { // RecurrentGemma: they repeat
+            for (std::size_t i = 0; i < layers_.size(); ++i)
+                if (is_recurrent(kinds[i % kinds.size()]))
+                    layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
+        } else if (f_.has({"layer_group_size"})) {
+            // Ling: the last layer of a group attends, and what is left behind whole groups.
+            const auto size = static_cast<std::size_t>(f_.count({"layer_group_size"}, 1, 1));
+            for (std::size_t i = 0; i < layers_.size() / size * size; ++i)
+                if ((i + 1) % size != 0)
                     layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
         } else if (f_.has({"full_attn_idxs"})) {
             const auto full = f_.counts({"full_attn_idxs"});

@@ -21,6 +21,39 @@ void read_latent(Fields& f, TokenMixer& m, std::int64_t hidden) {
     m.norm = HeadNorm::none;
 }
 
+/// DeepSeek-V4: which layers compress how many positions is said layer by layer.
+void read_compressed(Fields& f, TokenMixer& m) {
+    m.kind = MixerKind::compressed;
+    m.sinks = true;
+    m.query_rank = f.count({"q_lora_rank"});
+    m.output_rank = f.count({"o_lora_rank"});
+    m.output_groups = f.count({"o_groups"});
+    if (m.heads % m.output_groups != 0)
+        f.refuse("o_groups", "must divide num_attention_heads");
+    m.window = f.count({"sliding_window"});
+    m.index_heads = f.count({"index_n_heads"});
+    m.index_size = f.count({"index_head_dim"});
+    m.index_keeps = f.count({"index_topk"});
+    // Parts of a head, and layers whose experts follow from the token: tables of whole numbers.
+    f.skip({"qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim", "num_hash_layers"});
+    m.norm = HeadNorm::none;
+}
+
+/// MiniMax-M3: an index with one key per position chooses blocks of positions, beside the last ones.
+void read_blocks(Fields& f, TokenMixer& m) {
+    const auto* group = f.find({"sparse_attention_config"});
+    if (!group || !group->is_object())
+        return;
+    Fields s(*group, f.file(), f.place("sparse_attention_config."));
+    if (!s.flag({"use_sparse_attention"}, true))
+        return;
+    m.index_heads = s.count({"sparse_num_index_heads"});
+    m.index_size = s.count({"sparse_index_dim"});
+    m.index_keeps = s.count({"sparse_block_size"}) *
+                    (s.count({"sparse_topk_blocks"}) + s.count({"sparse_init_block"}, 0) +
+                     s.count({"sparse_local_block"}, 0));
+}
+
 } // namespace
 
 bool states_alone(Fields& f) {
@@ -35,36 +68,49 @@ TokenMixer read_mixer(Fields& f, const Implied& implied, std::int64_t hidden) {
     m.heads = f.count({"num_attention_heads", "n_head", "n_heads", "num_heads"});
     const bool one = f.flag({"multi_query"}) && !f.has({"num_kv_heads", "num_key_value_heads"});
     m.kv_heads = f.count({"num_key_value_heads", "num_kv_heads", "n_head_kv", "kv_n_heads",
-                          "multi_query_group_num", "num_query_groups"},
+                          "multi_query_group_num", "num_query_groups", "num_attention_groups"},
                          one ? 1 : m.heads, 1);
     if (m.heads % m.kv_heads != 0 && !f.has({"num_attention_heads_of_layers"}))
         f.refuse("num_key_value_heads", "must divide num_attention_heads");
     m.head_size = f.count({"head_dim", "attention_head_dim", "kv_channels"},
                           std::max<std::int64_t>(1, hidden / m.heads), 1);
-    m.bias = f.flag({"attention_bias", "qkv_bias", "add_qkv_bias", "use_qkv_bias"}, implied.qkv_bias);
+    m.bias =
+        f.flag({"attention_bias", "qkv_bias", "add_qkv_bias", "use_qkv_bias", "use_bias"}, implied.qkv_bias);
     // attention_bias speaks of all four projections in Llama's configuration and those derived from it.
-    m.output_bias = f.flag({"attention_out_bias"},
-                           implied.output_bias || (f.flag({"attention_bias"}) && !implied.qkv_bias));
+    m.output_bias = f.flag({"attention_out_bias"}, implied.output_bias || f.flag({"use_bias"}) ||
+                                                       (f.flag({"attention_bias"}) && !implied.qkv_bias));
     m.sinks = implied.sinks || f.flag({"attention_sink", "add_full_attention_sink_bias"});
     m.output_gate = f.flag({"attn_output_gate"}, implied.output_gate);
     m.norm = f.flag({"use_qk_norm", "qk_layernorm", "qk_norm", "normalize_qk_projections", "qk_ln"},
                     implied.norm != HeadNorm::none)
                  ? (implied.norm == HeadNorm::none ? HeadNorm::per_head : implied.norm)
                  : HeadNorm::none;
-    if (f.has({"kv_lora_rank"}))
+    m.sub_norm = implied.sub_norms;
+    if (f.has({"compress_ratios", "compress_rates"})) {
+        read_compressed(f, m);
+    } else if (f.has({"kv_lora_rank"})) {
         read_latent(f, m, hidden);
-    else
+    } else {
+        f.skip({"qk_nope_head_dim", "qk_rope_head_dim"}); // parts of a head of latent attention, which is off
         m.value_size = f.count({"v_head_dim"}, 0);
+        m.query_rank = f.count({"share_q_dim"}, 0);
+        read_blocks(f, m);
+    }
     return m;
 }
 
 namespace {
 
-/// Kimi's delta attention (arXiv:2510.26692, section 3): gate and decays through the width of one head.
+/// Kimi's delta attention (arXiv:2510.26692, section 3): gate and decays through the width of one head, or at
+/// once. Its state lies in fp32 (vLLM, mamba_utils.py, kda_state_dtype).
 TokenMixer read_channel_gated(Fields& l, TokenMixer m) {
+    constexpr double kFloat = 32;
     m.kind = MixerKind::gated_delta;
-    m.heads = m.kv_heads = l.count({"num_heads"});
-    m.head_size = m.value_size = m.gate_rank = l.count({"head_dim"});
+    m.heads = m.kv_heads = l.count({"num_heads", "num_attention_heads"});
+    m.head_size = m.value_size = l.count({"head_dim"});
+    m.gate_rank = l.flag({"no_kda_lora"}) ? 0 : m.head_size;
+    m.channel_decays = true;
+    m.state_bits = kFloat;
     m.kernel = l.count({"short_conv_kernel_size"}, 4, 2);
     return m;
 }
@@ -93,7 +139,7 @@ void read_selective(Fields& f, std::int64_t hidden, TokenMixer& m) {
 TokenMixer read_recurrent_mixer(Fields& f, std::int64_t hidden) {
     TokenMixer m;
     constexpr double kFloat = 32, kHalf = 16;
-    m.state_bits = f.text({"mamba_ssm_dtype"}) == "float32" ? kFloat : kHalf;
+    m.state_bits = f.text({"mamba_ssm_dtype", "mamba_ssm_cache_dtype"}).ends_with("32") ? kFloat : kHalf;
     if (f.has({"linear_num_value_heads"})) {
         m.kind = MixerKind::gated_delta;
         m.heads = f.count({"linear_num_value_heads"});
@@ -107,8 +153,20 @@ TokenMixer read_recurrent_mixer(Fields& f, std::int64_t hidden) {
         Fields l(*group, f.file(), f.place("linear_attn_config."));
         return read_channel_gated(l, m);
     }
+    if (f.has({"lru_width"})) {
+        m.kind = MixerKind::gated_linear;
+        m.heads = f.count({"num_attention_heads"});
+        m.head_size = f.count({"lru_width"}) / m.heads;
+        m.kernel = f.count({"conv1d_width"}, 4, 2);
+        m.kernel_bias = true;
+        m.state_bits = kFloat;
+        return m;
+    }
+    const bool groups = f.has({"layer_group_size"}); // Ling: of delta attention, or of linear attention
+    if (groups && f.has({"short_conv_kernel_size"}))
+        return read_channel_gated(f, m);
     const bool alone = states_alone(f);
-    if (f.has({"layernorm_linear_attention_alpha", "linear_attn_alpha_factor"})) {
+    if (groups || f.has({"layernorm_linear_attention_alpha", "linear_attn_alpha_factor"})) {
         m.kind = MixerKind::lightning; // it has no sizes but those of attention
         m.heads = m.kv_heads = f.count({"num_attention_heads"});
         m.head_size = m.value_size = f.count({"head_dim"}, std::max<std::int64_t>(1, hidden / m.heads), 1);
@@ -120,6 +178,7 @@ TokenMixer read_recurrent_mixer(Fields& f, std::int64_t hidden) {
         return m;
     }
     m.kind = MixerKind::mamba;
+    m.norm = f.flag({"mamba_rms_norm"}, true) ? HeadNorm::whole : HeadNorm::none;
     const std::int64_t inner = f.count({"mamba_expand", "expand"}, 2, 1) * hidden;
     m.heads = f.count({"mamba_num_heads", "mamba_n_heads", "n_mamba_heads", "num_heads"});
     m.head_size =

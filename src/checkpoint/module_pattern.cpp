@@ -1,8 +1,13 @@
 #include "checkpoint/module_pattern.hpp"
 
+#include "archsim/core/finding.hpp"
+#include "core/glob.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <fnmatch.h>
+#include <cstddef>
 #include <regex.h>
 
 namespace archsim::checkpoint {
@@ -35,15 +40,13 @@ constexpr std::array kSpellings{
     Spelling{"gate_proj", "gate_up_proj"},
     Spelling{"up_proj", "gate_up_proj"},
     // DeepSeek-V4
-    Spelling{"q_proj", "wq_a"},
-    Spelling{"q_proj", "wq_b"},
-    Spelling{"k_proj", "wkv"},
-    Spelling{"v_proj", "wkv"},
-    Spelling{"q_proj", "fused_wqa_wkv"},
-    Spelling{"k_proj", "fused_wqa_wkv"},
-    Spelling{"v_proj", "fused_wqa_wkv"},
-    Spelling{"o_proj", "wo_a"},
-    Spelling{"o_proj", "wo_b"},
+    Spelling{"q_a_proj", "wq_a"},
+    Spelling{"q_b_proj", "wq_b"},
+    Spelling{"kv_proj", "wkv"},
+    Spelling{"q_a_proj", "fused_wqa_wkv"},
+    Spelling{"kv_proj", "fused_wqa_wkv"},
+    Spelling{"o_a_proj", "wo_a"},
+    Spelling{"o_b_proj", "wo_b"},
     // Llama as Meta wrote it, and experts, whose first matrix is their only one before the activation where
     // they have no gate.
     Spelling{"gate_proj", "w1"},
@@ -106,6 +109,54 @@ std::string as_posix(std::string_view expression) {
     return posix;
 }
 
+constexpr std::size_t kLongest = 1000, kMostPieces = 2000; ///< of an expression: no list of layers needs more
+
+/// Whether an expression stays small when it is compiled: regcomp() writes what stands before a `+` twice, so
+/// that each level of them doubles the memory, and a reference back would be matched by trying.
+bool stays_small(std::string_view expression) {
+    if (expression.size() > kLongest)
+        return false;
+    std::vector<std::size_t> groups(1); // parts of the groups that are open
+    std::size_t last = 0;               // parts of what a sign behind it repeats
+    for (std::size_t i = 0; i < expression.size(); ++i) {
+        switch (expression[i]) {
+        case '{':
+            return false; // counted repetitions take memory as they like
+        case '\\':
+            if (++i < expression.size() && expression[i] >= '0' && expression[i] <= '9')
+                return false;
+            groups.back() += last = 1;
+            break;
+        case '[': {
+            std::size_t end = i + 1; // "[]a]" and "[^]a]" hold a bracket
+            end += end < expression.size() && expression[end] == '^' ? 1 : 0;
+            i = std::min(expression.find(']', end + 1), expression.size());
+            groups.back() += last = 1;
+            break;
+        }
+        case '(':
+            groups.push_back(1);
+            break;
+        case ')':
+            if (groups.size() > 1) {
+                last = groups.back();
+                groups.pop_back();
+                groups.back() += last;
+            }
+            break;
+        case '+':
+            groups.back() += last;
+            last *= 2;
+            break;
+        default:
+            groups.back() += last = 1;
+        }
+        if (groups.back() > kMostPieces)
+            return false;
+    }
+    return true;
+}
+
 } // namespace
 
 ModuleName::ModuleName(std::string_view name) : text_(name), components_(split(name)) {}
@@ -131,11 +182,8 @@ const std::vector<std::string>& ModuleName::spellings() const {
 }
 
 struct ModulePattern::Expression {
-    // No list of layers needs more; counted repetitions take memory as they like.
-    static constexpr std::size_t kLongest = 1000;
     explicit Expression(const std::string& text)
-        : valid(text.size() <= kLongest && text.find('{') == std::string::npos &&
-                regcomp(&compiled, text.c_str(), REG_EXTENDED | REG_NOSUB) == 0) {}
+        : valid(regcomp(&compiled, text.c_str(), REG_EXTENDED | REG_NOSUB) == 0) {}
     ~Expression() {
         if (valid)
             regfree(&compiled);
@@ -151,7 +199,7 @@ struct ModulePattern::Expression {
 
 bool ModulePattern::Component::operator()(const std::string& part) const {
     return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-        return stars ? fnmatch(name.c_str(), part.c_str(), 0) == 0 : name == part;
+        return stars ? matches_glob(name, part) : name == part;
     });
 }
 
@@ -159,6 +207,11 @@ ModulePattern::ModulePattern(const std::string& pattern) {
     constexpr std::string_view kExpression = "re:";
     if (pattern.starts_with(kExpression)) {
         key_ = pattern;
+        if (!stays_small(pattern))
+            throw InputError(
+                fmt::format("\"{}\": expected a regular expression without counts and references "
+                            "back, of at most {} characters and few + within each other",
+                            pattern, kLongest));
         expression_ = std::make_shared<const Expression>(
             as_posix(std::string_view(pattern).substr(kExpression.size())));
         return;

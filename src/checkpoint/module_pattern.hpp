@@ -32,6 +32,8 @@ class ModulePattern {
     bool names(const ModuleName& module) const;
     /// The same for patterns that name the same modules: those of the experts of a layer.
     const std::string& key() const { return key_; }
+    /// What it costs to hold a name against it; 1: a plain name.
+    double cost() const { return expression_ ? 1 + static_cast<double>(key_.size()) : 1; }
 
   private:
     struct Expression;

@@ -2,11 +2,13 @@
 // the others take of their activations.
 
 #include "checkpoint/config_parts.hpp"
+#include "core/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <string_view>
 
@@ -68,6 +70,80 @@ std::optional<Precision> stated_format(Fields& f, const char* usual_type) {
     if (bits == kFour)
         return real ? Precision::fp4 : Precision::int4;
     return std::nullopt;
+}
+
+/// Names or expressions of modules with fields of their own, as auto-round (extra_config) and GPTQModel
+/// (dynamic) write them: bits, group and symmetry, where they differ from most. "-:" leaves a module out.
+void set_overrides(Fields& q, const char* key, double bits, double group, bool symmetric,
+                   WeightFormats& formats) {
+    const json* rows = q.find({key});
+    if (!rows || !rows->is_object())
+        return;
+    const auto set = [&](const std::string& name, const json& row, bool left_out) {
+        static const json kNothing = json::object();
+        Fields r(row.is_object() ? row : kNothing, q.file(), q.place(std::string(key) + "." + name + "."));
+        const auto own_bits = static_cast<double>(r.count({"bits"}, static_cast<std::int64_t>(bits), 1));
+        const double own_group = std::max(0.0, r.number({"group_size"}, group));
+        const Scheme scheme = left_out || own_bits >= kScaleBits
+                                  ? Scheme{}
+                                  : integer_groups(own_bits, own_group, !r.flag({"sym"}, symmetric));
+        const bool expression = name.find_first_of("*[(|^$\\+?") != std::string::npos;
+        formats.set_pattern((expression ? "re:" : "") + name, scheme);
+    };
+    constexpr std::string_view kLeftOut = "-:", kTaken = "+:";
+    for (const auto& [name, row] : rows->items())
+        if (name.starts_with(kLeftOut))
+            set(name.substr(kLeftOut.size()), row, true);
+    for (const auto& [name, row] : rows->items())
+        if (!name.starts_with(kLeftOut))
+            set(name.starts_with(kTaken) ? name.substr(kTaken.size()) : name, row, false);
+}
+
+/// AWQ, GPTQ and auto-round: integers in groups.
+Scheme integers(Fields& q, WeightFormats& formats) {
+    const std::string type = q.text({"data_type"});
+    const auto bits = static_cast<double>(q.count({"bits", "w_bit"}, static_cast<std::int64_t>(kFour), 2));
+    const double group = std::max(0.0, q.number({"group_size", "q_group_size"}, kGroup));
+    const bool symmetric = q.flag({"sym"}, false);
+    set_overrides(q, "extra_config", bits, group, symmetric, formats);
+    set_overrides(q, "dynamic", bits, group, symmetric, formats);
+    if (type.starts_with("mx_fp"))
+        return bits == kEight ? mxfp8() : mxfp4();
+    if (type.starts_with("nv_fp"))
+        return nvfp4();
+    return integer_groups(bits, group, !symmetric);
+}
+
+/// ExLlama: a mean over the matrices of the layers, one for the output projection, and what each has.
+Scheme exllama(Fields& q, WeightFormats& formats) {
+    const auto scheme = [](double bits) {
+        return bits > 0 && bits < kScaleBits ? Scheme{bits, fmt::format("int{:.0f}", bits), std::nullopt}
+                                             : Scheme{};
+    };
+    if (const json* rows = q.find({"tensor_storage"}); rows && rows->is_object())
+        for (const auto& [name, row] : rows->items())
+            if (row.is_object() && row.contains("bits_per_weight")) {
+                Fields r(row, q.file(), q.place("tensor_storage." + name + "."));
+                formats.set_pattern(name, scheme(r.number({"bits_per_weight"}, 0)));
+            }
+    if (q.has({"head_bits"}))
+        formats.set_pattern("lm_head", scheme(q.number({"head_bits"}, 0)));
+    return scheme(q.number({"bits"}, 0));
+}
+
+/// AQLM (arXiv:2401.06118, section 3): groups of weights are sums of entries of code books, of which every
+/// matrix has its own, and each row of outputs has a scale, which is not counted.
+Scheme additive(Fields& q) {
+    const auto count = [&](const char* key, std::int64_t usual) {
+        return static_cast<double>(q.count({key}, usual, 1));
+    };
+    const double group = count("in_group_size", 8) * count("out_group_size", 1),
+                 books = count("num_codebooks", 1), code = count("nbits_per_codebook", 16);
+    if (code > kScaleBits)
+        q.refuse("nbits_per_codebook", "is more than any code has");
+    Scheme scheme{books * code / group, "int2", std::nullopt};
+    scheme.bits_of_matrix = books * std::exp2(code) * group * kScaleBits;
+    return scheme;
 }
 
 /// One group of compressed-tensors, whose `weights` say type, bits and group.
@@ -229,9 +305,7 @@ Scheme bitsandbytes(Fields& q) {
 /// Methods that name a type in words ("int8", "Float8WeightOnlyConfig"), anywhere in what they state.
 Scheme worded(Fields& q, const std::string& method) {
     const json* stated = q.find({"weights", "quant_type", "quant_config"});
-    std::string words = stated ? stated->dump() : method == "eetq" ? "int8" : "int4";
-    std::transform(words.begin(), words.end(), words.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string words = lower_case(stated ? stated->dump() : method == "eetq" ? "int8" : "int4");
     const auto has = [&](const char* part) { return words.find(part) != std::string::npos; };
     double bits = has("8") && !has("int4") ? kEight : kFour, group = kGroup;
     if (has("float8") || has("fp8"))
@@ -269,21 +343,24 @@ Scheme scheme_of(Fields& q, const std::string& method, WeightFormats& formats) {
     if (method == "mxfp4")
         return mxfp4();
     if (method == "awq" || method == "gptq" || method == "gptq_marlin" || method == "auto-round" ||
-        method == "intel/auto-round")
-        return integer_groups(
-            static_cast<double>(q.count({"bits", "w_bit"}, static_cast<std::int64_t>(kFour), 2)),
-            group(kGroup), !q.flag({"sym"}, false));
+        method == "auto_round" || method == "intel/auto-round")
+        return integers(q, formats);
+    if (method == "aqlm")
+        return additive(q);
+    if (method == "higgs") { // arXiv:2411.17525, section 4: a scale per group
+        const auto bits = static_cast<double>(q.count({"bits"}, static_cast<std::int64_t>(kFour), 1));
+        return integer_groups(bits, group(2 * kGroup), false);
+    }
+    if (method == "fp_quant")
+        return q.text({"forward_dtype"}, "mxfp4") == "nvfp4" ? nvfp4() : mxfp4();
     if (method == "bitsandbytes")
         return bitsandbytes(q);
     if (method == "quark")
         return quark(q);
     if (method == "eetq" || method == "quanto" || method == "hqq" || method == "torchao")
         return worded(q, method);
-    if (method == "exl2" || method == "exl3") { // a mean over all matrices
-        const double bits = q.number({"bits"}, 0);
-        return bits > 0 && bits <= kScaleBits ? Scheme{bits, fmt::format("int{:.0f}", bits), std::nullopt}
-                                              : Scheme{};
-    }
+    if (method == "exl2" || method == "exl3")
+        return exllama(q, formats);
     if (method == "bitnet") // ternary weights, four in a byte
         return {2, "int2", std::nullopt};
     if (method.empty() && q.has({"bits"}) && q.has({"group_size"})) { // MLX: a scale and a bias per group
@@ -362,23 +439,26 @@ void read_quantization(Fields& config, Decoder& decoder) {
     if (scheme.format.empty()) {
         Finding finding;
         finding.kind = FindingKind::unsupported;
-        finding.severity = Severity::warning;
         finding.file = config.file();
         finding.where = config.place("quantization_config");
         finding.message =
             fmt::format("the method \"{}\" is not known; weights are counted as unquantised", method);
-        finding.hint = "state the bits with --weights";
-        decoder.findings.push_back(std::move(finding));
+        finding.hint = "take quantization_config out, and state the format of the weights with --weights";
+        decoder.findings.insert(decoder.findings.begin(), std::move(finding));
         return;
     }
     // No method but MLX's narrows embeddings and routers; heads only where the configuration says so.
-    std::vector<std::string> kept;
+    std::vector<std::string> kept, usual;
     if (!method.empty()) {
         kept.emplace_back("embed_tokens");
-        if (!q.flag({"lm_head"}) &&
-            !(q.has({"quantized_layers"}) && q.find({"quantized_layers"})->contains("lm_head")))
-            kept.emplace_back("lm_head");
+        if (!q.flag({"lm_head"}))
+            usual.emplace_back("lm_head");
     }
+    if (const json* names = q.find({"linear_weights_not_to_quantize"}); names && names->is_array())
+        for (std::string name : q.texts({"linear_weights_not_to_quantize"})) { // AQLM: of tensors
+            constexpr std::string_view kLeaf = ".weight";
+            kept.push_back(name.ends_with(kLeaf) ? name.substr(0, name.size() - kLeaf.size()) : name);
+        }
     for (const char* key : {"modules_to_not_convert", "ignore", "exclude_modules", "ignored_layers",
                             "llm_int8_skip_modules", "exclude"})
         for (std::string& name : q.texts({key}))
@@ -391,7 +471,7 @@ void read_quantization(Fields& config, Decoder& decoder) {
     }
     decoder.facts.weight_format = scheme.format;
     decoder.products = scheme.products;
-    decoder.formats.set_scheme(std::move(scheme), std::move(kept));
+    decoder.formats.set_scheme(std::move(scheme), std::move(kept), std::move(usual));
     decoder.weights = narrow_format(decoder.facts.weight_format, decoder.formats.scheme_bits());
     if (decoder.formats.mixed())
         weigh_schemes(decoder);

@@ -10,16 +10,15 @@ namespace {
 /// Convolves `channels` along the tokens; [batch, tokens, channels] in and out.
 TensorId add_convolution(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
                          TensorId x, std::int64_t channels, const char* activation = "silu") {
-    const std::string index = std::to_string(layer);
-    const TensorId past = g.input("past_conv." + index, g.type(), {"batch", channels, m.kernel - 1});
+    const TensorId past = g.past("past_conv.#", layer, {"batch", channels, m.kernel - 1});
     std::vector<TensorId> inputs{x, g.weight(path + "/conv1d", "weight", {channels, 1, m.kernel}),
                                  m.kernel_bias ? g.weight(path + "/conv1d", "bias", {channels}) : kNoTensor,
                                  past};
     const auto out =
         g.nodes("CausalConvWithState", path + "/conv1d", std::move(inputs),
-                {"/" + path + "/conv1d_output_0", "present_conv." + index},
+                {"/" + path + "/conv1d_output_0", g.numbered("present_conv.#", layer)},
                 {{"activation", std::string(activation)}, {"channels_last", std::int64_t{1}}}, kMicrosoft);
-    g.output(out[1], {"batch", channels, m.kernel - 1});
+    g.present(out[1], {"batch", channels, m.kernel - 1});
     return out[0];
 }
 
@@ -29,15 +28,14 @@ struct RecurrentSizes {
 
 TensorId add_linear_attention(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
                               const RecurrentSizes& s, std::vector<TensorId> inputs, const char* rule) {
-    const std::string index = std::to_string(layer);
     const std::vector<Axis> state{"batch", s.value_heads, s.key_size, s.value_size};
-    inputs.insert(inputs.begin() + 3, g.input("past_state." + index, g.type(), state, m.state_bits));
+    inputs.insert(inputs.begin() + 3, g.past("past_state.#", layer, state, m.state_bits));
     const auto out = g.nodes(
         "LinearAttention", path, std::move(inputs),
-        {"/" + path + "/LinearAttention_output_0", "present_state." + index},
+        {"/" + path + "/LinearAttention_output_0", g.numbered("present_state.#", layer)},
         {{"update_rule", std::string(rule)}, {"q_num_heads", s.key_heads}, {"kv_num_heads", s.value_heads}},
         kMicrosoft);
-    g.output(out[1], state);
+    g.present(out[1], state);
     return out[0];
 }
 
@@ -57,7 +55,8 @@ TensorId add_gated_delta(GraphMaker& g, const std::string& path, std::size_t lay
                    : g.linear(path + name + "_b", g.linear(path + name + "_a", x, d, m.gate_rank, false),
                               m.gate_rank, width, false);
     };
-    const std::int64_t decays = m.gate_rank == 0 ? m.heads : keys; // per head, or per channel of the keys
+    // Per head, or per channel of the keys.
+    const std::int64_t decays = m.gate_rank == 0 && !m.channel_decays ? m.heads : keys;
     const TensorId z = through("/in_proj_z", values);
     const TensorId b = g.linear(path + "/in_proj_b", x, d, m.heads, false);
     const TensorId a = through("/in_proj_a", decays);
@@ -103,7 +102,10 @@ TensorId add_mamba(GraphMaker& g, const std::string& path, std::size_t layer, co
     const TensorId weighted = g.node("Mul", path + "/skip", {skip, g.weight(path, "D", {m.heads, 1})});
     y = g.node("Add", path + "/skip",
                {y, g.node("Reshape", path + "/skip", {weighted, g.ints({0, 0, inner})})});
-    y = gated_norm(g, path, y, parts[0], inner);
+    if (m.norm == HeadNorm::none) // gated without a norm (Falcon-H1)
+        y = g.node("Mul", path, {y, g.activate(path, "silu", parts[0])});
+    else
+        y = gated_norm(g, path, y, parts[0], inner);
     return g.linear(path + "/out_proj", y, inner, d, m.bias);
 }
 
@@ -159,10 +161,32 @@ TensorId add_gated_convolution(GraphMaker& g, const std::string& path, std::size
     return g.linear(path + "/out_proj", g.node("Mul", path + "/gate", {parts[1], y}), width, d, m.bias);
 }
 
+/// Griffin's recurrent block (arXiv:2402.19427, section 2.3): one branch through a short convolution and a
+/// recurrence whose decay and input are gated by matrices of each head, times an activated other branch.
+TensorId add_gated_linear(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
+                          TensorId x) {
+    const std::int64_t d = g.hidden(), width = m.heads * m.head_size;
+    const TensorId other =
+        g.activate(path + "/linear_y", "gelu", g.linear(path + "/linear_y", x, d, width, true));
+    TensorId y =
+        add_convolution(g, path, layer, m, g.linear(path + "/linear_x", x, d, width, true), width, "none");
+    const auto gate = [&](const char* name) {
+        const std::string own = path + "/rg_lru/" + name;
+        const TensorId sum = g.node(
+            "Add", own, {g.grouped_linear(own, y, m.heads, width, width), g.weight(own, "bias", {width})});
+        return g.node("Sigmoid", own, {sum});
+    };
+    const TensorId decay = gate("recurrent_gate"), values = g.node("Mul", path, {y, gate("input_gate")});
+    y = add_linear_attention(
+        g, path + "/rg_lru", layer, m, {width, width, 1, 1},
+        {decay, decay, values, decay, g.weight(path + "/rg_lru", "recurrent_param", {width})}, "selective");
+    return g.linear(path + "/linear_out", g.node("Mul", path, {y, other}), width, d, true);
+}
+
 } // namespace
 
-TensorId add_recurrence(GraphMaker& g, const std::string& path, std::size_t layer, TensorId x) {
-    const TokenMixer& m = g.decoder().layers[layer].mixer;
+TensorId add_recurrence(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
+                        TensorId x) {
     switch (m.kind) {
     case MixerKind::mamba:
         return add_mamba(g, path + "/mixer", layer, m, x);
@@ -170,6 +194,8 @@ TensorId add_recurrence(GraphMaker& g, const std::string& path, std::size_t laye
         return add_selective(g, path + "/mixer", layer, m, x);
     case MixerKind::lightning:
         return add_lightning(g, path + "/linear_attn", layer, m, x);
+    case MixerKind::gated_linear:
+        return add_gated_linear(g, path + "/temporal_block", layer, m, x);
     case MixerKind::convolution:
         return add_gated_convolution(g, path + "/conv", layer, m, x);
     default: // Kimi calls it as it calls attention

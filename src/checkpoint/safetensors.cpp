@@ -1,13 +1,14 @@
 #include "checkpoint/safetensors.hpp"
 
 #include "checkpoint/fields.hpp"
+#include "checkpoint/stored_files.hpp"
+#include "core/input_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 
 namespace archsim::checkpoint {
 
@@ -85,18 +86,17 @@ double floats(const StoredTensors& tensors) {
 } // namespace
 
 void read_safetensors_header(const std::filesystem::path& file, StoredTensors& tensors) {
-    std::ifstream in(file, std::ios::binary);
+    const InputFile in(file);
     std::array<unsigned char, kLengthBytes> raw{};
-    if (!in.read(reinterpret_cast<char*>(raw.data()), kLengthBytes))
+    if (in.read_at(0, raw.data(), kLengthBytes) < kLengthBytes)
         refuse(file, "too short for the header of a safetensors file");
     std::uint64_t length = 0;
     for (std::size_t i = kLengthBytes; i-- > 0;)
         length = length << kByteBits | raw[i];
-    std::error_code ignored;
-    if (length < 2 || length > kLargestHeader || length > std::filesystem::file_size(file, ignored))
+    if (length < 2 || length > kLargestHeader || length > in.size())
         refuse(file, fmt::format("states a header of {} bytes, which no safetensors file has", length));
     std::string text(static_cast<std::size_t>(length), '\0');
-    if (!in.read(text.data(), static_cast<std::streamsize>(length)))
+    if (in.read_at(kLengthBytes, text.data(), text.size()) < text.size())
         refuse(file, "ends inside its header");
     const json header = parse_python_json(text, file.string());
     for (const auto& [name, value] : header.items()) {
@@ -121,7 +121,7 @@ StoredTensors read_safetensors_folder(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> files;
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-        if (entry.path().extension() == ".safetensors")
+        if (entry.path().extension() == ".safetensors" && !is_lfs_pointer(entry.path()))
             files.push_back(entry.path());
     std::sort(files.begin(), files.end());
     for (const auto& file : files)

@@ -129,7 +129,7 @@ void read_vision(Fields& config, Decoder& decoder) {
             elements *= static_cast<double>(size);
         decoder.facts.vision_parameters += elements;
     }
-    v.report_unread(decoder.findings);
+    v.report_unread(decoder.findings, Severity::warning); // of what lies in memory alone
 }
 
 } // namespace archsim::checkpoint

@@ -26,12 +26,18 @@ WeightScheme WeightFormats::named(std::string_view module) const {
     if (scheme_.bits <= 0 && patterns_.empty())
         return {};
     const ModuleName name(module);
-    const auto names = [&](const ModulePattern& pattern) { return pattern.names(name); };
+    constexpr double kSteps = 1.0 / 256; // a pattern is quickly held against a name
+    const auto names = [&](const ModulePattern& pattern) {
+        spending_.step(kSteps * pattern.cost());
+        return pattern.names(name);
+    };
     if (std::any_of(exceptions_.begin(), exceptions_.end(), names))
         return {};
     for (const auto& [pattern, scheme] : patterns_)
         if (names(pattern))
             return scheme;
+    if (std::any_of(usual_.begin(), usual_.end(), names))
+        return {};
     return scheme_;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // How the weights of a checkpoint lie in memory: bits per weight with the share of their scales.
 
+#include "archsim/core/budget.hpp"
 #include "archsim/core/precision.hpp"
 #include "checkpoint/module_pattern.hpp"
 
@@ -18,17 +19,24 @@ struct WeightScheme {
     double bits = 0; ///< per weight, scales among them; 0: it is not
     std::string format;
     std::optional<Precision> products; ///< both operands are quantised to it; none: weights alone are narrow
+    double bits_of_matrix = 0;         ///< of a code book of each matrix
 };
 
 /// A scheme for most matrices, exceptions by name, and bits that a file states tensor by tensor.
 class WeightFormats {
   public:
-    /// Every matrix is quantised so, but those whose module name contains one of the exceptions.
-    void set_scheme(WeightScheme scheme, std::vector<std::string> exceptions) {
+    /// What holding names against patterns may cost; `file` is named where it costs more.
+    void allow(const Budget& budget, const std::string& file) { spending_ = Spending(budget, file); }
+    /// Every matrix is quantised so, but those whose module name contains one of the exceptions. `usual` are
+    /// left out too, unless a pattern names them.
+    void set_scheme(WeightScheme scheme, std::vector<std::string> exceptions,
+                    std::vector<std::string> usual) {
         scheme_ = std::move(scheme);
         exceptions_.assign(exceptions.begin(), exceptions.end());
+        usual_.assign(usual.begin(), usual.end());
     }
-    /// Modules that `pattern` names are quantised so, not as most; the first pattern that does wins.
+    /// Modules that `pattern` names are quantised so, not as most; the first pattern that does wins. Bits 0:
+    /// they are not.
     void set_pattern(const std::string& pattern, WeightScheme scheme);
     /// Bits of the tensors whose name starts so; the longest prefix wins.
     void set(std::string prefix, double bits) { stated_.emplace_back(std::move(prefix), bits); }
@@ -47,10 +55,11 @@ class WeightFormats {
     WeightScheme named(std::string_view module) const; ///< whatever is stated tensor by tensor
 
     WeightScheme scheme_;
-    std::vector<ModulePattern> exceptions_;
+    std::vector<ModulePattern> exceptions_, usual_;
     std::vector<std::pair<ModulePattern, WeightScheme>> patterns_;
     std::set<std::string> known_; ///< keys of patterns_
     std::vector<std::pair<std::string, double>> stated_;
+    mutable Spending spending_{Budget{}, "the configuration of a model"};
 };
 
 /// The format that a scheme of that name and that many bits per weight, scales among them, is run as: "q4_k"

@@ -64,7 +64,8 @@ class WindowReader {
 
   private:
     void read_width(bool on) {
-        for (const char* key : {"sliding_window", "sliding_window_size", "attention_window", "window_size"}) {
+        for (const char* key : {"sliding_window", "sliding_window_size", "attention_window",
+                                "attention_window_size", "window_size"}) {
             const json* stated = f_.find({key});
             if (!stated || width_ > 0 || !widths_.empty())
                 continue;

@@ -1,5 +1,4 @@
 #pragma once
-#include "archsim/core/export.hpp"
 
 #include <optional>
 #include <string>
@@ -11,10 +10,9 @@ namespace archsim {
 
 /// The two sides of "NAME=VALUE", split at the first equals sign; nothing when a side is empty or the sign is
 /// missing. split_assignment("batch=8") is {"batch", "8"}.
-ARCHSIM_API std::optional<std::pair<std::string_view, std::string_view>>
-split_assignment(std::string_view text);
+std::optional<std::pair<std::string_view, std::string_view>> split_assignment(std::string_view text);
 
 /// The pieces between separators: split("4x,,2x", ',') is {"4x", "", "2x"}; an empty text is one empty piece.
-ARCHSIM_API std::vector<std::string> split(std::string_view text, char separator);
+std::vector<std::string> split(std::string_view text, char separator);
 
 } // namespace archsim

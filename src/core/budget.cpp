@@ -27,9 +27,10 @@ void Spending::refuse(const char* which) const {
         key == "steps" ? fmt::format("it takes more than {:.0f} steps, its loops counted out", budget_.steps)
         : key == "bytes" ? fmt::format("it takes more than {:.0f} MB of memory", budget_.bytes / 1e6)
                          : fmt::format("it takes longer than {:g} seconds", budget_.seconds);
-    finding.hint = fmt::format("give smaller sizes or trip counts with --dim, or allow more: {0}=... in "
-                               "ARCHSIM_BUDGET, Budget::{0} of a program",
-                               key);
+    finding.hint =
+        fmt::format("ask for less (sizes and trip counts with --dim, lengths and requests), or allow "
+                    "more: {0}=... in ARCHSIM_BUDGET, Budget::{0} of a program",
+                    key);
     throw InputError(finding);
 }
 

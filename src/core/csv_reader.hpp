@@ -1,5 +1,4 @@
 #pragma once
-#include "archsim/core/export.hpp"
 
 #include <string>
 #include <string_view>
@@ -14,6 +13,6 @@ struct CsvRecord {
 
 /// Splits RFC 4180 text: quoted fields with doubled quotes and line ends inside, LF or CRLF, an optional byte
 /// order mark; empty lines are skipped. An unclosed quote takes the rest of the text.
-ARCHSIM_API std::vector<CsvRecord> parse_csv(std::string_view text);
+std::vector<CsvRecord> parse_csv(std::string_view text);
 
 } // namespace archsim

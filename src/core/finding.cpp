@@ -1,5 +1,7 @@
 #include "archsim/core/finding.hpp"
 
+#include "core/one_line.hpp"
+
 #include <utility>
 
 namespace archsim {
@@ -67,19 +69,21 @@ std::string_view name_of(Severity severity) {
 }
 
 std::string to_string(const Finding& finding) {
+    constexpr std::size_t kMost = 2048; // of what a file says, repeated
     std::string text;
     if (!finding.file.empty())
-        text += finding.file + ": ";
+        text += one_line(finding.file, kMost) + ": ";
     if (!finding.where.empty())
-        text += finding.where + ": ";
-    text += finding.message;
+        text += one_line(finding.where, kMost) + ": ";
+    text += one_line(finding.message, kMost);
     if (!finding.hint.empty())
-        text += "; " + finding.hint;
+        text += "; " + one_line(finding.hint, kMost);
     return text;
 }
 
+// Names of an input are data: a message that has no causes, each in a line of its own, is one line.
 Error::Error(const std::string& message, std::vector<Finding> findings)
-    : std::runtime_error(message), findings_(std::move(findings)) {}
+    : std::runtime_error(findings.empty() ? one_line(message) : message), findings_(std::move(findings)) {}
 
 Error::~Error() = default;
 

@@ -3,8 +3,6 @@
 // folder, and renamed at the end. What is not put in place is removed, by a signal too where the program asks
 // for that.
 
-#include "archsim/core/export.hpp"
-
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -18,15 +16,15 @@ std::optional<mode_t> mode_of_file(const std::filesystem::path& file);
 
 /// From now on no file is made: what would throws InputError with this sentence. For programs that answer
 /// somebody who may read alone.
-ARCHSIM_API void refuse_new_files(std::string sentence);
+void refuse_new_files(std::string sentence);
 /// Throws where files are refused. NewFile asks; what makes files in another way must.
-ARCHSIM_API void expect_new_files();
+void expect_new_files();
 
 /// 128 bits in hexadecimal digits, from the system.
-ARCHSIM_API std::string random_name();
+std::string random_name();
 
 /// Removes a file or an empty folder when remove_unfinished_files() is called before it goes out of scope.
-class ARCHSIM_API Unfinished {
+class Unfinished {
   public:
     Unfinished() = default;
     explicit Unfinished(const std::filesystem::path& path);
@@ -42,7 +40,7 @@ class ARCHSIM_API Unfinished {
 };
 
 /// May be called from a signal handler. The library itself handles no signals: the program does.
-ARCHSIM_API void remove_unfinished_files();
+void remove_unfinished_files();
 
 /// Gives an open file the owner and the mode of `like`, as far as the process may. Nothing where there is no
 /// such file.

@@ -1,7 +1,6 @@
 #include "core/parse_number.hpp"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -25,27 +24,20 @@ constexpr std::array kTimes = {Ending{"s", 1},     Ending{"ms", 1e-3}, Ending{"u
 
 template <std::size_t N>
 std::optional<double> parse_with(std::string_view text, const std::array<Ending, N>& endings) {
-    double number = 0;
-    const char* const last = text.data() + text.size();
-    const auto [end, problem] = std::from_chars(text.data(), last, number);
-    if (problem != std::errc{} || !std::isfinite(number))
-        return std::nullopt;
-    std::string_view rest(end, static_cast<std::size_t>(last - end));
-    while (rest.size() > 1 && rest.front() == ' ')
-        rest.remove_prefix(1);
+    const auto number = take_number<double>(text);
+    while (text.size() > 1 && text.front() == ' ')
+        text.remove_prefix(1);
     for (const Ending& ending : endings)
-        if (ending.text == rest)
-            return number * ending.factor;
+        if (number && ending.text == text)
+            return *number * ending.factor;
     return std::nullopt;
 }
 
 } // namespace
 
 std::optional<std::int64_t> parse_whole(std::string_view text) {
-    std::int64_t value = 0;
-    const char* const last = text.data() + text.size();
-    if (const auto [end, problem] = std::from_chars(text.data(), last, value); end == last)
-        return problem == std::errc{} && !text.empty() ? std::optional(value) : std::nullopt;
+    if (const auto value = plain_number<std::int64_t>(text))
+        return value;
     if (text.empty() || (text.back() >= '0' && text.back() <= '9') || text.back() == '.') // "1e3", "2."
         return std::nullopt;
     const std::optional<double> scaled = parse_with(text, kMultiples);

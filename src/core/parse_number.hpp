@@ -1,29 +1,58 @@
 #pragma once
 // Numbers as people write them, with the letters and units that go with them.
 
-#include "archsim/core/export.hpp"
-
+#include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <system_error>
+#include <type_traits>
 
 namespace archsim {
 
+/// Takes the number that the text begins with off it; nothing, and the text as it was, where there is none,
+/// or none that is finite and of this type.
+template <class Number>
+std::optional<Number> take_number(std::string_view& text, [[maybe_unused]] int base = 10) {
+    Number value{};
+    const char* const last = text.data() + text.size();
+    std::from_chars_result read{};
+    if constexpr (std::is_floating_point_v<Number>) {
+        read = std::from_chars(text.data(), last, value);
+        if (!std::isfinite(value))
+            return std::nullopt;
+    } else {
+        read = std::from_chars(text.data(), last, value, base);
+    }
+    if (read.ec != std::errc{})
+        return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
+    return value;
+}
+
+/// The number of a text that is one, and nothing else.
+template <class Number>
+std::optional<Number> plain_number(std::string_view text) {
+    const std::optional<Number> value = take_number<Number>(text);
+    return text.empty() ? value : std::nullopt;
+}
+
 /// A whole number: "8192", "-1", "8k" (8,000), "1.5M" (1,500,000), "2G"; "8K" and "8Ki" are 8,192, "1Mi"
 /// 1,048,576, "1Gi" 1,073,741,824. Nothing for another text, a fraction, or more than 64 bits hold.
-ARCHSIM_API std::optional<std::int64_t> parse_whole(std::string_view text);
+std::optional<std::int64_t> parse_whole(std::string_view text);
 
 /// The same where a plain number would be no text: in quotes "8k" is a number and "8" is a mistake.
-ARCHSIM_API std::optional<std::int64_t> scaled_number(std::string_view text);
+std::optional<std::int64_t> scaled_number(std::string_view text);
 
 /// A finite number with the same letters: "0.5", "2.5k", "1e6". Nothing for another text.
-ARCHSIM_API std::optional<double> parse_real(std::string_view text);
+std::optional<double> parse_real(std::string_view text);
 
 /// A factor: "0.5", "0.5x", "50%". Nothing for another text.
-ARCHSIM_API std::optional<double> parse_factor(std::string_view text);
+std::optional<double> parse_factor(std::string_view text);
 
 /// A time in seconds: "2s", "500ms", "40 ms", "3us", "5min", "1h". Nothing for another text or without a
 /// unit.
-ARCHSIM_API std::optional<double> parse_seconds(std::string_view text);
+std::optional<double> parse_seconds(std::string_view text);
 
 } // namespace archsim

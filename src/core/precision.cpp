@@ -1,6 +1,6 @@
 #include "archsim/core/precision.hpp"
+#include "core/text.hpp"
 
-#include <cctype>
 #include <string>
 #include <utility>
 
@@ -37,6 +37,9 @@ constexpr std::array kAliases = {
     Alias{"bfloat16", Precision::bf16}, Alias{"float16", Precision::fp16},
     Alias{"half", Precision::fp16},     Alias{"float8", Precision::fp8},
     Alias{"fp8e4m3", Precision::fp8},   Alias{"fp8e5m2", Precision::fp8},
+    Alias{"nvfp4", Precision::fp4},     Alias{"mxfp4", Precision::fp4},
+    Alias{"mxfp8", Precision::fp8},     Alias{"fp8_e4m3", Precision::fp8},
+    Alias{"q4_k_m", Precision::int4},   Alias{"q8_0", Precision::int8},
     Alias{"float4", Precision::fp4},    Alias{"float4e2m1", Precision::fp4},
     Alias{"i32", Precision::int32},     Alias{"i16", Precision::int16},
     Alias{"i8", Precision::int8},       Alias{"i4", Precision::int4},
@@ -44,13 +47,6 @@ constexpr std::array kAliases = {
 
 const PrecisionRow& row_of(Precision p) {
     return kRows[static_cast<std::size_t>(p)];
-}
-
-std::string lower_case(std::string_view text) {
-    std::string result;
-    for (char c : text)
-        result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return result;
 }
 
 /// Widths of the "w<bits>a<bits>" notation: 8 and 4 bit are integers, 16 bit is fp16, 32 bit is fp32.

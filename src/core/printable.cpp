@@ -1,7 +1,10 @@
 #include "core/printable.hpp"
 
+#include "core/one_line.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -40,8 +43,12 @@ Character character_at(std::string_view text) {
     return code < kLeast[length] || code > 0x10ffff || surrogate ? Character{} : Character{length, code};
 }
 
-bool is_shown(std::uint32_t code) {
-    const bool control = code < 0x20 ? code != '\n' && code != '\t' : code >= 0x7f && code <= 0x9f;
+/// Whether line ends and tabs are text, or shown like other control characters.
+enum class Lines : std::uint8_t { kept, shown };
+
+bool is_shown(std::uint32_t code, Lines lines) {
+    const bool kept = lines == Lines::kept && (code == '\n' || code == '\t');
+    const bool control = code < 0x20 ? !kept : code >= 0x7f && code <= 0x9f;
     const bool turns_direction = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
     return control || turns_direction;
 }
@@ -57,7 +64,7 @@ std::size_t colour_at(std::string_view text) {
 /// `text` with `escaped(code, is_byte)` in place of every character that is not shown; `skip` says how many
 /// bytes at a place may pass unseen.
 template <class Skip, class Escape>
-std::string escaped(std::string text, Skip skip, Escape escape) {
+std::string escaped(std::string text, Lines lines, Skip skip, Escape escape) {
     const std::string_view given = text;
     std::string shown;
     std::size_t kept = 0; // what lies before is in `shown`
@@ -72,7 +79,7 @@ std::string escaped(std::string text, Skip skip, Escape escape) {
             continue;
         }
         const Character c = character_at(given.substr(at));
-        if (c.length > 0 && !is_shown(c.code)) {
+        if (c.length > 0 && !is_shown(c.code, lines)) {
             at += c.length;
             continue;
         }
@@ -88,18 +95,52 @@ std::string escaped(std::string text, Skip skip, Escape escape) {
 
 } // namespace
 
-std::string printable(std::string text, Colours colours) {
+namespace {
+
+std::string shown(std::string text, Lines lines, Colours colours) {
     return escaped(
-        std::move(text),
+        std::move(text), lines,
         [&](std::string_view rest) { return colours == Colours::kept ? colour_at(rest) : std::size_t{0}; },
         [](std::uint32_t code) {
             return code >= 0x100 ? fmt::format("\\u{:04x}", code) : fmt::format("\\x{:02x}", code);
         });
 }
 
+} // namespace
+
+std::string printable(std::string text, Colours colours) {
+    return shown(std::move(text), Lines::kept, colours);
+}
+
+std::string one_line(std::string text, std::size_t most) {
+    if (text.size() > most) {
+        std::size_t head = 3 * (most / 4), tail = text.size() - most / 4;
+        while (head > 0 && is_continuation(text[head]))
+            --head;
+        while (tail < text.size() && is_continuation(text[tail]))
+            ++tail;
+        text = fmt::format("{} [... {} bytes ...] {}", std::string_view(text).substr(0, head), tail - head,
+                           std::string_view(text).substr(tail));
+    }
+    return shown(std::move(text), Lines::shown, Colours::none);
+}
+
+std::string without_commands(std::string lines) {
+    constexpr std::string_view kCommand = "::", kOldCommand = "##[";
+    for (std::size_t at = 0; at < lines.size();) {
+        const std::size_t first = std::min(lines.find_first_not_of(" \t", at), lines.size());
+        if (std::string_view(lines).substr(first).starts_with(kCommand))
+            lines.replace(first, 1, "\\x3a");
+        at = std::min(lines.find('\n', first), lines.size() - 1) + 1;
+    }
+    for (std::size_t at = lines.find(kOldCommand); at != std::string::npos; at = lines.find(kOldCommand, at))
+        lines.replace(at, 1, "\\x23");
+    return lines;
+}
+
 std::string printable_json(std::string document) {
     return escaped(
-        std::move(document), [](std::string_view) { return std::size_t{0}; },
+        std::move(document), Lines::kept, [](std::string_view) { return std::size_t{0}; },
         [](std::uint32_t code) { return fmt::format("\\u{:04x}", code); });
 }
 

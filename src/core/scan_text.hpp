@@ -1,7 +1,7 @@
 #pragma once
 // Picking lines, words and numbers out of what programs and the kernel print.
 
-#include <charconv>
+#include "core/parse_number.hpp"
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -35,18 +35,13 @@ void each_line(std::string_view text, const Use& use) {
 /// The finite number that a text begins with after blanks: decimal, or hexadecimal after 0x.
 inline std::optional<double> number_at_start(std::string_view text) {
     text = trimmed(text);
-    const char* const end = text.data() + text.size();
     if (text.starts_with("0x")) {
         constexpr int kHexadecimal = 16;
-        unsigned long long value = 0;
-        return std::from_chars(text.data() + 2, end, value, kHexadecimal).ec == std::errc{}
-                   ? std::optional(static_cast<double>(value))
-                   : std::nullopt;
+        text.remove_prefix(2);
+        const auto value = take_number<unsigned long long>(text, kHexadecimal);
+        return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
     }
-    double value = 0;
-    return std::from_chars(text.data(), end, value).ec == std::errc{} && std::isfinite(value)
-               ? std::optional(value)
-               : std::nullopt;
+    return take_number<double>(text);
 }
 
 } // namespace archsim

@@ -3,7 +3,6 @@
 // several parts, steps of generated text and groups of devices are made with these; nothing above adds joules
 // by hand.
 
-#include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
 
 #include <span>
@@ -18,12 +17,11 @@ struct Stage {
 };
 
 /// Bytes of a network before its kernels are chosen: no workspace yet.
-ARCHSIM_API MemoryEstimate planned_memory(const NetworkWork& work, const Machine& machine);
+MemoryEstimate planned_memory(const NetworkWork& work, const Machine& machine);
 
 /// Adds a stage to the memory of what runs before it. Weights are held at once, less those that `whole` holds
 /// already; arena, live bytes, cache and workspace are pools, each as large as the stage that needs most.
-ARCHSIM_API void hold_together(MemoryEstimate& whole, const MemoryEstimate& stage,
-                               double shared_weight_bytes = 0);
+void hold_together(MemoryEstimate& whole, const MemoryEstimate& stage, double shared_weight_bytes = 0);
 
 /// Stages one after another on one machine, with `w` the whole, `s` a stage and `n` its times:
 ///
@@ -40,39 +38,39 @@ ARCHSIM_API void hold_together(MemoryEstimate& whole, const MemoryEstimate& stag
 /// first stage that fails, and memory alone then. Subgraphs stay with their stages. The batch is the largest
 /// one. Worked: an encoder of 3 ms and 60 mJ, then 20 decoder steps of 0.5 ms and 8 mJ: 13 ms, 220 mJ, 16.9
 /// W.
-ARCHSIM_API Estimate in_sequence(std::span<const Stage> stages);
+Estimate in_sequence(std::span<const Stage> stages);
 
 /// The same pass several times: in_sequence of one stage, with its subgraphs.
-ARCHSIM_API Estimate repeated(Estimate e, double times);
+Estimate repeated(Estimate e, double times);
 
 /// Energy per inference from the energy of the batch: what every one of these functions keeps true.
-ARCHSIM_API void share_among_inferences(Estimate& e);
+void share_among_inferences(Estimate& e);
 
 /// An estimate of one of `devices` equal devices that share a network -> of all of them: energy, events and
 /// power times their number. Time, throughput, utilisation and memory are those of each.
-ARCHSIM_API Estimate on_devices(Estimate one, double devices);
+Estimate on_devices(Estimate one, double devices);
 
 /// An estimate of one of `copies` equal groups side by side, each with its own part of the batch -> of all of
 /// them: batch, throughput, energy, events and power times their number; per inference, and time, as before.
-ARCHSIM_API Estimate in_copies(Estimate one, double copies);
+Estimate in_copies(Estimate one, double copies);
 
 /// An estimate of devices that answer `batches` such batches at once: batch and throughput times their
 /// number, energy and power as before.
-ARCHSIM_API Estimate with_batches(Estimate one, double batches);
+Estimate with_batches(Estimate one, double batches);
 
 /// While others of the group wait and draw `watts` together.
-ARCHSIM_API Estimate beside_waiting(Estimate e, double watts);
+Estimate beside_waiting(Estimate e, double watts);
 
 /// Each batch waits for the one before, whatever the machine could overlap:
 /// throughput = batch / latency, power = energy / latency.
-ARCHSIM_API Estimate one_at_a_time(Estimate e);
+Estimate one_at_a_time(Estimate e);
 
 /// `alone` on a machine that answers as in `busy` all the time: throughput, power, utilisation, and the
 /// energy and events of alone's batch, are the busy machine's; time and memory stay.
-ARCHSIM_API Estimate kept_busy(Estimate alone, const Estimate& busy);
+Estimate kept_busy(Estimate alone, const Estimate& busy);
 
 /// With a fixed time in which the machine, all devices together, draws `idle_power_w`. Intervals move along
 /// in proportion.
-ARCHSIM_API Estimate lengthened(Estimate e, double seconds, double idle_power_w);
+Estimate lengthened(Estimate e, double seconds, double idle_power_w);
 
 } // namespace archsim

@@ -2,7 +2,6 @@
 // What the first inference costs beyond a warm one: building the network for the device, and bringing the
 // weights there.
 
-#include "archsim/core/export.hpp"
 #include "archsim/map/machine.hpp"
 
 namespace archsim {
@@ -36,7 +35,7 @@ struct ColdStart {
 /// `operators`: of the network, those with run-time work; `weight_bytes`: as stored on the device;
 /// `warm_s`: latency of a later inference; `largest_part`: operators of the part with the most, 0 for a
 /// network in one piece.
-ARCHSIM_API ColdStart cold_start(const Machine& machine, double operators, double weight_bytes, double warm_s,
-                                 double largest_part = 0);
+ColdStart cold_start(const Machine& machine, double operators, double weight_bytes, double warm_s,
+                     double largest_part = 0);
 
 } // namespace archsim

@@ -4,6 +4,7 @@
 #include "estimate/algebra.hpp"
 #include "estimate/batch_pieces.hpp"
 #include "estimate/intervals.hpp"
+#include "estimate/memory_pools.hpp"
 #include "estimate/power_limit.hpp"
 #include "estimate/price.hpp"
 #include "map/arrangements.hpp"
@@ -67,26 +68,18 @@ std::string gigabytes(double bytes) {
     return bytes < 1e9 ? fmt::format("{:.1f} MB", bytes / 1e6) : fmt::format("{:.1f} GB", bytes / 1e9);
 }
 
-/// A microcontroller reads weights where they lie in flash and has RAM for the rest.
-bool fits_flash_and_ram(double ram, Estimate& e) {
-    const double flash = e.memory.capacity_bytes, weights = e.memory.weight_bytes,
-                 rest = e.memory.peak_bytes - weights;
-    const bool no_ram = rest > ram;
-    if (!no_ram && (flash <= 0 || weights <= flash))
-        return true;
-    e.status = Status::does_not_fit;
-    e.reason = fmt::format("needs {} of {}, the part has {}", gigabytes(no_ram ? rest : weights),
-                           no_ram ? "RAM" : "flash for its weights", gigabytes(no_ram ? ram : flash));
-    return false;
-}
-
 /// True when the device holds what is counted so far; says why not otherwise.
 bool fits(const Machine& machine, Estimate& e) {
-    if (const Fact& ram = family_number(*machine.device, "ram"); ram.known())
-        return fits_flash_and_ram(ram.value, e);
-    if (e.memory.capacity_bytes <= 0 || e.memory.peak_bytes <= e.memory.capacity_bytes)
+    const MemoryPools pools = memory_pools(e.memory, machine);
+    const MemoryPool* const small = pools.too_small();
+    if (small == nullptr)
         return true;
     e.status = Status::does_not_fit;
+    if (!small->name.empty()) {
+        e.reason = fmt::format("needs {} of {}, the part has {}", gigabytes(small->needed), small->name,
+                               gigabytes(small->capacity));
+        return false;
+    }
     if (const double limit = machine.param(Parameter::memory_limit, 0);
         limit > 0 && e.memory.capacity_bytes >= limit) {
         e.reason = fmt::format("needs {}, {} gives one network {} at most", gigabytes(e.memory.peak_bytes),
@@ -477,6 +470,8 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
     Estimate alone = estimate_scenario(work, unshared, options, counted.alone());
     if (alone.latency_s <= 0)
         return alone;
+    if (e.throughput_per_s < alone.throughput_per_s) // one batch after another keeps it busy, too
+        return as_bound(std::move(alone));
     share_energy(e, alone);
     return as_bound(kept_busy(std::move(alone), e));
 }

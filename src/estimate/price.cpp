@@ -166,7 +166,8 @@ std::vector<Finding> unpriced_events(const EventCounts& events, const Machine& m
     }
     const EnergyTable& table = *machine.energy;
     if (!(machine.static_power_w > 0))
-        add("energy and power leave out static power, which is unknown", "give power.active_idle with its source");
+        add("energy and power leave out static power, which is unknown",
+            "give power.active_idle with its source");
     const auto report = [&](const std::string& what) {
         add("energy and power leave out " + what,
             "give it in the device's \"energy\" block or in energy.json");

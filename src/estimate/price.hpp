@@ -1,7 +1,6 @@
 #pragma once
 // The one latency formula and the one energy formula of every architecture.
 
-#include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
 #include "hardware/energy_table.hpp"
 #include "map/overlap.hpp"
@@ -42,7 +41,7 @@ inline LaneTimes price_time(const Mapping& mapping, const Machine& machine, doub
 /// Static watts of one chip with its clock lowered: what follows the clock falls as f V^2 (EnergyTable::
 /// clocked_power), the rest stays. Worked: 223 W of which 218 W follow the clock, at 0.7 of it with V^2 ~ f:
 /// 5 + 218 x 0.49 = 112 W.
-ARCHSIM_API double static_power_at(const Machine& machine, double clock_ratio);
+double static_power_at(const Machine& machine, double clock_ratio);
 
 /// Joules per event at one clock.
 class EventPrices {

@@ -1,7 +1,6 @@
 #pragma once
 // What a subgraph asks of every resource and how long each would take alone: the terms behind its time.
 
-#include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
 
 #include <vector>
@@ -22,11 +21,11 @@ struct ResourceTime {
 
 /// Every demand of a subgraph that is executed `repeat` times, in the mapper's order. `clock_ratio` is that
 /// of the estimate.
-ARCHSIM_API std::vector<ResourceTime> resource_times(const Mapping& mapping, const Machine& machine,
-                                                     double clock_ratio, double repeat);
+std::vector<ResourceTime> resource_times(const Mapping& mapping, const Machine& machine, double clock_ratio,
+                                         double repeat);
 
-ARCHSIM_API std::string_view name_of(Lane lane); ///< "compute", "on_chip", "memory", "overhead"
+std::string_view name_of(Lane lane); ///< "compute", "on_chip", "memory", "overhead"
 /// "cycles", "bytes" or "s": what amounts of a resource are counted in.
-ARCHSIM_API std::string_view unit_of(Resource resource);
+std::string_view unit_of(Resource resource);
 
 } // namespace archsim

@@ -2,13 +2,12 @@
 // From the power of a chip or module to that of the board and of the whole system at the wall, the boundaries
 // of board and server measurements.
 
-#include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
 #include "archsim/map/machine.hpp"
 
 namespace archsim {
 
-struct ARCHSIM_API WallPower {
+struct WallPower {
     double accelerators_w = 0; ///< all of them
     double board_w = 0;        ///< what lies around them on their boards
     double host_w = 0;         ///< processors, memory, fans of the server around them
@@ -24,6 +23,6 @@ struct ARCHSIM_API WallPower {
 /// EnergyTable::host_share, 0 for modules and processors that are their own host), and the supply's
 /// efficiency eta. Worked: eight cards of 300 W TDP at 200 W, h = 0.2, eta = 0.93: (1600 + 480) / 0.93 = 2237
 /// W.
-ARCHSIM_API WallPower wall_power(const Machine& machine, double device_power_w, double accelerators = 1);
+WallPower wall_power(const Machine& machine, double device_power_w, double accelerators = 1);
 
 } // namespace archsim

@@ -40,8 +40,8 @@ struct Fabric {
         // buffer.
         const double needed = network.weight_bytes + 2 * network.memory.peak_live_bytes;
         const auto operators = std::max<double>(1, static_cast<double>(network.subgraphs.size()));
-        const double fewest =
-            std::min(operators, std::max(std::ceil(operators / units), memory > 0 ? std::ceil(needed / memory) : 1.0));
+        const double fewest = std::min(
+            operators, std::max(std::ceil(operators / units), memory > 0 ? std::ceil(needed / memory) : 1.0));
         const auto* const first = std::lower_bound(kSections.begin(), kSections.end() - 1, fewest);
         const auto left = static_cast<std::size_t>(kSections.end() - 1 - first);
         sections = std::min(first[std::min(further, left)], operators);
@@ -53,10 +53,9 @@ struct Fabric {
     /// How many other numbers of sections there are for this network.
     static std::size_t other_sections(const Fabric& fewest) {
         const auto operators = static_cast<double>(fewest.network.subgraphs.size());
-        return static_cast<std::size_t>(
-            std::count_if(kSections.begin(), kSections.end(), [&](double n) {
-                return n > fewest.sections && n < 2 * operators;
-            }));
+        return static_cast<std::size_t>(std::count_if(kSections.begin(), kSections.end(), [&](double n) {
+            return n > fewest.sections && n < 2 * operators;
+        }));
     }
     /// Multiply-accumulates, or one operation per stage and lane.
     static double weight_of(const SubgraphWork& work) {

@@ -97,7 +97,13 @@ View::View(const Machine& m, const NetworkWork& n) : machine(m), network(n) {
     pace_ = team.pace;
     vector_fp32 = vector ? vector->rate(Precision::fp32).value * pace_ : 0;
     constexpr double kBitsOfLane = 32;
-    in_flash_ = d.facts.as<CpuFacts>().ram.known();
+    const auto& facts = d.facts.as<CpuFacts>();
+    in_flash_ = facts.ram.known();
+    if (const double arena = n.memory.arena_bytes;
+        facts.external_ram.known() && arena > facts.ram.value_or(arena)) {
+        outside_ = 1 - facts.ram.value / arena;
+        outside_rate_ = facts.external_ram_bandwidth.value_or(0) / d.dram->bandwidth.value_or(1);
+    }
     const double own_lanes = d.facts.as<CpuFacts>().vector_lanes_fp32.value_or(kNarrowestLanes);
     lanes = std::min(own_lanes, param(Parameter::vector_bits, kBitsOfLane * own_lanes) / kBitsOfLane);
     narrowing = lanes / own_lanes;
@@ -208,6 +214,11 @@ void View::add_traffic(Mapping& out, const Traffic& t) const {
                 Parameter::core_dram_bytes_per_clock);
     }
     out.add(Resource::dram_bytes, Lane::memory, dram, 1, Parameter::dram_efficiency);
+    if (outside_ > 0 && outside_rate_ > 0) {
+        out.add(Resource::dram_bytes, Lane::memory, outside_ * activations, outside_rate_,
+                Parameter::dram_efficiency);
+        out.events[Event::dram_byte] += outside_ * activations;
+    }
     out.events[Event::l1_byte] += from_caches + t.weights * t.weight_share * used;
     out.events[Event::l2_byte] += from_caches + t.weights * t.weight_share * used;
     out.events[Event::llc_byte] += crossing;

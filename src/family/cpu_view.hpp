@@ -16,6 +16,7 @@ struct CpuFacts : FactsOf<CpuFacts> {
     Fact matrix_operand_bytes, matrix_depth_bytes; ///< of one matrix instruction
     Fact decode_width;                             ///< instructions that a core decodes per clock
     Fact ram; ///< bytes of a microcontroller that computes in RAM and leaves weights in flash, its `dram`
+    Fact external_ram, external_ram_bandwidth; ///< beside it
     std::vector<std::string> isa;
 };
 
@@ -109,6 +110,8 @@ class View {
     // Looked up so far; of one thread, as every view is.
     mutable std::vector<KnownUnit> units_;
     bool in_flash_ = false; ///< weights: of a microcontroller
+    double outside_ = 0;    ///< share of the activations of a microcontroller that its own RAM does not hold
+    double outside_rate_ = 0; ///< of the RAM beside it, relative to the flash
     mutable double weight_misses_ =
         -1; ///< share of the weights that come from DRAM; negative: not needed yet
 };

@@ -57,7 +57,7 @@ struct Core {
     bool ai_engines = false, saturated = false, alu_beside = false;
     dpu::Parallelism loops;
     Fact feature_buffer;
-    tiling::Limits limits; ///< of one core
+    tiling::Limits limits;   ///< of one core
     double fabric_cycle = 1; ///< one cycle of the programmable logic, in cycles of the operating clock
 };
 

@@ -22,6 +22,7 @@ struct GpuFacts : FactsOf<GpuFacts> {
     Fact fabric_efficiency;      ///< share of that width that streams reach
     Fact compute_queues;         ///< whose kernels run side by side
     Fact user_submission;        ///< 1: programs write them, no driver is called for a kernel
+    Fact driver_memory, working_set, small_working_set, small_memory; ///< see their rows
     Fact half_accumulation_rate; ///< of fp16 products summed in fp16, relative to summed in fp32
     Fact host_speed;             ///< of the core that starts kernels, relative to that of Jetson AGX Xavier
 };
@@ -156,6 +157,26 @@ constexpr std::array kFacts = {
             .doc = "Rate of fp16 matrix products summed in fp16, relative to those summed in fp32.",
             .low = 1,
             .high = 4},
+    FactRow{.name = "driver_memory",
+            .member = fact_at(&GpuFacts::driver_memory),
+            .doc = "What the driver and a context take of the memory that the driver shows. Absent: nothing.",
+            .unit = "B",
+            .low = 0},
+    FactRow{.name = "working_set",
+            .member = fact_at(&GpuFacts::working_set),
+            .doc = "Share that the system lets the GPU use of a memory which it has together with its host. "
+                   "Absent: all.",
+            .low = 0.05,
+            .high = 1},
+    FactRow{.name = "small_working_set",
+            .member = fact_at(&GpuFacts::small_working_set),
+            .doc = "The same in memories of up to small_memory.",
+            .low = 0.05,
+            .high = 1},
+    FactRow{.name = "small_memory",
+            .member = fact_at(&GpuFacts::small_memory),
+            .doc = "Capacity up to which small_working_set holds.",
+            .unit = "B"},
     FactRow{.name = "host_speed",
             .member = fact_at(&GpuFacts::host_speed),
             .doc =

@@ -223,7 +223,7 @@ struct Total {
         for (std::size_t e = 0; e < 2; ++e)
             if (cycles[e] > 0)
                 out.add(kResource[e], Lane::compute, cycles[e], cycles[e] / time[e], reason[e]);
-        out.add(Resource::overhead_cycles, Lane::overhead, extra_cycles, 1, Parameter::split_cycles);
+        out.add(Resource::overhead_cycles, Lane::overhead, extra_cycles, 1, Parameter::kernel_floor_cycles);
         if (transform_ops > 0)
             out.add(Resource::vector_cycles, Lane::compute, transform_ops / view.vector_fp32);
     }

@@ -147,7 +147,6 @@ GemmEngine View::gemm_engine(const MultiplyEngine& engine, Precision precision) 
     g.l2_bytes_per_cycle = l2_per_cycle;
     g.wave_rounding = param(Parameter::wave_rounding, 1);
     g.overlapped = overlapped;
-    g.split_cycles = param(Parameter::split_cycles, -1);
     g.combine_exponent = machine.combine_exponent;
     return g;
 }

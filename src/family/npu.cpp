@@ -108,9 +108,9 @@ struct Array {
     bool pipeline = false;    ///< layers of the whole network side by side on the chip
     bool may_place = true;    ///< as one pipeline; what fits may run in contexts, too
     double unit_channels = 0, layer_bandwidth = 0;
-    tiling::Limits limits;     ///< of one image's share of the buffer
-    double images_at_work = 1; ///< each in a buffer of its own
-    double stays_in = 0;       ///< bytes in which results wait for the next layer
+    tiling::Limits limits;              ///< of one image's share of the buffer
+    double images_at_work = 1;          ///< each in a buffer of its own
+    double stays_in = 0;                ///< bytes in which results wait for the next layer
     std::array<double, 2> pixels{1, 1}; ///< of an output image at once
     bool row_stationary = false, winograd = false, whole_strides = false;
     npu::Capacity whole;   ///< of a pipeline
@@ -380,8 +380,9 @@ class NpuMapper final : public NetworkMapper,
         double macs = pixel_padding(array, work, c);
         if (is_winograd(array, work))
             return macs * kWinogradProducts * winograd_macs(array, work);
-        return macs / c.macs() * (array.blocks_taps ? channel_padded_macs(work, c, array.rows, array.packs_rows)
-                                                     : flat_padded_macs(c, array.rows, array.cols));
+        return macs / c.macs() *
+               (array.blocks_taps ? channel_padded_macs(work, c, array.rows, array.packs_rows)
+                                  : flat_padded_macs(c, array.rows, array.cols));
     }
 
     /// Multiply-accumulates with the image padded to the pixels that the array takes at once.
@@ -391,7 +392,8 @@ class NpuMapper final : public NetworkMapper,
         if (!work.window)
             return c.macs() * padded(c.m, array.pixels[0] * array.pixels[1]) / c.m;
         const Window& w = *work.window;
-        return c.macs() * padded(w.out[1], array.pixels[0]) / w.out[1] * padded(w.out[2], array.pixels[1]) / w.out[2];
+        return c.macs() * padded(w.out[1], array.pixels[0]) / w.out[1] * padded(w.out[2], array.pixels[1]) /
+               w.out[2];
     }
 
     /// Channels fill the array tap by tap.
@@ -401,9 +403,10 @@ class NpuMapper final : public NetworkMapper,
                group_outputs(w);
     }
 
-    /// Rows of the kernel lie along the array's rows, rows of the output along its columns, in as many strips as
-    /// they need; sets of channels fill what is left. Worked: 3 rows of taps and 13 of outputs on 12 x 14 are 4 sets
-    /// of 39 of 168 elements; 5 and 27 are two strips of 14, 67.5 elements at work in each of 2 sets.
+    /// Rows of the kernel lie along the array's rows, rows of the output along its columns, in as many strips
+    /// as they need; sets of channels fill what is left. Worked: 3 rows of taps and 13 of outputs on 12 x 14
+    /// are 4 sets of 39 of 168 elements; 5 and 27 are two strips of 14, 67.5 elements at work in each of 2
+    /// sets.
     static double row_stationary_macs(const Array& array, const OperatorWork& work, const Contraction& c) {
         const double taps = work.window ? work.window->kernel[1] : 1;
         const double outputs = work.window ? work.window->out[1] : std::max(1.0, c.m);

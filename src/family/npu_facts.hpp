@@ -10,7 +10,7 @@
 namespace archsim {
 
 struct NpuFacts : FactsOf<NpuFacts>, BufferFacts {
-    Fact cores, array_rows, array_cols, sram_bytes, on_chip_weight_bytes;
+    Fact cores, array_rows, array_cols, sram_bytes, on_chip_weight_bytes, data_memory_bytes;
     Fact compute_units, layer_controllers, units_per_controller, context_fill, unit_channels, layer_bandwidth;
     std::array<Fact, 2> array_pixels;
     bool row_stationary = false, winograd = false, whole_strides = false;
@@ -43,6 +43,13 @@ inline constexpr std::array kOwnNpuFacts = {
     FactRow{.name = "on_chip_weights",
             .member = fact_at(&NpuFacts::on_chip_weight_bytes),
             .doc = "Weights that stay on chip.",
+            .unit = "B",
+            .low = 0,
+            .high = 1e12,
+            .scales_with = Structure::on_chip_memory},
+    FactRow{.name = "data_memory",
+            .member = fact_at(&NpuFacts::data_memory_bytes),
+            .doc = "Part of the on-chip buffer that only activations use, where weights have a memory apart.",
             .unit = "B",
             .low = 0,
             .high = 1e12,
@@ -86,11 +93,13 @@ inline constexpr std::array kOwnNpuFacts = {
             .doc = "Rows and columns of an output image per clock of a core, beside the channels."},
     FactRow{.name = "row_stationary",
             .member = fact_at(&NpuFacts::row_stationary),
-            .doc = "The array lays rows of the kernel along its rows and rows of the output image along its columns, as "
+            .doc = "The array lays rows of the kernel along its rows and rows of the output image along its "
+                   "columns, as "
                    "many such sets side by side as fit (Eyeriss)."},
     FactRow{.name = "winograd",
             .member = fact_at(&NpuFacts::winograd),
-            .doc = "3 x 3 windows of stride 1 run as Winograd F(2x2, 3x3): 4 of 9 products, 16 weights stored for 9."},
+            .doc = "3 x 3 windows of stride 1 run as Winograd F(2x2, 3x3): 4 of 9 products, 16 weights "
+                   "stored for 9."},
     FactRow{.name = "whole_strides",
             .member = fact_at(&NpuFacts::whole_strides),
             .doc = "Weights are stored with windows padded to whole strides."},

@@ -9,6 +9,8 @@
 
 namespace archsim {
 
+/// What has the fields, in messages.
+inline constexpr std::string_view kQuestion = "a question";
 /// Heading of what single passes on one device do without.
 inline constexpr const char* kSeveralGroup = "Language models and several devices";
 /// Heading of what few questions state.

@@ -1,43 +1,15 @@
 // The formats of a question: of arithmetic, of storage, and whether fp32 products may be rounded.
 
 #include "archsim/core/finding.hpp"
-#include "core/assignment.hpp"
-#include "core/parse_number.hpp"
 #include "fields/fields.hpp"
+#include "result/format_parts.hpp"
 #include "session/usual_precision.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
-
 namespace archsim {
 
 namespace {
-
-Precision format_named(const std::string& text, const std::string& name) {
-    if (const auto parsed = parse_precision(text))
-        return *parsed;
-    throw UsageError(
-        fmt::format("{}: \"{}\" is not a numeric format; use fp32, bf16, fp16, fp8, int8, int4 and the like",
-                    name, text));
-}
-
-struct NamedFormat {
-    std::string_view name;
-    Precision PrecisionConfig::*member;
-};
-constexpr std::array kFormats = {NamedFormat{"compute", &PrecisionConfig::compute},
-                                 NamedFormat{"activations", &PrecisionConfig::activations},
-                                 NamedFormat{"weights", &PrecisionConfig::weights},
-                                 NamedFormat{"kv_cache", &PrecisionConfig::kv_cache}};
-struct NamedBits {
-    std::string_view name;
-    double PrecisionConfig::*member;
-};
-constexpr std::array kBits = {NamedBits{"weight_bits_overhead", &PrecisionConfig::weight_bits_overhead},
-                              NamedBits{"head_bits", &PrecisionConfig::head_bits},
-                              NamedBits{"table_bits", &PrecisionConfig::table_bits},
-                              NamedBits{"cache_bits", &PrecisionConfig::cache_bits}};
 
 /// The formats but for strict_fp32, which is a field of its own.
 PrecisionConfig scheme_of(const Question& question) {
@@ -63,58 +35,6 @@ std::optional<std::string> name_but_for_weights(PrecisionConfig scheme) {
     const PrecisionConfig whole = PrecisionConfig::uniform(scheme.compute);
     scheme.weights = whole.weights;
     return scheme == whole ? std::optional(std::string(name_of(whole.compute))) : std::nullopt;
-}
-
-/// "compute=fp16+activations=fp16+weights=int4+kv_cache=fp16+head_bits=6"; no commas, which part lists of
-/// formats.
-std::string in_parts(const PrecisionConfig& scheme) {
-    std::string text;
-    const auto add = [&](std::string_view name, std::string_view value) {
-        text += fmt::format("{}{}={}", text.empty() ? "" : "+", name, value);
-    };
-    for (const NamedFormat& part : kFormats)
-        add(part.name, name_of(scheme.*part.member));
-    for (const NamedBits& part : kBits)
-        if (scheme.*part.member != 0)
-            add(part.name, number_text(scheme.*part.member));
-    if (scheme.convolutions)
-        add("convolutions", name_of(*scheme.convolutions));
-    if (scheme.autocast)
-        add("autocast", "true");
-    return text;
-}
-
-PrecisionConfig of_parts(const std::string& text, const std::string& name) {
-    PrecisionConfig scheme;
-    for (const std::string& item : split(text, '+')) {
-        const auto sides = split_assignment(item);
-        if (!sides)
-            throw UsageError(fmt::format("{}: \"{}\" is not of the form PART=FORMAT", name, item));
-        const std::string value(sides->second);
-        bool known = false;
-        for (const NamedFormat& part : kFormats)
-            if (part.name == sides->first) {
-                scheme.*part.member = format_named(value, name);
-                known = true;
-            }
-        for (const NamedBits& part : kBits)
-            if (const auto bits = parse_real(value); part.name == sides->first && bits && *bits >= 0) {
-                scheme.*part.member = *bits;
-                known = true;
-            }
-        if (sides->first == "convolutions") {
-            scheme.convolutions = format_named(value, name);
-            known = true;
-        }
-        if (sides->first == "autocast") {
-            scheme.autocast = truth_of(value, name);
-            known = true;
-        }
-        if (!known)
-            throw UsageError(
-                fmt::format("{}: \"{}\" is no part of a format, or not a value of one", name, item));
-    }
-    return scheme;
 }
 
 std::vector<std::string> precision_text(const PrecisionConfig& scheme) {
@@ -161,13 +81,8 @@ std::vector<QuestionField> format_fields() {
                  const bool of_device = settled(q.conditions, q.workload).format_of_device;
                  return of_device ? std::vector<std::string>{"usual"} : precision_text(scheme_of(q));
              },
-         .parse =
-             [](const std::string& text, const std::string& name, Question& q) {
-                 if (text.find('=') != std::string::npos)
-                     assign(of_parts(text, name), q);
-                 else
-                     ask_precision(q.conditions, text, name);
-             },
+         .parse = [](const std::string& text, const std::string& name,
+                     Question& q) { ask_precision(q.conditions, text, name); },
          .usual =
              [](const Question& q) {
                  PrecisionConfig scheme = usual_precision(q.workload, q.conditions.precision.strict_fp32);

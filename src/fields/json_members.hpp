@@ -9,8 +9,6 @@
 //   load.schema()             {"type": "object", "required": ["rate_per_s", "tokens"], "properties": {...},
 //   ...}
 
-#include "archsim/core/export.hpp"
-
 #include <nlohmann/json.hpp>
 
 #include <array>
@@ -43,28 +41,28 @@ using Json = nlohmann::ordered_json;
 // What every value and schema is made of. None of these is a template, and none is inline: thousands of
 // members use them, and a compiler would make each of them anew.
 
-ARCHSIM_API Json json_of(bool value);
-ARCHSIM_API Json json_of(double value);
-ARCHSIM_API Json json_of(long long value);
-ARCHSIM_API Json json_of(unsigned long long value);
-ARCHSIM_API Json json_of(std::string_view value);
+Json json_of(bool value);
+Json json_of(double value);
+Json json_of(long long value);
+Json json_of(unsigned long long value);
+Json json_of(std::string_view value);
 /// Behind the last of a list.
-ARCHSIM_API void append(Json& list, Json value);
+void append(Json& list, Json value);
 /// Behind the last of an object, which has no such key.
-ARCHSIM_API void append(Json& object, std::string_view key, Json value);
+void append(Json& object, std::string_view key, Json value);
 
 /// {"type": TYPE}
-ARCHSIM_API Json of_type(const char* type);
+Json of_type(const char* type);
 /// {"type": "integer", "minimum": 0}
-ARCHSIM_API Json count_schema();
+Json count_schema();
 /// An object with any keys.
-ARCHSIM_API Json keyed_schema(Json item);
+Json keyed_schema(Json item);
 /// A list; of `length` items where that is fixed.
-ARCHSIM_API Json list_schema(Json item, std::optional<std::size_t> length);
+Json list_schema(Json item, std::optional<std::size_t> length);
 /// What the schema allows, or null.
-ARCHSIM_API Json or_null(Json schema);
+Json or_null(Json schema);
 /// Texts of a list.
-ARCHSIM_API Json one_of(const std::vector<std::string>& words);
+Json one_of(const std::vector<std::string>& words);
 
 template <class V>
 concept Text = std::convertible_to<const V&, std::string_view>;
@@ -131,7 +129,7 @@ Json schema_of(const Leaf& leaf) {
 }
 
 /// A member of any row: what Member<Row> says, with the row's type forgotten.
-struct ARCHSIM_API AnyMember {
+struct AnyMember {
     AnyMember();
     AnyMember(std::string_view key, std::string_view meaning);
     AnyMember(const AnyMember&);
@@ -153,16 +151,15 @@ struct ARCHSIM_API AnyMember {
 
 /// The members of an object of any row, in order.
 using AnyMembers = std::vector<AnyMember>;
-ARCHSIM_API Json object_of(const AnyMembers& members, const void* row);
-ARCHSIM_API Json schema_of_members(const AnyMembers& members);
+Json object_of(const AnyMembers& members, const void* row);
+Json schema_of_members(const AnyMembers& members);
 /// These and those of `more` behind them; a member of the same key takes the place of the earlier one.
-ARCHSIM_API AnyMembers with(const AnyMembers& these, const AnyMembers& more);
-ARCHSIM_API AnyMembers under(const AnyMembers& these,
-                             const std::function<std::string(const std::string&)>& key);
+AnyMembers with(const AnyMembers& these, const AnyMembers& more);
+AnyMembers under(const AnyMembers& these, const std::function<std::string(const std::string&)>& key);
 /// A member that gives another row: what it says is what `inner` says; `get` and `put` are yet to be set.
-ARCHSIM_API AnyMember around(const AnyMember& inner);
-ARCHSIM_API const AnyMember& inside(const AnyMember& outer);
-ARCHSIM_API std::shared_ptr<const AnyMembers> shared(AnyMembers members);
+AnyMember around(const AnyMember& inner);
+const AnyMember& inside(const AnyMember& outer);
+std::shared_ptr<const AnyMembers> shared(AnyMembers members);
 
 template <class Get>
 concept Stateless = std::is_empty_v<Get> && std::is_default_constructible_v<Get>;
@@ -424,12 +421,12 @@ class Members {
 };
 
 /// A number that is known; else null. Infinities are not known.
-ARCHSIM_API std::optional<double> known(bool whether, double value);
+std::optional<double> known(bool whether, double value);
 /// A finite number; else null.
 std::optional<double> finite(double value);
 /// A number above 0; else null.
 std::optional<double> positive(double value);
 /// A text that says something; else null.
-ARCHSIM_API std::optional<std::string> nonempty(std::string text);
+std::optional<std::string> nonempty(std::string text);
 
 } // namespace archsim

@@ -84,6 +84,7 @@ Json field_json(const QuestionField& field, const std::vector<std::string>& text
     case FieldKind::whole:
         return texts.empty() ? Json(nullptr) : number_json(texts.front());
     case FieldKind::text:
+    case FieldKind::file:
         break;
     }
     return texts.empty() ? Json(nullptr) : Json(texts.front());
@@ -91,40 +92,25 @@ Json field_json(const QuestionField& field, const std::vector<std::string>& text
 
 Json question_json(const Question& question) {
     Json object = Json::object();
-    for (const QuestionField* field : question_fields())
-        object[field->key] = field_json(*field, field->print(question));
+    for (const QuestionField& field : question_fields())
+        object[field.key] = field_json(field, field.print(question));
     return object;
 }
 
-namespace {
-
-Members<Question> members_of(const std::vector<const QuestionField*>& fields) {
-    std::vector<Member<Question>> members;
-    for (const QuestionField* field : fields)
-        members.emplace_back(
-            field->key, field->help,
-            [field](const Question& question) { return field_json(*field, field->print(question)); },
-            Shaped{[field] {
-                Json schema = field_schema(field->kind, {});
-                if (field->key == "devices") // "auto": as many as hold the model
-                    schema["type"].push_back("string");
-                return schema;
-            }});
-    return Members<Question>(std::move(members));
-}
-
-} // namespace
-
-Members<Question> question_members() {
-    return members_of(question_fields());
-}
-
 Members<Question> question_members(std::span<const std::string_view> only) {
-    std::vector<const QuestionField*> fields = question_fields();
-    std::erase_if(fields, [&](const QuestionField* field) {
-        return std::find(only.begin(), only.end(), field->key) == only.end();
-    });
-    return members_of(fields);
+    std::vector<Member<Question>> members;
+    for (const QuestionField& field : question_fields())
+        if (only.empty() || std::find(only.begin(), only.end(), field.key) != only.end())
+            members.emplace_back(
+                field.key, field.help,
+                [&field](const Question& question) { return field_json(field, field.print(question)); },
+                Shaped{[&field] {
+                    Json schema = field_schema(field.kind, {});
+                    if (field.key == "devices") // "auto": as many as hold the model
+                        schema["type"].push_back("string");
+                    return schema;
+                }});
+    return Members<Question>(std::move(members));
 }
 
 Json field_schema(FieldKind kind, const std::vector<std::string>& words) {
@@ -146,6 +132,7 @@ Json field_schema(FieldKind kind, const std::vector<std::string>& words) {
     case FieldKind::whole:
         return json_schema::or_null(whole);
     case FieldKind::text:
+    case FieldKind::file:
         break;
     }
     return json_schema::or_null(words.empty() ? Json{{"type", "string"}} : json_schema::one_of(words));
@@ -164,6 +151,7 @@ std::vector<std::string> texts_of_json(const QuestionField& field, const Json& v
     case FieldKind::whole:
         return {whole_text(value, name, field.key == "devices")};
     case FieldKind::text:
+    case FieldKind::file:
         if (!value.is_string())
             wrong(name, "a text");
         return {value.get<std::string>()};
@@ -210,9 +198,9 @@ bool same_question(const Question& a, const Question& b) {
     // A member that is added to these does not compile until somebody decides whether an answer depends on
     // it.
     const auto workload = [](const Workload& w) {
-        const auto& [model, batch, sizes, prompt] = w;
+        const auto& [model, batch, sizes, prompt, single_pass] = w;
         const auto& [dims, shapes, values, reals, sequences, batch_size] = sizes;
-        return std::tie(batch, prompt, dims, shapes, values, reals, sequences, batch_size);
+        return std::tie(batch, prompt, single_pass, dims, shapes, values, reals, sequences, batch_size);
     };
     const auto overrides = [](const std::shared_ptr<const ParameterOverrides>& given) {
         std::vector<std::pair<ParameterSite, double>> all;

@@ -1,7 +1,6 @@
 #pragma once
 // Questions as JSON: the fields of a request, and their texts from JSON.
 
-#include "archsim/core/export.hpp"
 #include "fields/json_members.hpp"
 #include "fields/question.hpp"
 
@@ -21,10 +20,9 @@ nlohmann::ordered_json field_json(const QuestionField& field, const std::vector<
 /// Every field by its key, what is usual too: {"precision": "bf16", "batch_size": 1, ..., "context": 4096}.
 nlohmann::ordered_json question_json(const Question& question);
 
-/// The same as members of a document, described as the tools explain the fields; or, for tools that ask no
+/// The same as members of a document, described as the tools explain the fields; for tools that ask no
 /// others, the fields of these keys.
-Members<Question> question_members();
-Members<Question> question_members(std::span<const std::string_view> only);
+Members<Question> question_members(std::span<const std::string_view> only = {});
 
 /// JSON Schema of field_json(): what values of that kind are. `words`: of texts, those that there are; empty:
 /// any.
@@ -32,7 +30,7 @@ nlohmann::ordered_json field_schema(FieldKind kind, const std::vector<std::strin
 
 /// The texts that a value of a document gives to a field; none for null. Throws UsageError, naming the field
 /// as `name`, for a value of another kind.
-ARCHSIM_API std::vector<std::string>
-texts_of_json(const QuestionField& field, const nlohmann::ordered_json& value, const std::string& name);
+std::vector<std::string> texts_of_json(const QuestionField& field, const nlohmann::ordered_json& value,
+                                       const std::string& name);
 
 } // namespace archsim

@@ -18,7 +18,6 @@ namespace {
 constexpr const char* kEngineGroup = "Engine";
 constexpr const char* kLoadGroup = "Load";
 constexpr const char* kCarbonGroup = "Energy and carbon";
-constexpr std::string_view kFileValue = "FILE"; // what stands for the value of a field that names one
 constexpr std::int64_t kMostServedRequests = 1 << 24, kMostServedSequences = 1 << 20,
                        kMostServedTokens = 1 << 24;
 
@@ -88,11 +87,8 @@ ServingField choice_field(ServingField row, At at) {
         const auto index = static_cast<std::size_t>(at(copy));
         return index == 0 ? std::vector<std::string>{} : std::vector{names[index]};
     };
-    row.parse = [at, names](const std::string& text, const std::string& name, ServingRequest& r) {
-        const auto found = std::find(names.begin(), names.end(), text);
-        if (found == names.end())
-            throw UsageError(
-                fmt::format("{}: \"{}\" is none of {}, {}, {}", name, text, names[0], names[1], names[2]));
+    row.parse = [at, names](const std::string& text, const std::string&, ServingRequest& r) {
+        const auto found = std::find(names.begin(), names.end(), text); // Field::put() has looked
         at(r) = static_cast<std::remove_reference_t<decltype(at(r))>>(found - names.begin());
     };
     return row;
@@ -199,16 +195,18 @@ std::vector<ServingField> load_fields() {
          .parse = give_range},
         {.key = "lengths",
          .flag = "--lengths",
+         .kind = FieldKind::file,
          .help = "CSV file with prompt_tokens and output_tokens to draw from",
-         .value = std::string(kFileValue),
+         .value = "FILE",
          .group = kLoadGroup,
          .print = [](const ServingRequest&) { return std::vector<std::string>{}; },
          .parse = [](const std::string& text, const std::string&,
                      ServingRequest& r) { r.load.lengths = read_request_lengths(text); }},
         {.key = "trace",
          .flag = "--trace",
+         .kind = FieldKind::file,
          .help = "recorded requests of Mooncake, Azure or BurstGPT; --rate scales them",
-         .value = std::string(kFileValue),
+         .value = "FILE",
          .print = [](const ServingRequest&) { return std::vector<std::string>{}; },
          .parse = [](const std::string& text, const std::string&,
                      ServingRequest& r) { r.load.trace = std::make_shared<const Trace>(read_trace(text)); }},
@@ -393,11 +391,6 @@ std::vector<ServingField> carbon_fields() {
     };
 }
 
-bool names_row(const ServingField& field, std::string_view name) {
-    return field.key == name || field.flag == name ||
-           std::find(field.aliases.begin(), field.aliases.end(), name) != field.aliases.end();
-}
-
 /// One block for every sequence, as engines without a paged cache keep it.
 void check_context(const ServingRequest& request, const std::string& name) {
     const RequestPlan& load = request.load;
@@ -413,9 +406,9 @@ void check_context(const ServingRequest& request, const std::string& name) {
 
 } // namespace
 
-const std::vector<ServingField>& serving_fields() {
-    static const std::vector<ServingField> all = [] {
-        std::vector<ServingField> rows = load_fields();
+const FieldTable<ServingRequest>& serving_fields() {
+    static const FieldTable<ServingRequest> all = [] {
+        FieldTable<ServingRequest> rows = load_fields();
         for (auto* more : {&engine_fields, &carbon_fields})
             for (ServingField& row : more())
                 rows.push_back(std::move(row));
@@ -425,50 +418,23 @@ const std::vector<ServingField>& serving_fields() {
 }
 
 const ServingField* find_serving_field(std::string_view name) {
-    for (const ServingField& field : serving_fields())
-        if (names_row(field, name))
-            return &field;
-    return nullptr;
+    return find_field(serving_fields(), name);
 }
 
-void ServingTexts::give(std::string_view name, std::string_view text) {
-    const ServingField* field = find_serving_field(name);
-    if (field == nullptr) {
-        std::vector<std::string> keys;
-        for (const ServingField& row : serving_fields())
-            keys.push_back(row.spelled(spelling_));
-        const auto nearest = nearest_names(name, keys, 1);
-        throw UsageError(fmt::format("a server has no \"{}\"{}", name,
-                                     nearest.empty() ? "" : fmt::format("; is {} meant?", nearest.front())));
-    }
-    ServingRequest tried;
-    if (field->value != kFileValue) // read once, by request()
-        field->parse(std::string(text), field->spelled(spelling_), tried);
-    given_[field] = text;
-}
-
-bool ServingTexts::has(std::string_view name) const {
-    return given_.contains(find_serving_field(name));
-}
+ServingTexts::ServingTexts(Spelling spelling) : FieldTexts(serving_fields(), "a server", spelling) {}
 
 std::vector<std::string> ServingTexts::of_servers_alone() const {
     std::vector<std::string> names;
-    for (const ServingField& field : serving_fields())
-        if (given_.contains(&field) && find_question_field(field.key) == nullptr &&
-            std::none_of(field.aliases.begin(), field.aliases.end(), find_question_field))
-            names.push_back(field.spelled(spelling_));
+    for (const ServingField* field : given())
+        if (find_question_field(field->key) == nullptr &&
+            std::none_of(field->aliases.begin(), field->aliases.end(), find_question_field))
+            names.push_back(field->spelled(spelling()));
     return names;
-}
-
-std::string ServingTexts::named(std::string_view key) const {
-    return find_serving_field(key)->spelled(spelling_);
 }
 
 ServingRequest ServingTexts::request() const {
     ServingRequest request;
-    for (const ServingField& field : serving_fields())
-        if (const auto given = given_.find(&field); given != given_.end())
-            field.parse(given->second, field.spelled(spelling_), request);
+    put_into(request);
     check(request);
     return request;
 }

@@ -1,11 +1,10 @@
 // Texts in, a question out; and the texts that state a question.
 
-#include "fields/question.hpp"
+#include "fields/fields.hpp"
 
 #include "archsim/core/finding.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -31,53 +30,26 @@ void check_together(const Question& question, Spelling spelling) {
                                      name("devices")));
 }
 
-void put(const QuestionField& field, const std::string& text, const std::string& named, Question& question) {
-    if (!field.choices.empty() &&
-        std::find(field.choices.begin(), field.choices.end(), text) == field.choices.end())
-        throw UsageError(
-            fmt::format("{}: \"{}\" is not one of {}", named, text, fmt::join(field.choices, ", ")));
-    field.parse(text, named, question);
-}
-
 } // namespace
 
-void QuestionTexts::give(const QuestionField& field, std::string_view text, const std::string& named) {
-    Question scratch; // with what other fields may say later
-    scratch.workload.prompt.emplace();
-    put(field, std::string(text), named, scratch);
-    std::vector<Given>& texts = given_[&field];
-    if (!field.many())
-        texts.clear();
-    texts.push_back({std::string(text), named});
-}
-
-void QuestionTexts::give(std::string_view name, std::string_view text) {
-    const QuestionField& field = question_field(name);
-    give(field, text, spelling_ == Spelling::flag ? field.flag : std::string(name));
-}
-
-bool QuestionTexts::has(std::string_view name) const {
-    return given_.contains(&question_field(name));
-}
+QuestionTexts::QuestionTexts(Spelling spelling)
+    : FieldTexts(question_fields(), kQuestion, spelling, {.workload = {.prompt = Prompt{}}}) {}
 
 Question QuestionTexts::question(const Model& model) const {
     Question question;
     question.workload.model = model;
-    for (const QuestionField* field : question_fields()) // the order in which they refine each other
-        if (const auto given = given_.find(field); given != given_.end())
-            for (const Given& one : given->second)
-                put(*field, one.text, one.named, question);
-    check_together(question, spelling_);
+    put_into(question);
+    check_together(question, spelling());
     return question;
 }
 
 std::vector<StatedField> stated_fields(const Question& question) {
     std::vector<StatedField> stated;
     const Question none;
-    for (const QuestionField* field : question_fields()) {
-        std::vector<std::string> texts = field->print(question);
-        if (texts != (field->usual ? field->usual(question) : field->print(none)))
-            stated.push_back({field, std::move(texts)});
+    for (const QuestionField& field : question_fields()) {
+        std::vector<std::string> texts = field.print(question);
+        if (texts != (field.usual ? field.usual(question) : field.print(none)))
+            stated.push_back({&field, std::move(texts)});
     }
     return stated;
 }

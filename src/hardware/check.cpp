@@ -7,15 +7,15 @@
 #include "hardware/spread_rows.hpp"
 
 #include "core/embedded_files.hpp"
+#include "core/json_text.hpp"
+#include "core/text.hpp"
 #include "hardware/claims.hpp"
 #include "hardware/device_files.hpp"
 #include "hardware/device_reader.hpp"
-#include "hardware/json_text.hpp"
 #include "hardware/lints.hpp"
 #include "hardware/operator_rules_reader.hpp"
 #include "hardware/runtime_reader.hpp"
 #include "hardware/schema_check.hpp"
-#include "hardware/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

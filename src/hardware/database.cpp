@@ -1,6 +1,8 @@
 #include "archsim/hardware/database.hpp"
 
 #include "core/embedded_files.hpp"
+#include "core/in_parallel.hpp"
+#include "core/text.hpp"
 #include "hardware/device_files.hpp"
 #include "hardware/limit_mode.hpp"
 #include "hardware/lints.hpp"
@@ -8,16 +10,13 @@
 #include "hardware/made_entries.hpp"
 #include "hardware/memory_mode.hpp"
 #include "hardware/runtime_reader.hpp"
-#include "hardware/text.hpp"
 #include "hardware/walk_facts.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <fmt/format.h>
 #include <limits>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <thread>
 #include <utility>
 
 namespace archsim {
@@ -27,7 +26,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Threads that read all devices; more only wait for the file system.
-constexpr unsigned kMaxReaders = 4;
+constexpr std::size_t kMaxReaders = 4;
 
 /// Among `known`, or, where none of these is near, among `others`.
 [[noreturn]] void unknown_name(std::string_view what, std::string_view name,
@@ -474,17 +473,8 @@ HardwareDatabase::all_devices(std::vector<Finding>& findings) const {
     const std::vector<std::string> ids = device_ids();
     std::vector<std::shared_ptr<const Device>> read(ids.size());
     std::vector<std::vector<Finding>> problems(ids.size());
-    std::atomic<std::size_t> next = 0;
-    const auto work = [&] {
-        for (std::size_t i = next++; i < ids.size(); i = next++)
-            read[i] = state_->device(*state_->files.find(ids[i]), problems[i]);
-    };
-    const unsigned readers = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxReaders);
-    std::vector<std::jthread> threads;
-    for (unsigned i = 1; i < readers; ++i)
-        threads.emplace_back(work);
-    work();
-    threads.clear();
+    in_parallel(ids.size(), std::min(all_threads(), kMaxReaders),
+                [&](std::size_t i) { read[i] = state_->device(*state_->files.find(ids[i]), problems[i]); });
     std::vector<std::shared_ptr<const Device>> devices;
     for (std::size_t i = 0; i < ids.size(); ++i) {
         findings.insert(findings.end(), problems[i].begin(), problems[i].end());

@@ -4,13 +4,13 @@
 
 #include "core/embedded_files.hpp"
 #include "core/folder.hpp"
-#include "hardware/plain_json.hpp"
-#include "hardware/text.hpp"
+#include "core/input_file.hpp"
+#include "core/json_document.hpp"
+#include "core/text.hpp"
+#include "core/text_file.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
 
@@ -20,89 +20,27 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Collects texts of the top level and stops as soon as everything wanted was seen.
-class HeadReader : public nlohmann::json_sax<nlohmann::json> {
-  public:
-    HeadReader(DeviceHead& head, bool family) : head_(head), family_(family) {}
-
-    bool null() override { return true; }
-    bool boolean(bool) override { return true; }
-    bool number_integer(number_integer_t) override { return true; }
-    bool number_unsigned(number_unsigned_t) override { return true; }
-    bool number_float(number_float_t, const string_t&) override { return true; }
-    bool binary(binary_t&) override { return true; }
-    bool string(string_t& value) override {
-        if (depth_ == 1 && key_ == "id")
-            head_.id = value;
-        else if (depth_ == 1 && key_ == "name")
-            head_.name = value;
-        else if (depth_ == 1 && key_ == "family")
-            head_.family = value;
-        else if (depth_ == 2 && key_ == "aliases")
-            head_.aliases.push_back(value);
-        return !complete();
-    }
-    bool start_object(std::size_t) override {
-        ++depth_;
+/// Takes members of the top level until everything wanted was seen. False where the text ends or is wrong
+/// before.
+bool take_head(std::string_view text, bool family, DeviceHead& head) {
+    bool aliases = false, complete = false;
+    try {
+        read_members(text, [&](std::string_view key, const JsonValue& value) {
+            if (key == "aliases") {
+                aliases = true;
+                for (const JsonValue& alias : value.items())
+                    if (alias.is_text())
+                        head.aliases.emplace_back(alias.text());
+            } else if (value.is_text() && (key == "id" || key == "name" || key == "family")) {
+                (key == "id" ? head.id : key == "name" ? head.name : head.family) = value.text();
+            }
+            complete = aliases && !head.id.empty() && !head.name.empty() && (!family || !head.family.empty());
+            return !complete;
+        });
         return true;
-    }
-    bool end_object() override {
-        --depth_;
-        return true;
-    }
-    bool start_array(std::size_t) override {
-        ++depth_;
-        return true;
-    }
-    bool end_array() override {
-        --depth_;
-        aliases_read_ = aliases_read_ || (depth_ == 1 && key_ == "aliases");
-        return !complete();
-    }
-    bool key(string_t& value) override {
-        if (depth_ == 1)
-            key_ = value;
-        return true;
-    }
-    bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    } catch (const JsonFault&) {
         return false;
     }
-
-  private:
-    bool complete() const {
-        return aliases_read_ && !head_.id.empty() && !head_.name.empty() &&
-               (!family_ || !head_.family.empty());
-    }
-
-    DeviceHead& head_;
-    bool family_; ///< is wanted too
-    std::string key_;
-    int depth_ = 0;
-    bool aliases_read_ = false;
-};
-
-/// What HeadReader reads, of plain JSON in a tenth of the instructions; false for any other text.
-bool read_plain_head(std::string_view text, bool family, DeviceHead& head) {
-    PlainJson json(text);
-    bool aliases = false, complete = false;
-    json.skip_blanks();
-    const bool plain = json.members([&](std::string_view key) {
-        std::string_view value;
-        if (key == "aliases" && json.peek() == '[') {
-            if (!json.items([&] { return json.string(value) && (head.aliases.emplace_back(value), true); }))
-                return false;
-            aliases = true;
-        } else if (key == "id" || key == "name" || key == "family") {
-            if (!json.string(value))
-                return false;
-            (key == "id" ? head.id : key == "name" ? head.name : head.family) = value;
-        } else if (!json.pass()) {
-            return false;
-        }
-        complete = aliases && !head.id.empty() && !head.name.empty() && (!family || !head.family.empty());
-        return !complete;
-    });
-    return plain || complete;
 }
 
 /// As many bytes as hold the names of every device of the database.
@@ -110,26 +48,21 @@ constexpr std::size_t kHeadBytes = 2048;
 
 DeviceHead read_head(const std::string& file, bool family) {
     DeviceHead head;
-    const auto built_in = embedded_text(file);
-    std::string own;
-    std::ifstream stream;
-    if (!built_in) {
-        stream.open(file, std::ios::binary);
-        own.resize(kHeadBytes);
-        stream.read(own.data(), static_cast<std::streamsize>(own.size()));
-        own.resize(static_cast<std::size_t>(stream.gcount()));
+    if (const auto built_in = embedded_text(file)) {
+        if (!take_head(built_in->substr(0, kHeadBytes), family, head)) {
+            head = {};
+            take_head(*built_in, family, head);
+        }
+        return head;
     }
-    if (read_plain_head(built_in ? *built_in : std::string_view(own), family, head))
+    std::string own(kHeadBytes, '\0');
+    own.resize(InputFile(file).read_at(0, own.data(), own.size()));
+    if (take_head(own, family, head))
         return head;
-    if (stream) // there is more
-        own.append(std::istreambuf_iterator<char>(stream), {});
-    const std::string_view text = built_in ? *built_in : std::string_view(own);
+    if (own.size() == kHeadBytes) // there is more
+        own = read_text_file(file);
     head = {};
-    if (text.empty() || read_plain_head(text, family, head))
-        return head;
-    head = {};
-    HeadReader reader(head, family);
-    nlohmann::json::sax_parse(text, &reader);
+    take_head(own, family, head);
     return head;
 }
 

@@ -1,6 +1,6 @@
 #include "archsim/hardware/device.hpp"
 
-#include "hardware/text.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,9 +2,9 @@
 
 #include "archsim/hardware/database.hpp"
 
+#include "core/text.hpp"
 #include "hardware/device_reader.hpp"
 #include "hardware/extends.hpp"
-#include "hardware/text.hpp"
 #include "hardware/walk_facts.hpp"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 
 #include "archsim/hardware/parameters.hpp"
 
+#include "core/text.hpp"
 #include "hardware/family_facts.hpp"
 #include "hardware/runtime_reader.hpp"
-#include "hardware/text.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
+#include "core/parse_number.hpp"
 #include "hardware/energy_spec.hpp"
 
 #include "hardware/json_reader.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 #include <optional>
 
@@ -54,13 +54,12 @@ Scaling read_scaling_class(ObjectReader& entry) {
 template <class Read>
 void each_node(ObjectReader& table, Read read) {
     table.members([&](std::string_view key, const JsonPlace& place) {
-        double process = 0;
-        const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), process);
-        if (error != std::errc() || end != key.data() + key.size())
+        const auto process = plain_number<double>(key);
+        if (!process)
             report_unknown(table.context(), place, key, "a process node",
                            "write nanometres, for example \"7\"");
         else
-            read(key, process);
+            read(key, *process);
     });
 }
 

@@ -1,6 +1,6 @@
 #include "hardware/energy_resolver.hpp"
 
-#include "hardware/text.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <cmath>

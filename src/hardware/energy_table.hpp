@@ -2,7 +2,6 @@
 // Energy per event of one device: hardware_db/energy.json resolved for its family and process node, then
 // overridden by what the device's own file states.
 
-#include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/device.hpp"
 #include "archsim/hardware/events.hpp"
@@ -22,9 +21,9 @@ namespace archsim {
 enum class PriceGroup : std::uint8_t { awake, dram, chip };
 inline constexpr std::size_t kPriceGroupCount = 3;
 /// "awake", "dram", "chip".
-ARCHSIM_API std::string_view name_of(PriceGroup group);
+std::string_view name_of(PriceGroup group);
 /// Group of an event; none for links and hosts, which have supplies of their own.
-ARCHSIM_API std::optional<PriceGroup> price_group(Event event);
+std::optional<PriceGroup> price_group(Event event);
 
 /// Prices hold at `nominal_clock`. A published all-in figure (joules per operation of a known kernel) is
 /// split over the events which that kernel causes, so that counting the kernel again returns the figure.
@@ -52,7 +51,7 @@ struct EnergyTable {
     const Fact& operator[](Event e) const { return event[static_cast<std::size_t>(e)]; }
     /// Energy of an event relative to its nominal price when the core runs at `clock` (Hz): voltage follows
     /// the clock, energy its square, so (clock / nominal)^(a - 1), not below `lowest_voltage`.
-    ARCHSIM_API double voltage_factor(double clock) const;
+    double voltage_factor(double clock) const;
 };
 
 /// A clock that was published for a kernel of multiply-adds alone on a device at its power limit: at this
@@ -65,7 +64,7 @@ struct ClockAtLimit {
 };
 
 /// The events table of the database, parsed once.
-class ARCHSIM_API EnergyDatabase {
+class EnergyDatabase {
   public:
     /// Reads `file` (hardware_db/energy.json); throws InputError.
     explicit EnergyDatabase(const std::filesystem::path& file);

@@ -10,8 +10,6 @@
 // In: variances that hardware_db/uncertainty.json states, and what was measured. Out: the variance of every
 // effect for one estimate. Networks that were measured of a set narrow what they have in common.
 
-#include "archsim/core/export.hpp"
-
 #include <array>
 #include <cstdint>
 #include <string>
@@ -68,8 +66,7 @@ struct CommonEffects {
 };
 
 /// Covariance of two errors; `lanes`: the sum of products of their lane shares.
-ARCHSIM_API double covariance(const ErrorParts& a, const ErrorParts& b, const CommonEffects& common,
-                              double lanes);
+double covariance(const ErrorParts& a, const ErrorParts& b, const CommonEffects& common, double lanes);
 
 /// What an estimate is of, for its error.
 struct ErrorSubject {
@@ -79,7 +76,7 @@ struct ErrorSubject {
 };
 
 /// The fitted variances. Empty selectors cover everything.
-struct ARCHSIM_API ErrorModel {
+struct ErrorModel {
     /// Of a new network on a chip that was measured with others.
     struct Within {
         std::string family, runtime;
@@ -131,6 +128,6 @@ struct ARCHSIM_API ErrorModel {
 
 /// Distribution function of Student's t with an even number of degrees of freedom (Abramowitz and Stegun,
 /// 26.7.4). Worked: 4 degrees, t = 2.132: 0.950.
-ARCHSIM_API double student_t(double t, int degrees_of_freedom);
+double student_t(double t, int degrees_of_freedom);
 
 } // namespace archsim

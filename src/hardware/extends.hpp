@@ -1,7 +1,7 @@
 #pragma once
 // "extends": a device that states only how it differs from another.
 
-#include "hardware/json_document.hpp"
+#include "core/json_document.hpp"
 
 #include <string>
 

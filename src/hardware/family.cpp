@@ -3,8 +3,8 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 
+#include "core/text.hpp"
 #include "hardware/family_table.hpp"
-#include "hardware/text.hpp"
 
 #include <algorithm>
 #include <array>

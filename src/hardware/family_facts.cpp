@@ -1,7 +1,7 @@
 #include "hardware/family_facts.hpp"
 
+#include "core/text.hpp"
 #include "hardware/device_reader.hpp"
-#include "hardware/text.hpp"
 
 #include <algorithm>
 #include <cmath>

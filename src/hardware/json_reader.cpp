@@ -2,7 +2,7 @@
 
 #include "archsim/hardware/database.hpp"
 
-#include "hardware/text.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/core/provenance.hpp"
 
-#include "hardware/json_document.hpp"
+#include "core/json_document.hpp"
 #include "hardware/units.hpp"
 
 #include <array>

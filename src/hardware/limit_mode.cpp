@@ -1,8 +1,8 @@
 #include "hardware/limit_mode.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/parse_number.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -11,12 +11,8 @@ namespace archsim {
 std::optional<double> limit_of_mode(std::string_view mode) {
     if (mode.empty() || (mode.back() != 'W' && mode.back() != 'w'))
         return std::nullopt;
-    double watts = 0;
-    const char* last = mode.data() + mode.size() - 1;
-    const auto [end, error] = std::from_chars(mode.data(), last, watts);
-    if (error != std::errc{} || end != last || !std::isfinite(watts) || !(watts > 0))
-        return std::nullopt;
-    return watts;
+    const auto watts = plain_number<double>(mode.substr(0, mode.size() - 1));
+    return watts && *watts > 0 ? watts : std::nullopt;
 }
 
 std::shared_ptr<const Device> held_to(const Device& device, std::string_view mode) {

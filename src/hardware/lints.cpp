@@ -1,7 +1,7 @@
 #include "hardware/lints.hpp"
 
+#include "core/text.hpp"
 #include "hardware/family_facts.hpp"
-#include "hardware/text.hpp"
 
 #include <algorithm>
 #include <cmath>

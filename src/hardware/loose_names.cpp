@@ -1,10 +1,10 @@
 #include "hardware/loose_names.hpp"
+#include "core/parse_number.hpp"
 
-#include "hardware/text.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <system_error>
 
 namespace archsim {
@@ -104,7 +104,7 @@ std::optional<StatedMemory> take_memory(std::vector<Word>& left) {
         if (!is_number(left[i].text) || (unit != "gb" && unit != "g" && unit != "gib"))
             continue;
         StatedMemory memory;
-        std::from_chars(left[i].text.data(), left[i].text.data() + left[i].text.size(), memory.gigabytes);
+        memory.gigabytes = plain_number<double>(left[i].text).value_or(0);
         memory.of_computer = left[i].behind_comma;
         left.erase(left.begin() + static_cast<std::ptrdiff_t>(i),
                    left.begin() + static_cast<std::ptrdiff_t>(i + 2));

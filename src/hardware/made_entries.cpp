@@ -1,6 +1,6 @@
 #include "hardware/made_entries.hpp"
 
-#include "hardware/text.hpp"
+#include "core/text.hpp"
 
 #include <map>
 #include <mutex>

@@ -2,8 +2,6 @@
 // Devices whose entry is made while the program runs: the machine at hand. They answer to their name in every
 // database of the process, and stand in no list.
 
-#include "archsim/core/export.hpp"
-
 #include <functional>
 #include <string>
 
@@ -17,6 +15,6 @@ using MakeEntry = std::function<std::string(const HardwareDatabase&)>;
 /// Lets `id` name a device whose text is made when a database is first asked for it. Files and aliases of the
 /// same name come before it. What `make` throws, HardwareDatabase::device throws. A second call for the same
 /// id replaces the first.
-ARCHSIM_API void set_made_entry(const std::string& id, MakeEntry make);
+void set_made_entry(const std::string& id, MakeEntry make);
 
 } // namespace archsim

@@ -10,6 +10,7 @@ namespace archsim {
 namespace {
 
 constexpr double kBytesPerGigabyte = 1e9;
+constexpr double kBytesPerModuleGigabyte = 1024.0 * 1024 * 1024; ///< modules hold powers of two
 /// 12 GB of a card are 12 GiB, of which drivers show 11.9.
 constexpr double kSameSize = 0.08;
 
@@ -50,7 +51,7 @@ std::shared_ptr<const Device> with_memory(const Device& device, const StatedMemo
     PowerMode mode;
     mode.name = fmt::format("{:g}GB", memory.gigabytes);
     auto smaller = std::make_shared<Device>(device);
-    smaller->dram->capacity.value = memory.gigabytes * kBytesPerGigabyte;
+    smaller->dram->capacity.value = memory.gigabytes * kBytesPerModuleGigabyte;
     smaller->dram->capacity.source = std::move(source);
     smaller->default_power_mode = mode.name;
     smaller->power_modes.push_back(std::move(mode));

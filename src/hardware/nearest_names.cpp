@@ -1,6 +1,6 @@
 #include "archsim/hardware/database.hpp"
 
-#include "hardware/text.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <tuple>

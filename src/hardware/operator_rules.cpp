@@ -1,5 +1,7 @@
 #include "hardware/operator_rules.hpp"
 
+#include "ops/functions.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -248,9 +250,18 @@ Refusal refusal_of(const ShapedGraph& graph, const Operator& op, const OperatorR
                    std::string_view generation, Precision activations) {
     if (without_work(op))
         return {};
+    // A row for LayerNormalization is one for com.microsoft.SkipLayerNormalization; one for "ai.onnx.ml.*" is
+    // for the operators of that domain that ai.onnx has no twin of.
+    const std::vector<std::string_view> functions = functions_of(op.type);
+    const std::string whole_domain = std::string(domain_of(op.type)) + ".*";
+    const auto means = [&](const OperatorRule& rule) {
+        return names(rule.operators, "*") || names(rule.operators, op.type) ||
+               std::any_of(functions.begin(), functions.end(),
+                           [&](std::string_view name) { return names(rule.operators, name); }) ||
+               (functions.empty() && names(rule.operators, whole_domain));
+    };
     for (const OperatorRule& rule : rules.refused)
-        if ((names(rule.operators, op.type) || names(rule.operators, "*")) &&
-            applies(rule.generations, generation) && refuses(rule, graph, op, activations))
+        if (means(rule) && applies(rule.generations, generation) && refuses(rule, graph, op, activations))
             return {.rule = &rule};
     for (const OperatorList& list : rules.lists)
         if (applies(list.generations, generation) &&

@@ -2,7 +2,6 @@
 // What of a network a stack's compiler leaves to somebody else: rows of data, each an operator, the condition
 // under which it is refused, the reason in a sentence, and the source of the statement.
 
-#include "archsim/core/export.hpp"
 #include "archsim/core/provenance.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 
@@ -25,10 +24,10 @@ struct OperatorFact {
     std::optional<double> (*of)(const ShapedGraph&, const Operator&, Precision activations) = nullptr;
 };
 /// Every fact there is.
-ARCHSIM_API std::span<const OperatorFact> operator_facts();
+std::span<const OperatorFact> operator_facts();
 
 /// A range of one fact, or some values of it.
-struct ARCHSIM_API OperatorCondition {
+struct OperatorCondition {
     const OperatorFact* fact = nullptr;
     double above = -std::numeric_limits<double>::infinity();
     double below = std::numeric_limits<double>::infinity();
@@ -59,7 +58,7 @@ struct OperatorList {
 };
 
 /// What a stack's compiler takes.
-struct ARCHSIM_API OperatorRules {
+struct OperatorRules {
     std::vector<OperatorRule> refused;
     std::vector<OperatorList> lists;
     bool rest_follows = false; ///< what depends on a refused operator is left to the host too
@@ -76,11 +75,11 @@ struct Refusal {
     /// True for an operator that is refused.
     explicit operator bool() const { return rule != nullptr || list != nullptr; }
 };
-ARCHSIM_API Refusal refusal_of(const ShapedGraph& graph, const Operator& op, const OperatorRules& rules,
-                               std::string_view generation, Precision activations);
+Refusal refusal_of(const ShapedGraph& graph, const Operator& op, const OperatorRules& rules,
+                   std::string_view generation, Precision activations);
 /// The reason and the operator's own values: "strides above 2 are not taken (stride 3)".
-ARCHSIM_API std::string sentence(const Refusal& refusal, const ShapedGraph& graph, const Operator& op,
-                                 Precision activations);
+std::string sentence(const Refusal& refusal, const ShapedGraph& graph, const Operator& op,
+                     Precision activations);
 
 /// How an operator is executed. Bits that add up.
 enum OperatorPlace : std::uint8_t {
@@ -90,7 +89,7 @@ enum OperatorPlace : std::uint8_t {
     kReturns = 8,  ///< its results go back
 };
 /// For each operator of the graph its place; empty where all stay.
-ARCHSIM_API std::vector<std::uint8_t> place_operators(const ShapedGraph& graph, const OperatorRules& rules,
-                                                      std::string_view generation, Precision activations);
+std::vector<std::uint8_t> place_operators(const ShapedGraph& graph, const OperatorRules& rules,
+                                          std::string_view generation, Precision activations);
 
 } // namespace archsim

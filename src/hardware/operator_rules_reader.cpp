@@ -1,7 +1,7 @@
 #include "hardware/operator_rules_reader.hpp"
 
 #include "archsim/extend/operator.hpp"
-#include "hardware/text.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -109,7 +109,7 @@ std::vector<std::string> unknown_operators(const OperatorRules& rules) {
             const auto dot = name.rfind('.');
             const std::string domain = dot == std::string::npos ? std::string() : name.substr(0, dot);
             const std::string own = dot == std::string::npos ? name : name.substr(dot + 1);
-            if (name != "*" && OperatorRegistry::standard().find(domain, own) == nullptr)
+            if (own != "*" && OperatorRegistry::standard().find(domain, own) == nullptr)
                 unknown.push_back(name);
         }
     };

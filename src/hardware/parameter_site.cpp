@@ -1,6 +1,6 @@
 #include "hardware/parameter_site.hpp"
 
-#include "hardware/text.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 #pragma once
 // Where the database states a parameter of the latency model, and values that stand in for the stated ones.
 
-#include "archsim/core/export.hpp"
 #include "archsim/hardware/runtime.hpp"
 
 #include <compare>
@@ -22,7 +21,7 @@ struct ParameterSite {
     auto operator<=>(const ParameterSite&) const = default;
 };
 /// "matrix_efficiency of QCS8550 with qnn"
-ARCHSIM_API std::string to_string(const ParameterSite& site);
+std::string to_string(const ParameterSite& site);
 
 /// A value to take instead of the stated one.
 struct ParameterOverride {
@@ -33,11 +32,10 @@ using ParameterOverrides = std::vector<ParameterOverride>;
 
 /// The statement that decides `parameter` when `runtime` runs on `device`, by the order of
 /// resolve_parameters; nothing where neither states it.
-ARCHSIM_API std::optional<ParameterSite> site_of(const Device& device, const Runtime& runtime,
-                                                 Parameter parameter);
+std::optional<ParameterSite> site_of(const Device& device, const Runtime& runtime, Parameter parameter);
 /// What is stated there; null where nothing is.
-ARCHSIM_API const Fact* stated_at(const Device& device, const Runtime& runtime, const ParameterSite& site);
+const Fact* stated_at(const Device& device, const Runtime& runtime, const ParameterSite& site);
 /// Replaces or adds the values whose site belongs to this device or this stack.
-ARCHSIM_API void apply(const ParameterOverrides& overrides, Device& device, Runtime& runtime);
+void apply(const ParameterOverrides& overrides, Device& device, Runtime& runtime);
 
 } // namespace archsim

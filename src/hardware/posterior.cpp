@@ -1,9 +1,9 @@
 #include "hardware/posterior.hpp"
 
-#include <Eigen/Cholesky>
-
 #include <cmath>
+#include <cstddef>
 #include <numeric>
+#include <vector>
 
 namespace archsim {
 
@@ -50,6 +50,24 @@ double lane(const Place& a, const Place& b) {
     return a.device == b.device ? std::sqrt(a.parts.lane * b.parts.lane) : 0;
 }
 
+/// Puts L^-1 b in place of the columns b, where L L^T is the covariance, of which the lower half is given
+/// (Cholesky): products of two of them are those with the covariance's inverse between.
+void solve_lower(std::vector<std::vector<double>>& a, std::vector<std::vector<double>>& columns) {
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        for (std::size_t j = 0; j <= i; ++j) {
+            const double sum =
+                a[i][j] - std::inner_product(a[j].begin(), a[j].begin() + static_cast<std::ptrdiff_t>(j),
+                                             a[i].begin(), 0.0);
+            a[i][j] = i == j ? std::sqrt(sum) : sum / a[j][j];
+        }
+        for (std::size_t c = 0; c < columns[i].size(); ++c) {
+            for (std::size_t j = 0; j < i; ++j)
+                columns[i][c] -= a[i][j] * columns[j][c];
+            columns[i][c] /= a[i][i];
+        }
+    }
+}
+
 } // namespace
 
 double Posterior::mean_at(const LaneShares& lanes) const {
@@ -75,33 +93,31 @@ Posterior posterior(const std::vector<GivenRow>& rows, const ErrorSubject& of, c
     for (const GivenRow& row : rows)
         if (common(place_of(row), here) > 0 || lane(place_of(row), here) > 0)
             akin.push_back(&row);
-    const auto n = static_cast<Eigen::Index>(akin.size());
+    const std::size_t n = akin.size();
     result.rows = static_cast<int>(n);
     if (n == 0)
         return result;
-    Eigen::VectorXd ratios(n);
-    Eigen::MatrixXd covariance(n, n), with(n, 4); // the latter with the coefficients of (1, w)
-    for (Eigen::Index i = 0; i < n; ++i) {
-        const GivenRow& a = *akin[static_cast<std::size_t>(i)];
-        ratios[i] = a.log_ratio;
-        for (Eigen::Index j = 0; j < n; ++j) {
-            const GivenRow& b = *akin[static_cast<std::size_t>(j)];
-            covariance(i, j) =
-                common(place_of(a), place_of(b)) + lane(place_of(a), place_of(b)) * dot(a.lanes, b.lanes);
+    std::vector<std::vector<double>> covariance(n),
+        with(n); // the latter with (the ratio; the coefficients of (1, w))
+    for (std::size_t i = 0; i < n; ++i) {
+        const GivenRow& a = *akin[i];
+        for (std::size_t j = 0; j <= i; ++j) {
+            const GivenRow& b = *akin[j];
+            covariance[i].push_back(common(place_of(a), place_of(b)) +
+                                    lane(place_of(a), place_of(b)) * dot(a.lanes, b.lanes));
         }
-        covariance(i, i) += around(a.parts);
-        with(i, 0) = common(place_of(a), here);
-        for (Eigen::Index l = 0; l < 3; ++l)
-            with(i, 1 + l) = lane(place_of(a), here) * a.lanes[static_cast<std::size_t>(l)];
+        covariance[i][i] += around(a.parts);
+        with[i] = {a.log_ratio, common(place_of(a), here)};
+        for (const double share : a.lanes)
+            with[i].push_back(lane(place_of(a), here) * share);
     }
-    const Eigen::LLT<Eigen::MatrixXd> factor(covariance);
-    const Eigen::VectorXd mean = with.transpose() * factor.solve(ratios);
-    const Eigen::MatrixXd fall = with.transpose() * factor.solve(with);
-    for (std::size_t k = 0; k < 4; ++k) {
-        result.mean[k] = mean[static_cast<Eigen::Index>(k)];
-        for (std::size_t m = 0; m < 4; ++m)
-            result.fall[k][m] = fall(static_cast<Eigen::Index>(k), static_cast<Eigen::Index>(m));
-    }
+    solve_lower(covariance, with);
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t k = 0; k < 4; ++k) {
+            result.mean[k] += with[i][k + 1] * with[i][0];
+            for (std::size_t m = 0; m < 4; ++m)
+                result.fall[k][m] += with[i][k + 1] * with[i][m + 1];
+        }
     return result;
 }
 

@@ -2,7 +2,6 @@
 // What a few measurements of one's own say of other estimates: the mean and the variance of a log error given
 // those of some rows. Closed form; nothing is fitted.
 
-#include "archsim/core/export.hpp"
 #include "hardware/error_model.hpp"
 
 #include <array>
@@ -39,7 +38,6 @@ struct Posterior {
 /// chip that nobody had measured shares much, and follows one row nearly all the way; shrunk, because a row
 /// has an error of its own too. Worked: common variance 0.09, rest 0.03, one row at ln 1.3: mean 0.262 x 0.09
 /// / 0.12 = 0.197.
-ARCHSIM_API Posterior posterior(const std::vector<GivenRow>& rows, const ErrorSubject& of,
-                                const ErrorParts& parts);
+Posterior posterior(const std::vector<GivenRow>& rows, const ErrorSubject& of, const ErrorParts& parts);
 
 } // namespace archsim

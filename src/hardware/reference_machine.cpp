@@ -2,7 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
-#include "hardware/json_document.hpp"
+#include "core/json_document.hpp"
 
 #include <fmt/format.h>
 

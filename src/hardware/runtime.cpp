@@ -1,6 +1,6 @@
 #include "archsim/hardware/runtime.hpp"
 
-#include "hardware/text.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 

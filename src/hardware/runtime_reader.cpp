@@ -1,7 +1,7 @@
 #include "hardware/runtime_reader.hpp"
 
+#include "core/text.hpp"
 #include "hardware/operator_rules_reader.hpp"
-#include "hardware/text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -155,6 +155,7 @@ MeasuredAs read_measured_as(ObjectReader& block) {
     const double until = block.number("until", {1990, 2100});
     rule.until = std::isnan(until) ? 0 : static_cast<int>(until);
     rule.variant = block.text("variant");
+    rule.noted = block.text("noted");
     return rule;
 }
 
@@ -238,7 +239,7 @@ void report_unknown_parameter(ReadContext& context, std::string_view key, const 
     const auto nearest = nearest_names(key, known, 1);
     context.report(FindingKind::unknown_key, Severity::warning, place,
                    fmt::format("\"{}\" is not a parameter of the latency model", key),
-                   nearest.empty() ? std::string("see the list of parameters in docs/hardware.md")
+                   nearest.empty() ? std::string("see the list of parameters in docs/evidence/hardware.md")
                                    : fmt::format("is \"{}\" meant?", nearest.front()));
 }
 

@@ -1,7 +1,7 @@
 #include "hardware/schema_check.hpp"
 
+#include "core/json_text.hpp"
 #include "hardware/complete_schema.hpp"
-#include "hardware/json_text.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -61,6 +61,15 @@ std::vector<std::string> unknown_keys(std::string_view description) {
     return keys;
 }
 
+/// Bytes of the longest key or text in a document.
+std::size_t longest_text(const nlohmann::json& value) {
+    std::size_t longest = value.is_string() ? value.get_ref<const std::string&>().size() : 0;
+    if (value.is_structured())
+        for (const auto& [key, member] : value.items())
+            longest = std::max({longest, value.is_object() ? key.size() : 0, longest_text(member)});
+    return longest;
+}
+
 } // namespace
 
 struct SchemaCheck::Schema {
@@ -99,6 +108,15 @@ std::vector<Finding> SchemaCheck::validate(const nlohmann::json& document, const
     std::vector<Finding> findings;
     if (schema_ == nullptr)
         return findings;
+    // Patterns are matched by a call for every letter.
+    constexpr std::size_t kLongest = 4096;
+    if (longest_text(document) > kLongest) {
+        findings.push_back({.kind = FindingKind::too_large,
+                            .message = fmt::format("a text or a name has more than {} letters", kLongest),
+                            .file = file,
+                            .hint = "shorten it"});
+        return findings;
+    }
     valijson::Validator validator;
     valijson::ValidationResults results;
     if (validator.validate(schema_->schema, Adapter(document), &results))

@@ -2,8 +2,8 @@
 
 #include "archsim/hardware/family.hpp"
 
+#include "core/text.hpp"
 #include "hardware/json_reader.hpp"
-#include "hardware/text.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,7 +1,6 @@
 #pragma once
 // Published percentiles of repeated inferences: hardware_db/percentiles.json.
 
-#include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/core/provenance.hpp"
 
@@ -25,7 +24,6 @@ struct SpreadRow {
 
 /// Every row of the file that is sound; what is wrong with the others goes to `findings`: percentiles that
 /// fall, a family or a source that does not exist, unknown keys.
-ARCHSIM_API std::vector<SpreadRow> read_spread_rows(const std::filesystem::path& file,
-                                                    std::vector<Finding>& findings);
+std::vector<SpreadRow> read_spread_rows(const std::filesystem::path& file, std::vector<Finding>& findings);
 
 } // namespace archsim

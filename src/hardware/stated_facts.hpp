@@ -1,7 +1,6 @@
 #pragma once
 // Every number that a file of the database states, as written there, with its source.
 
-#include "archsim/core/export.hpp"
 #include "archsim/core/provenance.hpp"
 
 #include <array>
@@ -48,6 +47,6 @@ struct SourceCounts {
         return sum;
     }
 };
-ARCHSIM_API SourceCounts count_sources(const std::vector<StatedFact>& facts);
+SourceCounts count_sources(const std::vector<StatedFact>& facts);
 
 } // namespace archsim

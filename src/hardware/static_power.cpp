@@ -3,7 +3,7 @@
 #include "hardware/energy_resolver.hpp"
 
 #include "core/same_everywhere.hpp"
-#include "hardware/text.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,8 @@
 #include "hardware/uncertainty.hpp"
 
-#include "core/text_file.hpp"
+#include "core/text.hpp"
 #include "hardware/interval_factor.hpp"
 #include "hardware/json_reader.hpp"
-#include "hardware/plain_json.hpp"
-#include "hardware/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -71,38 +69,30 @@ void unknown(ObjectReader& entry, std::string_view key, std::string_view text, c
     entry.context().report(FindingKind::unknown_name, Severity::error, entry.place_of(key),
                            fmt::format("\"{}\" is not known here", text), hint);
 }
-void unknown(FlatObject& entry, std::string_view, std::string_view, std::string_view) {
-    entry.refuse();
-}
 
-/// Of an entry that is an ObjectReader or a FlatObject.
-template <class Entry>
-std::string read_family(Entry& entry) {
-    std::string family(entry.text("family"));
+std::string read_family(ObjectReader& entry) {
+    std::string family = entry.text("family");
     if (!family.empty() && !parse_family(family))
         unknown(entry, "family", family, "use " + either_of(family_names()));
     return family;
 }
 
-template <class Entry>
-int read_metric(Entry& entry, Need need) {
-    const std::string metric(entry.text("metric", need));
+int read_metric(ObjectReader& entry, Need need) {
+    const std::string metric = entry.text("metric", need);
     const auto known = metric_named(metric);
     if (!metric.empty() && !known)
-        unknown(entry, "metric", metric, "see docs/validation.md");
+        unknown(entry, "metric", metric, "see docs/evidence/validation.md");
     return known ? static_cast<int>(*known) : -1;
 }
 
 constexpr Bounds kDeviation{0, 10}; ///< of a logarithm
 
-template <class Entry>
-double read_variance(Entry& entry, std::string_view key) {
+double read_variance(ObjectReader& entry, std::string_view key) {
     const double deviation = entry.number(key, kDeviation, Need::required);
     return deviation * deviation;
 }
 
-template <class Entry>
-ErrorModel::Within read_within(Entry& entry) {
+ErrorModel::Within read_within(ObjectReader& entry) {
     ErrorModel::Within row;
     row.family = read_family(entry);
     row.runtime = entry.text("runtime");
@@ -112,8 +102,7 @@ ErrorModel::Within read_within(Entry& entry) {
     return row;
 }
 
-template <class Entry>
-ErrorModel::Fresh read_fresh(Entry& entry) {
+ErrorModel::Fresh read_fresh(ObjectReader& entry) {
     ErrorModel::Fresh row;
     row.family = read_family(entry);
     row.draw = entry.text("of", Need::required) == "draw";
@@ -123,8 +112,7 @@ ErrorModel::Fresh read_fresh(Entry& entry) {
     return row;
 }
 
-template <class Entry>
-ErrorModel::Set read_set(Entry& entry) {
+ErrorModel::Set read_set(ObjectReader& entry) {
     ErrorModel::Set set;
     set.family = read_family(entry);
     set.device = entry.text("device", Need::required);
@@ -179,16 +167,7 @@ UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(s
     ReadContext context;
     context.file = file.string();
     ErrorModel& model = state_->model;
-    const std::string text = read_text_file(file);
-    const std::array rows = {
-        PassingRows{"within", [&](FlatObject& row) { model.within.push_back(read_within(row)); }},
-        PassingRows{"fresh", [&](FlatObject& row) { model.fresh.push_back(read_fresh(row)); }},
-        PassingRows{"sets", [&](FlatObject& row) { model.sets.push_back(read_set(row)); }}};
-    auto document = parse_plain_json(text, rows);
-    if (!document || !document->root.is_object()) {
-        model = {};
-        document = parse_document_text(text, context.file, context.findings);
-    }
+    const auto document = parse_document(context.file, context.findings);
     if (document) {
         ObjectReader reader(context, document->root, JsonPlace{});
         reader.text("$schema");

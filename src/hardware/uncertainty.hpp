@@ -2,7 +2,6 @@
 // How far estimates are from measurements they were not fitted on: hardware_db/uncertainty.json, the
 // variances of one error model (error_model.hpp), written by the validation tool, never by hand.
 
-#include "archsim/core/export.hpp"
 #include "archsim/hardware/device.hpp"
 #include "archsim/hardware/runtime.hpp"
 #include "hardware/error_model.hpp"
@@ -27,14 +26,14 @@ struct Spread {
 /// other devices, or of neither. Only the parameters that price the part which dominates count: `regime` is
 /// "compute", "memory" or "overhead".
 enum class Evidence : std::uint8_t { device, stack, none };
-ARCHSIM_API Evidence evidence_for(const Device& device, const Runtime& runtime, std::string_view regime);
+Evidence evidence_for(const Device& device, const Runtime& runtime, std::string_view regime);
 /// "device", "stack" or "none", as hardware_db/uncertainty.json spells it.
-ARCHSIM_API std::string_view name_of(Evidence evidence);
+std::string_view name_of(Evidence evidence);
 /// "latency", "throughput", ...
-ARCHSIM_API std::string_view name_of(SpreadOf metric);
+std::string_view name_of(SpreadOf metric);
 
 /// Widths of intervals, and what was measured.
-class ARCHSIM_API UncertaintyTable {
+class UncertaintyTable {
   public:
     /// Reads the variances: see hardware_db/uncertainty_schema.json.
     explicit UncertaintyTable(const std::filesystem::path& file);

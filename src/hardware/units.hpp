@@ -1,8 +1,6 @@
 #pragma once
 // Units of the database's quantities: symbol -> physical dimension and factor to the library's unit.
 
-#include "archsim/core/export.hpp"
-
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +42,7 @@ struct Unit {
 
 /// The unit written as `symbol`; null when unknown. Rates per clock may name the unit they count for
 /// ("B/clk/SM").
-ARCHSIM_API const Unit* find_unit(std::string_view symbol);
+const Unit* find_unit(std::string_view symbol);
 /// Every symbol of one dimension, in table order.
 std::vector<std::string_view> symbols_of(PhysicalDimension dimension);
 /// "W, mW, kW"

@@ -1,7 +1,7 @@
 #pragma once
 #include "hardware/stated_facts.hpp"
 
-#include "hardware/json_document.hpp"
+#include "core/json_document.hpp"
 
 namespace archsim {
 

@@ -1,7 +1,6 @@
 #pragma once
 // A copy of an ONNX file without its weights whose nodes carry notes, which viewers of graphs (Netron) show.
 
-#include "archsim/core/export.hpp"
 #include "archsim/graph/graph.hpp"
 
 #include <filesystem>
@@ -31,6 +30,6 @@ struct Annotations {
 /// (IR version 10). Initializers whose values no shape depends on, and those that lie in side files or
 /// nowhere, become inputs of the graph, so that the copy is valid without them. Nodes in bodies of control
 /// flow and functions stay as they are. Throws InputError where the file is no ONNX model.
-ARCHSIM_API std::string annotated_onnx(const std::filesystem::path& file, const Annotations& annotations);
+std::string annotated_onnx(const std::filesystem::path& file, const Annotations& annotations);
 
 } // namespace archsim

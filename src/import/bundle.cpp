@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 
 namespace archsim::import {
 
@@ -22,19 +23,22 @@ struct Member {
 };
 
 /// The record that ends an archive, behind which only a comment stands.
-std::uint64_t find_end(const FlatBuffer& archive) {
+std::optional<std::uint64_t> find_end(const FlatBuffer& archive) {
     if (archive.size() < kEndBytes)
-        throw FlatError("it ends before what it refers to");
+        return std::nullopt;
     const std::uint64_t last = archive.size() - kEndBytes;
     const std::uint64_t least = last - std::min<std::uint64_t>(last, kLongestComment);
     for (std::uint64_t at = last + 1; at-- > least;)
         if (archive.number<std::uint32_t>(at) == kEnd)
             return at;
-    throw FlatError("the archive has no directory");
+    return std::nullopt;
 }
 
 std::vector<Member> members_of(const FlatBuffer& archive) {
-    const std::uint64_t end = find_end(archive);
+    const auto found = find_end(archive);
+    if (!found)
+        throw FlatError("the archive has no directory");
+    const std::uint64_t end = *found;
     const auto count = archive.number<std::uint16_t>(end + 10);
     std::uint64_t at = archive.number<std::uint32_t>(end + 16);
     if (count > kMostMembers)
@@ -107,25 +111,32 @@ std::string names_of(const std::vector<const Member*>& models) {
 
 } // namespace
 
+/// An archive is known by its end: bundles of MediaPipe begin with padding.
 bool is_bundle(ByteSource& bytes) {
-    return bytes.size() >= kEndBytes && FlatBuffer(bytes).number<std::uint32_t>(0) == kLocal;
+    if (bytes.size() < kEndBytes)
+        return false;
+    const FlatBuffer file(bytes);
+    if (file.number<std::uint32_t>(0) == kLocal)
+        return true;
+    constexpr std::uint64_t kMark = 4, kTfl3 = 0x334c4654;
+    return file.number<std::uint32_t>(kMark) != kTfl3 && find_end(file).has_value();
 }
 
-BundledModel find_in_bundle(ByteSource& bytes, std::string_view part, const std::string& file) {
+BundledModel find_in_bundle(ByteSource& bytes, std::string_view part, const std::string& file,
+                            double most_bytes) {
     const FlatBuffer archive(bytes);
     const auto members = members_of(archive);
     std::vector<const Member*> models;
     for (const Member& m : members)
         if (is_model(archive, m))
             models.push_back(&m);
-    const auto refuse = [&](std::string message, std::string hint) {
-        throw InputError(Finding{.kind = FindingKind::unknown_name,
-                                 .message = std::move(message),
-                                 .file = file,
-                                 .hint = std::move(hint)});
+    const auto refuse = [&](FindingKind kind, std::string message, std::string hint) {
+        throw InputError(
+            Finding{.kind = kind, .message = std::move(message), .file = file, .hint = std::move(hint)});
     };
     if (models.empty())
-        refuse("is an archive without a TensorFlow Lite model", "give the .tflite file");
+        refuse(FindingKind::unknown_name, "is an archive without a TensorFlow Lite model",
+               "give the .tflite file");
     BundledModel found;
     const Member* chosen = nullptr;
     for (const Member* m : models)
@@ -138,7 +149,8 @@ BundledModel find_in_bundle(ByteSource& bytes, std::string_view part, const std:
         found.graph = part;
     }
     if (!chosen)
-        refuse(part.empty() ? fmt::format("is a bundle of {} models", models.size())
+        refuse(FindingKind::unknown_name,
+               part.empty() ? fmt::format("is a bundle of {} models", models.size())
                             : fmt::format("has no model \"{}\"", part),
                fmt::format("choose one with FILE#NAME: {}", names_of(models)));
     if (chosen->method == 0) {
@@ -146,6 +158,11 @@ BundledModel find_in_bundle(ByteSource& bytes, std::string_view part, const std:
         found.first_ = place_of(archive, *chosen);
         found.size_ = chosen->packed;
     } else if (chosen->method == 8) {
+        if (static_cast<double>(std::max(chosen->size, chosen->packed)) > most_bytes)
+            refuse(
+                FindingKind::too_large,
+                fmt::format("its member \"{}\" unpacks to more than {:.0f} bytes", chosen->name, most_bytes),
+                "unpack it first, or allow more: bytes=... in ARCHSIM_BUDGET, Budget::bytes of a program");
         found.memory_ = std::make_shared<const std::vector<std::uint8_t>>(inflated(archive, *chosen));
         found.unpacked_ = std::make_shared<ByteSource>(std::span<const std::uint8_t>(*found.memory_));
         found.size_ = found.memory_->size();

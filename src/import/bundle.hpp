@@ -19,7 +19,8 @@ class BundledModel {
     std::string graph; ///< empty: the first
 
   private:
-    friend BundledModel find_in_bundle(ByteSource& bytes, std::string_view part, const std::string& file);
+    friend BundledModel find_in_bundle(ByteSource& bytes, std::string_view part, const std::string& file,
+                                       double most_bytes);
 
     ByteSource* bytes_ = nullptr;
     std::uint64_t first_ = 0, size_ = 0;
@@ -31,7 +32,8 @@ class BundledModel {
 bool is_bundle(ByteSource& bytes);
 
 /// The model that `part` names, the only one where it names none. Throws FlatError for a damaged archive and
-/// InputError where the choice is not clear.
-BundledModel find_in_bundle(ByteSource& bytes, std::string_view part, const std::string& file);
+/// InputError where the choice is not clear, or the model unpacks to more than `most_bytes`.
+BundledModel find_in_bundle(ByteSource& bytes, std::string_view part, const std::string& file,
+                            double most_bytes);
 
 } // namespace archsim::import

@@ -3,12 +3,10 @@
 #include "archsim/core/finding.hpp"
 #include "core/gzip.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <system_error>
 #include <utility>
 
 namespace archsim::import {
@@ -27,53 +25,41 @@ constexpr std::size_t kJumpWindow = 512;
         Finding{.kind = FindingKind::unreadable_file, .message = message, .file = file, .hint = hint});
 }
 
-std::string reason() {
-    return std::string(" (") + std::strerror(errno) + ")";
-}
-
 } // namespace
 
 ByteSource::ByteSource(const std::filesystem::path& path, double most_bytes) {
     const std::filesystem::path file = stored_file(path);
     name_ = file.string();
-    struct stat status {};
-    if (::stat(file.c_str(), &status) != 0)
-        fail(name_, "cannot be opened" + reason(), "check the path");
-    // Asked before opening, for opening a pipe would wait.
-    if (S_ISDIR(status.st_mode))
+    std::error_code unknown;
+    if (std::filesystem::is_directory(file, unknown))
         fail(name_, "is a folder", "discover_models FOLDER lists the models in it; give the path of one");
-    if (!S_ISREG(status.st_mode))
-        fail(name_, "is not a file", "give the path of an .onnx file");
-    if (status.st_size == 0)
+    file_.emplace(file);
+    size_ = file_->size();
+    if (size_ == 0)
         fail(name_, "is empty", "export or download the model again");
-    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        fail(name_, "cannot be opened" + reason(), "check its permissions");
-    descriptor_ = descriptor;
-    size_ = static_cast<std::uint64_t>(status.st_size);
     if (size_ <= kSmallFile || is_gzip(view(0, 2))) {
+        if (static_cast<double>(size_) > most_bytes && size_ > kSmallFile)
+            refuse_larger(most_bytes);
         fill_window(0, static_cast<std::size_t>(size_));
-        ::close(std::exchange(descriptor_, -1));
+        file_.reset();
         if (is_gzip(window_))
             unpack_window(most_bytes);
         memory_ = window_;
         return;
     }
     // Most of a file with weights is jumped over: reading ahead would fetch what is never looked at.
-    ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_RANDOM);
+    file_->expect_jumps();
 }
 
-ByteSource::~ByteSource() {
-    if (descriptor_ >= 0)
-        ::close(descriptor_);
+void ByteSource::refuse_larger(double most_bytes) const {
+    fail(name_, fmt::format("unpacks to more than {:.0f} bytes", most_bytes),
+         "unpack it first, or allow more: bytes=... in ARCHSIM_BUDGET, Budget::bytes of a program");
 }
 
 void ByteSource::unpack_window(double most_bytes) {
     window_.resize(window_size_); // a window has a least size
     if (static_cast<double>(stated_size(window_)) > most_bytes)
-        fail(name_,
-             "unpacks to more than " + std::to_string(static_cast<std::int64_t>(most_bytes)) + " bytes",
-             "unpack it first, or allow more: bytes=... in ARCHSIM_BUDGET, Budget::bytes of a program");
+        refuse_larger(most_bytes);
     auto unpacked = gunzip(window_);
     if (!unpacked)
         fail(name_, "is a damaged or truncated gzip file", "copy or download it again");
@@ -89,17 +75,9 @@ void ByteSource::fill_window(std::uint64_t position, std::size_t count) {
     if (window_.size() < wanted)
         window_.resize(std::max(wanted, kWindow));
     window_begin_ = position;
-    window_size_ = 0;
-    while (window_size_ < wanted) {
-        const ssize_t got = ::pread(descriptor_, window_.data() + window_size_, wanted - window_size_,
-                                    static_cast<off_t>(position + window_size_));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            fail(name_, got < 0 ? "cannot be read" + reason() : "became shorter while it was read",
-                 "try again when nothing writes to it");
-        window_size_ += static_cast<std::size_t>(got);
-    }
+    window_size_ = file_->read_at(position, window_.data(), wanted);
+    if (window_size_ < wanted)
+        fail(name_, "became shorter while it was read", "try again when nothing writes to it");
 }
 
 } // namespace archsim::import

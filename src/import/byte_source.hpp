@@ -4,9 +4,11 @@
 // map whole megabytes around each jump. A gzip file is unpacked into memory.
 
 #include "archsim/core/budget.hpp"
+#include "core/input_file.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,18 +21,17 @@ class ByteSource {
     /// FILE, or FILE.gz where only that exists. Throws InputError when it cannot be read, or unpacks to more
     /// than `most_bytes`.
     explicit ByteSource(const std::filesystem::path& file, double most_bytes = Budget{}.bytes);
-    ~ByteSource();
     ByteSource(const ByteSource&) = delete;
     ByteSource& operator=(const ByteSource&) = delete;
 
     std::uint64_t size() const { return size_; }
 
     /// Whether every view stays valid as long as the source.
-    bool in_memory() const { return descriptor_ < 0; }
+    bool in_memory() const { return !file_; }
 
     /// The `count` bytes from `position` on, which must exist; valid until the next call.
     std::span<const std::uint8_t> view(std::uint64_t position, std::size_t count) {
-        if (descriptor_ < 0)
+        if (!file_)
             return memory_.subspan(static_cast<std::size_t>(position), count);
         if (position < window_begin_ || position + count > window_begin_ + window_size_)
             fill_window(position, count);
@@ -40,11 +41,12 @@ class ByteSource {
 
   private:
     void unpack_window(double most_bytes);
+    [[noreturn]] void refuse_larger(double most_bytes) const;
     void fill_window(std::uint64_t position, std::size_t count);
 
     std::span<const std::uint8_t> memory_;
     std::uint64_t size_ = 0;
-    int descriptor_ = -1;
+    std::optional<InputFile> file_; ///< of what is larger than a window
     std::string name_;
     std::vector<std::uint8_t> window_;
     std::uint64_t window_begin_ = 0;

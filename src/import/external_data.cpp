@@ -1,9 +1,10 @@
 #include "import/external_data.hpp"
+#include "core/parse_number.hpp"
+
+#include "core/input_file.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
-#include <fstream>
 #include <system_error>
 
 namespace archsim::import {
@@ -20,8 +21,9 @@ struct Entry {
 };
 
 bool parse(std::string_view text, std::uint64_t& value) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && end == text.data() + text.size();
+    const auto read = plain_number<std::uint64_t>(text);
+    value = read.value_or(value);
+    return read.has_value();
 }
 
 Entry read_entry(const TensorMessage& tensor) {
@@ -138,11 +140,10 @@ std::string ExternalData::look_up(const TensorMessage& tensor, std::uint64_t byt
                "save the model with external data again");
     if (!wanted || length != bytes)
         return {};
-    std::ifstream stream(file.path, std::ios::binary);
-    stream.seekg(static_cast<std::streamoff>(entry.offset));
     std::string payload(static_cast<std::size_t>(bytes), '\0');
-    stream.read(payload.data(), static_cast<std::streamsize>(bytes));
-    return stream ? payload : std::string();
+    return InputFile(file.path).read_at(entry.offset, payload.data(), payload.size()) == payload.size()
+               ? payload
+               : std::string();
 }
 
 } // namespace archsim::import

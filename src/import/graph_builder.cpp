@@ -354,13 +354,52 @@ void GraphBuilder::finish(GraphDraft& draft) {
                     .domain = node.domain});
         order.nodes.insert(order.nodes.end(), order.cyclic.begin(), order.cyclic.end());
     }
-    if (std::is_sorted(order.nodes.begin(), order.nodes.end()))
+    if (!std::is_sorted(order.nodes.begin(), order.nodes.end())) {
+        std::vector<Node> sorted;
+        sorted.reserve(graph.nodes.size());
+        for (const std::size_t index : order.nodes)
+            sorted.push_back(std::move(graph.nodes[index]));
+        graph.nodes = std::move(sorted);
+    }
+    number_tensors(graph);
+}
+
+void GraphBuilder::number_tensors(Graph& graph) {
+    // Intermediate ones share the numbers that they have, in the order in which nodes read or make them.
+    std::vector<TensorId> number(graph.tensors.size(), kNoTensor), slots;
+    for (TensorId id = 0; id < graph.tensors.size(); ++id)
+        if (graph.tensors[id].role == TensorRole::intermediate)
+            slots.push_back(id);
+    std::size_t used = 0;
+    const auto meet = [&](TensorId id) {
+        if (id != kNoTensor && number[id] == kNoTensor && graph.tensors[id].role == TensorRole::intermediate)
+            number[id] = slots[used++];
+    };
+    for (const Node& node : graph.nodes) {
+        std::for_each(node.inputs.begin(), node.inputs.end(), meet);
+        std::for_each(node.outputs.begin(), node.outputs.end(), meet);
+    }
+    bool moved = false;
+    for (TensorId id = 0; id < graph.tensors.size(); ++id) {
+        meet(id); // what nobody reads keeps its place among the others
+        number[id] = number[id] == kNoTensor ? id : number[id];
+        moved = moved || number[id] != id;
+    }
+    if (!moved)
         return;
-    std::vector<Node> sorted;
-    sorted.reserve(graph.nodes.size());
-    for (const std::size_t index : order.nodes)
-        sorted.push_back(std::move(graph.nodes[index]));
-    graph.nodes = std::move(sorted);
+    std::vector<Tensor> tensors(graph.tensors.size());
+    for (TensorId id = 0; id < tensors.size(); ++id)
+        tensors[number[id]] = std::move(graph.tensors[id]);
+    graph.tensors = std::move(tensors);
+    const auto renumber = [&](TensorId& id) { id = id == kNoTensor ? id : number[id]; };
+    for (Node& node : graph.nodes) {
+        std::for_each(node.inputs.begin(), node.inputs.end(), renumber);
+        std::for_each(node.outputs.begin(), node.outputs.end(), renumber);
+    }
+    std::for_each(graph.outputs.begin(), graph.outputs.end(), renumber);
+    for (auto& [local, name] : graph.captured)
+        renumber(local);
+    std::sort(graph.captured.begin(), graph.captured.end());
 }
 
 } // namespace archsim::import

@@ -45,6 +45,8 @@ class GraphBuilder {
     void read_outputs(const GraphMessage& proto, Scope& scope);
     void finish(GraphDraft& draft);
     void mark_buffers(Graph& graph);
+    /// As nodes meet them, whatever the order in which the file lists the nodes.
+    static void number_tensors(Graph& graph);
     /// Says what it costs that callers may replace weights.
     void tell_replaceable(const Graph& graph);
 

@@ -50,7 +50,19 @@ void refuse_compiled(const TfliteModel& model, const std::string& file) {
                         .hint = "give the .tflite file that was compiled"});
 }
 
-/// Graphs that a caller can ask for: those of the signatures, and the first one. Bodies of loops are none.
+/// A graph that learns, or reads or writes weights, is not what a file is given for.
+bool infers(const TfliteSignature& signature) {
+    std::string name = signature.name;
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c; });
+    for (const std::string_view other : {"train", "save", "restore", "init", "loss", "load"})
+        if (name.find(other) != std::string::npos)
+            return false;
+    return true;
+}
+
+/// Graphs that a caller can ask for, the one that is meant first: those of the signatures, and the first
+/// graph. Bodies of loops are none.
 std::vector<TfliteSignature> callable_graphs(const TfliteModel& model) {
     std::vector<TfliteSignature> out;
     const auto add = [&](std::string name, std::size_t graph) {
@@ -67,6 +79,7 @@ std::vector<TfliteSignature> callable_graphs(const TfliteModel& model) {
     add("", 0);
     for (const TfliteSignature& signature : model.signatures)
         add(signature.name, signature.graph);
+    std::stable_partition(out.begin(), out.end(), infers);
     // Files without signatures: graphs that no operator runs.
     if (model.signatures.empty()) {
         std::vector<bool> run(model.graphs.size(), false);
@@ -179,8 +192,10 @@ void translate_tflite(TfliteGraph& graph) {
         const TfliteCall call(graph, op);
         try {
             if (!add_tflite_image(call) && !add_tflite_arithmetic(call) && !add_tflite_arrangement(call) &&
-                !add_tflite_recurrent(call) && !add_tflite_control(call) && !add_tflite_detection(call))
+                !add_tflite_recurrent(call) && !add_tflite_control(call) && !add_tflite_detection(call) &&
+                !add_tflite_state(call))
                 add_untranslated(graph, op);
+            graph.follow(op);
         } catch (const FlatError& problem) {
             throw FlatError(fmt::format("operator {}, {}: {}", i, name_of_call(op), problem.what()));
         }
@@ -192,10 +207,11 @@ void translate_tflite(TfliteGraph& graph) {
 namespace {
 
 /// `part`: a graph of the file, or a model of a bundle and "/" and a graph of it; empty: the first, the only.
-Graph import_tflite_source(import::ByteSource& bytes, const std::string& name, std::string_view part) {
+Graph import_tflite_source(import::ByteSource& bytes, const std::string& name, std::string_view part,
+                           const Budget& budget) {
     try {
         if (import::is_bundle(bytes)) {
-            const import::BundledModel model = import::find_in_bundle(bytes, part, name);
+            const import::BundledModel model = import::find_in_bundle(bytes, part, name, budget.bytes);
             return import::translated(model.buffer(), model.graph, name);
         }
         return import::translated(import::FlatBuffer(bytes), part, name);
@@ -210,15 +226,15 @@ Graph import_tflite_source(import::ByteSource& bytes, const std::string& name, s
 
 } // namespace
 
-Graph import_tflite(const std::filesystem::path& file, std::string_view part) {
-    import::ByteSource bytes(file);
-    return import_tflite_source(bytes, file.string(), part);
+Graph import_tflite(const std::filesystem::path& file, std::string_view part, const Budget& budget) {
+    import::ByteSource bytes(file, budget.bytes);
+    return import_tflite_source(bytes, file.string(), part, budget);
 }
 
 Graph import_tflite(std::span<const std::uint8_t> bytes, const std::string& display_name,
-                    std::string_view part) {
+                    std::string_view part, const Budget& budget) {
     import::ByteSource source(bytes);
-    return import_tflite_source(source, display_name, part);
+    return import_tflite_source(source, display_name, part, budget);
 }
 
 } // namespace archsim

@@ -1,5 +1,6 @@
 // Loops, branches, composites: operators that run other graphs of the file.
 
+#include "import/tflite_integers.hpp"
 #include "import/tflite_operator.hpp"
 
 #include <algorithm>
@@ -12,136 +13,10 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-/// The integers of a constant that may count something; nothing of larger ones.
-Ints counting_integers(const TfliteTensor& t, const FlatBuffer& buffer) {
-    constexpr std::uint64_t kMostBytes = 64;
-    return t.data_bytes <= kMostBytes ? small_integers(t, buffer).value_or(Ints{}) : Ints{};
-}
-
-/// What counts: small integers of a graph, followed through the operators that counters are made of.
-class CounterWalk {
-  public:
-    CounterWalk(const TfliteSubgraph& graph, const FlatBuffer& buffer) : graph_(graph), buffer_(buffer) {}
-
-    /// The integers of the outputs for these of the inputs; what is not known is empty.
-    std::vector<Ints> run(const std::vector<Ints>& inputs) {
-        known_.clear();
-        for (std::size_t i = 0; i < graph_.inputs.size() && i < inputs.size(); ++i)
-            if (!inputs[i].empty())
-                known_[graph_.inputs[i]] = inputs[i];
-        for (const TfliteOperator& op : graph_.operators)
-            step(op);
-        std::vector<Ints> out;
-        for (const std::int64_t i : graph_.outputs)
-            out.push_back(of(i));
-        return out;
-    }
-
-  private:
-    Ints of(std::int64_t index) {
-        if (index < 0)
-            return {};
-        if (const auto it = known_.find(index); it != known_.end())
-            return it->second;
-        const auto [constant, fresh] = constants_.try_emplace(index);
-        if (fresh)
-            constant->second = counting_integers(graph_.tensors[static_cast<std::size_t>(index)], buffer_);
-        return constant->second;
-    }
-
-    static std::optional<std::int64_t> binary(Tflite code, std::int64_t a, std::int64_t b) {
-        // Wraps as the file's integers do, and never overflows here.
-        const auto wrap = [](std::uint64_t v) { return static_cast<std::int64_t>(v); };
-        const auto ua = static_cast<std::uint64_t>(a), ub = static_cast<std::uint64_t>(b);
-        switch (code) {
-        case Tflite::add:
-            return wrap(ua + ub);
-        case Tflite::sub:
-            return wrap(ua - ub);
-        case Tflite::mul:
-            return wrap(ua * ub);
-        case Tflite::maximum:
-            return std::max(a, b);
-        case Tflite::minimum:
-            return std::min(a, b);
-        case Tflite::less:
-            return a < b;
-        case Tflite::less_equal:
-            return a <= b;
-        case Tflite::greater:
-            return a > b;
-        case Tflite::greater_equal:
-            return a >= b;
-        case Tflite::equal:
-            return a == b;
-        case Tflite::not_equal:
-            return a != b;
-        case Tflite::logical_and:
-            return a != 0 && b != 0;
-        case Tflite::logical_or:
-            return a != 0 || b != 0;
-        default:
-            return std::nullopt;
-        }
-    }
-
-    void step(const TfliteOperator& op) {
-        if (op.inputs.empty() || op.outputs.empty())
-            return;
-        const auto code = static_cast<Tflite>(op.code);
-        const Ints a = of(op.inputs[0]);
-        switch (code) {
-        case Tflite::reshape:
-        case Tflite::squeeze:
-        case Tflite::expand_dims:
-        case Tflite::cast:
-            if (!a.empty() && is_integer(op.outputs[0]))
-                known_[op.outputs[0]] = a;
-            return;
-        case Tflite::logical_not:
-            if (!a.empty())
-                for (const std::int64_t v : a)
-                    known_[op.outputs[0]].push_back(v == 0);
-            return;
-        default:
-            break;
-        }
-        if (op.inputs.size() != 2 || !is_integer(op.outputs[0]))
-            return;
-        const Ints b = of(op.inputs[1]);
-        // The conjunction of a limit that is known and one that is not stays below the known one.
-        if (code == Tflite::logical_and && a.empty() != b.empty()) {
-            const Ints& one = a.empty() ? b : a;
-            if (one.size() == 1 && one.front() == 0)
-                known_[op.outputs[0]] = one;
-            return;
-        }
-        if (a.empty() || b.empty() || (a.size() != b.size() && a.size() != 1 && b.size() != 1))
-            return;
-        Ints y;
-        for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-            const auto v = binary(code, a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
-            if (!v)
-                return;
-            y.push_back(*v);
-        }
-        known_[op.outputs[0]] = std::move(y);
-    }
-
-    bool is_integer(std::int64_t index) const {
-        const DataType type = graph_.tensors[static_cast<std::size_t>(index)].type;
-        return type == DataType::int32 || type == DataType::int64 || type == DataType::boolean;
-    }
-
-    const TfliteSubgraph& graph_;
-    const FlatBuffer& buffer_;
-    std::map<std::int64_t, Ints> known_, constants_;
-};
-
 /// How often a condition lets a body run that starts with these values, where integers alone decide it.
 std::optional<std::int64_t> trip_count(const TfliteSubgraph& condition, const TfliteSubgraph& body,
                                        TfliteBodies& bodies, std::vector<Ints> state) {
-    CounterWalk tested(condition, bodies.buffer()), ran(body, bodies.buffer());
+    TfliteIntegers tested(condition, bodies.buffer()), ran(body, bodies.buffer());
     const std::size_t each = condition.operators.size() + body.operators.size() + 1;
     for (std::size_t steps = 0; bodies.walk(each); ++steps) {
         const auto goes_on = tested.run(state);
@@ -160,14 +35,14 @@ struct Trips {
 };
 
 Trips trips_of(const TfliteCall& c, std::int64_t condition, std::int64_t body) {
-    const TfliteGraph& g = c.graph();
+    TfliteGraph& g = c.graph();
     const TfliteSubgraph &test = g.bodies().subgraph(condition), &run = g.bodies().subgraph(body);
     std::vector<Ints> state, from_zero;
     for (const std::int64_t i : c.op().inputs) {
         if (i < 0)
             throw FlatError("an operator lacks an operand");
         const TfliteTensor& t = g.tensor(i);
-        state.push_back(counting_integers(t, g.buffer()));
+        state.push_back(g.computed(i).value_or(Ints{}));
         from_zero.push_back(state.back());
         const bool counter = (t.type == DataType::int32 || t.type == DataType::int64) &&
                              std::all_of(t.shape.begin(), t.shape.end(), [](auto n) { return n == 1; });
@@ -177,6 +52,57 @@ Trips trips_of(const TfliteCall& c, std::int64_t condition, std::int64_t body) {
     if (const auto known = trip_count(test, run, g.bodies(), std::move(state)))
         return {known, false};
     return {trip_count(test, run, g.bodies(), std::move(from_zero)), true};
+}
+
+/// A loop whose counter runs up to a number that is carried unchanged: its trips follow from what a graph at
+/// given sizes knows of that number.
+struct Limit {
+    std::size_t operand = 0; ///< of the loop, that holds the number
+    std::int64_t begin = 0, step = 1;
+    bool includes = false; ///< the number itself
+};
+
+std::optional<Limit> limit_of(const TfliteCall& c, std::int64_t condition, std::int64_t body) {
+    TfliteGraph& g = c.graph();
+    const TfliteSubgraph &test = g.bodies().subgraph(condition), &run = g.bodies().subgraph(body);
+    const auto carried = [](const TfliteSubgraph& graph, std::int64_t tensor) -> std::optional<std::size_t> {
+        const auto at = std::find(graph.inputs.begin(), graph.inputs.end(), tensor);
+        return at == graph.inputs.end() ? std::nullopt
+                                        : std::optional(static_cast<std::size_t>(at - graph.inputs.begin()));
+    };
+    // Where several conditions must all hold, the others are bounds that constants gave already.
+    for (const TfliteOperator& op : test.operators) {
+        const auto code = static_cast<Tflite>(op.code);
+        if ((code != Tflite::less && code != Tflite::less_equal) || op.inputs.size() != 2)
+            continue;
+        const auto counter = carried(test, op.inputs[0]), number = carried(test, op.inputs[1]);
+        const std::size_t all = std::min({run.inputs.size(), run.outputs.size(), c.input_count()});
+        if (!counter || !number || *counter >= all || *number >= all ||
+            run.outputs[*number] != run.inputs[*number])
+            continue;
+        const auto begin = g.computed(c.in(*counter));
+        if (!begin || begin->size() != 1)
+            continue;
+        std::vector<std::vector<std::int64_t>> state(run.inputs.size());
+        state[*counter] = *begin;
+        const auto after = TfliteIntegers(run, g.buffer()).run(state);
+        constexpr std::int64_t kMost = std::int64_t{1} << 40; // keeps every sum inside 64 bits
+        if (after[*counter].size() != 1 || after[*counter].front() <= begin->front() ||
+            begin->front() < -kMost || after[*counter].front() > kMost)
+            continue;
+        return Limit{*number, begin->front(), after[*counter].front() - begin->front(),
+                     code == Tflite::less_equal};
+    }
+    return std::nullopt;
+}
+
+/// (number - begin + step - 1) / step, one more where the number itself is reached.
+TensorId trips_up_to(const TfliteCall& c, const Limit& limit) {
+    TfliteGraph& g = c.graph();
+    const TensorId number = g.emit("Cast", {g.emit("Reshape", {c.get(limit.operand), g.ints({1})})},
+                                   {{"to", static_cast<std::int64_t>(DataType::int64)}});
+    const std::int64_t add = limit.step - 1 - limit.begin + (limit.includes ? 1 : 0);
+    return g.emit("Div", {g.emit("Add", {number, g.ints({add})}), g.ints({limit.step})});
 }
 
 std::vector<TensorId> raw_inputs(const TfliteCall& c, std::size_t first) {
@@ -224,8 +150,14 @@ void add_while(const TfliteCall& c) {
     const auto shared = g.bodies().body(body);
     if (shared->inputs.size() != c.input_count() || shared->outputs.size() != c.input_count())
         throw FlatError("a loop carries more or fewer tensors than its body");
-    const Trips trips = trips_of(c, condition, body);
-    std::vector<TensorId> inputs = {trips.count ? g.ints({*trips.count}) : kNoTensor, kNoTensor};
+    Trips trips = trips_of(c, condition, body);
+    std::vector<TensorId> inputs = {kNoTensor, kNoTensor};
+    if (const auto limit = trips.count && !trips.from_zero ? std::nullopt : limit_of(c, condition, body)) {
+        trips = {};
+        inputs.front() = trips_up_to(c, *limit);
+    } else if (trips.count) {
+        inputs.front() = g.ints({*trips.count});
+    }
     for (const TensorId id : raw_inputs(c, 0))
         inputs.push_back(id);
     const auto results =

@@ -38,7 +38,8 @@ std::vector<Dimension> dimensions(const Shape& shape, const Shape& signature, co
 
 TfliteGraph::TfliteGraph(TfliteBodies& bodies, const TfliteSubgraph& model)
     : bodies_(bodies), model_(model), buffer_(bodies.buffer()), forms_(model.tensors.size()),
-      source_(model.tensors.size(), -1), is_input_(model.tensors.size(), false) {
+      source_(model.tensors.size(), -1), is_input_(model.tensors.size(), false),
+      integers_(model, bodies.buffer()) {
     graph_.name = model.name;
     graph_.opset_imports = {{"", kTfliteOpset}, {std::string(kTfliteDomain), 1}};
     for (const std::int64_t i : model.inputs)
@@ -314,6 +315,7 @@ Graph TfliteGraph::take() {
                     id = of[index_of(order)];
         graph_.outputs.push_back(id != kNoTensor ? id : get(index, AxisOrder::file));
     }
+    graph_.outputs.insert(graph_.outputs.end(), kept_.begin(), kept_.end());
     // Inputs that nothing reads belong to the interface all the same.
     for (const std::int64_t index : model_.inputs) {
         const Forms& forms = forms_[static_cast<std::size_t>(index)];

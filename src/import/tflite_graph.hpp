@@ -5,7 +5,7 @@
 // which costs nothing, declares them so. Quantised tensors stand behind DequantizeLinear and QuantizeLinear,
 // as in ONNX files of quantised networks.
 
-#include "import/tflite_model.hpp"
+#include "import/tflite_integers.hpp"
 
 #include <array>
 #include <map>
@@ -76,6 +76,18 @@ class TfliteGraph {
     /// Integers of a constant; nothing where they are not known.
     std::optional<std::vector<std::int64_t>> integers(std::int64_t index) const;
 
+    /// Integers of a constant, or those that operators made of constants and sizes so far.
+    std::optional<std::vector<std::int64_t>> computed(std::int64_t index) {
+        if (auto known = integers(index))
+            return known;
+        auto followed = integers_.of(index);
+        return followed.empty() ? std::nullopt : std::optional(std::move(followed));
+    }
+    /// Follows the integers of an operator that was added.
+    void follow(const TfliteOperator& op) { integers_.step(op); }
+    /// A result that stays: the new value of a state is one though nothing in the graph reads it.
+    void keep(TensorId id) { kept_.push_back(id); }
+
     /// A node with one output, named after the tensor that it helps to make.
     TensorId emit(std::string_view op, std::vector<TensorId> inputs, TfliteAttributes attributes = {});
     std::vector<TensorId> emit_several(std::string_view op, std::vector<TensorId> inputs, std::size_t outputs,
@@ -124,6 +136,8 @@ class TfliteGraph {
     std::map<std::pair<std::uint64_t, Shape>, TensorId> weights_;
     std::map<std::pair<std::int64_t, TensorId>, TensorId> dequantized_weights_;
     std::vector<bool> is_input_;
+    TfliteIntegers integers_;
+    std::vector<TensorId> kept_;
     std::string prefix_;
     std::size_t made_ = 0;
 };

@@ -136,6 +136,9 @@ enum class Tflite : std::int32_t {
     conv_3d = 132,
     reduce_all = 140,
     conv_3d_transpose = 141,
+    var_handle = 142,
+    read_variable = 143,
+    assign_variable = 144,
     broadcast_args = 145,
     random_standard_normal = 146,
     random_uniform = 148,
@@ -184,9 +187,9 @@ class TfliteCall {
     TensorId get(std::size_t i) const { return get(i, AxisOrder::file); }
     /// An integer that must be known; throws FlatError otherwise.
     std::vector<std::int64_t> known(std::size_t i) const {
-        auto values = graph_.integers(in(i));
+        auto values = graph_.computed(in(i));
         if (!values)
-            throw FlatError("an operator takes sizes or axes that are not constant");
+            throw FlatError("an operator takes sizes or axes that only a run knows");
         return *values;
     }
     template <class T>
@@ -214,5 +217,6 @@ bool add_tflite_arrangement(const TfliteCall& call); ///< shapes, slices, gather
 bool add_tflite_recurrent(const TfliteCall& call);   ///< layers with a state
 bool add_tflite_control(const TfliteCall& call);     ///< loops, branches, composites
 bool add_tflite_detection(const TfliteCall& call);   ///< boxes: suppression
+bool add_tflite_state(const TfliteCall& call);       ///< variables, lists of tensors
 
 } // namespace archsim::import

@@ -1,5 +1,5 @@
 #pragma once
-// Execution order of a graph whose file lists its nodes in another one.
+// One execution order for a graph, in whatever order its file lists the nodes.
 
 #include "archsim/graph/graph.hpp"
 
@@ -10,12 +10,13 @@
 namespace archsim::import {
 
 struct NodeOrder {
-    std::vector<std::size_t>
-        nodes; ///< indices into Graph::nodes, earliest in the file first among the ready ones
+    std::vector<std::size_t> nodes;  ///< indices into Graph::nodes
     std::vector<std::size_t> cyclic; ///< nodes that depend on themselves or on such a node; not in `nodes`
 };
 
-/// `subgraph_reads` adds what the subgraphs of a node read: (index of the node, tensor).
+/// Depth first from the outputs, each node behind what its inputs need, in the order of these (as ONNX
+/// Runtime orders nodes): it follows from the graph alone. `subgraph_reads` adds what the subgraphs of a node
+/// read: (index of the node, tensor).
 NodeOrder topological_order(const Graph& graph,
                             const std::vector<std::pair<std::size_t, TensorId>>& subgraph_reads);
 

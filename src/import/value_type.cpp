@@ -1,9 +1,9 @@
 #include "import/value_type.hpp"
+#include "core/parse_number.hpp"
 
 #include "import/tensor_value.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <fmt/format.h>
 #include <protozero/pbf_reader.hpp>
@@ -58,9 +58,7 @@ std::vector<Dimension> read_shape(protozero::pbf_reader message, const std::stri
         if (value == kUnknownDimension && !dimension.symbol.empty() &&
             std::all_of(dimension.symbol.begin(), dimension.symbol.end(),
                         [](char c) { return c >= '0' && c <= '9'; })) {
-            const std::string& text = dimension.symbol;
-            if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc())
-                value = kMaxElements + 1; // reported below
+            value = plain_number<std::int64_t>(dimension.symbol).value_or(kMaxElements + 1); // reported below
             dimension.symbol.clear();
         }
         if (value != kUnknownDimension) {

@@ -2,8 +2,8 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
+#include "core/json_document.hpp"
 #include "core/scan_text.hpp"
-#include "hardware/json_document.hpp"
 #include "machine/entry_writer.hpp"
 #include "machine/unit_factors.hpp"
 

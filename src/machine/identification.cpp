@@ -1,7 +1,7 @@
 #include "machine/identification.hpp"
+#include "core/parse_number.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace archsim {
 
@@ -36,12 +36,10 @@ Identification::Identification(std::string_view lines) {
         std::size_t read = 0;
         while (read < kFields) {
             line.remove_prefix(std::min(line.size(), line.find_first_not_of(' ')));
-            const auto [next, error] =
-                std::from_chars(line.data(), line.data() + line.size(), values[read], 16);
-            if (error != std::errc{})
+            const auto value = take_number<std::uint32_t>(line, 16);
+            if (!value)
                 break;
-            line.remove_prefix(static_cast<std::size_t>(next - line.data()));
-            ++read;
+            values[read++] = *value;
         }
         if (read == kFields)
             leaves_[{values[0], values[1]}] = {values[2], values[3], values[4], values[5]};

@@ -1,6 +1,6 @@
 #include "machine/match.hpp"
 
-#include "hardware/text.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -31,11 +31,11 @@ Words words_of(std::string_view name) {
     for (const char c : name) {
         depth += c == '(';
         if (depth == 0)
-            plain +=
-                c == ',' || c == '/' ? ' ' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+            plain += c == ',' || c == '/' ? ' ' : c;
         else if (c == ')')
             --depth;
     }
+    plain = lower_case(plain);
     Words words;
     for (std::size_t at = 0; at < plain.size();) {
         const auto end = std::min(plain.size(), plain.find(' ', at));

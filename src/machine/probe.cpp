@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <system_error>
 #include <thread>
 #include <vector>
 #if defined(__x86_64__)
@@ -123,7 +124,9 @@ ProbeResult probe_machine() {
         if (threads <= kMostThreads)
             out.memory_bandwidth = bandwidth(threads, kBuffer, kReadSeconds);
     } catch (const std::bad_alloc&) {
-        out.core_bandwidth.reset(); // too little memory to look beyond the caches
+        out.core_bandwidth.reset();      // too little memory to look beyond the caches
+    } catch (const std::system_error&) { // all cores can be asked only where each gets a thread
+        out.memory_bandwidth.reset();
     }
     return out;
 }

@@ -3,8 +3,6 @@
 // and the output of the vendors' tools. Capturing is the only step that looks at the machine; everything
 // after it is a function of these texts, and so can be repeated, tested and sent by mail.
 
-#include "archsim/core/export.hpp"
-
 #include <filesystem>
 #include <map>
 #include <string>
@@ -14,7 +12,7 @@ namespace archsim {
 
 /// Texts by the path of the file or the name of the command that they came from; what could not be read is
 /// absent.
-struct ARCHSIM_API Snapshot {
+struct Snapshot {
     std::map<std::string, std::string, std::less<>> texts;
 
     /// The text of a source without white space at its ends; empty when it is absent.
@@ -30,13 +28,13 @@ struct CaptureOptions {
 /// Reads the machine that this program runs on, and runs nvidia-smi and rocm-smi where they are installed.
 /// Under another root than / the files there are all that is read: they describe another machine than this
 /// processor. Never throws: what cannot be read is absent.
-ARCHSIM_API Snapshot capture_machine(const CaptureOptions& options = {});
+Snapshot capture_machine(const CaptureOptions& options = {});
 
 /// One text with a line `== SOURCE` before each source.
-ARCHSIM_API std::string to_text(const Snapshot& snapshot);
+std::string to_text(const Snapshot& snapshot);
 /// Reads what to_text wrote. Throws InputError when there is no such line; `name` stands for the file.
-ARCHSIM_API Snapshot parse_snapshot(std::string_view text, std::string_view name);
+Snapshot parse_snapshot(std::string_view text, std::string_view name);
 /// The same of a file. Throws InputError where it cannot be read, too.
-ARCHSIM_API Snapshot read_snapshot(const std::filesystem::path& file);
+Snapshot read_snapshot(const std::filesystem::path& file);
 
 } // namespace archsim

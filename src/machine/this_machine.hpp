@@ -2,7 +2,6 @@
 // The machine at hand as a device of the database: what it shows of itself, completed from the database's
 // nearest device and, where that fails too, from named assumptions.
 
-#include "archsim/core/export.hpp"
 #include "archsim/hardware/database.hpp"
 #include "machine/snapshot.hpp"
 
@@ -24,7 +23,7 @@ enum class Origin {
     database, ///< the device of the database that it matches
     assumed,  ///< nothing says so
 };
-ARCHSIM_API std::string_view name_of(Origin origin);
+std::string_view name_of(Origin origin);
 
 /// One number of the entry.
 struct MachineFact {
@@ -64,18 +63,18 @@ struct ThisMachine {
 /// const ThisMachine unknown = describe_machine(nothing, HardwareDatabase(data_dir() / "hardware_db"));
 /// assert(unknown.entries.front().id == kThisMachine && unknown.entries.front().matched.empty());
 /// @endcode
-ARCHSIM_API ThisMachine describe_machine(const Snapshot& snapshot, const HardwareDatabase& database,
-                                         const ProbeResult& probe = {});
+ThisMachine describe_machine(const Snapshot& snapshot, const HardwareDatabase& database,
+                             const ProbeResult& probe = {});
 
 /// The text of an entry, laid out as the database's files are, under another id for a file of that name; an
 /// empty id leaves it as it is.
-ARCHSIM_API std::string entry_text(const MachineEntry& entry, const std::string& id);
+std::string entry_text(const MachineEntry& entry, const std::string& id);
 
 /// Lets databases answer to kThisMachine and kThisGpu; the machine is looked at when one is first asked for.
-ARCHSIM_API void name_this_machine();
+void name_this_machine();
 
 /// Runs a loop of dependent instructions and reads a buffer larger than the caches, for about a second in
 /// all.
-ARCHSIM_API ProbeResult probe_machine();
+ProbeResult probe_machine();
 
 } // namespace archsim

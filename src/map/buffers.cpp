@@ -16,7 +16,8 @@ constexpr std::size_t at(Operand operand) {
 }
 
 bool is_tiled(const OperatorUse& use, const Machine& machine) {
-    return !accelerator::on_host(use, machine) && !use.op->work.attention && !use.op->work.contractions.empty();
+    return !accelerator::on_host(use, machine) && !use.op->work.attention &&
+           !use.op->work.contractions.empty();
 }
 
 /// `limits` with the bytes of an element of each operand: those that the operator moves, over its elements, times the

@@ -1,6 +1,7 @@
 #pragma once
-// What devices state about their buffers beside a capacity (which operand lies where, which tiles and loop orders the
-// machine runs), and what a subgraph then moves beyond reading and writing everything once. For the mappers alone.
+// What devices state about their buffers beside a capacity (which operand lies where, which tiles and loop
+// orders the machine runs), and what a subgraph then moves beyond reading and writing everything once. For
+// the mappers alone.
 
 #include "archsim/extend/mapper.hpp"
 #include "map/tiled.hpp"
@@ -37,12 +38,14 @@ inline constexpr std::array kBufferRows = {
             .unit = "B",
             .high = 1e12,
             .scales_with = Structure::on_chip_memory},
-    FactRow{.name = "output_buffer",
-            .member = fact_at<Fact, Facts>(&Facts::output_buffer),
-            .doc = "Buffer of outputs alone, from which no later layer reads; absent: they lie in the shared one.",
-            .unit = "B",
-            .high = 1e12,
-            .scales_with = Structure::on_chip_memory},
+    FactRow{
+        .name = "output_buffer",
+        .member = fact_at<Fact, Facts>(&Facts::output_buffer),
+        .doc =
+            "Buffer of outputs alone, from which no later layer reads; absent: they lie in the shared one.",
+        .unit = "B",
+        .high = 1e12,
+        .scales_with = Structure::on_chip_memory},
     FactRow{.name = "weight_share",
             .member = fact_at<Fact, Facts>(&Facts::weight_share),
             .doc = "Share of the shared buffer that weights may fill; absent: all.",
@@ -76,12 +79,14 @@ constexpr std::array<FactRow, N + M> with_rows(const std::array<FactRow, N>& own
                                                const std::array<FactRow, M>& more) {
     return [&]<std::size_t... I, std::size_t... K>(std::index_sequence<I...>, std::index_sequence<K...>) {
         return std::array<FactRow, N + M>{own[I]..., more[K]...};
-    }(std::make_index_sequence<N>(), std::make_index_sequence<M>());
+    }
+    (std::make_index_sequence<N>(), std::make_index_sequence<M>());
 }
 
 /// `capacity` is what operands share that have no buffer of their own.
 tiling::Limits limits_of(const BufferFacts& facts, double capacity);
-/// Bytes in which results may wait for the layer that reads them: none where they lie in a buffer of their own.
+/// Bytes in which results may wait for the layer that reads them: none where they lie in a buffer of their
+/// own.
 double between_layers(const BufferFacts& facts, double capacity);
 
 /// Bytes beyond reading and writing everything once, because buffers do not hold it.

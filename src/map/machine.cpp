@@ -1,5 +1,6 @@
 #include "archsim/map/machine.hpp"
 
+#include "archsim/hardware/family.hpp"
 #include "hardware/energy_table.hpp"
 #include "map/engine_rate.hpp"
 #include "map/on_chip.hpp"
@@ -97,6 +98,12 @@ double largest_unit_count(const Device& device) {
     return units;
 }
 
+/// The part that the system lets a GPU use of a memory which it shares with its host.
+double usable_share(const Device& device) {
+    const bool small = device.dram->capacity.value_or(0) <= family_number(device, "small_memory").value_or(0);
+    return family_number(device, small ? "small_working_set" : "working_set").value_or(1);
+}
+
 class MachineBuilder {
   public:
     explicit MachineBuilder(Machine& machine) : m_(machine) {}
@@ -124,11 +131,13 @@ class MachineBuilder {
             (estimated ? m_.power_budget_w : m_.power_limit_w) = limit.value;
         if (m_.mode && m_.mode->active_idle.known())
             m_.static_power_w = m_.mode->active_idle.value;
-        else if (m_.energy && m_.energy->static_power.known() && (!assumes_nothing(*m_.runtime) || d.active_idle.known()))
+        else if (m_.energy && m_.energy->static_power.known() &&
+                 (!assumes_nothing(*m_.runtime) || d.active_idle.known()))
             m_.static_power_w = m_.energy->static_power.value;
         // Otherwise energy is that of events alone: no share of a rating where a stack assumes nothing.
         if (d.dram)
-            m_.memory_capacity_bytes = d.dram->capacity.value_or(0);
+            m_.memory_capacity_bytes = std::max(0.0, usable_share(d) * d.dram->capacity.value_or(0) -
+                                                         family_number(d, "driver_memory").value_or(0));
         else if (!m_.runtime->streams_weights) // everything lives in what is on the chip
             m_.memory_capacity_bytes = managed_memory_bytes(m_);
         else if (m_.host && m_.host->dram) // weights pass through, out of the host's memory

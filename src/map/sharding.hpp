@@ -1,7 +1,6 @@
 #pragma once
 // Tensor parallelism: one network over several equal devices, found from the data flow of the graph.
 
-#include "archsim/core/export.hpp"
 #include "archsim/map/work.hpp"
 #include "map/sharing.hpp"
 
@@ -36,10 +35,10 @@ namespace archsim {
 ///
 /// Between nodes an all-reduce adds 2 (q - 1) / q of each chip's part of the sum for q nodes (reduced within
 /// nodes first); the part of an all-to-all that leaves a node is that of the devices outside.
-ARCHSIM_API std::shared_ptr<const DerivedCounts> shard(const ShapedGraph& graph, const Sharing& sharing);
+std::shared_ptr<const DerivedCounts> shard(const ShapedGraph& graph, const Sharing& sharing);
 
 /// Whether a graph has a mixture of experts, which Sharing::experts spreads.
-ARCHSIM_API bool has_experts(const ShapedGraph& graph);
+bool has_experts(const ShapedGraph& graph);
 /// Whether an operator multiplies by the weights of several experts.
 bool is_of_experts(const Operator& op);
 

@@ -27,13 +27,20 @@ bool narrowed(const TensorFormat& tensor, const PrecisionConfig& config, Storage
 } // namespace
 
 bool quantised_anew(Precision stored, Precision asked) {
-    return !is_integer(stored) && !is_integer(asked) && bits_of(asked) < bits_of(stored);
+    return !is_integer(stored) && bits_of(asked) < bits_of(stored);
 }
 
 double stored_bits(const TensorFormat& tensor, const PrecisionConfig& config, Storage storage,
                    std::optional<Precision> native) {
     if (tensor.storage_bits > 0 && narrowed(tensor, config, storage))
         return bits_of(config.weights) + config.weight_bits_overhead;
+    // Integers in files of a stack's own: these narrow the output projection and the table as they do.
+    if (config.requantized && is_integer(config.weights) && tensor.storage_bits > 0) {
+        if (storage == Storage::lm_head_weight && config.head_bits > 0)
+            return std::min(tensor.storage_bits, config.head_bits);
+        if (storage == Storage::table && config.table_bits > 0)
+            return std::min(tensor.storage_bits, config.table_bits);
+    }
     if (tensor.storage_bits > 0)
         return left_to_the_stack(tensor, config, storage) ? std::min(tensor.storage_bits, config.head_bits)
                                                           : tensor.storage_bits;

@@ -31,8 +31,8 @@ struct TensorFormat {
 };
 
 /// Whether a request for such weights means a checkpoint that was quantised anew
-/// (PrecisionConfig::requantized): both are floats, and the request is the narrower one. Integers lie in
-/// files of their own.
+/// (PrecisionConfig::requantized): it holds floats, and the request is narrower. Integers lie in files that
+/// nobody quantises again.
 bool quantised_anew(Precision stored, Precision asked);
 
 /// Storage of `tensor` in bits per element when this run stores floats as `config` says.

@@ -1,7 +1,7 @@
 #include "map/systolic_cycles.hpp"
+#include "core/text.hpp"
 
 #include <array>
-#include <cctype>
 
 namespace archsim {
 
@@ -16,15 +16,6 @@ constexpr std::array kRows = {Row{Dataflow::weight_stationary, "weight_stationar
                               Row{Dataflow::output_stationary, "output_stationary", "os", 2},
                               Row{Dataflow::input_stationary, "input_stationary", "is", 3}};
 
-bool same_text(std::string_view a, std::string_view b) {
-    if (a.size() != b.size())
-        return false;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        if (std::tolower(static_cast<unsigned char>(a[i])) != b[i])
-            return false;
-    return true;
-}
-
 } // namespace
 
 std::string_view name_of(Dataflow dataflow) {
@@ -33,7 +24,7 @@ std::string_view name_of(Dataflow dataflow) {
 
 std::optional<Dataflow> parse_dataflow(std::string_view text) {
     for (const Row& row : kRows)
-        if (same_text(text, row.name) || same_text(text, row.letters))
+        if (same_ignoring_case(text, row.name) || same_ignoring_case(text, row.letters))
             return row.dataflow;
     return std::nullopt;
 }

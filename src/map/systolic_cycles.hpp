@@ -1,7 +1,6 @@
 #pragma once
 // Stall-free cycles of a square systolic array, in closed form.
 
-#include "archsim/core/export.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 
 #include <cstdint>
@@ -13,9 +12,9 @@ namespace archsim {
 
 /// Which operand stays in the processing elements of a systolic array.
 enum class Dataflow : std::uint8_t { weight_stationary, output_stationary, input_stationary };
-ARCHSIM_API std::string_view name_of(Dataflow dataflow); ///< "weight_stationary"
+std::string_view name_of(Dataflow dataflow); ///< "weight_stationary"
 /// "weight_stationary" or "ws", and so on; any case.
-ARCHSIM_API std::optional<Dataflow> parse_dataflow(std::string_view text);
+std::optional<Dataflow> parse_dataflow(std::string_view text);
 
 /// Cycles of an M x N x K product on an `array` x `array` systolic array without memory stalls and without
 /// overlap between folds: ceil(Sr/A) ceil(Sc/A) (k A + T - 2) - 1, where Sr x Sc is the part of the iteration
@@ -26,8 +25,8 @@ ARCHSIM_API std::optional<Dataflow> parse_dataflow(std::string_view text);
 /// @code
 /// assert(systolic_cycles(32, 32, 32, 32, Dataflow::weight_stationary) == 125);
 /// @endcode
-ARCHSIM_API std::uint64_t systolic_cycles(std::uint64_t m, std::uint64_t n, std::uint64_t k,
-                                          std::uint64_t array, Dataflow dataflow);
+std::uint64_t systolic_cycles(std::uint64_t m, std::uint64_t n, std::uint64_t k, std::uint64_t array,
+                              Dataflow dataflow);
 
 /// Cycles of one layer.
 struct LayerCycles {
@@ -37,7 +36,6 @@ struct LayerCycles {
 
 /// The same for every operator of `graph` that multiplies matrices, in order; convolutions as implicit
 /// products.
-ARCHSIM_API std::vector<LayerCycles> systolic_cycles(const ShapedGraph& graph, std::uint64_t array,
-                                                     Dataflow dataflow);
+std::vector<LayerCycles> systolic_cycles(const ShapedGraph& graph, std::uint64_t array, Dataflow dataflow);
 
 } // namespace archsim

@@ -10,8 +10,9 @@ namespace archsim::tiling {
 
 namespace {
 
-/// Tile sizes of an extent, whatever the buffer: even cuts into 1, 2, 3 .. parts, more coarsely spaced the more
-/// parts there are, and the smallest tile. They do not follow the room, so that more room never takes one away.
+/// Tile sizes of an extent, whatever the buffer: even cuts into 1, 2, 3 .. parts, more coarsely spaced the
+/// more parts there are, and the smallest tile. They do not follow the room, so that more room never takes
+/// one away.
 class Cuts {
   public:
     Cuts(double extent, double grain, double spacing) {
@@ -52,8 +53,8 @@ constexpr std::size_t at(Stationary kept) {
 class Search {
   public:
     Search(const Nest& nest, const Limits& limits)
-        : n_(nest), l_(limits), rows_(nest, 0), cols_(nest, 1),
-          taps_(nest.kernel[0] * nest.kernel[1]), grain_(std::min(nest.outputs, limits.output_grain)),
+        : n_(nest), l_(limits), rows_(nest, 0), cols_(nest, 1), taps_(nest.kernel[0] * nest.kernel[1]),
+          grain_(std::min(nest.outputs, limits.output_grain)),
           sizes_(bytes_of({n_.images, n_.rows, n_.cols, n_.outputs, n_.inputs})) {
         best_.best_of.fill(kNone);
     }
@@ -61,10 +62,9 @@ class Search {
     Tiling run() {
         const double least_inputs = l_.all_inputs ? n_.inputs : 1;
         const Tile smallest{1, 1, l_.whole_rows ? n_.cols : 1, grain_, least_inputs};
-        const std::array<Tile, 3> one_whole = {
-            Tile{n_.images, n_.rows, n_.cols, grain_, n_.inputs},
-            Tile{1, 1, smallest.cols, n_.outputs, n_.inputs},
-            Tile{n_.images, n_.rows, n_.cols, n_.outputs, least_inputs}};
+        const std::array<Tile, 3> one_whole = {Tile{n_.images, n_.rows, n_.cols, grain_, n_.inputs},
+                                               Tile{1, 1, smallest.cols, n_.outputs, n_.inputs},
+                                               Tile{n_.images, n_.rows, n_.cols, n_.outputs, least_inputs}};
         for (const Tile& t : one_whole)
             if (fits(t))
                 take(t);
@@ -84,8 +84,9 @@ class Search {
         double images, rows, cols, outputs, inputs;
     };
 
-    /// Sums that stay, or whole reductions, want square tiles of outputs; weights that stay a tile of channels
-    /// with few pixels; inputs that stay one of pixels and inputs with few outputs. What is left takes the room.
+    /// Sums that stay, or whole reductions, want square tiles of outputs; weights that stay a tile of
+    /// channels with few pixels; inputs that stay one of pixels and inputs with few outputs. What is left
+    /// takes the room.
     void search(double least_inputs) {
         const Cuts cols(n_.cols, l_.whole_rows ? n_.cols : 1, 1.2);
         for (const double k : Cuts(n_.outputs, grain_, 1.12)) {
@@ -102,7 +103,8 @@ class Search {
         const Cuts few_cols(n_.cols, l_.whole_rows ? n_.cols : 1, 2), few_rows(n_.rows, 1, 2);
         for (const double c : Cuts(n_.inputs, 1, 1.2)) {
             const double sums = 2 * std::ceil(n_.inputs / c) - 1;
-            if (sums * sizes_[at(Operand::output)] + sizes_[at(Operand::input)] + sizes_[at(Operand::weight)] >=
+            if (sums * sizes_[at(Operand::output)] + sizes_[at(Operand::input)] +
+                    sizes_[at(Operand::weight)] >=
                 best_.bytes)
                 break;
             for (const double q : few_cols) {
@@ -112,8 +114,8 @@ class Search {
             }
         }
     }
-    /// Where not even the smallest tile that the machine runs fits, it turns over parts of one: of its columns, then
-    /// of its outputs and inputs. Nothing is moved for less than with a tile that fits.
+    /// Where not even the smallest tile that the machine runs fits, it turns over parts of one: of its
+    /// columns, then of its outputs and inputs. Nothing is moved for less than with a tile that fits.
     void take_least(Tile t) {
         for (double Tile::*part : {&Tile::cols, &Tile::outputs, &Tile::inputs}) {
             for (const double size : Cuts(t.*part, 1, 1.12)) {
@@ -160,7 +162,8 @@ class Search {
         return l_.own[operand] > 0 ? l_.own[operand] : l_.share[operand] * l_.shared;
     }
 
-    /// The largest whole number of steps from tile `one` that fit, where what is held grows by the same for each.
+    /// The largest whole number of steps from tile `one` that fit, where what is held grows by the same for
+    /// each.
     double most(const std::array<double, kOperands>& one, const std::array<double, kOperands>& two) const {
         double steps = kNone, shared = 0, growth = 0;
         for (std::size_t i = 0; i < kOperands; ++i) {
@@ -186,8 +189,9 @@ class Search {
             return;
         }
         // Tiles of one and two rows that are no whole image are held alike.
-        const double steps = n_.rows > 2 ? most(held({1, 1, q, k, c}), held({1, 2, q, k, c}))
-                             : fits({1, 1, q, k, c}) ? 0.0 : -1.0;
+        const double steps = n_.rows > 2             ? most(held({1, 1, q, k, c}), held({1, 2, q, k, c}))
+                             : fits({1, 1, q, k, c}) ? 0.0
+                                                     : -1.0;
         if (steps >= 0)
             take({1, fits({1, n_.rows, q, k, c}) ? n_.rows : std::min(1 + steps, n_.rows), q, k, c});
     }
@@ -196,32 +200,37 @@ class Search {
             take({1, p, q, n_.outputs, c});
             return;
         }
-        const double steps = n_.outputs > 2 * grain_ ? most(held({1, p, q, grain_, c}), held({1, p, q, 2 * grain_, c}))
-                             : fits({1, p, q, grain_, c}) ? 0.0 : -1.0;
+        const double steps = n_.outputs > 2 * grain_
+                                 ? most(held({1, p, q, grain_, c}), held({1, p, q, 2 * grain_, c}))
+                             : fits({1, p, q, grain_, c}) ? 0.0
+                                                          : -1.0;
         if (steps >= 0)
             take({1, p, q, std::min((1 + steps) * grain_, n_.outputs), c});
     }
 
-    /// An operand passes again for each turn of a loop that does not index it, where one that does turns inside.
-    /// Sums that are not complete come back.
+    /// An operand passes again for each turn of a loop that does not index it, where one that does turns
+    /// inside. Sums that are not complete come back.
     void take(const Tile& t) {
         const double row_cuts = std::ceil(n_.rows / t.rows), col_cuts = std::ceil(n_.cols / t.cols);
         const double nk = std::ceil(n_.outputs / t.outputs), nc = std::ceil(n_.inputs / t.inputs),
                      ns = std::ceil(n_.images / t.images) * row_cuts * col_cuts;
-        const double halo = rows_.touched(n_.rows, l_.keeps_rows ? 1 : row_cuts) * cols_.touched(n_.cols, col_cuts) /
+        const double halo = rows_.touched(n_.rows, l_.keeps_rows ? 1 : row_cuts) *
+                            cols_.touched(n_.cols, col_cuts) /
                             (rows_.touched(n_.rows, 1) * cols_.touched(n_.cols, 1));
         const double input = halo * sizes_[at(Operand::input)], weight = sizes_[at(Operand::weight)],
                      output = sizes_[at(Operand::output)], sums = 2 * nc - 1;
         const bool k = nk > 1, c = nc > 1, s = ns > 1;
-        const auto order = [&](const char* loops, Stationary kept, double inputs, double weights, double partial) {
+        const auto order = [&](const char* loops, Stationary kept, double inputs, double weights,
+                               double partial) {
             if (!l_.runs[at(kept)])
                 return;
             const double bytes = input * inputs + weight * weights + output * partial;
             best_.best_of[at(kept)] = std::min(best_.best_of[at(kept)], bytes);
             if (!(bytes < best_.bytes))
                 return;
-            best_ = {kept, loops, t.images, t.rows, t.cols, t.outputs, t.inputs, {halo * inputs, weights, partial},
-                     bytes, 0, best_.best_of};
+            best_ = {kept,   loops,     t.images,     t.rows,
+                     t.cols, t.outputs, t.inputs,     {halo * inputs, weights, partial},
+                     bytes,  0,         best_.best_of};
             for (const double part : held(t))
                 best_.held += part;
         };
@@ -273,8 +282,7 @@ double lower_bound_elements(const Nest& n, double buffer) {
     const double once = n.images * rows.touched(n.rows, 1) * cols.touched(n.cols, 1) * n.inputs +
                         n.outputs * n.inputs * taps + outputs;
     // A tap shares its input with others as far as windows overlap.
-    const double shared =
-        std::max(1.0, n.kernel[0] / n.stride[0]) * std::max(1.0, n.kernel[1] / n.stride[1]);
+    const double shared = std::max(1.0, n.kernel[0] / n.stride[0]) * std::max(1.0, n.kernel[1] / n.stride[1]);
     return n.groups * std::max(once, 2 * outputs * n.inputs * taps / std::sqrt(shared * buffer) - 2 * buffer);
 }
 

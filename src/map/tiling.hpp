@@ -1,7 +1,7 @@
 #pragma once
-// The least traffic of a contraction between two levels of memory: what its loop nest reads and writes, what a
-// buffer must hold for that, and the loop order and tile sizes of the fewest bytes. A pure function; it knows
-// neither devices nor time.
+// The least traffic of a contraction between two levels of memory: what its loop nest reads and writes, what
+// a buffer must hold for that, and the loop order and tile sizes of the fewest bytes. A pure function; it
+// knows neither devices nor time.
 
 #include <array>
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace archsim::tiling {
 enum class Operand : std::uint8_t { input, weight, output };
 inline constexpr std::size_t kOperands = 3;
 
-/// Loops of a contraction: every output is a sum over input channels and taps. A matrix product has one column of
-/// outputs and one tap.
+/// Loops of a contraction: every output is a sum over input channels and taps. A matrix product has one
+/// column of outputs and one tap.
 struct Nest {
     double images = 1, rows = 1, cols = 1; ///< outputs in space, which reuse weights
     double outputs = 1, inputs = 1;        ///< channels of one group
@@ -31,10 +31,10 @@ std::string_view name_of(Stationary kept); ///< "weight-stationary"
 
 /// What the buffers hold and which tiles the machine can run.
 struct Limits {
-    double shared = 0;                             ///< bytes of operands without a buffer of their own
-    std::array<double, kOperands> own{};           ///< bytes of one operand's; 0: it lies in the shared one
-    std::array<double, kOperands> share{1, 1, 1};  ///< of the shared buffer that an operand may fill
-    std::array<double, kOperands> width{1, 1, 1};  ///< bytes of an element
+    double shared = 0;                            ///< bytes of operands without a buffer of their own
+    std::array<double, kOperands> own{};          ///< bytes of one operand's; 0: it lies in the shared one
+    std::array<double, kOperands> share{1, 1, 1}; ///< of the shared buffer that an operand may fill
+    std::array<double, kOperands> width{1, 1, 1}; ///< bytes of an element
     std::array<bool, kStationary> runs{true, true, true};
     bool whole_rows = false;      ///< a tile spans the image's width
     bool all_inputs = false;      ///< a tile spans all input channels
@@ -47,11 +47,11 @@ struct Limits {
 /// A schedule and what it moves.
 struct Tiling {
     Stationary kept = Stationary::output;
-    const char* order = "";                                   ///< outermost first: k outputs, c inputs, s space
+    const char* order = ""; ///< outermost first: k outputs, c inputs, s space
     double images = 1, rows = 1, cols = 1, outputs = 1, inputs = 1; ///< of a tile
-    std::array<double, kOperands> passes{1, 1, 1};            ///< bytes moved over bytes there are
-    double bytes = std::numeric_limits<double>::infinity();   ///< of all groups
-    double held = 0;                                          ///< bytes of a tile's operands
+    std::array<double, kOperands> passes{1, 1, 1};                  ///< bytes moved over bytes there are
+    double bytes = std::numeric_limits<double>::infinity();         ///< of all groups
+    double held = 0;                                                ///< bytes of a tile's operands
     /// The fewest bytes with each operand kept; infinity where no such order runs.
     std::array<double, kStationary> best_of{};
 };
@@ -63,9 +63,9 @@ struct Tiling {
 /// operand 32 and 35 times.
 Tiling least_traffic(const Nest& nest, const Limits& limits);
 
-/// 2 M N K / sqrt(S) - 2 S elements or, of convolutions whose taps share inputs, over sqrt(taps per stride), and
-/// never less than every element once: no schedule of any kind moves less (Hong and Kung 1981 with the constant
-/// of Smith et al. 2019; Chen et al. 2020).
+/// 2 M N K / sqrt(S) - 2 S elements or, of convolutions whose taps share inputs, over sqrt(taps per stride),
+/// and never less than every element once: no schedule of any kind moves less (Hong and Kung 1981 with the
+/// constant of Smith et al. 2019; Chen et al. 2020).
 double lower_bound_elements(const Nest& nest, double buffer_elements);
 
 } // namespace archsim::tiling

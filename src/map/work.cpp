@@ -459,15 +459,17 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
                               std::shared_ptr<const DerivedCounts> derived, const FormatInvariants& common) {
     PrecisionConfig precision = asked;
     if (graph.stored_weights) { // no request changes what lies in a file
-        precision.table_bits = 0;
         precision.requantized = quantised_anew(*graph.stored_weights, asked.weights);
+        const bool own_integers = precision.requantized && is_integer(asked.weights);
+        precision.table_bits = own_integers ? asked.table_bits : 0;
         if (!precision.requantized) {
             precision.weights = *graph.stored_weights;
             precision.weight_bits_overhead = 0;
         }
         // But a stack that reads files of its own writes what a 4-bit floating-point scheme leaves wide.
-        const bool own_files = precision.weights == Precision::fp4 && asked.weights == Precision::fp4 &&
-                               asked.head_bits < bits_of(Precision::bf16);
+        const bool own_files =
+            own_integers || (precision.weights == Precision::fp4 && asked.weights == Precision::fp4 &&
+                             asked.head_bits < bits_of(Precision::bf16));
         if (!own_files)
             precision.head_bits = 0;
     }

@@ -37,7 +37,6 @@ void add_output(std::vector<MeasuredRow>& rows, const std::string& file, const S
 
 std::vector<MeasuredRow> read_measured(std::span<const std::string> texts, const Session& session,
                                        const MeasuredContext& context, std::string_view flag) {
-    accept_language_rows();
     std::vector<MeasuredRow> rows;
     for (const std::string& text : texts) {
         if (!std::filesystem::is_regular_file(text) || !is_tool_output(read_text_file(text))) {
@@ -59,7 +58,6 @@ NamedOutput named_output(const std::string& text) {
 
 std::vector<MeasuredRow> read_outputs(std::span<const std::string> files, const Session& session,
                                       const MeasuredContext& context) {
-    accept_language_rows();
     std::vector<MeasuredRow> rows;
     for (const std::string& text : files) {
         const NamedOutput output = named_output(text);

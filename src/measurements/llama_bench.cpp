@@ -5,6 +5,7 @@
 #include "measurements/readers.hpp"
 
 #include "core/csv_reader.hpp"
+#include "core/json_limits.hpp"
 
 #include <charconv>
 #include <fmt/format.h>
@@ -32,14 +33,15 @@ std::vector<Record> records_of(std::string_view text) {
     std::vector<Record> records;
     const auto first = text.find_first_not_of(" \t\r\n");
     if (text.substr(first).starts_with('[')) {
-        const auto list = nlohmann::json::parse(text, nullptr, false);
+        const auto list = nlohmann::json::parse(bounded_json(text, "llama-bench"), nullptr, false);
         if (list.is_array())
             for (const auto& object : list)
                 if (object.is_object())
                     records.push_back(record_of(object));
     } else if (text.substr(first).starts_with('{')) {
         each_line(text, [&](std::string_view line) {
-            if (const auto object = nlohmann::json::parse(line, nullptr, false); object.is_object())
+            if (const auto object = nlohmann::json::parse(bounded_json(line, "llama-bench"), nullptr, false);
+                object.is_object())
                 records.push_back(record_of(object));
         });
     } else {

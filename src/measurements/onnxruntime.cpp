@@ -10,6 +10,8 @@
 
 #include "measurements/readers.hpp"
 
+#include "core/json_limits.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
@@ -49,7 +51,7 @@ bool is_onnxruntime_profile(std::string_view text) {
 ToolOutput read_onnxruntime_profile(std::string_view text) {
     ToolOutput out;
     out.tool = "onnxruntime-profile";
-    const Json events = Json::parse(text, nullptr, false);
+    const Json events = Json::parse(bounded_json(text, "the profile of ONNX Runtime"), nullptr, false);
     if (!events.is_array())
         return out; // a run that was killed leaves the list open
     std::vector<double> runs;

@@ -6,6 +6,8 @@
 
 #include "measurements/readers.hpp"
 
+#include "core/json_limits.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -41,11 +43,20 @@ const Json* named(const Json& value, std::string_view key) {
 
 /// Python writes numbers that JSON does not have: "request_rate": Infinity.
 Json parsed(std::string_view text) {
-    std::string plain(text);
-    for (const std::string_view word : {": Infinity", ": -Infinity", ": NaN"})
-        for (auto at = plain.find(word); at != std::string::npos; at = plain.find(word, at))
-            plain.replace(at, word.size(), ": null");
-    return Json::parse(plain, nullptr, false);
+    std::string plain;
+    plain.reserve(text.size());
+    while (!text.empty()) {
+        const std::size_t colon = std::min(text.find(": "), text.size());
+        plain += text.substr(0, colon);
+        text.remove_prefix(colon);
+        for (const std::string_view word : {": Infinity", ": -Infinity", ": NaN", ": "})
+            if (text.starts_with(word)) {
+                plain += word == ": " ? word : ": null";
+                text.remove_prefix(word.size());
+                break;
+            }
+    }
+    return Json::parse(bounded_json(plain, "the output of a benchmark"), nullptr, false);
 }
 
 /// What a client saw.

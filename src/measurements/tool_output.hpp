@@ -3,7 +3,6 @@
 // that an estimate can be checked, and a device calibrated, without typing numbers.
 
 #include "archsim/compare/measured_row.hpp"
-#include "archsim/core/export.hpp"
 #include "measurements/types.hpp"
 
 #include <filesystem>
@@ -37,12 +36,11 @@ struct ToolOutput {
 /// (CSV or JSON), vllm bench serve, sglang.bench_serving, genai-perf, aiperf (JSON), benchncnn or hailortcli;
 /// which one is seen from the text. Throws InputError when it is none
 /// of them, holds no result, or lacks what `context` must then give (--model, --hardware).
-ARCHSIM_API ToolOutput read_tool_output(const std::filesystem::path& file,
-                                        const MeasuredContext& context = {});
+ToolOutput read_tool_output(const std::filesystem::path& file, const MeasuredContext& context = {});
 /// Whether one of these tools wrote the text.
-ARCHSIM_API bool is_tool_output(std::string_view text);
+bool is_tool_output(std::string_view text);
 /// The same from text; `name` stands for the file.
-ARCHSIM_API ToolOutput parse_tool_output(std::string_view text, std::string_view name,
-                                         const MeasuredContext& context = {});
+ToolOutput parse_tool_output(std::string_view text, std::string_view name,
+                             const MeasuredContext& context = {});
 
 } // namespace archsim

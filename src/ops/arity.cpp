@@ -17,7 +17,7 @@ struct NeededInputs {
 // Operators by the leading inputs that are neither optional nor variadic in any version of their schema (ONNX
 // up to opset 26, ONNX Runtime's contributed operators); all others need one, the first of a variadic list
 // too. RotaryEmbedding's tables of angles count for nothing: configurations have none. Sorted by name.
-constexpr std::array<NeededInputs, 101> kNeeded = {{
+constexpr std::array<NeededInputs, 102> kNeeded = {{
     {"Adagrad", 2},
     {"Adam", 2},
     {"Add", 2},
@@ -94,6 +94,7 @@ constexpr std::array<NeededInputs, 101> kNeeded = {{
     {"QLinearConv", 8},
     {"QLinearMatMul", 8},
     {"QuantizeLinear", 2},
+    {"READ_VARIABLE", 0},
     {"RMSNormalization", 2},
     {"RNN", 3},
     {"RandomNormal", 0},

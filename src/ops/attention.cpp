@@ -2,10 +2,12 @@
 
 #include "ops/attention.hpp"
 
+#include "ops/common.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace archsim {
 
@@ -102,14 +104,24 @@ OnnxAttention onnx_attention(const NodeContext& c) {
         a.head = q[3];
         a.value = v[3];
     }
-    const std::int64_t past = c.has_input(4) ? c.dim(4, 2) : 0;
+    std::int64_t past = c.has_input(4) ? c.dim(4, 2) : 0;
     a.total = past + fresh;
+    double attended = static_cast<double>(a.total);
+    if (constexpr std::size_t kValid = 6; c.has_input(kValid)) {
+        // Keys and values lie in a buffer of fixed length, of which so many are valid; the queries are the
+        // last of these. Where nobody says how many, it is full.
+        if (const Constant* valid = c.value(kValid); valid && !valid->ints.empty())
+            attended = std::clamp(std::accumulate(valid->ints.begin(), valid->ints.end(), 0.0) /
+                                      static_cast<double>(valid->ints.size()),
+                                  0.0, attended);
+        past = std::max<std::int64_t>(0, saturated_int(attended) - a.query);
+    }
     AttentionSizes& s = a.sizes;
     s.batch = static_cast<double>(a.batch);
     s.heads = static_cast<double>(a.heads);
     s.kv_heads = static_cast<double>(a.kv_heads);
     s.query_length = static_cast<double>(a.query);
-    s.kv_length = static_cast<double>(a.total);
+    s.kv_length = attended;
     s.head_size = static_cast<double>(a.head);
     s.value_size = static_cast<double>(a.value);
     s.causal = c.integer("is_causal", 0) != 0;

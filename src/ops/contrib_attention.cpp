@@ -304,6 +304,9 @@ void work_grouped(NodeContext& c) {
     AttentionSizes s = sizes_of(a.batch, a.heads, a.kv_heads, a.query, a.total, a.head, a.value);
     s.causal = c.integer("causal", 1) != 0;
     s.window = static_cast<double>(std::max<std::int64_t>(c.integer("local_window_size", -1), 0));
+    // Blocks that a sparse index chooses leave that many positions to each query, and the cache keeps all.
+    if (const std::int64_t chosen = c.integer("keeps", 0); chosen > 0)
+        s.window = static_cast<double>(chosen);
     s.chunked = c.integer("chunked", 0) != 0;
     s.mask = c.has_input(At.attention_bias);
     s.softcap = c.real("softcap", 0.0) != 0.0;

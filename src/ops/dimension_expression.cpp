@@ -2,11 +2,11 @@
 // inference (ONNX Runtime's, by SymPy) and torch.export write such names.
 
 #include "ops/dimension_expression.hpp"
+#include "core/parse_number.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 
 namespace archsim {
@@ -155,15 +155,15 @@ class Reader {
     }
 
     double number() {
-        std::int64_t value = 0;
-        const auto [end, problem] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-        if (problem != std::errc())
+        std::string_view rest = std::string_view(text_).substr(at_);
+        const auto value = take_number<std::int64_t>(rest);
+        if (!value)
             return fail();
-        at_ = static_cast<std::size_t>(end - text_.data());
+        at_ = text_.size() - rest.size();
         if (at_ < text_.size() && is_name(text_[at_]))
             return fail(); // "16H", "1st": names
         last_was_number_ = true;
-        return static_cast<double>(value);
+        return static_cast<double>(*value);
     }
 
     double name() {

@@ -166,12 +166,41 @@ void BindEngine::finish(NodeContext& context) {
         folded = folded && out.constant;
     }
     op.folded = folded;
-    if (!folded && row.work)
+    if (!folded && row.work) {
         row.work(context);
-    else if (folded) {
+        if (row.domain == kMlDomain)
+            add_attribute_weights(context);
+    } else if (folded) {
         op.work.kind = OpKind::free;
         op.work.fusion = FusionClass::transparent;
     }
+}
+
+/// Trees, coefficients and support vectors lie in attributes: they are weights all the same, in 4 bytes each.
+/// A row meets as many of them as it has operations.
+void BindEngine::add_attribute_weights(NodeContext& context) {
+    double values = 0;
+    for (const auto& [name, attribute] : context.node().attributes) {
+        if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&attribute))
+            values += static_cast<double>(ints->size());
+        else if (const auto* reals = std::get_if<std::vector<double>>(&attribute))
+            values += static_cast<double>(reals->size());
+        else if (const auto* tensor = std::get_if<std::shared_ptr<const Constant>>(&attribute);
+                 tensor && *tensor)
+            values += static_cast<double>((*tensor)->ints.size() + (*tensor)->reals.size());
+    }
+    if (values <= 0)
+        return;
+    Operator& op = context.op();
+    ShapedTensor made;
+    made.name = op.name + ".parameters";
+    made.type = DataType::float32;
+    made.role = TensorRole::initializer;
+    made.known = made.constant = made.learned = true;
+    made.shape = {static_cast<std::int64_t>(values)};
+    op.work.partial_reads.emplace_back(static_cast<std::uint16_t>(op.inputs.size()),
+                                       std::min(values, op.work.operations()));
+    op.inputs.push_back(state_.add_tensor(std::move(made)));
 }
 
 bool BindEngine::declare_outputs(const BindScope& scope, const Node& node) {

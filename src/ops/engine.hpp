@@ -48,6 +48,7 @@ class BindEngine {
     /// Whether the node names what its row needs; otherwise reports it and leaves the operator out.
     bool has_operands(const Node& node, const OperatorRow& row, Operator& op);
     void finish(NodeContext& context);
+    void add_attribute_weights(NodeContext& context);
     void unknown_operator(const BindScope& scope, const Node& node);
     /// Results without a declared shape become like the first input, at one operation per element: what
     /// --allow-unknown accepts.

@@ -23,9 +23,10 @@ constexpr OperatorRow microsoft_row(std::string_view name, NodeFunction infer, N
     return {name, kMicrosoftDomain, 1, infer, work, nullptr, kind, fusion, cost, doc};
 }
 
-/// The same row in ONNX Runtime's own domain.
+/// A row of ai.onnx in ONNX Runtime's own domain, which has one version.
 constexpr OperatorRow of_microsoft(OperatorRow row) {
     row.domain = kMicrosoftDomain;
+    row.since = 1;
     return row;
 }
 
@@ -49,6 +50,7 @@ std::span<const OperatorRow> contrib_norm_rows();
 std::span<const OperatorRow> contrib_quantized_rows();
 std::span<const OperatorRow> moe_rows();
 std::span<const OperatorRow> latent_attention_rows();
+std::span<const OperatorRow> compressed_attention_rows();
 std::span<const OperatorRow> linear_attention_rows();
 std::span<const OperatorRow> vision_rows();
 std::span<const OperatorRow> sequence_rows();
@@ -91,6 +93,7 @@ inline constexpr std::array kOperatorFamilies = {
     &contrib_misc_rows,
     &tflite_rows,
     &latent_attention_rows,
+    &compressed_attention_rows,
     &linear_attention_rows,
     &tensorrt_plugin_rows,
 };

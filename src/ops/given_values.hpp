@@ -1,5 +1,4 @@
 #pragma once
-#include "archsim/core/export.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 
 #include <span>
@@ -11,18 +10,18 @@ namespace archsim {
 
 /// Takes the size of a symbolic dimension from "NAME=SIZE", like "sequence=384". `flag` names the origin in
 /// messages. Throws UsageError unless the size is a whole number that is not negative.
-ARCHSIM_API void give_dim(Bindings& bindings, std::string_view text, std::string_view flag);
+void give_dim(Bindings& bindings, std::string_view text, std::string_view flag);
 
 /// Takes the values of a small input from "NAME=V,V,...", like "scales=1,1,2,2". Throws UsageError unless all
 /// are whole numbers.
-ARCHSIM_API void give_input(Bindings& bindings, std::string_view text, std::string_view flag);
+void give_input(Bindings& bindings, std::string_view text, std::string_view flag);
 
 /// Takes the whole shape of an input from "NAME=1,3,224,224". Throws UsageError unless all are whole numbers
 /// that are not negative.
-ARCHSIM_API void give_shape(Bindings& bindings, std::string_view text, std::string_view flag);
+void give_shape(Bindings& bindings, std::string_view text, std::string_view flag);
 
 /// The flags that findings about missing sizes ask for, with sizes at which the model binds: "--dim H=224",
 /// "--input-shape x=1,3,224,224". Quoted for a shell, each once.
-ARCHSIM_API std::vector<std::string> sizes_wanted(std::span<const Finding> findings);
+std::vector<std::string> sizes_wanted(std::span<const Finding> findings);
 
 } // namespace archsim

@@ -147,10 +147,16 @@ void work_latent(NodeContext& c) {
     c.work().partial_writes.emplace_back(std::uint16_t{1}, l.batch * l.fresh * width);
 }
 
+/// Positions that one key of an index stands for: more than one where they are compressed (DeepSeek-V4).
+std::int64_t positions_per_key(const NodeContext& c) {
+    return std::max<std::int64_t>(1, c.integer("ratio", 1));
+}
+
 /// query, key, weights, cached keys: narrow scores of every position, of which the best are chosen
 /// (DeepSeek-V3.2).
 void infer_index(NodeContext& c) {
-    const std::int64_t fresh = c.dim(0, 1), total = c.dim(3, 2) + fresh;
+    const std::int64_t fresh = c.dim(0, 1), ratio = positions_per_key(c);
+    const std::int64_t total = (c.dim(3, 2) * ratio + fresh) / ratio;
     const std::int64_t keeps = std::min(total, std::max<std::int64_t>(1, c.integer("keeps", 1)));
     c.set_output(0, DataType::int32, {c.dim(0, 0), fresh, keeps});
     c.set_output(1, c.type(3), {c.dim(0, 0), 1, total, c.dim(3, 3)});
@@ -161,10 +167,11 @@ void work_index(NodeContext& c) {
     AttentionSizes s;
     s.batch = static_cast<double>(c.dim(0, 0));
     s.query_length = static_cast<double>(c.dim(0, 1));
-    s.kv_length = static_cast<double>(c.dim(3, 2)) + s.query_length;
+    const auto ratio = static_cast<double>(positions_per_key(c));
+    s.kv_length = static_cast<double>(c.dim(3, 2)) * ratio + s.query_length;
     s.causal = true;
     s.causal_offset = s.kv_length - s.query_length;
-    const double pairs = s.batch * attended_pairs(s), size = static_cast<double>(c.dim(3, 3));
+    const double pairs = s.batch * attended_pairs(s) / ratio, size = static_cast<double>(c.dim(3, 3));
     Contraction scores;
     scores.groups = s.batch;
     scores.m = s.query_length * heads;
@@ -182,7 +189,7 @@ void work_index(NodeContext& c) {
     c.work().serial_steps = kKernels;
     c.mark_kv_cache_input(3);
     c.mark_kv_cache_output(1);
-    c.work().partial_writes.emplace_back(std::uint16_t{1}, s.batch * s.query_length * size);
+    c.work().partial_writes.emplace_back(std::uint16_t{1}, s.batch * s.query_length / ratio * size);
 }
 
 /// Binding reads the attribute; there is nothing to infer.

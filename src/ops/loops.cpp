@@ -135,6 +135,19 @@ class LoopRunner {
         return ids;
     }
 
+    /// The tensor that a turn reads as its state. A runtime does not unroll a loop: a state that happens to
+    /// be known when the first turn begins (zeros) leaves no product of that turn out. Counters and shapes
+    /// stay known.
+    TensorId entering(TensorId state, TensorId formal) {
+        const ShapedTensor& known = engine_.graph().tensors[state];
+        if (!known.constant || !is_floating(known.type))
+            return state;
+        engine_.copy(state, formal, true);
+        engine_.graph().tensors[formal].constant = false;
+        engine_.link(scope_, node_, {state}, {formal});
+        return formal;
+    }
+
     void unroll() {
         std::vector<std::vector<TensorId>> scans(body_.outputs.size() - 1 - carried_);
         std::vector<TensorId> state = state_;
@@ -147,7 +160,7 @@ class LoopRunner {
             set_scalar(engine_, inner.ids[body_.inputs[1]], DataType::boolean, 1);
             for (std::size_t i = 0; i < carried_; ++i)
                 if (state[i] != kNoTensor)
-                    inner.ids[body_.inputs[i + 2]] = state[i];
+                    inner.ids[body_.inputs[i + 2]] = entering(state[i], inner.ids[body_.inputs[i + 2]]);
             engine_.run(inner);
             const auto results = outputs_of(inner);
             for (std::size_t i = 0; i < carried_; ++i)
@@ -203,7 +216,28 @@ class LoopRunner {
         for (const TensorId id : state_)
             start.push_back(shape_of(id));
         const BindEngine::Mark mark = engine_.mark();
+        const std::size_t found = engine_.graph().findings.size();
         std::vector<TensorId> results = walk(start, scope_.repeat * static_cast<double>(trips_));
+        if (trips_ > 1) {
+            // A list that the first turn gives its size keeps it.
+            std::vector<Shape> settled = start;
+            for (std::size_t i = 0; i < carried_; ++i)
+                settled[i] = shape_of(results[i + 1]);
+            if (settled != start) {
+                const BindEngine::Mark second = engine_.mark();
+                const std::size_t found_once = engine_.graph().findings.size();
+                const auto again = walk(settled, scope_.repeat * static_cast<double>(trips_));
+                bool same = true;
+                for (std::size_t i = 0; i < carried_; ++i)
+                    same = same && shape_of(again[i + 1]) == settled[i];
+                engine_.graph().findings.resize(same ? found : found_once);
+                engine_.rewind(same ? mark : second);
+                if (same) {
+                    start = settled;
+                    results = walk(start, scope_.repeat * static_cast<double>(trips_));
+                }
+            }
+        }
         std::vector<Shape> middle = start, last = start;
         bool grows = false;
         for (std::size_t i = 0; i < carried_; ++i) {

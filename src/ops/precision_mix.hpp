@@ -2,7 +2,6 @@
 // Which formats a graph computes in, as its file says: a quantised graph prescribes some operators' formats,
 // the others have the type of their tensors.
 
-#include "archsim/core/export.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 
 #include <string>
@@ -14,11 +13,11 @@ namespace archsim {
 /// The format that the file gives an operator: the one a quantised graph prescribes ("int8" between
 /// QuantizeLinear and DequantizeLinear, in QLinearConv, MatMulInteger...), else that of its first floating
 /// output or input ("fp32"), else the type of its first output ("int64").
-ARCHSIM_API std::string_view declared_format(const ShapedGraph& graph, const Operator& op);
+std::string_view declared_format(const ShapedGraph& graph, const Operator& op);
 
 /// Whether `op` multiplies with a weight that a checkpoint quantises alone, beside others whose products it
 /// quantises.
-ARCHSIM_API bool meets_weight_only(const ShapedGraph& graph, const Operator& op);
+bool meets_weight_only(const ShapedGraph& graph, const Operator& op);
 
 /// Work in one number format.
 struct FormatShare {
@@ -27,7 +26,7 @@ struct FormatShare {
     double macs = 0, operations = 0;
 };
 /// Work by format, most operations first; operators without run-time work are left out.
-ARCHSIM_API std::vector<FormatShare> precision_mix(const ShapedGraph& graph);
+std::vector<FormatShare> precision_mix(const ShapedGraph& graph);
 
 /// Weights stored in one number format.
 struct WeightShare {
@@ -35,9 +34,9 @@ struct WeightShare {
     double parameters = 0; ///< values of this width
 };
 /// Learned values by their stored width, most first.
-ARCHSIM_API std::vector<WeightShare> weight_mix(const ShapedGraph& graph);
+std::vector<WeightShare> weight_mix(const ShapedGraph& graph);
 
 /// True when the graph prescribes the format of some operator, or stores weights narrower than 16 bits.
-ARCHSIM_API bool is_quantized(const ShapedGraph& graph);
+bool is_quantized(const ShapedGraph& graph);
 
 } // namespace archsim

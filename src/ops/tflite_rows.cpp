@@ -254,6 +254,35 @@ void work_update(NodeContext& c) {
     c.work().partial_write = c.elements(1);
 }
 
+void infer_read_variable(NodeContext& c) {
+    const auto* shape = c.integers("shape");
+    c.set_output(0, data_type_attribute(c, "type", DataType::float32), shape ? *shape : Shape{});
+}
+
+/// Shape of an element, then their number.
+void infer_list(NodeContext& c) {
+    Shape shape = c.ints(0);
+    shape.insert(shape.begin(), c.scalar_int(1));
+    c.set_output(0, DataType::float32, std::move(shape));
+}
+
+/// list, index, element
+void infer_list_item(NodeContext& c) {
+    Shape shape = c.shape(2);
+    shape.insert(shape.begin(), c.rank(0) > 0 ? c.dim(0, 0) : 1);
+    c.set_output(0, c.type(2), std::move(shape));
+}
+
+void work_list_item(NodeContext& c) {
+    c.work().partial_reads = {{0, 0.0}};
+    c.work().partial_write = c.elements(2);
+}
+
+constexpr OperatorRow of_run(OperatorRow row) {
+    row.random = true; // differs from run to run
+    return row;
+}
+
 constexpr OperatorRow tflite(std::string_view name, NodeFunction infer, NodeFunction work, OpKind kind,
                              FusionClass fusion, std::string_view doc) {
     return {name, kTfliteDomain, 1, infer, work, nullptr, kind, fusion, {}, doc};
@@ -276,6 +305,14 @@ constexpr OperatorRow kTfliteRows[] = {
            FusionClass::opaque, "boxes from anchors, then greedy suppression of overlapping ones"),
     tflite("DYNAMIC_UPDATE_SLICE", infer_same, work_update, OpKind::data_movement, FusionClass::injective,
            "writes a part of a tensor, in place"),
+    of_run(tflite("READ_VARIABLE", infer_read_variable, work_movement, OpKind::data_movement,
+                  FusionClass::injective, "state that the last inference left")),
+    of_run(tflite("ASSIGN_VARIABLE", infer_same, work_movement, OpKind::data_movement, FusionClass::injective,
+                  "state for the next inference")),
+    tflite("TENSOR_LIST_RESERVE", infer_list, work_free, OpKind::free, FusionClass::transparent,
+           "a list of tensors as one tensor, to be filled"),
+    tflite("TENSOR_LIST_SET_ITEM", infer_list_item, work_list_item, OpKind::data_movement,
+           FusionClass::injective, "writes an element of a list, in place"),
 };
 
 } // namespace

@@ -35,6 +35,14 @@ void infer_gradient(NodeContext& c) {
         c.set_output(i, c.type(i), c.shape(i));
 }
 
+/// The differentiated work lies in other operators; a headline without twice their work would be wrong.
+void work_gradient(NodeContext&) {
+    throw NodeProblem{
+        FindingKind::unsupported,
+        "the work of the derivatives is not counted: about twice that of what is differentiated",
+        "give the graph of the forward pass, or accept totals without it with --allow-unknown"};
+}
+
 constexpr OperatorRow step(std::string_view name, NodeFunction infer, ElementCost cost,
                            std::string_view doc) {
     return {name,
@@ -53,8 +61,16 @@ constexpr OperatorRow kTrainingRows[] = {
     step("Adagrad", infer_step<3>, {3, 1}, "optimiser step with accumulated squares"),
     step("Adam", infer_step<4>, {4, 1}, "optimiser step with two moments"),
     step("Momentum", infer_step<3>, {3, 0}, "optimiser step with momentum"),
-    step("Gradient", infer_gradient, {2, 0},
-         "derivatives; the work of the differentiated graph is not included"),
+    {"Gradient",
+     kTrainingDomain,
+     1,
+     infer_gradient,
+     work_gradient,
+     nullptr,
+     OpKind::elementwise,
+     FusionClass::opaque,
+     {},
+     "derivatives; their work is not counted, and totals are withheld"},
 };
 
 } // namespace

@@ -1,7 +1,6 @@
 #pragma once
 // What the totals of a graph leave out where a part of it is not understood.
 
-#include "archsim/core/export.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 
 #include <cstddef>
@@ -22,10 +21,10 @@ struct Uncounted {
     bool empty() const { return unknown.empty() && unshaped == 0; }
 };
 
-ARCHSIM_API Uncounted uncounted_of(const ShapedGraph& graph);
+Uncounted uncounted_of(const ShapedGraph& graph);
 
 /// "2 of 112 operators are not understood (org.example.Foo) and 5 have no shapes; these hold 34 % of the
 /// parameters: every total is a lower bound". Empty for a complete graph.
-ARCHSIM_API std::string uncounted_text(const ShapedGraph& graph);
+std::string uncounted_text(const ShapedGraph& graph);
 
 } // namespace archsim

@@ -1,4 +1,5 @@
 #include "ops/usual_sizes.hpp"
+#include "core/text.hpp"
 
 #include "ops/dimension_expression.hpp"
 
@@ -20,12 +21,6 @@ const Sizes kSamples = {16000, 512, 1536}; // a second of speech, windows of voi
 const Sizes kFrames = {128, 100, 300, 76};
 const Sizes kOne = {1};
 
-std::string lower(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
-
 /// By the word in the name; null where it holds none.
 const Sizes* by_name(const std::string& name) {
     static const Sizes kNothingCached = {0, 1}, kChannels = {3, 1};
@@ -39,7 +34,7 @@ const Sizes* by_name(const std::string& name) {
         Word{"frame", &kFrames},    Word{"time", &kFrames},        Word{"seq", &kTokens},
         Word{"length", &kTokens},   Word{"token", &kTokens}};
     for (const Word& word : kWords)
-        if (lower(name).find(word.word) != std::string::npos)
+        if (lower_case(name).find(word.word) != std::string::npos)
             return word.sizes;
     return nullptr;
 }

@@ -9,7 +9,7 @@
 #include "answers/comprehensive/comprehensive.hpp"
 #include "answers/comprehensive/comprehensive_report.hpp"
 #include "answers/serving/serving_report.hpp"
-#include "answers/study/study_file.hpp"
+#include "answers/study/study.hpp"
 #include "answers/study/study_report.hpp"
 #include "archsim/run/serve.hpp"
 #include "store/history.hpp"
@@ -186,11 +186,11 @@ void bind_answers(py::Module& m) {
     m.def(
         "batches",
         [](const Session& session, const std::string& model, const std::vector<std::string>& hardware,
-           const std::vector<std::int64_t>& sizes, const py::Keywords& fields) {
+           const AskedSizes& sizes, const py::Keywords& fields) {
             BatchRequest request;
             request.model = model;
             request.hardware = hardware;
-            request.batches = sizes;
+            request.batches = batch_sizes(sizes);
             Question asked = question(fields, {"batch_size"});
             request.workload = std::move(asked.workload);
             request.conditions = std::move(asked.conditions);

@@ -8,12 +8,19 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 /// The question that keyword arguments ask, each the field of its name; None is not given. Throws UsageError,
 /// as the tools do, for names and values that cannot be. `without`: fields that the caller has arguments of
 /// its own for.
 archsim::Question question(const python::Keywords& fields,
                            std::initializer_list<std::string_view> without = {});
+
+/// Batch sizes as a list has them: 8, or "1k".
+using AskedSizes = std::vector<std::variant<std::int64_t, std::string>>;
+/// The numbers that they are, as the field of that name reads them. Throws UsageError.
+std::vector<std::int64_t> batch_sizes(const AskedSizes& sizes);
 
 /// What is asked of a server, and under which conditions.
 struct AskedServing {

@@ -31,13 +31,13 @@ struct DesignSpace {
 
 DesignSpace design_space(const py::Ref& session, const std::vector<std::string>& models,
                          const std::vector<std::string>& hardware, const std::vector<std::string>& vary,
-                         const std::vector<std::int64_t>& batches, const std::vector<std::string>& precisions,
+                         const AskedSizes& batches, const std::vector<std::string>& precisions,
                          std::uint64_t part, std::uint64_t parts, const py::Keywords& fields) {
     SweepRequest request;
     request.models = models;
     request.hardware = hardware;
     request.precisions = precisions;
-    request.batches = batches;
+    request.batches = batch_sizes(batches);
     for (const std::string& axis : vary)
         request.axes.push_back(parse_sweep_axis(axis));
     Question asked = question(fields, {"batch_size", "precision", "activations"});

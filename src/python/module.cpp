@@ -7,10 +7,13 @@
 #include "archsim/core/version.hpp"
 #include "archsim/run/session.hpp"
 #include "archsim/run/step.hpp"
+#include "core/json_limits.hpp"
 #include "fields/question_json.hpp"
 #include "measurements/given_output.hpp"
 #include "report/blocks/result_json.hpp"
 #include "session/given.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
@@ -31,7 +34,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// A value of a keyword as the JSON value that it would be in a document.
-Json json_of(const std::string& name, PyObject* value) {
+Json json_of(const std::string& name, PyObject* value, int level = 0) {
+    if (level > kMostJsonLevels)
+        throw UsageError(
+            fmt::format("{}: expected at most {} levels of lists and dicts", name, kMostJsonLevels));
     if (value == Py_None)
         return nullptr;
     if (PyBool_Check(value) != 0)
@@ -43,7 +49,7 @@ Json json_of(const std::string& name, PyObject* value) {
         PyObject* key = nullptr;
         PyObject* member = nullptr;
         for (Py_ssize_t at = 0; PyDict_Next(value, &at, &key, &member) != 0;)
-            object[py::text_of(py::checked(PyObject_Str(key)).get())] = json_of(name, member);
+            object[py::text_of(py::checked(PyObject_Str(key)).get())] = json_of(name, member, level + 1);
         return object;
     }
     if (PyIndex_Check(value) != 0)
@@ -53,7 +59,7 @@ Json json_of(const std::string& name, PyObject* value) {
     if (PySequence_Check(value) != 0) {
         Json list = Json::array();
         for (const py::Ref& item : py::items_of(value))
-            list.push_back(json_of(name, item.get()));
+            list.push_back(json_of(name, item.get(), level + 1));
         return list;
     }
     throw UsageError(name + ": expected a number, a text, a dict or a list");
@@ -72,6 +78,18 @@ Question question(const py::Keywords& fields, std::initializer_list<std::string_
                 texts.give(field, text, name);
     }
     return texts.question();
+}
+
+std::vector<std::int64_t> batch_sizes(const AskedSizes& sizes) {
+    const QuestionField& field = question_field("batch_size");
+    std::vector<std::int64_t> numbers;
+    for (const auto& size : sizes) {
+        const auto* text = std::get_if<std::string>(&size);
+        Question one;
+        field.put(text != nullptr ? *text : std::to_string(std::get<std::int64_t>(size)), "batches", one);
+        numbers.push_back(one.workload.batch);
+    }
+    return numbers;
 }
 
 AskedServing asked_serving(const py::Keywords& fields) {
@@ -137,9 +155,8 @@ ModelComparison compare(const Session& session, const std::vector<std::string>& 
 /// "fields of a question": "batch_size (items per inference), ...", for help().
 std::string fields_help() {
     std::string text = "\n\nKeywords, each a field of the question:\n";
-    for (const QuestionField* field : question_fields())
-        text +=
-            "  " + (field->aliases.empty() ? field->key : field->aliases.front()) + ": " + field->help + "\n";
+    for (const QuestionField& field : question_fields())
+        text += "  " + (field.aliases.empty() ? field.key : field.aliases.front()) + ": " + field.help + "\n";
     return text;
 }
 
@@ -172,9 +189,9 @@ py::Ref array(const std::vector<double>& numbers, std::size_t rows, std::size_t 
 /// The numbers of every metric over hardware x batch sizes as arrays of that shape; NaN where a device cannot
 /// run the model.
 std::map<std::string, py::Ref> sweep(const Session& session, const std::variant<Model, std::string>& model,
-                                     const std::vector<std::string>& hardware,
-                                     const std::vector<std::int64_t>& batches, const MetricTable* metrics,
-                                     const py::Keywords& fields) {
+                                     const std::vector<std::string>& hardware, const AskedSizes& sizes,
+                                     const MetricTable* metrics, const py::Keywords& fields) {
+    const std::vector<std::int64_t> batches = batch_sizes(sizes);
     Question asked = question(fields, {"batch_size"});
     asked.conditions.keep_subgraphs = false;
     std::map<std::string, std::vector<double>> values;

@@ -110,9 +110,9 @@ struct Taken<std::optional<T>> {
 template <class T>
 struct Taken<std::variant<T, std::string>> {
     static std::variant<T, std::string> take(PyObject* object) {
-        if (is_instance<T>(object))
-            return Taken<T>::take(object);
-        return text_of(object);
+        if (PyUnicode_Check(object) != 0)
+            return text_of(object);
+        return Taken<T>::take(object);
     }
 };
 

@@ -2,7 +2,6 @@
 // Where the time of an estimate goes: what a reader should change first.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 
 #include <optional>
 #include <string>
@@ -26,17 +25,17 @@ struct BoundShares {
     double of(Bound bound) const;
 };
 
-/// Of a result with subgraphs, or of its parts, weighted with their times. Absent where there is no estimate
-/// or the subgraphs were not kept.
-ARCHSIM_API std::optional<BoundShares> bound_shares(const Result& result);
+/// The shares of a result with subgraphs, or of its parts, weighted with their times. Absent where there is
+/// no estimate or the subgraphs were not kept.
+std::optional<BoundShares> bound_shares(const Result& result);
 
 /// The resource that the side which binds waits for longest, over all subgraphs: Resource::l2_bytes where a
 /// network is bound by memory and the L2 is what it waits for. Absent for fixed cost, and where the subgraphs
 /// were not kept.
-ARCHSIM_API std::optional<Resource> binding_resource(const Result& result);
+std::optional<Resource> binding_resource(const Result& result);
 
 /// What binds, in words: "DRAM bandwidth", "matrix engine", "starting kernels", "exchange between
 /// devices"; empty where it is not known.
-ARCHSIM_API std::string binding_text(const Result& result);
+std::string binding_text(const Result& result);
 
 } // namespace archsim

@@ -3,7 +3,6 @@
 // of several partitions covers with whole subgraphs: there their costs can be set side by side.
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/core/export.hpp"
 
 #include <cstdint>
 #include <span>
@@ -28,11 +27,11 @@ struct ResultLeaf {
     const Result* result = nullptr;
     double repeat = 1;
 };
-ARCHSIM_API std::vector<ResultLeaf> leaves_of(const Result& result);
+std::vector<ResultLeaf> leaves_of(const Result& result);
 
 /// Regions in topological order of the first result. All results must be estimates of one model at the same
 /// sizes that kept their subgraphs.
-ARCHSIM_API std::vector<CommonRegion> common_regions(std::span<const Result* const> results);
+std::vector<CommonRegion> common_regions(std::span<const Result* const> results);
 
 /// Latency and energy of a region in one of the results it was made from, over all repeats.
 struct RegionCost {
@@ -40,12 +39,12 @@ struct RegionCost {
     Bound bound = Bound::compute; ///< of its slowest subgraph
     Resource binding = Resource::seconds;
 };
-ARCHSIM_API RegionCost cost_of(const CommonRegion& region, std::size_t index, const Result& result);
+RegionCost cost_of(const CommonRegion& region, std::size_t index, const Result& result);
 
 /// What a question about `metric` comes down to where regions are compared: latency where it is about time,
 /// else energy. These add up over regions.
-ARCHSIM_API const Metric& regional(const Metric& metric);
+const Metric& regional(const Metric& metric);
 /// The part of a region in a regional metric, of the whole batch.
-ARCHSIM_API double value_of(const RegionCost& cost, const Metric& metric);
+double value_of(const RegionCost& cost, const Metric& metric);
 
 } // namespace archsim

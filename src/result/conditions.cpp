@@ -1,5 +1,7 @@
 #include "archsim/compare/conditions.hpp"
 
+#include "result/format_parts.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -21,11 +23,15 @@ Choice named(std::string_view name, std::string_view flag, const std::array<Choi
 } // namespace
 
 PrecisionConfig precision_named(std::string_view name, std::string_view flag) {
+    if (name.find('=') != std::string_view::npos)
+        return of_parts(std::string(name), std::string(flag));
     if (const auto parsed = PrecisionConfig::parse(name))
         return *parsed;
-    throw UsageError(fmt::format("{}: \"{}\" is not known; use fp32, tf32, bf16, fp16, fp8, int8, int4, "
-                                 "w8a16, w4a16 or usual (each device's own)",
-                                 flag, name));
+    throw UsageError(
+        fmt::format("{}: \"{}\" is not known; use fp32, tf32, bf16, fp16, fp8, fp4, int8, int4, "
+                    "w8a16, w4a16 or usual (each device's own); nvfp4 and mxfp4 are fp4, AWQ and "
+                    "GPTQ w4a16; under llama.cpp int4 is Q4_K_M and int8 is Q8_0",
+                    flag, name));
 }
 
 void ask_precision(Conditions& conditions, std::string_view name, std::string_view flag) {

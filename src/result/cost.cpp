@@ -1,10 +1,10 @@
 #include "archsim/compare/cost.hpp"
 
 #include "archsim/compare/metric.hpp"
+#include "core/parse_number.hpp"
 #include "result/power_at.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -83,9 +83,8 @@ GivenPrice parse_price(std::string_view text) {
         price.hourly = true;
         number.remove_suffix(2);
     }
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), price.amount);
-    if (error != std::errc{} || end != number.data() + number.size() || !std::isfinite(price.amount) ||
-        price.amount < 0)
+    price.amount = plain_number<double>(number).value_or(-1);
+    if (price.amount < 0)
         return fail();
     return price;
 }
@@ -154,7 +153,7 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
 
 namespace {
 
-/// Of a result with an estimate.
+/// The cost of a result with an estimate.
 Cost cost_of_item(const Result& result, const Item& item, const CostOptions& o) {
     Cost cost;
     cost.tenure = o.tenure;
@@ -180,8 +179,7 @@ Cost cost_of_item(const Result& result, const Item& item, const CostOptions& o) 
 Cost cost_of_token(const Result& result, double tokens, double seconds, double joules, const CostOptions& o) {
     if (!(tokens > 0) || !(seconds > 0))
         return {.tenure = o.tenure};
-    return cost_of_item(result, {tokens / seconds, joules_at(result, joules, seconds, o.power_at) / tokens},
-                        o);
+    return cost_of_item(result, {tokens / seconds, joules / tokens}, o);
 }
 
 } // namespace
@@ -196,7 +194,7 @@ Cost cost_of(const Result& result, const CostOptions& o) {
 std::optional<TokenCosts> token_costs(const Result& result, const CostOptions& o) {
     if (!result.ok() || !result.device || !result.generation)
         return std::nullopt;
-    const GenerationEstimate& g = *result.generation;
+    const GenerationEstimate g = generation_at(result, o.power_at);
     return TokenCosts{
         cost_of_token(result, g.batch * g.prompt_tokens, g.time_to_first_token_s, g.energy_first_token_j, o),
         cost_of_token(result, g.batch, g.time_per_output_token_s, g.batch * g.energy_per_token_j, o)};

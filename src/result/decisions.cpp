@@ -1,11 +1,11 @@
 #include "archsim/compare/decisions.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/parse_number.hpp"
 #include "hardware/error_model.hpp"
 #include "result/chance.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
@@ -106,7 +106,7 @@ std::vector<bool> pareto_front(std::span<const Result> results, const DecisionRe
     return front;
 }
 
-/// Of what was measured, where anything was.
+/// The winner of what was measured, where anything was.
 std::optional<Decision::Nearest> nearest_of(std::span<const Result> results, const Decision& decision) {
     const bool any_measured = std::any_of(results.begin(), results.end(),
                                           [](const Result& r) { return r.ok() && !r.estimate.projected; });
@@ -138,13 +138,12 @@ double probability_at_most(double limit, double value, const Interval& interval)
 }
 
 Constraint parse_constraint(const Metric& metric, std::string_view text, std::string_view flag) {
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    std::string_view rest = text;
+    const double number = take_number<double>(rest).value_or(0);
     while (rest.starts_with(' '))
         rest.remove_prefix(1);
     const LimitForm form = form_of(metric);
-    if (error == std::errc{} && std::isfinite(number) && number > 0)
+    if (number > 0)
         for (const Unit& unit : form.units)
             if (unit.name == rest)
                 return {&metric, number * unit.factor};

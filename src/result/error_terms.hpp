@@ -21,16 +21,16 @@ struct ErrorTerms {
 /// The error that a metric of a result has.
 SpreadOf error_metric(const Metric& by, const Result& result);
 ErrorTerms error_terms(const Result& result, SpreadOf metric);
-/// Of the two errors, 0 to 1.
+/// The correlation of the two errors, 0 to 1.
 double correlation(const ErrorTerms& a, const ErrorTerms& b);
 
 /// Results that are held against each other by one metric; what each errs by is looked up once.
 class Contest {
   public:
     Contest(std::span<const Result> results, const Metric& by, const CostOptions& conditions);
-    /// Of one result; none where it has no value.
+    /// The measure of one result; none where it has no value.
     const std::optional<Measure>& measure(std::size_t i) const { return measures_[i]; }
-    /// Of two that have values.
+    /// The odds of two that have values.
     double probability_better(std::size_t a, std::size_t b) const;
     double correlation(std::size_t a, std::size_t b) const {
         return archsim::correlation(terms_[a], terms_[b]);

@@ -1,5 +1,7 @@
 #include "result/generation_metrics.hpp"
 
+#include "result/power_at.hpp"
+
 #include <algorithm>
 #include <functional>
 
@@ -10,10 +12,12 @@ namespace {
 /// A number of the estimate with a prompt; none where it is not above zero.
 std::function<std::optional<Measure>(const Result&, const CostOptions&)>
 generated(std::optional<Measure> (*of)(const GenerationEstimate&)) {
-    return [of](const Result& result, const CostOptions&) -> std::optional<Measure> {
+    return [of](const Result& result, const CostOptions& conditions) -> std::optional<Measure> {
         if (!result.generation)
             return std::nullopt;
-        const auto measure = of(*result.generation);
+        const auto measure =
+            of(conditions.power_at == PowerBoundary::chip ? *result.generation
+                                                          : generation_at(result, conditions.power_at));
         return measure && measure->value > 0 ? measure : std::nullopt;
     };
 }

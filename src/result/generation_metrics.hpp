@@ -9,24 +9,23 @@
 //   token_energy energy_per_token_j       J     lower   J/token
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/core/export.hpp"
 
 #include <span>
 
 namespace archsim {
 
 namespace metric {
-/// Of results with a prompt; others have no value. The prompt in one pass; mean of the steps; tokens per
-/// second of one sequence, of all sequences (of a saturated server in the throughput scenario); joules of a
-/// decode step per sequence and token.
-ARCHSIM_API extern const Metric first_token, token_time, token_rate, total_token_rate, token_energy;
+/// Metrics of results with a prompt; others have no value. The prompt in one pass; mean of the steps; tokens
+/// per second of one sequence, of all sequences (of a saturated server in the throughput scenario); joules of
+/// a decode step per sequence and token.
+extern const Metric first_token, token_time, token_rate, total_token_rate, token_energy;
 } // namespace metric
 
 /// The metrics of language models, then those of every model that mean something for an answer: power,
 /// memory.
-ARCHSIM_API const MetricTable& generation_metrics();
+const MetricTable& generation_metrics();
 
 /// True where the metrics of language models are those to compare by: every estimate answers a prompt.
-ARCHSIM_API bool compares_generation(std::span<const Result> results);
+bool compares_generation(std::span<const Result> results);
 
 } // namespace archsim

@@ -3,11 +3,10 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 #include "core/data_dir.hpp"
-#include "hardware/json_document.hpp"
+#include "core/json_document.hpp"
+#include "core/parse_number.hpp"
+#include "core/text.hpp"
 
-#include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -41,11 +40,6 @@ struct GridTable {
     std::vector<GridIntensity> rows;
 };
 
-bool same_letters(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
-
 } // namespace
 
 std::span<const GridIntensity> grid_intensities() {
@@ -54,13 +48,11 @@ std::span<const GridIntensity> grid_intensities() {
 }
 
 double parse_grid_intensity(std::string_view text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(value) && value >= 0)
-        return value;
+    if (const auto value = plain_number<double>(text); value && *value >= 0)
+        return *value;
     std::vector<std::string> names;
     for (const GridIntensity& grid : grid_intensities()) {
-        if (same_letters(grid.code, text) || same_letters(grid.name, text))
+        if (same_ignoring_case(grid.code, text) || same_ignoring_case(grid.name, text))
             return grid.g_per_kwh;
         names.emplace_back(grid.code);
         names.emplace_back(grid.name);

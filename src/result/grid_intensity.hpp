@@ -1,8 +1,6 @@
 #pragma once
 // Carbon intensity of electricity by country, for --grid-intensity.
 
-#include "archsim/core/export.hpp"
-
 #include <span>
 #include <string_view>
 
@@ -16,10 +14,10 @@ struct GridIntensity {
     int year = 0;         ///< that it is of
 };
 /// By code: hardware_db/grid_intensities.json. Throws InputError for a file that is not as it should be.
-ARCHSIM_API std::span<const GridIntensity> grid_intensities();
+std::span<const GridIntensity> grid_intensities();
 
 /// g CO2e per kWh of "350", or of a country by code or name in any case of letters. Throws UsageError that
 /// names the nearest.
-ARCHSIM_API double parse_grid_intensity(std::string_view text);
+double parse_grid_intensity(std::string_view text);
 
 } // namespace archsim

@@ -74,6 +74,7 @@ std::optional<MemoryFit> memory_fit(const Result& r) {
     fit.workspace_bytes = e.memory.workspace_bytes;
     fit.peak_bytes = e.memory.peak_bytes;
     fit.capacity_bytes = r.machine->memory_capacity_bytes;
+    fit.pools = memory_pools(e.memory, *r.machine);
     fit.on_chip_bytes = managed_memory_bytes(*r.machine);
     fit.pieces = e.pieces;
     fit.weight_room_bytes = weight_memory_bytes(*r.machine);

@@ -3,7 +3,7 @@
 // its activations; and where it does not, what would.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
+#include "estimate/memory_pools.hpp"
 
 #include <optional>
 #include <vector>
@@ -27,12 +27,13 @@ struct MemoryFit {
     double alive_bytes = 0; ///< largest set of activations alive at once: of a piece where the batch is cut
     double weight_bytes = 0;
     double traffic_bytes = 0; ///< to and from memory outside of the chip, per inference; 0 = no estimate
+    MemoryPools pools;        ///< what holds it, or does not
     double pieces = 1;        ///< parts of the batch that run one after another
     std::vector<FitOption> device_options;  ///< where it does not fit the device: batch first, then precision
     std::vector<FitOption> on_chip_options; ///< where the activations of the whole batch do not stay
 
     /// True when the device's memory holds everything.
-    bool in_device() const { return capacity_bytes <= 0 || peak_bytes <= capacity_bytes; }
+    bool in_device() const { return pools.fits(); }
     /// True when activations stay on the chip.
     bool activations_on_chip() const { return on_chip_bytes > 0 && alive_bytes <= on_chip_bytes; }
     /// True when weights stay on the chip.
@@ -47,6 +48,6 @@ struct MemoryFit {
 /// Options keep the fused graph: weights and activations are planned anew at every narrower format that the
 /// device runs as asked; activations and caches grow with the batch, the workspace is taken as it is. Worked:
 /// 26 MB of weights and 2 MB of activations per image in 64 MB: batch 19.
-ARCHSIM_API std::optional<MemoryFit> memory_fit(const Result& result);
+std::optional<MemoryFit> memory_fit(const Result& result);
 
 } // namespace archsim

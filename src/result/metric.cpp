@@ -1,6 +1,7 @@
 #include "archsim/compare/metric.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/text.hpp"
 #include "result/error_terms.hpp"
 #include "result/power_at.hpp"
 #include "result/ties.hpp"
@@ -14,13 +15,6 @@
 namespace archsim {
 
 namespace {
-
-std::string lower_case(std::string_view text) {
-    std::string lower(text);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return lower;
-}
 
 Measure point(double value) {
     return {value, {value, value}};
@@ -65,7 +59,7 @@ std::optional<Measure> cheapest(const Result& r, const CostOptions& conditions) 
     return measure;
 }
 
-/// Of the joules at the facility's meter: the inference's own scale with its interval, idle power does not.
+/// The carbon of the joules at the meter: the inference's own scale with its interval, idle power does not.
 std::optional<Measure> emitted(const Result& r, const CostOptions& conditions) {
     const auto grams = cost_of(r, conditions).carbon_g;
     if (!grams)
@@ -98,7 +92,8 @@ const Metric latency = {.key = "latency",
                         .column_unit = "ms",
                         .priority = 0,
                         .limit_help = "of one batch, e.g. 50ms",
-                        .best = "Fastest"};
+                        .best = "Fastest",
+                        .has_causes = true};
 
 const Metric throughput = {.key = "throughput",
                            .title = "Throughput",
@@ -116,7 +111,8 @@ const Metric throughput = {.key = "throughput",
                            .axis_unit = "FPS",
                            .priority = 0,
                            .limit_help = "inferences per second, e.g. 10k",
-                           .best = "Most throughput"};
+                           .best = "Most throughput",
+                           .has_causes = true};
 
 const Metric power = {.key = "power",
                       .title = "Power",
@@ -131,7 +127,8 @@ const Metric power = {.key = "power",
                       .priority = 0,
                       .limit_help = "average, e.g. 15W",
                       .recommend = false,
-                      .best = "Least power"};
+                      .best = "Least power",
+                      .has_causes = true};
 
 const Metric efficiency = {.key = "efficiency",
                            .title = "Efficiency",
@@ -167,7 +164,8 @@ const Metric energy = {.key = "energy",
                        .axis_unit = "mJ",
                        .priority = 0,
                        .limit_help = "per inference, e.g. 100mJ",
-                       .best = "Least energy"};
+                       .best = "Least energy",
+                       .has_causes = true};
 
 const Metric utilization = {.key = "utilization",
                             .title = "Utilization",
@@ -197,7 +195,8 @@ const Metric memory = {.key = "memory",
                        .column_unit = "MB",
                        .priority = 5,
                        .limit_help = "peak, e.g. 512MB",
-                       .best = "Least memory"};
+                       .best = "Least memory",
+                       .has_causes = true};
 
 const Metric cost = {.key = "cost",
                      .title = "Cost",
@@ -213,7 +212,8 @@ const Metric cost = {.key = "cost",
                      .priority = 8,
                      .limit_help = "USD per million inferences, e.g. 0.25",
                      .recommend = false,
-                     .best = "Cheapest"};
+                     .best = "Cheapest",
+                     .has_causes = true};
 
 const Metric carbon = {.key = "carbon",
                        .title = "Carbon",

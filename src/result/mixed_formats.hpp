@@ -2,7 +2,6 @@
 // Which number formats an answer compares: devices that lack the one asked for run another.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 
 #include <span>
 #include <string>
@@ -11,12 +10,12 @@ namespace archsim {
 
 /// The format that an estimate multiplies in, for sentences: "tf32", "int8", "w4a16". Of a stack that treats
 /// convolutions apart from other products that of the convolutions, where the model has any.
-ARCHSIM_API std::string multiplied_format(const Result& result);
+std::string multiplied_format(const Result& result);
 
 /// True when estimates multiply in different formats.
-ARCHSIM_API bool mixed_formats(std::span<const Result> results);
+bool mixed_formats(std::span<const Result> results);
 
 /// True when an estimate multiplies in another format than was asked for.
-ARCHSIM_API bool other_format_runs(std::span<const Result> results);
+bool other_format_runs(std::span<const Result> results);
 
 } // namespace archsim

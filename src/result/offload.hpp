@@ -2,7 +2,6 @@
 // What a model of several parts needs where they take turns in the device's memory.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 
 #include <optional>
 #include <string>
@@ -18,12 +17,13 @@ struct PartsInTurn {
         0; ///< their time at the link's rate; 0: the device states none, or shares its host's memory
 };
 
-/// Of a result with parts; absent where one of them was not planned. Worked: a text encoder of 9.5 GB and a
-/// denoiser of 24 GB need 33.5 GB together, in turn 24 GB, and over a link of 28 GB/s 1.2 s more per batch.
-ARCHSIM_API std::optional<PartsInTurn> parts_in_turn(const Result& result);
+/// The offload of a result with parts; absent where one of them was not planned. Worked: a text encoder
+/// of 9.5 GB and a denoiser of 24 GB need 33.5 GB together, in turn 24 GB, and over a link of 28 GB/s 1.2 s
+/// more per batch.
+std::optional<PartsInTurn> parts_in_turn(const Result& result);
 
 /// "one part at a time takes 24 GB (transformer), with 33.5 GB over the link to the host, 1.2 s more per
 /// batch"; empty where there is no such figure.
-ARCHSIM_API std::string in_words(const std::optional<PartsInTurn>& parts);
+std::string in_words(const std::optional<PartsInTurn>& parts);
 
 } // namespace archsim

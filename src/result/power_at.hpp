@@ -10,7 +10,12 @@ namespace archsim {
 /// for as long as the work takes. Worked: 100 J in 1 s on a board that draws 20 W beside its chip: 120 J.
 double joules_at(const Result& result, double joules, double seconds, PowerBoundary boundary);
 
-/// Of the result's own power: what lies inside the boundary draws that many times what the devices draw.
+/// A factor on the power of the result: what lies inside the boundary draws that many times what the devices
+/// draw.
 double times_inside(const Result& result, PowerBoundary boundary);
+
+/// The prompt and answer of a result that has them, every energy of it at the boundary: power x time =
+/// energy.
+GenerationEstimate generation_at(const Result& result, PowerBoundary boundary);
 
 } // namespace archsim

@@ -3,7 +3,6 @@
 // less than 3 to 1 share its place.
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/core/export.hpp"
 
 #include <cstddef>
 #include <span>
@@ -23,7 +22,7 @@ struct Rank {
 
 /// Best value first. Projections stand among the others and do not move their places; results without a value
 /// come last in their given order.
-ARCHSIM_API std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by,
-                                           const CostOptions& conditions = {});
+std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by,
+                               const CostOptions& conditions = {});
 
 } // namespace archsim

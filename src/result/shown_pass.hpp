@@ -3,7 +3,6 @@
 // its middle is listed, or the prompt's pass where nothing is generated.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 
 namespace archsim {
 
@@ -16,7 +15,7 @@ struct ShownPass {
     double steps = 0;            ///< that the answer takes
 };
 
-/// Of an estimate; zeros without one.
-ARCHSIM_API ShownPass shown_pass(const Result& result);
+/// The pass of an estimate; zeros without one.
+ShownPass shown_pass(const Result& result);
 
 } // namespace archsim

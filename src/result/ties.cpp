@@ -149,7 +149,7 @@ std::vector<double> shares_of_best(std::span<const Result> results, const Metric
     std::stable_sort(rivals.begin(), rivals.end(), [&](std::size_t a, std::size_t b) {
         return better(by, contest.measure(a)->value, contest.measure(b)->value);
     });
-    // Those that hardly ever win decide nothing.
+    // Results that hardly ever win decide nothing.
     constexpr double kHardlyEver = 0.005;
     constexpr std::size_t kMost = 16;
     std::vector<std::size_t> field = {rivals.front()};

@@ -3,7 +3,6 @@
 // estimated everywhere, a chip whose clock is lower than stated for both of its rows.
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/core/export.hpp"
 
 #include <optional>
 #include <span>
@@ -19,8 +18,8 @@ inline constexpr double kToldApart = 0.75;
 /// (device, lanes, stack, network: see hardware/error_model.hpp). Worked: intervals of a factor of 1.4 either
 /// way, nothing shared, a ratio of 1.3: scales of ln 1.4 / 2.132 = 0.158 each, 0.223 together; t = 0.262 /
 /// 0.223 = 1.18: 85 %.
-ARCHSIM_API double probability_better(const Metric& by, const Result& a, const Measure& x, const Result& b,
-                                      const Measure& y);
+double probability_better(const Metric& by, const Result& a, const Measure& x, const Result& b,
+                          const Measure& y);
 
 /// True when the odds are closer than 3 to 1 either way.
 inline bool tied(const Metric& by, const Result& a, const Measure& x, const Result& b, const Measure& y) {
@@ -32,11 +31,11 @@ inline bool tied(const Metric& by, const Result& a, const Measure& x, const Resu
 /// device under its stack; nothing where the result states no interval, or answers prompts. Worked: a chip
 /// that nobody measured, whose estimates share a variance of 0.09 beside 0.03 of their own, goes from a
 /// factor of 4.4 to one of 2.7.
-ARCHSIM_API std::optional<double> width_after_measuring(const Result& result);
+std::optional<double> width_after_measuring(const Result& result);
 
 /// Probability that each is the best of all that have a value and are no projection; 0 for the others. All of
 /// them where none is measured.
-ARCHSIM_API std::vector<double> shares_of_best(std::span<const Result> results, const Metric& by,
-                                               const CostOptions& conditions = {});
+std::vector<double> shares_of_best(std::span<const Result> results, const Metric& by,
+                                   const CostOptions& conditions = {});
 
 } // namespace archsim

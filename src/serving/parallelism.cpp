@@ -1,10 +1,10 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/serving/serving_result.hpp"
+#include "core/parse_number.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace archsim {
 
@@ -29,11 +29,8 @@ Parallelism parse_parallelism(std::string_view text) {
         const std::string_view item = text.substr(0, comma);
         const std::size_t equals = item.find('=');
         std::int64_t* part = equals == std::string_view::npos ? nullptr : part_of(p, item.substr(0, equals));
-        std::int64_t value = 0;
-        const std::string_view number = part ? item.substr(equals + 1) : std::string_view();
-        const auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), value);
-        if (!part || problem != std::errc() || end != number.data() + number.size() || value < 1 ||
-            value > kMostChips)
+        const std::int64_t value = part ? plain_number<std::int64_t>(item.substr(equals + 1)).value_or(0) : 0;
+        if (value < 1 || value > kMostChips)
             throw UsageError(
                 fmt::format("--parallel: \"{}\" is none of tp=N, pp=N, dp=N, ep=N with N from 1 to {}", item,
                             kMostChips));

@@ -43,7 +43,8 @@ ServingSummary summarize(const ServingOutcome& out) {
     ServingSummary s;
     std::vector<double> first, each, whole;
     const auto warm_up = static_cast<std::size_t>(out.warm_up);
-    // While the load is on: a run that holds requests in flight empties behind the last one that it begins.
+    // While the load is on: a run that holds requests in flight empties behind the last one that it begins. A
+    // request counts by the part of its time that lies inside: rate x time = requests in flight, of few, too.
     double begins = std::numeric_limits<double>::infinity(), last = 0;
     for (std::size_t i = 0; i < out.requests.size(); ++i) {
         if (i >= warm_up)
@@ -51,16 +52,18 @@ ServingSummary summarize(const ServingOutcome& out) {
         last = std::max(last, out.requests[i].arrival_s);
     }
     const double ends = out.closed && last > begins ? last : out.ended_s;
-    double ended = 0, prompts_ended = 0, outputs_ended = 0, cached = 0;
+    double served = 0, prompts_served = 0, outputs_served = 0, cached = 0;
     for (std::size_t i = 0; i < out.requests.size(); ++i) {
         const ServedRequest& r = out.requests[i];
         if (r.refused || r.end_s < 0)
             continue;
         cached += static_cast<double>(r.cached_tokens);
-        if (r.end_s >= begins && r.end_s <= ends) {
-            ++ended;
-            prompts_ended += static_cast<double>(r.prompt_tokens);
-            outputs_ended += static_cast<double>(r.emitted);
+        const double inside = std::min(r.end_s, ends) - std::max(r.arrival_s, begins);
+        if (const double whole_s = r.end_to_end(); inside >= 0 && r.end_s >= begins) {
+            const double part = whole_s > 0 ? std::min(1.0, inside / whole_s) : 1;
+            served += part;
+            prompts_served += part * static_cast<double>(r.prompt_tokens);
+            outputs_served += part * static_cast<double>(r.emitted);
         }
         if (i < warm_up)
             continue;
@@ -80,9 +83,9 @@ ServingSummary summarize(const ServingOutcome& out) {
     const auto prompts = static_cast<double>(out.prompt_tokens),
                outputs = static_cast<double>(out.output_tokens);
     const double lasts = ends > begins ? ends - begins : out.duration_s;
-    s.requests_per_s = ended / lasts;
-    s.output_tokens_per_s = outputs_ended / lasts;
-    s.prompt_tokens_per_s = prompts_ended / lasts;
+    s.requests_per_s = served / lasts;
+    s.output_tokens_per_s = outputs_served / lasts;
+    s.prompt_tokens_per_s = prompts_served / lasts;
     s.cached_share = prompts > 0 ? cached / prompts : 0;
     s.utilization = out.busy_s / (out.engines * out.duration_s);
     s.mean_in_system = out.in_system_s / out.duration_s;

@@ -2,7 +2,6 @@
 // A graph at concrete sizes: its fused subgraphs and their work, shared by all devices that fuse alike.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/operator.hpp"
 #include "archsim/run/model.hpp"
 #include "hardware/operator_rules.hpp"
@@ -16,18 +15,18 @@
 namespace archsim {
 
 /// The graph. Throws InputError naming the parts of a model that has no graph of its own.
-ARCHSIM_API const Graph& graph_of(const ImportedGraph& model);
+const Graph& graph_of(const ImportedGraph& model);
 
 /// Symbol of the batch dimension: "batch" when an input has it, else the leading symbol of the first input
 /// that has one; empty when the file fixes all of them.
-ARCHSIM_API std::string batch_symbol(const Graph& graph);
+std::string batch_symbol(const Graph& graph);
 
 /// Items of a run where the file fixes their number: the leading dimension that all inputs and outputs share;
 /// else 1.
-ARCHSIM_API std::int64_t fixed_items(const Graph& graph);
+std::int64_t fixed_items(const Graph& graph);
 
 /// The largest divisor of a batch below itself; 1 for 1.
-ARCHSIM_API std::int64_t next_smaller_batch(std::int64_t batch);
+std::int64_t next_smaller_batch(std::int64_t batch);
 
 /// Whose operators are placed: a stack's rows, on devices of a generation.
 struct OperatorTaker {
@@ -37,7 +36,7 @@ struct OperatorTaker {
 
 /// A graph at concrete sizes. Partitions and work are made on first use and kept; safe to use from many
 /// threads.
-class ARCHSIM_API BoundModel {
+class BoundModel {
   public:
     /// Binds `model` with the rows of `operators`, which must outlive it. Partitions, and plans of their
     /// memory, are shared with the first of `earlier`, bindings of the same model at other sizes, that fuses

@@ -2,16 +2,13 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
-#include "core/embedded_files.hpp"
+#include "core/json_document.hpp"
+#include "core/text.hpp"
 #include "core/text_file.hpp"
-#include "hardware/json_document.hpp"
-#include "hardware/plain_json.hpp"
-#include "hardware/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -22,11 +19,6 @@
 namespace archsim {
 
 namespace {
-
-bool same_name(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
 
 /// What makes a file no catalogue.
 [[noreturn]] void refuse(std::string_view key, std::string_view wanted) {
@@ -147,15 +139,14 @@ CatalogueEntry read_entry(const JsonValue& object, const std::filesystem::path& 
 
 struct CatalogueFile {
     std::filesystem::path path;
-    std::string own;       ///< its text where none is built in
-    std::string_view text; ///< either
+    JsonDocument document;
 };
 
 /// What is known of a model before it is asked for, as views of its file.
 struct Listed {
     std::string_view name;
     std::vector<std::string_view> aliases;
-    std::string_view text; ///< of the entry
+    const JsonValue* entry = nullptr;
     const CatalogueFile* file = nullptr;
 };
 
@@ -163,87 +154,33 @@ struct Listed {
     throw InputError(fmt::format("{}: not a model catalogue: {}", file.string(), problem.what()));
 }
 
-/// Reads the list of models in a file and passes what else is in it. False where that is not as plain as a
-/// catalogue is written, right or wrong.
-bool list_plain(const CatalogueFile& file, std::vector<Listed>& listed) {
-    PlainJson json(file.text);
-    const auto member = [&](std::string_view key, Listed& model) {
-        if (key == "name")
-            return json.string(model.name);
-        if (key != "aliases")
-            return json.pass();
-        model.aliases.clear();
-        return json.items([&] { return json.string(model.aliases.emplace_back()); });
-    };
-    bool found = false;
-    const auto model = [&] {
-        Listed& made = listed.emplace_back();
-        made.file = &file;
-        const char* const begin = json.place();
-        const bool read = json.members([&](std::string_view key) { return member(key, made); });
-        made.text = json.since(begin);
-        return read && !made.name.empty();
-    };
-    json.skip_blanks();
-    const bool read = json.members([&](std::string_view key) {
-        if (key != "models")
-            return json.pass();
-        const bool again = std::exchange(found, true);
-        return !again && json.items(model);
-    });
-    json.skip_blanks();
-    return read && found && json.at_end();
-}
-
-/// The same of any file, whose words for what is wrong with it this has. Texts are copied to `memory`.
-void list_any(const CatalogueFile& file, JsonMemory& memory, std::vector<Listed>& listed) {
-    std::vector<Finding> findings;
-    const auto document = parse_document_text(file.text, file.path.string(), findings);
-    if (!document)
-        throw InputError(findings.front());
-    try {
-        for (const JsonValue& object : required(document->root, "models").items()) {
-            Listed& model = listed.emplace_back();
-            model.file = &file;
-            model.name = memory.copy(text_of(required(object, "name"), "name"));
-            for (const std::string& alias : texts(object, "aliases"))
-                model.aliases.push_back(memory.copy(std::string_view(alias)));
-            model.text = memory.copy(std::string_view(object.dump()));
-        }
-    } catch (const std::runtime_error& problem) {
-        no_catalogue(file.path, problem);
-    }
-}
-
 } // namespace
 
 struct Catalogue::State {
     void add(const std::filesystem::path& path) {
-        CatalogueFile& file = files.emplace_back(CatalogueFile{path, {}, {}});
-        if (const auto built_in = embedded_text(path.string()))
-            file.text = *built_in;
-        else
-            file.text = file.own = read_text_file(path.string());
-        constexpr std::size_t kBytesPerEntry = 400; // about
-        const std::size_t before = listed.size();
-        listed.reserve(before + file.text.size() / kBytesPerEntry);
-        if (list_plain(file, listed))
-            return;
-        listed.resize(before);
-        list_any(file, memory, listed);
+        std::vector<Finding> findings;
+        auto document = parse_document(path.string(), findings);
+        if (!document)
+            throw InputError(findings.front());
+        const CatalogueFile& file = files.emplace_back(CatalogueFile{path, std::move(*document)});
+        try {
+            for (const JsonValue& entry : required(file.document.root, "models").items()) {
+                Listed& model = listed.emplace_back();
+                model.file = &file;
+                model.entry = &entry;
+                model.name = text_of(required(entry, "name"), "name");
+                if (const JsonValue* const aliases = entry.find("aliases"))
+                    for (const JsonValue& alias : aliases->items())
+                        model.aliases.push_back(text_of(alias, "aliases"));
+            }
+        } catch (const std::runtime_error& problem) {
+            no_catalogue(path, problem);
+        }
     }
 
     CatalogueEntry read(const Listed& model) {
-        std::vector<Finding> findings;
-        const std::string name = model.file->path.string();
-        const auto document = parse_document_text(model.text, name, findings);
-        if (!document) { // said of the file, whose lines count
-            std::vector<Finding> of_file;
-            parse_document_text(model.file->text, name, of_file);
-            throw InputError(of_file.empty() ? findings.front() : of_file.front());
-        }
         try {
-            return read_entry(document->root, folder);
+            return read_entry(*model.entry, folder);
         } catch (const std::runtime_error& problem) {
             no_catalogue(model.file->path, problem);
         }
@@ -272,7 +209,6 @@ struct Catalogue::State {
 
     std::filesystem::path folder;
     std::deque<CatalogueFile> files; ///< stay where they are
-    JsonMemory memory;               ///< of entries that are not plain
     std::vector<Listed> listed;
     std::mutex reading;
     std::map<const Listed*, std::unique_ptr<CatalogueEntry>> asked;
@@ -315,11 +251,11 @@ const CatalogueEntry* Catalogue::find(std::string_view name) const {
     const std::vector<Listed>& listed = state_->listed;
     const auto entry_of = [&](const Listed& model) { return &state_->entry(model); };
     for (const Listed& model : listed)
-        if (same_name(model.name, name))
+        if (same_ignoring_case(model.name, name))
             return entry_of(model);
     for (const Listed& model : listed)
         for (const std::string_view alias : model.aliases)
-            if (same_name(alias, name))
+            if (same_ignoring_case(alias, name))
                 return entry_of(model);
     // "ResNet-50" is resnet50: punctuation tells names apart only where something else is called so, too.
     const std::string bare = bare_name(name);

@@ -43,7 +43,7 @@ double exchange_s(const ShapedGraph& graph, const NetworkWork& work, const Machi
             others = tensor.elements();
     double elements = 0, collectives = 0;
     for_each_exchange(graph, [&](const ShapedTensor& joined) {
-        // Of keys or values; queries and results are as large.
+        // Elements of keys or values; queries and results are as large.
         elements += 2 * (joined.elements() - others) * (devices - 1) / devices;
         collectives += 2;
     });

@@ -1,4 +1,4 @@
-#include "session/find_catalogue.hpp"
+#include "session/loading.hpp"
 
 #include "core/data_dir.hpp"
 #include "core/embedded_files.hpp"

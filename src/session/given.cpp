@@ -30,10 +30,20 @@ GivenRow given_row(const Machine& machine, SpreadOf metric, const LaneShares& la
     return given;
 }
 
-std::atomic<LanguageRowReader>& language_row_reader() {
-    static std::atomic<LanguageRowReader> reader = nullptr;
-    return reader;
+namespace {
+
+/// Times and rates that something can have: beyond them an estimate that follows one is no number.
+void expect_possible(const MeasuredRow& row, bool rate) {
+    constexpr double kLeastMs = 1e-6, kMostMs = 1e12, kMostRate = 1e12; // a nanosecond, thirty years
+    const bool possible = rate ? row.value >= 1e3 / kMostMs && row.value <= kMostRate
+                               : row.value >= kLeastMs && row.value <= kMostMs;
+    if (!possible)
+        throw UsageError(fmt::format("measured {} on {}: {:g} {} is no {} that a measurement can be",
+                                     row.model, row.hardware, row.value, rate ? "per second" : "ms",
+                                     rate ? "rate" : "time"));
 }
+
+} // namespace
 
 void Session::given(const std::vector<MeasuredRow>& rows) {
     prices_ = prices_->given({});
@@ -44,6 +54,7 @@ void Session::given(const std::vector<MeasuredRow>& rows) {
                                          "learnt from",
                                          row.model, row.hardware));
         const bool rate = row.metric == MeasuredMetric::throughput_per_s;
+        expect_possible(row, rate);
         constexpr double kMilli = 1e3;
         const std::string hardware =
             row.power_mode.empty() ? row.hardware : row.hardware + '@' + row.power_mode;
@@ -52,13 +63,8 @@ void Session::given(const std::vector<MeasuredRow>& rows) {
         if (!row.precision.empty()) // else what is usual: language models' is another than networks'
             conditions.precision = PrecisionConfig::parse(row.precision).value_or(PrecisionConfig{});
         if (!row.phase.empty()) {
-            const LanguageRowReader read = language_row_reader();
-            if (read == nullptr)
-                throw UsageError(
-                    fmt::format("measured {} on {}: timed passes of language models are taken by "
-                                "serve_model, size_service and local_models",
-                                row.model, row.hardware));
-            known.push_back(read(*this, row, hardware, settled(conditions, {.prompt = Prompt{}})));
+            known.push_back(
+                given_language_row(*this, row, hardware, settled(conditions, {.prompt = Prompt{}})));
             continue;
         }
         conditions.scenario = row.scope == "offline" ? Scenario::throughput : Scenario::latency;

@@ -14,7 +14,6 @@
 // llama-bench measures); tp=N, the devices that share the model (default: 1).
 
 #include "archsim/compare/measured_row.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 
 #include <span>
@@ -25,13 +24,10 @@ namespace archsim {
 
 /// One row. `device` is that of a text that names none; empty: the text must. Throws UsageError naming `flag`
 /// and the form.
-ARCHSIM_API MeasuredRow parse_given(std::string_view text, const Session& session, std::string_view device,
-                                    std::string_view flag);
-/// From here on Session::given takes measured passes and waits of language models, too. read_measured() calls
-/// it; a program that never does is linked without the simulation of servers.
-ARCHSIM_API void accept_language_rows();
+MeasuredRow parse_given(std::string_view text, const Session& session, std::string_view device,
+                        std::string_view flag);
 /// Every text, and every line of a text that is the path of a file; lines that begin with # say nothing.
-ARCHSIM_API std::vector<MeasuredRow> read_given(std::span<const std::string> texts, const Session& session,
-                                                std::string_view device, std::string_view flag);
+std::vector<MeasuredRow> read_given(std::span<const std::string> texts, const Session& session,
+                                    std::string_view device, std::string_view flag);
 
 } // namespace archsim

@@ -1,6 +1,7 @@
 #include "session/graph_run.hpp"
 
 #include "estimate/batch_pieces.hpp"
+#include "session/idle_units.hpp"
 
 namespace archsim {
 
@@ -47,7 +48,10 @@ Result run_graph(const Session& session, const std::shared_ptr<const BoundModel>
         const DeviceChoice choice = session.hardware().device(device);
         result.device = choice.device; // known even where the stack does not run on it
         result.power_mode = choice.power_mode;
-        return run_graph_on(model, device, session.machine(device, conditions), conditions);
+        Result all = run_graph_on(model, device, session.machine(device, conditions), conditions);
+        if (const auto idle = with_idle_units(conditions))
+            return faster_with_idle_units(std::move(all), run_graph(session, model, device, *idle));
+        return all;
     } catch (const Error& problem) {
         refuse(result.estimate, problem.what());
     }

@@ -1,7 +1,6 @@
 #pragma once
 // One bound graph on one machine: the pass that every kind of workload is made of.
 
-#include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 #include "session/bound_model.hpp"
 
@@ -19,8 +18,8 @@ std::shared_ptr<const BoundModel> bind_graph(const ImportedGraph& model, std::in
 Result asked(std::shared_ptr<const ModelFacts> model, std::string_view device, const Conditions& conditions);
 
 /// Never throws for a device: what fails becomes the result's status and reason.
-ARCHSIM_API Result run_graph(const Session& session, const std::shared_ptr<const BoundModel>& model,
-                             std::string_view device, const Conditions& conditions = {});
+Result run_graph(const Session& session, const std::shared_ptr<const BoundModel>& model,
+                 std::string_view device, const Conditions& conditions = {});
 
 /// A graph on a machine, up to the estimate.
 struct PreparedRun {

@@ -1,17 +1,18 @@
-#include "session/load_graph.hpp"
+#include "session/loading.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "archsim/extend/importer.hpp"
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/diffusion.hpp"
+#include "core/glob.hpp"
 #include "core/text_file.hpp"
+#include "import/file_kind.hpp"
 #include "ops/dimension_expression.hpp"
 #include "session/usual_precision.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fnmatch.h>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -61,7 +62,7 @@ void mark_buffers(Graph& graph, const std::vector<std::string>& patterns) {
     for (Tensor& tensor : graph.tensors)
         if (tensor.role == TensorRole::initializer)
             for (const std::string& pattern : patterns)
-                tensor.buffer = tensor.buffer || fnmatch(pattern.c_str(), tensor.name.c_str(), 0) == 0;
+                tensor.buffer = tensor.buffer || matches_glob(pattern, tensor.name);
 }
 
 bool is_cache(const Tensor& tensor) {
@@ -142,8 +143,15 @@ std::string name_of_file(const std::filesystem::path& path) {
 }
 
 ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info, const Budget& budget) {
-    if (const auto lite = tflite_part(path)) {
-        Graph graph = import_tflite(lite->first, lite->second);
+    auto lite = tflite_part(path);
+    std::error_code ignored;
+    refuse_foreign_file(lite                                                     ? lite->first
+                        : std::filesystem::exists(path / "config.json", ignored) ? path / "config.json"
+                                                                                 : path);
+    if (!lite && is_tflite(path))
+        lite.emplace(path, std::string());
+    if (lite) {
+        Graph graph = import_tflite(lite->first, lite->second, budget);
         if (info.dims.empty())
             default_sizes(graph, info);
         return {std::move(info), std::make_shared<const Graph>(std::move(graph)), budget};
@@ -155,7 +163,7 @@ ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info, 
             default_sizes(graph, info);
         return {std::move(info), std::make_shared<const Graph>(std::move(graph)), budget};
     }
-    Checkpoint checkpoint = read_checkpoint(path);
+    Checkpoint checkpoint = read_checkpoint(path, budget);
     checkpoint.graph.name = info.name;
     mark_buffers(checkpoint.graph, info.buffers);
     info.dims.merge(checkpoint.dims);

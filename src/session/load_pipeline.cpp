@@ -1,4 +1,4 @@
-#include "session/load_pipeline.hpp"
+#include "session/loading.hpp"
 
 #include "checkpoint/diffusion.hpp"
 #include "session/prepared.hpp"
@@ -7,8 +7,9 @@
 namespace archsim {
 
 Model load_pipeline(const std::filesystem::path& path, CatalogueEntry info,
-                    const std::shared_ptr<const OperatorRegistry>& operators, const Budget& budget) {
-    DiffusionPipeline pipeline = read_diffusion_pipeline(path);
+                    const std::shared_ptr<const OperatorRegistry>& operators, const Budget& budget,
+                    std::string_view only) {
+    DiffusionPipeline pipeline = read_diffusion_pipeline(path, false, only);
     Model model;
     info.dims.merge(pipeline.dims);
     for (DiffusionPart& read : pipeline.parts) {

@@ -1,6 +1,7 @@
 #include "session/parts.hpp"
 
 #include "estimate/algebra.hpp"
+#include "estimate/memory_pools.hpp"
 #include "ops/dimension_expression.hpp"
 #include "result/offload.hpp"
 #include "session/gigabytes.hpp"
@@ -100,10 +101,19 @@ double executions(const CatalogueEntry& entry, const ModelPart& part, const Bind
     for (const std::string& name : part.times) {
         const auto given = user.dims.find(name);
         const auto stated = entry.dims.find(name);
-        const std::int64_t size = given != user.dims.end() ? given->second : stated->second;
+        const auto size_of = [&](const std::string& other) -> std::optional<std::int64_t> {
+            if (const auto own = user.dims.find(other); own != user.dims.end())
+                return own->second;
+            const auto usual = entry.dims.find(other);
+            return usual == entry.dims.end() ? std::nullopt : std::optional(usual->second);
+        };
+        // Frames of latents follow from those of the video.
+        const bool computed = given == user.dims.end() && stated == entry.dims.end();
+        const std::int64_t size = computed ? evaluate_expression(name, size_of).value_or(0) : *size_of(name);
         if (size < 1 || size > kMost)
             throw UsageError(fmt::format("{} of {}: give a number from 1 to {}", name, size, kMost));
-        sizes[name] = size;
+        if (!computed)
+            sizes[name] = size;
         times *= static_cast<double>(size);
     }
     return times;
@@ -192,7 +202,7 @@ Result PreparedParts::on(const Session& session, std::string_view device,
                                      [](const ResultPart& part) { return !part.result->ok(); });
     if (failed != whole.parts.end())
         e.reason = fmt::format("{}: {}", failed->name, failed->result->estimate.reason);
-    else if (e.memory.capacity_bytes > 0 && e.memory.peak_bytes > e.memory.capacity_bytes) {
+    else if (whole.machine && !memory_pools(e.memory, *whole.machine).fits()) {
         e.status = Status::does_not_fit;
         e.reason = fmt::format("its parts need {} together, the device has {}",
                                gigabytes_text(e.memory.peak_bytes), gigabytes_text(e.memory.capacity_bytes));

@@ -16,7 +16,7 @@ class PreparedParts : public Prepared {
     PreparedParts(const Model& model, std::int64_t batch, const Bindings& bindings,
                   const OperatorRegistry& operators);
 
-    /// Of all parts: work times executions.
+    /// The facts of all parts: work times executions.
     std::shared_ptr<const ModelFacts> facts() const override { return facts_; }
     Result on(const Session& session, std::string_view device, const Conditions& conditions) const override;
 

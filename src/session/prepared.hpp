@@ -1,7 +1,6 @@
 #pragma once
 // A workload ready for any device: one graph, several parts, or a language model that answers a prompt.
 
-#include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 #include "session/bound_model.hpp"
 
@@ -54,7 +53,7 @@ inline bool same_sizes(const Bindings& a, const Bindings& b) {
 }
 
 /// What a Model was prepared for already, the latest first.
-class ARCHSIM_API PreparedWorkloads {
+class PreparedWorkloads {
   public:
     /// `operators` null: the standard ones.
     explicit PreparedWorkloads(std::shared_ptr<const OperatorRegistry> operators);
@@ -110,8 +109,8 @@ std::vector<UnknownName> unknown_names(const Workload& workload);
 
 /// Throws UsageError for the first name that the model does not have.
 void refuse_unknown_names(const Workload& workload);
-/// Of several models that share sizes: without what this one does not have. Throws UsageError for a name that
-/// none of them has.
+/// The workload of one of several models that share sizes: without what this one does not have. Throws
+/// UsageError for a name that none of them has.
 Workload of_shared_sizes(Workload workload, std::span<const Model> models);
 
 } // namespace archsim

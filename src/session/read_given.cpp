@@ -1,13 +1,13 @@
 // Measurements of the user's own in words.
 
 #include "archsim/core/finding.hpp"
+#include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 #include "session/generation/language_model.hpp"
 #include "session/given.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ constexpr std::array kUnits = {
     Unit{"s", MeasuredMetric::latency_ms, 1e3},       Unit{"/s", MeasuredMetric::throughput_per_s, 1},
     Unit{"fps", MeasuredMetric::throughput_per_s, 1}, Unit{"tok/s", MeasuredMetric::throughput_per_s, 1}};
 
-// Of llama-bench, which most people have at hand: pp512 and tg128.
+// Lengths of llama-bench, which most people have at hand: pp512 and tg128.
 constexpr std::string_view kUsualPrompt = "512", kUsualAnswer = "128";
 
 /// What was timed of a language model, as rows call it.
@@ -51,13 +51,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kPhases =
 
 /// The number of "b8" behind "b"; nothing where there is none, or one below 1.
 std::optional<int> number_behind(std::string_view word, std::string_view prefix) {
-    int number = 0;
     if (!word.starts_with(prefix))
         return std::nullopt;
-    word.remove_prefix(prefix.size());
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    const bool whole = error == std::errc{} && end == word.data() + word.size() && number > 0;
-    return whole ? std::optional(number) : std::nullopt;
+    const auto number = plain_number<int>(word.substr(prefix.size()));
+    return number && *number > 0 ? number : std::nullopt;
 }
 
 /// Takes a word of a language model; false where it is none.
@@ -80,14 +77,13 @@ bool take_language_word(std::string_view word, MeasuredRow& row) {
 }
 
 bool set_value(std::string_view text, MeasuredRow& row) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), row.value);
-    if (error != std::errc{} || !std::isfinite(row.value) || !(row.value > 0))
+    row.value = take_number<double>(text).value_or(0);
+    if (!(row.value > 0))
         return false;
-    std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-    while (unit.starts_with(' '))
-        unit.remove_prefix(1);
+    while (text.starts_with(' '))
+        text.remove_prefix(1);
     for (const Unit& known : kUnits)
-        if (known.name == unit) {
+        if (known.name == text) {
             row.metric = known.metric;
             row.value *= known.factor;
             return true;

@@ -5,13 +5,12 @@
 #include "hardware/parameter_site.hpp"
 #include "machine/this_machine.hpp"
 #include "result/latency_spread.hpp"
-#include "session/find_catalogue.hpp"
 #include "session/graph_run.hpp"
-#include "session/load_graph.hpp"
-#include "session/load_pipeline.hpp"
+#include "session/loading.hpp"
 #include "session/prepared.hpp"
 #include "session/price_tables.hpp"
 #include "session/usual_precision.hpp"
+#include "session/usual_question.hpp"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -49,10 +48,9 @@ void check(const char* what, std::int64_t given, std::int64_t least, std::int64_
         throw UsageError(fmt::format("{} of {}: give a number from {} to {}", what, given, least, most));
 }
 
-/// The part "PIPELINE#transformer"; nothing where no pipeline is called so, or it has no such part.
+/// The part "PIPELINE#transformer" of the catalogue; nothing where that is no pipeline or has no such part.
 std::optional<Model> part_named(const Session& session, std::string_view whole, std::string_view name) {
-    const CatalogueEntry* const entry = session.catalogue().find(whole);
-    if (!is_diffusion_pipeline(entry != nullptr ? entry->file : std::filesystem::path(whole)))
+    if (!is_diffusion_pipeline(session.catalogue().find(whole)->file))
         return std::nullopt;
     const std::string_view wanted = name.substr(whole.size());
     for (const Model& part : session.load(whole).parts)
@@ -116,16 +114,26 @@ Model Session::load(std::string_view name_or_path) const {
     }
     const std::filesystem::path path(name_or_path);
     std::error_code no_file; // a name too long for one
-    if (const std::filesystem::path own = in_cache(path); is_diffusion_pipeline(own)) {
+    const auto pipeline_at = [&](const std::filesystem::path& own, std::string_view only) {
         CatalogueEntry info;
         info.name = info.title = name_of_file(own);
         info.file = own;
         info.source = own.string();
-        return load_pipeline(own, std::move(info), operators_, budget_);
+        return load_pipeline(own, std::move(info), operators_, budget_, only);
+    };
+    if (const std::filesystem::path own = in_cache(path); is_diffusion_pipeline(own))
+        return pipeline_at(own, {});
+    if (const std::size_t at = name_or_path.rfind('#'); at != std::string_view::npos && at > 0) {
+        const std::string_view whole = name_or_path.substr(0, at), only = name_or_path.substr(at + 1);
+        if (catalogue_->find(whole) != nullptr) {
+            if (auto part = part_named(*this, whole, name_or_path))
+                return std::move(*part);
+        } else if (const std::filesystem::path own = in_cache(whole); is_diffusion_pipeline(own)) {
+            Model alone = pipeline_at(own, only); // of other parts no more is read than it takes
+            if (!alone.parts.empty())
+                return std::move(alone.parts.front());
+        }
     }
-    if (const std::size_t at = name_or_path.rfind('#'); at != std::string_view::npos && at > 0)
-        if (auto part = part_named(*this, name_or_path.substr(0, at), name_or_path))
-            return std::move(*part);
     const bool hub_name = looks_like_hub_name(name_or_path) && !has_model_ending(name_or_path);
     if ((looks_like_path(name_or_path) && !hub_name) || std::filesystem::exists(path, no_file)) {
         static_cast<ImportedGraph&>(model) = load_file(path, budget_);
@@ -140,25 +148,25 @@ std::shared_ptr<const BoundModel> Session::bind(const ImportedGraph& model, std:
     return bind_graph(model, batch, bindings, operators_ ? *operators_ : OperatorRegistry::standard());
 }
 
-Result Session::estimate(const Workload& workload, std::string_view device,
-                         const Conditions& conditions) const {
+Result Session::estimate(const Workload& asked, std::string_view device, const Conditions& conditions) const {
+    const Workload workload = usual_question(asked);
     check(workload, conditions);
     hardware_->device(device); // names that do not exist are errors, not results
     if (!conditions.stack.empty())
         hardware_->runtime(conditions.stack);
     Conditions meant = settled(conditions, workload);
-    if (meant.format_of_device) {
-        meant.format_of_device = false;
-        try {
-            const bool strict = meant.precision.strict_fp32;
-            meant.precision = usual_on(*machine(device, meant));
-            meant.precision.strict_fp32 = strict;
-            meant.precision.weights = meant.weights.value_or(meant.precision.weights);
-        } catch (const InputError&) { // the estimate says what the device lacks
-        }
-    }
     refuse_unknown_names(workload);
     const std::shared_ptr<const Prepared> prepared = prepare(workload);
+    if (meant.format_of_device) {
+        try {
+            meant = in_fastest_format(*machine(device, meant), meant, [&](const Conditions& trial) {
+                const Result result = prepared->on(*this, device, trial);
+                return result.ok() ? result.estimate.throughput_per_s : 0;
+            });
+        } catch (const InputError&) { // the estimate says what the device lacks
+            meant.format_of_device = false;
+        }
+    }
     Result result = prepared->on(*this, device, meant);
     result.workload = prepared->workload();
     return result;

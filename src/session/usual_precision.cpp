@@ -119,10 +119,9 @@ PrecisionConfig usual_precision(const Workload& workload, bool strict_fp32) {
     return config;
 }
 
-PrecisionConfig usual_on(const Machine& machine) {
+std::vector<PrecisionConfig> deployed_on(const Machine& machine) {
     constexpr std::array kDeployed = {Precision::fp32, Precision::fp16, Precision::bf16, Precision::int8};
-    PrecisionConfig usual = PrecisionConfig::uniform(Precision::fp32);
-    double fastest = 0;
+    std::vector<PrecisionConfig> deployed;
     for (const Precision p : kDeployed) {
         const PrecisionConfig asked = PrecisionConfig::uniform(p);
         const auto& unusual = machine.runtime->unusual;
@@ -131,23 +130,46 @@ PrecisionConfig usual_on(const Machine& machine) {
         const ExecutedPrecision runs = resolve_precision(*machine.device, *machine.runtime, asked);
         const Precision multiplied = runs.config.compute;
         const bool as_asked = multiplied == p || (p == Precision::fp32 && multiplied == Precision::tf32);
-        if (!runs.supported || !as_asked)
-            continue;
-        const double rate = std::max(machine.matrix_ops(multiplied), machine.vector_ops(multiplied));
-        if (rate > fastest) {
-            fastest = rate;
-            usual = asked;
+        if (runs.supported && as_asked)
+            deployed.push_back(asked);
+    }
+    return deployed;
+}
+
+Conditions in_fastest_format(const Machine& machine, Conditions conditions,
+                             const std::function<double(const Conditions&)>& rate) {
+    if (!conditions.format_of_device)
+        return conditions;
+    conditions.format_of_device = false;
+    const std::vector<PrecisionConfig> deployed = deployed_on(machine);
+    const auto with = [&](const PrecisionConfig& format) {
+        Conditions meant = conditions;
+        meant.precision = format;
+        meant.precision.strict_fp32 = conditions.precision.strict_fp32;
+        meant.precision.weights = conditions.weights.value_or(format.weights);
+        return meant;
+    };
+    if (deployed.empty())
+        return conditions;
+    const PrecisionConfig* fastest = &deployed.front();
+    double most = 0;
+    for (std::size_t i = 0; deployed.size() > 1 && i < deployed.size(); ++i) {
+        Conditions trial = with(deployed[i]);
+        trial.keep_subgraphs = false;
+        if (const double now = rate(trial); now > most) {
+            most = now;
+            fastest = &deployed[i];
         }
     }
-    return usual;
+    return with(*fastest);
 }
 
 Conditions settled(Conditions conditions, const Workload& workload) {
     if (!conditions.precision.named()) {
         const auto& own = workload.model.info.format;
-        if (workload.prompt || workload.model.info.products || (own && own->compute != Precision::fp32) ||
-            conditions.precision.strict_fp32)
-            conditions.format_of_device = false;
+        conditions.format_of_device = !workload.prompt && !workload.model.info.products &&
+                                      !(own && own->compute != Precision::fp32) &&
+                                      !conditions.precision.strict_fp32;
         conditions.precision = usual_precision(workload, conditions.precision.strict_fp32);
     }
     conditions.precision.weights = conditions.weights.value_or(conditions.precision.weights);

@@ -1,9 +1,9 @@
 #include "store/history.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,11 +16,6 @@ namespace archsim {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string lower_case(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-    return text;
-}
 
 bool holds(const std::string& text, const std::string& part) {
     return part.empty() || lower_case(text).find(lower_case(part)) != std::string::npos;

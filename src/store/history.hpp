@@ -2,7 +2,6 @@
 // Questions to a file of results: what changed between two runs or versions, how one answer developed, what
 // got worse.
 
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "store/results_file.hpp"
 
@@ -27,7 +26,7 @@ struct HistoryList {
     std::vector<SavedRun> runs;
 };
 /// Throws InputError for a file that holds no results, as every question to one does.
-ARCHSIM_API HistoryList list_history(const std::filesystem::path& file);
+HistoryList list_history(const std::filesystem::path& file);
 
 /// One question in two runs.
 struct CellChange {
@@ -48,18 +47,18 @@ struct HistoryChanges {
     std::size_t same = 0;             ///< questions of both sides that do not
     std::vector<CellKey> gone, added; ///< questions of one side alone
     /// Changes for the worse.
-    ARCHSIM_API std::size_t worse() const;
+    std::size_t worse() const;
 };
 /// `before` and `after` name a run by its number, `last`, `previous`, or all runs of a version of the
 /// library: of several answers to a question the newest counts. A change of less than `threshold` (0.01: one
 /// per cent) is none. Throws UsageError for sides without a run.
-ARCHSIM_API HistoryChanges compare_history(const std::filesystem::path& file, const std::string& before,
-                                           const std::string& after, const Metric& metric,
-                                           double threshold = 0, const HistoryFilter& filter = {});
+HistoryChanges compare_history(const std::filesystem::path& file, const std::string& before,
+                               const std::string& after, const Metric& metric, double threshold = 0,
+                               const HistoryFilter& filter = {});
 /// The newest answer of every question against the one before it, as far as it got worse by more than the
 /// threshold.
-ARCHSIM_API HistoryChanges find_regressions(const std::filesystem::path& file, const Metric& metric,
-                                            double threshold = 0, const HistoryFilter& filter = {});
+HistoryChanges find_regressions(const std::filesystem::path& file, const Metric& metric, double threshold = 0,
+                                const HistoryFilter& filter = {});
 
 /// One answer of a trend.
 struct TrendPoint {
@@ -79,8 +78,8 @@ struct HistoryTrend {
     std::vector<Trend> trends;
 };
 /// The trend of every question that the filter takes.
-ARCHSIM_API HistoryTrend history_trend(const std::filesystem::path& file, const Metric& metric,
-                                       const HistoryFilter& filter = {});
+HistoryTrend history_trend(const std::filesystem::path& file, const Metric& metric,
+                           const HistoryFilter& filter = {});
 
 /// Every result as one row of a table with typed columns: what spreadsheets, pandas and Parquet take.
 struct HistoryRows {
@@ -89,18 +88,18 @@ struct HistoryRows {
     std::vector<SavedResult> results;
 };
 /// The results that the filter takes.
-ARCHSIM_API HistoryRows history_rows(const std::filesystem::path& file, const HistoryFilter& filter = {});
+HistoryRows history_rows(const std::filesystem::path& file, const HistoryFilter& filter = {});
 
 /// The answers as blocks and as documents ("archsim.history/1").
-ARCHSIM_API Report describe(const HistoryList& list, PlainView view = {}, Format format = Format::text);
-ARCHSIM_API Report describe(const HistoryChanges& changes, PlainView view = {}, Format format = Format::text);
-ARCHSIM_API Report describe(const HistoryTrend& trend, PlainView view = {}, Format format = Format::text);
-ARCHSIM_API Report describe(const HistoryRows& rows, PlainView view = {}, Format format = Format::text);
-ARCHSIM_API std::string to_json(const HistoryList& list, PlainView view = {});
-ARCHSIM_API std::string to_json(const HistoryChanges& changes, PlainView view = {});
-ARCHSIM_API std::string to_json(const HistoryTrend& trend, PlainView view = {});
-ARCHSIM_API std::string to_json(const HistoryRows& rows, PlainView view = {});
+Report describe(const HistoryList& list, PlainView view = {}, Format format = Format::text);
+Report describe(const HistoryChanges& changes, PlainView view = {}, Format format = Format::text);
+Report describe(const HistoryTrend& trend, PlainView view = {}, Format format = Format::text);
+Report describe(const HistoryRows& rows, PlainView view = {}, Format format = Format::text);
+std::string to_json(const HistoryList& list, PlainView view = {});
+std::string to_json(const HistoryChanges& changes, PlainView view = {});
+std::string to_json(const HistoryTrend& trend, PlainView view = {});
+std::string to_json(const HistoryRows& rows, PlainView view = {});
 /// The JSON Schema of all four.
-ARCHSIM_API nlohmann::ordered_json history_schema();
+nlohmann::ordered_json history_schema();
 
 } // namespace archsim

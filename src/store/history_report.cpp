@@ -100,8 +100,8 @@ HistoryColumns<SavedRun> run_columns() {
 
 Cell value_cell(const Metric& metric, const std::optional<Measure>& measure, const std::string& status) {
     Cell cell = cell_of(metric, measure);
-    if (!measure)
-        cell.text = status == "ok" ? "-" : status;
+    if (!measure && status != "ok")
+        cell.text = status;
     return cell;
 }
 
@@ -118,8 +118,12 @@ HistoryColumns<CellChange> change_columns(const Metric& metric) {
     auto columns =
         key_columns<CellChange>([](const CellChange& change) -> const CellKey& { return change.key; });
     const auto heading = [&](const char* when) {
-        return Column{fmt::format("{} {}", metric.heading, when), metric.column_unit,
-                      fmt::format("{}_{}", metric.field, when), Align::right};
+        return Column{fmt::format("{} {}", metric.heading, when),
+                      metric.column_unit,
+                      fmt::format("{}_{}", metric.field, when),
+                      Align::right,
+                      0,
+                      column_of(metric).best};
     };
     columns.push_back({heading("before"),
                        [&metric](const CellChange& change) {

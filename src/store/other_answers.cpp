@@ -3,7 +3,6 @@
 #include "core/digest.hpp"
 #include "fields/question.hpp"
 
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -56,19 +55,18 @@ std::string sizes_text(const nlohmann::json& sizes) {
     return sizes.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// "Jetson-Orin-Nano@15W" as its two parts.
+Measure point_measure(double value) {
+    return {value, {value, value}};
+}
+
+} // namespace
+
 void name_device(const std::string& asked, CellKey& key) {
     const std::size_t at = asked.find('@');
     key.hardware = asked.substr(0, at);
     if (at != std::string::npos)
         key.power_mode = asked.substr(at + 1);
 }
-
-Measure point_measure(double value) {
-    return {value, {value, value}};
-}
-
-} // namespace
 
 const MetricTable& saved_metrics() {
     static const MetricTable table = MetricTable::standard()
@@ -170,11 +168,6 @@ nlohmann::json load_json(const ServingRequest& request) {
     return object;
 }
 
-/// The fields of a question that such a row has columns for.
-constexpr std::array<std::string_view, 9> kColumns = {"runtime",       "batch_size",      "precision",
-                                                      "kv_cache",      "scenario",        "scope",
-                                                      "prompt_tokens", "generate_tokens", "devices"};
-
 } // namespace
 
 SavedResult saved_row(const ServingResult& result, const ServingRequest& request,
@@ -191,7 +184,8 @@ SavedResult saved_row(const ServingResult& result, const ServingRequest& request
         if (limit > 0)
             load[key] = limit;
     row.key.dims = sizes_text(load);
-    row.key.question = question_key({{.sizes = request.sizes, .prompt = Prompt{}}, conditions}, kColumns);
+    row.key.question =
+        question_key({{.sizes = request.sizes, .prompt = Prompt{}}, conditions}, kSavedColumns);
     if (conditions.kv_cache)
         row.key.kv_cache = name_of(*conditions.kv_cache);
     name_device(result.hardware, row.key);
@@ -222,44 +216,6 @@ SavedResult saved_row(const ServingResult& result, const ServingRequest& request
     if (result.capacity_per_s > 0)
         row.metrics["serving_capacity"] = point_measure(result.capacity_per_s);
     row.metrics[metric::power.key] = point_measure(s.watts);
-    return row;
-}
-
-SavedResult saved_row(const SweepRow& point, const SweepRequest& request) {
-    SavedResult row;
-    row.key.model = point.model;
-    nlohmann::json factors = nlohmann::json::object();
-    for (const auto& [name, size] : request.sizes.dims)
-        factors[name] = size;
-    for (std::size_t i = 0; i < request.axes.size() && i < point.factors.size(); ++i)
-        factors[request.axes[i].name] = point.factors[i];
-    row.key.dims = sizes_text(factors);
-    name_device(point.hardware, row.key);
-    row.key.runtime = point.runtime;
-    row.key.precision = point.precision;
-    row.executed_precision = point.executed;
-    row.key.batch_size = point.batch;
-    row.key.scenario = name_of(request.conditions.scenario);
-    row.key.scope = name_of(request.conditions.scope);
-    row.key.devices = request.conditions.devices;
-    if (request.prompt) {
-        row.key.prompt_tokens = request.prompt->tokens;
-        row.key.generate_tokens = request.prompt->generate;
-    }
-    Question question{{.sizes = request.sizes, .prompt = request.prompt}, request.conditions};
-    question.workload.sizes.dims.clear(); // which are above
-    if (request.conditions.kv_cache)
-        row.key.kv_cache = name_of(*request.conditions.kv_cache);
-    std::vector<std::string_view> columns(kColumns.begin(), kColumns.end());
-    if (request.weights)
-        question.conditions.weights = request.weights;
-    row.key.question = question_key(question, columns);
-    row.status = name_of(point.status);
-    row.reason = point.reason;
-    const auto metrics = point.metrics->rows();
-    for (std::size_t i = 0; i < metrics.size() && i < point.measures.size(); ++i)
-        if (point.measures[i])
-            row.metrics[metrics[i]->key] = *point.measures[i];
     return row;
 }
 

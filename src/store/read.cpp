@@ -7,6 +7,7 @@ namespace archsim {
 std::vector<SavedRun> saved_runs(const std::filesystem::path& file) {
     SqlFile database(file, SqlAccess::read);
     expect_results_file(database, file.string());
+    expect_sound_pages(database);
     SqlStatement select(database,
                         "SELECT id, started, tool, command, version, (SELECT count(*) FROM results WHERE "
                         "run_id = runs.id) FROM runs ORDER BY id");
@@ -26,6 +27,7 @@ std::vector<SavedRun> saved_runs(const std::filesystem::path& file) {
 std::vector<SavedResult> saved_results(const std::filesystem::path& file) {
     SqlFile database(file, SqlAccess::read);
     const std::int64_t layout = expect_results_file(database, file.string());
+    expect_sound_pages(database);
     SqlStatement select(
         database,
         "SELECT results.id, run_id, models.name, dims, devices.name, power_mode, runtime, "

@@ -4,7 +4,6 @@
 // has its tables.
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/core/export.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -40,8 +39,8 @@ struct AskedResult {
 /// const std::int64_t run = save_results("results.db", {"my_program", "my_program resnet18"}, {&asked, 1});
 /// assert(saved_runs("results.db").back().id == run);
 /// @endcode
-ARCHSIM_API std::int64_t save_results(const std::filesystem::path& file, const RunFacts& run,
-                                      std::span<const AskedResult> results, const MetricView& view = {});
+std::int64_t save_results(const std::filesystem::path& file, const RunFacts& run,
+                          std::span<const AskedResult> results, const MetricView& view = {});
 
 /// A run in a file.
 struct SavedRun {
@@ -75,8 +74,8 @@ struct SavedResult {
 };
 
 /// Runs in the order in which they were saved. Throws InputError for a file that holds no results.
-ARCHSIM_API std::vector<SavedRun> saved_runs(const std::filesystem::path& file);
+std::vector<SavedRun> saved_runs(const std::filesystem::path& file);
 /// Every result, run by run.
-ARCHSIM_API std::vector<SavedResult> saved_results(const std::filesystem::path& file);
+std::vector<SavedResult> saved_results(const std::filesystem::path& file);
 
 } // namespace archsim

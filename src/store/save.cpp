@@ -4,6 +4,7 @@
 #include "archsim/core/version.hpp"
 #include "fields/question.hpp"
 #include "report/blocks/result_text.hpp"
+#include "session/measured_key.hpp"
 #include "store/schema.hpp"
 
 #include <chrono>
@@ -47,7 +48,7 @@ std::string question_beside_columns(const Result& result) {
     if (question_field("precision").print(question) ==
         std::vector{precision_name(result.conditions.precision)})
         columns.push_back("precision");
-    return question_key(question, columns);
+    return with_measured(question_key(question, columns), measured_key(result));
 }
 
 /// Writes the rows of one run.
@@ -197,11 +198,12 @@ template <class Rows>
 std::int64_t save_run(const std::filesystem::path& file, const RunFacts& run, const Rows& rows,
                       const MetricView& view) {
     SqlFile database(file, SqlAccess::write);
-    if (database.number("SELECT count(*) FROM sqlite_master") > 0) // before anything is written to it
+    if (database.number("SELECT EXISTS (SELECT 1 FROM sqlite_master)") !=
+        0) // before anything is written to it
         expect_results_file(database, file.string());
     database.allow_several_writers();
     SqlTransaction transaction(database);
-    if (database.number("SELECT count(*) FROM sqlite_master") > 0)
+    if (database.number("SELECT EXISTS (SELECT 1 FROM sqlite_master)") != 0)
         expect_results_file(database, file.string());
     prepare_results_file(database, *view.metrics);
     {

@@ -108,17 +108,29 @@ std::vector<std::string> table_statements(std::int64_t layout) {
     return statements;
 }
 
+/// Whether the text of an index names columns alone: an expression, or a condition behind the list, is
+/// computed for every new row. One made by UNIQUE has no text.
+bool indexes_columns(std::string_view sql) {
+    constexpr std::string_view kNames =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_, \"\n\t";
+    const std::size_t open = sql.find('(');
+    return sql.empty() || (open != std::string_view::npos && sql.ends_with(')') &&
+                           sql.find_first_not_of(kNames, open + 1) == sql.size() - 1);
+}
+
 /// True when the file has the tables and indices of kTables exactly as they are made, and nothing that acts
-/// by itself. Tables, indices and views that somebody added are not looked at.
+/// by itself: no trigger, and no index that calculates. Tables and views that somebody added are not looked
+/// at.
 bool has_our_schema(SqlFile& file, std::int64_t layout) {
     const std::vector<std::string> ours = table_statements(layout);
     std::size_t found = 0;
     SqlStatement schema(file, "SELECT type, sql FROM sqlite_master");
     while (schema.step()) {
         const std::string type = schema.text(), sql = schema.text();
-        if (type == "trigger")
+        const bool own = std::find(ours.begin(), ours.end(), sql) != ours.end();
+        if (type == "trigger" || (type == "index" && !own && !indexes_columns(sql)))
             return false;
-        found += std::find(ours.begin(), ours.end(), sql) != ours.end() ? 1U : 0U;
+        found += own ? 1U : 0U;
     }
     return found == ours.size();
 }
@@ -165,13 +177,15 @@ std::string question_of_row(std::int64_t layout) {
 }
 
 void prepare_results_file(SqlFile& file, const MetricTable& metrics) {
-    if (file.number("SELECT count(*) FROM sqlite_master") == 0)
+    if (file.number("SELECT EXISTS (SELECT 1 FROM sqlite_master)") == 0)
         file.run(fmt::format("PRAGMA application_id = {};\nPRAGMA user_version = {};\n{}", kApplication,
                              kLayout, kTables));
     const bool old = layout_of(file) < kLayout;
     if (old)
         bring_up_to_date(file);
-    const auto known = file.number("SELECT count(*) FROM metrics");
+    // Row by row, which is ended where it takes long: count(*) is not.
+    constexpr const char* kCount = "SELECT count(key) FROM metrics";
+    const auto known = file.number(kCount);
     {
         SqlStatement insert(file, "INSERT INTO metrics VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING");
         for (const Metric* metric : metrics.rows())
@@ -182,7 +196,7 @@ void prepare_results_file(SqlFile& file, const MetricTable& metrics) {
                 .bind(metric->better == Better::lower ? "lower" : "higher")
                 .finish();
     }
-    if (old || file.number("SELECT count(*) FROM metrics") != known)
+    if (old || file.number(kCount) != known)
         file.run("DROP VIEW IF EXISTS rows;\n" + rows_view(file));
 }
 
@@ -194,11 +208,17 @@ std::int64_t expect_results_file(SqlFile& file, const std::string& name) {
         throw InputError(
             fmt::format("{}: a newer version of archsim made this file; read it with that one", name));
     if (!has_our_schema(file, layout))
-        throw InputError(
-            fmt::format("{}: its tables are not those that archsim makes, or it has triggers; save to "
-                        "another file",
-                        name));
+        throw InputError(fmt::format("{}: its tables are not those that archsim makes, or it has triggers or "
+                                     "indices that calculate; save to "
+                                     "another file",
+                                     name));
     return layout;
+}
+
+void expect_sound_pages(SqlFile& file) {
+    SqlStatement check(file, "PRAGMA quick_check(1)");
+    if (!check.step() || check.text() != "ok")
+        throw InputError(fmt::format("{}: is damaged; take a copy of it that is whole", file.name()));
 }
 
 } // namespace archsim

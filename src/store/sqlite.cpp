@@ -1,6 +1,7 @@
 #include "store/sqlite.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/input_file.hpp"
 #include "core/new_file.hpp"
 #include "core/shared_object.hpp"
 
@@ -17,7 +18,7 @@ namespace archsim {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{30'000}; ///< while others write
-constexpr int kCalls = 200; ///< of the progress handler without a row: some seconds
+constexpr int kCalls = 50; ///< of the progress handler without a row: about a second
 
 /// The functions that a file of results is read and written with.
 struct LibSqlite {
@@ -28,6 +29,7 @@ struct LibSqlite {
     ARCHSIM_SQLITE_FUNCTION(close);
     ARCHSIM_SQLITE_FUNCTION(busy_timeout);
     ARCHSIM_SQLITE_FUNCTION(db_config);
+    ARCHSIM_SQLITE_FUNCTION(limit);
     ARCHSIM_SQLITE_FUNCTION(progress_handler);
     ARCHSIM_SQLITE_FUNCTION(exec);
     ARCHSIM_SQLITE_FUNCTION(errmsg);
@@ -81,6 +83,19 @@ std::string fixed_uri(const fs::path& file) {
     return uri + "?immutable=1";
 }
 
+/// The files that SQLite opens beside one: it would wait for a pipe, and follow a link anywhere.
+void expect_plain_journals(const fs::path& file) {
+    for (const char* ending : {"-journal", "-wal", "-shm"}) {
+        fs::path beside = file;
+        beside += ending;
+        std::error_code unknown;
+        const fs::file_status status = fs::symlink_status(beside, unknown);
+        if (fs::exists(status) && !fs::is_regular_file(status))
+            throw InputError(
+                fmt::format("{}: is no regular file, as SQLite makes it; remove it", beside.string()));
+    }
+}
+
 } // namespace
 
 SqlFile::SqlFile(const fs::path& file, SqlAccess access) : name_(file.string()) {
@@ -92,13 +107,16 @@ SqlFile::SqlFile(const fs::path& file, SqlAccess access) : name_(file.string()) 
 void SqlFile::open(SqlAccess access) {
     if (access == SqlAccess::write)
         expect_new_files();
+    expect_readable(name_);
+    expect_plain_journals(name_);
     // Who reads removes what the journal left beside the file, if it may; SQLite opens a file that cannot be
     // written for reading alone.
     const bool fixed = access == SqlAccess::read && is_fixed(name_);
     const int flags = fixed                        ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
                       : access == SqlAccess::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                                    : SQLITE_OPEN_READWRITE;
-    const std::string path = fixed ? fixed_uri(name_) : name_;
+    // What begins with a slash is the name of a file: neither a URI nor ":memory:".
+    const std::string path = fixed ? fixed_uri(name_) : fs::absolute(name_).string();
     if (sqlite().open_v2(path.c_str(), &handle_, flags, nullptr) == SQLITE_OK)
         return;
     const std::string said = handle_ != nullptr ? sqlite().errmsg(handle_) : "out of memory";
@@ -111,6 +129,9 @@ void SqlFile::distrust() {
     sqlite().db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, kOn, nullptr);
     sqlite().db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, kOff, nullptr);
     sqlite().db_config(handle_, SQLITE_DBCONFIG_ENABLE_TRIGGER, kOff, nullptr);
+    constexpr int kLongest = 4 << 20; // a text: the longest is a command line
+    sqlite().limit(handle_, SQLITE_LIMIT_LENGTH, kLongest);
+    sqlite().limit(handle_, SQLITE_LIMIT_ATTACHED, 0);
     constexpr int kInstructions = 1'000'000; // of SQLite's machine, some milliseconds
     sqlite().progress_handler(
         handle_, kInstructions, [](void* patience) { return --*static_cast<int*>(patience) < 0 ? 1 : 0; },

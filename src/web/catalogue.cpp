@@ -42,7 +42,7 @@ Json devices_json(const Session& session) {
 Json load_json() {
     Json list = Json::array();
     for (const ServingField& field : serving_fields())
-        if (field.value != "FILE")
+        if (field.kind != FieldKind::file)
             list.push_back({{"key", field.key},
                             {"help", field.help},
                             {"usual", field.fallback},

@@ -3,6 +3,7 @@
 #include "answers/architectures/compare_architectures_report.hpp"
 #include "answers/comprehensive/comprehensive_report.hpp"
 #include "archsim/core/finding.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
@@ -61,25 +62,32 @@ Json graph_json(const Result& result) {
 
 /// Before and after, metric by metric; in words where one of them is no estimate.
 std::vector<Block> change_blocks(const Result& stated, const Result& changed) {
-    Table table;
-    table.title = fmt::format("{}, as stated and as changed", hardware_label(stated));
-    table.columns = {{"Metric", "", "metric"},
-                     {"As stated", "", "stated", Align::right},
-                     {"As changed", "", "changed", Align::right},
-                     {"Ratio", "", "ratio", Align::right}};
-    const auto shown = [](const Metric& metric, const std::optional<double>& value) {
-        return value ? Cell{format_value(metric, *value), value} : Cell{"-"};
+    struct Row {
+        const Metric& metric;
+        std::optional<double> before, after;
     };
-    for (const Metric* metric : MetricTable::standard().rows()) {
-        const auto before = value_of(stated, *metric), after = value_of(changed, *metric);
-        if (!before && !after)
-            continue;
-        const double ratio = before && after && *before > 0 ? *after / *before : 0;
-        table.rows.push_back({{metric->title},
-                              shown(*metric, before),
-                              shown(*metric, after),
-                              ratio > 0 ? Cell{fmt::format("{:.3f}", ratio), ratio} : Cell{"-"}});
-    }
+    const auto shown = [](std::optional<double> Row::*of) {
+        return [of](const Row& row) {
+            return row.*of ? Cell{format_value(row.metric, *(row.*of)), row.*of} : Cell{};
+        };
+    };
+    std::vector<Row> rows;
+    for (const Metric* metric : MetricTable::standard().rows())
+        if (const auto before = value_of(stated, *metric), after = value_of(changed, *metric);
+            before || after)
+            rows.push_back({*metric, before, after});
+    Table table = table_of<Row>(fmt::format("{}, as stated and as changed", hardware_label(stated)),
+                                {{{"Metric", "", "metric"}, [](const Row& row) { return row.metric.title; }},
+                                 {most_best("As stated", "", "stated"), shown(&Row::before)},
+                                 {most_best("As changed", "", "changed"), shown(&Row::after)},
+                                 {most_best("Ratio", "", "ratio"),
+                                  [](const Row& row) {
+                                      const double ratio = row.before && row.after && *row.before > 0
+                                                               ? *row.after / *row.before
+                                                               : 0;
+                                      return ratio > 0 ? Cell{fmt::format("{:.3f}", ratio), ratio} : Cell{};
+                                  }}},
+                                rows);
     for (const Result* result : {&stated, &changed})
         if (!result->ok())
             table.notes.push_back(fmt::format("{}: {}", result == &stated ? "as stated" : "as changed",

@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/assignment.hpp"
+#include "core/json_limits.hpp"
 #include "core/parse_number.hpp"
 #include "fields/question_json.hpp"
 #include "result/grid_intensity.hpp"
@@ -219,7 +220,8 @@ std::vector<FormField> cost_fields() {
 }
 
 Question read_question(std::string_view json) {
-    const Json document = Json::parse(json, nullptr, false);
+    const Json document =
+        Json::parse(bounded_json(json, "the question", JsonKeys::as_written), nullptr, false);
     if (document.is_discarded() || !document.is_object())
         throw UsageError("a question is a JSON object");
     Question question;

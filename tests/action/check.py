@@ -102,6 +102,14 @@ def check_action(folder, path):
     status, log, _, _ = run_action(folder, {"model": "$(touch${IFS}harm);`touch harm` x.onnx\n::set-output name=a::b", "hardware": "*"}, path)
     assert status == INPUT and not (folder / "harm").exists() and "\n::set-output" not in log, log
 
+    # Inputs are values: no word of them is a flag, and no line of them an output.
+    for inputs in ({"model": "resnet18 --help"}, {"model": "resnet18 --output=pwned.html"}, {"hardware": "H100 -opwned.html"},
+                   {"arguments": "--output=pwned.html"}, {"limits": "--max-latency 1s --help"}, {"certainty": "90\n--help"},
+                   {"reports": "b\nstatus=0"}, {"reports": "--help"}, {"baseline": "--help"}, {"baseline": "b\nc"}):
+        status, log, outputs, _ = run_action(folder, {**one, "limits": "--max-latency 1ns", **inputs}, path)
+        assert status not in (OK, EXCEEDED), (inputs, log)
+        assert outputs.get("status") != "0" and not (folder / "pwned.html").exists(), (inputs, outputs)
+
 
 def tool(path):
     found = subprocess.run(["sh", "-c", "command -v check_budget"], env={"PATH": path}, capture_output=True, text=True).stdout.strip()

@@ -1,13 +1,18 @@
 // The table of fields of a question: what every syntax writes is what it reads, keys tell questions apart,
-// and a row that is added is in all of them.
+// and a text that one place takes is taken in each.
 
 #include "fields/question.hpp"
 
+#include "answers/architectures/compare_architectures.hpp"
+#include "answers/study/study.hpp"
+#include "answers/sweep/sweep.hpp"
 #include "archsim/archsim.h"
 #include "archsim/core/finding.hpp"
+#include "archsim/run/compare_models.hpp"
 #include "common/question_options.hpp"
 #include "core/parse_number.hpp"
 #include "fields/question_json.hpp"
+#include "hardware/temporary_database.hpp"
 #include "laws/laws.hpp"
 #include "session/usual_precision.hpp"
 
@@ -31,7 +36,7 @@ struct Stated {
 const std::vector<Stated>& examples() {
     static const std::vector<Stated> all = {
         {"precision",
-         {"int8", "w4a16", "fp32", "mixed",
+         {"int8", "w4a16", "fp32", "mixed", "usual",
           "compute=fp16+activations=fp16+weights=fp8+kv_cache=fp8+head_bits=6"}},
         {"activations", {"fp16"}},
         {"weights", {"int4", "fp8"}},
@@ -154,14 +159,14 @@ TEST_CASE("every field has an example here, a help and a way to be written", "[l
     for (const Stated& one : examples())
         shown.insert(one.key);
     std::set<std::string> names;
-    for (const QuestionField* field : question_fields()) {
-        INFO(field->key);
-        CHECK(shown.contains(field->key));
-        CHECK_FALSE(field->help.empty());
-        CHECK(names.insert(field->key).second);
-        if (!field->flag.empty())
-            CHECK(names.insert(field->flag).second);
-        for (const std::string& alias : field->aliases)
+    for (const QuestionField& field : question_fields()) {
+        INFO(field.key);
+        CHECK(shown.contains(field.key));
+        CHECK_FALSE(field.help.empty());
+        CHECK(names.insert(field.key).second);
+        if (!field.flag.empty())
+            CHECK(names.insert(field.flag).second);
+        for (const std::string& alias : field.aliases)
             CHECK(names.insert(alias).second);
     }
 }
@@ -214,56 +219,71 @@ TEST_CASE("questions with different answers have different keys, the same questi
                 FAIL_CHECK(a->first << " and " << b->first << " are the same question");
 }
 
-TEST_CASE("a field that is added is in the key, the request, the command, the options and C", "[laws][ask]") {
-    const QuestionField row = {
-        .key = "image_height",
-        .flag = "--image-height",
-        .kind = FieldKind::whole,
-        .help = "rows of the picture",
-        .value = "ROWS",
-        .print =
-            [](const Question& q) {
-                const auto found = q.workload.sizes.dims.find("height");
-                return found == q.workload.sizes.dims.end() ? std::vector<std::string>{}
-                                                            : std::vector{std::to_string(found->second)};
-            },
-        .parse = [](const std::string& text, const std::string&,
-                    Question& q) { q.workload.sizes.dims["height"] = parse_whole(text).value(); }};
-    CHECK(find_question_field("image_height") == nullptr);
-    {
-        const AddedField added(row);
-        CHECK_THROWS_AS(AddedField(row), InputError);
-        QuestionTexts texts(Spelling::key);
-        texts.give("image_height", "1k");
-        const Question asked = texts.question();
-        CHECK_THAT(question_key(asked), Catch::Contains(R"("image_height":1000)"));
-        CHECK(question_json(asked)["image_height"] == 1000);
-        CHECK_THAT(command_flags(asked), Catch::Contains(" --image-height 1000"));
-        CHECK(parsed(" --image-height 1k").workload.sizes.dims.at("height") == 1000);
-        cli::Flags flags("a_tool", "A tool.", "", "1");
-        cli::QuestionOptions options;
-        options.add_to(flags);
-        bool shown = false;
-        for (const cli::OptionFacts& option : flags.facts())
-            shown = shown || (option.name == "image-height" && option.value == "ROWS");
-        CHECK(shown);
-
-        archsim_session* session = nullptr;
-        archsim_model* model = nullptr;
-        archsim_question* question = nullptr;
-        archsim_estimate small = {}, large = {};
-        REQUIRE(archsim_open(ARCHSIM_SOURCE_DIR, &session, nullptr) == ARCHSIM_OK);
-        REQUIRE(archsim_load(session, "resnet18", &model, nullptr) == ARCHSIM_OK);
-        REQUIRE(archsim_ask(model, &question, nullptr) == ARCHSIM_OK);
-        CHECK(archsim_answer(session, question, "H100", &small, nullptr) == ARCHSIM_OK);
-        CHECK(archsim_set(question, "image_height", "448", nullptr) == ARCHSIM_OK);
-        CHECK(archsim_answer(session, question, "H100", &large, nullptr) == ARCHSIM_OK);
-        CHECK(large.latency_s > small.latency_s);
-        archsim_drop(question);
-        archsim_release(model);
-        archsim_close(session);
-    }
-    CHECK(find_question_field("image_height") == nullptr);
+TEST_CASE("a text that one place takes for a field is taken in each", "[laws][ask]") {
+    const Session& session = laws::session();
+    const test::TemporaryDatabase folder;
+    const auto takes = [](const std::string& where, const auto& ask) {
+        INFO(where);
+        try {
+            ask();
+        } catch (const Error& refused) {
+            // A text that was read may ask for what the model or the device lacks.
+            if (std::string_view(refused.what()).starts_with("--what-if") ||
+                std::string_view(refused.what()).find("is not known") != std::string_view::npos)
+                FAIL_CHECK(refused.what());
+        }
+    };
+    for (const Stated& one : examples())
+        for (const std::string& text : one.texts) {
+            INFO(one.key << " = " << text);
+            const QuestionField& field = question_field(one.key);
+            QuestionTexts texts(Spelling::key);
+            const bool of_prompt = field.of == FieldOf::answer && field.key != "prompt_tokens";
+            if (of_prompt || field.key == "beams")
+                texts.give("prompt_tokens", "512");
+            texts.give(one.key, text);
+            const Question asked = texts.question();
+            const std::string flags = of_prompt ? " --prompt-tokens 512 " : " ";
+            if (field.flag.empty())
+                continue;
+            check_same(asked,
+                       parsed(flags + field.flag +
+                              (field.kind == FieldKind::truth ? std::string() : " " + shell_quoted(text))),
+                       "flag");
+            const nlohmann::json value = // a plain number stands without quotes
+                text.find_first_not_of("0123456789") == std::string::npos && field.kind == FieldKind::whole
+                    ? nlohmann::json(std::stoll(text))
+                    : nlohmann::json(text);
+            if (field.kind == FieldKind::whole || field.kind == FieldKind::text)
+                CHECK(texts_of_json(field, value, one.key) == std::vector{text});
+            takes("--what-if", [&] {
+                CompareArchitecturesRequest request;
+                request.model = field.of == FieldOf::answer ? "llama-3.2-1b" : "resnet18";
+                if (field.of == FieldOf::answer)
+                    request.workload.prompt.emplace();
+                request.architectures = {"GPU", "CPU"};
+                request.what_if = {one.key + ("=" + text)};
+                compare_architectures(session, request);
+            });
+            if (field.key == "precision" || field.key == "batch_size") {
+                takes("a sweep", [&] {
+                    SweepRequest request{.models = {"resnet18"}, .hardware = {"H100"}};
+                    request.precisions = {field.key == "precision" ? text : "fp16"};
+                    Sweep(session, request).result(0, {});
+                });
+                takes("compare_models", [&] {
+                    CompareModelsRequest request{.models = {"resnet18"}, .hardware = {"H100"}};
+                    request.precisions = {field.key == "precision" ? text : "fp16"};
+                    compare_models(session, request);
+                });
+                const nlohmann::json study = {
+                    {"models", {"resnet18"}},
+                    {"devices", {"H100"}},
+                    {field.key == "precision" ? "precisions" : "batch_sizes", {value}}};
+                CHECK_NOTHROW(
+                    run_study(session, read_study(session, folder.write("study.json", study.dump()))));
+            }
+        }
 }
 
 TEST_CASE("C, a new Conditions and the tools ask the same of a model", "[laws][ask]") {
@@ -328,11 +348,11 @@ TEST_CASE("Python's stub has every field of a question", "[ask]") {
     std::ifstream stub(ARCHSIM_SOURCE_DIR "/src/python/archsim/__init__.pyi");
     std::stringstream text;
     text << stub.rdbuf();
-    for (const QuestionField* field : question_fields()) {
-        const std::string& word = field->aliases.empty() || field->key == "devices" ||
-                                          field->key == "runtime" || field->key == "dims"
-                                      ? field->key
-                                      : field->aliases.front();
+    for (const QuestionField& field : question_fields()) {
+        const std::string& word =
+            field.aliases.empty() || field.key == "devices" || field.key == "runtime" || field.key == "dims"
+                ? field.key
+                : field.aliases.front();
         INFO(word);
         CHECK_THAT(text.str(), Catch::Contains("\n    " + word + ": "));
     }

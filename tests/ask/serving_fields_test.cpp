@@ -46,7 +46,7 @@ TEST_CASE("a field of a server prints what it reads", "[ask][serving]") {
                 : another(field);
         field.parse(text, field.flag, request);
         CHECK(field.print(request) == std::vector{text});
-        CHECK_THROWS_WITH(field.parse("what?", field.flag, request), Catch::Contains(field.flag));
+        CHECK_THROWS_WITH(field.put("what?", field.flag, request), Catch::Contains(field.flag));
     }
 }
 

@@ -122,6 +122,8 @@ TEST_CASE("an algorithm per module, named as each author names modules", "[check
 TEST_CASE("groups with expressions over names that the graph does not have", "[checkpoint]") {
     const Checkpoint c =
         read_fields(kTwoLayers + kEightExperts + R"(, "model_type": "deepseek_v4", "expert_dtype": "fp4",
+        "compress_ratios": [0, 0], "q_lora_rank": 8, "o_groups": 2, "o_lora_rank": 8, "sliding_window": 8,
+        "index_n_heads": 2, "index_head_dim": 8, "index_topk": 4,
         "quantization_config": {"quant_method": "compressed-tensors", "format": "mixed-precision", "ignore": [],
         "config_groups": {"group_0": {"targets": ["re:.*attn.*(fused_wqa_wkv|wq_b|wo_a|wo_b)$"],
             "input_activations": {"num_bits": 8, "type": "float", "group_size": 128},
@@ -129,7 +131,8 @@ TEST_CASE("groups with expressions over names that the graph does not have", "[c
         "group_1": {"targets": ["re:.*ffn.*(gate|up|down)_proj$"],
             "input_activations": {"num_bits": 4, "type": "float", "group_size": 16},
             "weights": {"num_bits": 4, "type": "float", "group_size": 16}}}})");
-    CHECK(width_of(c, kSecondQ) == 8 + 32.0 / (128 * 128));
+    for (const char* matrix : {"q_a_proj", "q_b_proj", "kv_proj", "o_a_proj", "o_b_proj"})
+        CHECK(width_of(c, kSecond + "self_attn." + matrix) == 8 + 32.0 / (128 * 128));
     CHECK(width_of(c, kRouted) == 4.5);
     CHECK(width_of(c, kShared) == 4.5);
     CHECK(width_of(c, "lm_head") == 16);

@@ -35,8 +35,8 @@ TEST_CASE("authors' names of modules stand for ours", "[checkpoint]") {
     CHECK(names_module("*.attn.*", q));
     CHECK(names_module("backbone.layers.3.mixer.q_proj", q));
     CHECK(names_module("model.layers.3.self_attn.qkv_proj", q));
-    CHECK(names_module("re:.*attn.*(fused_wqa_wkv|wq_b|wo_a|wo_b)$", q));
-    CHECK(names_module("re:.*attn.*(fused_wqa_wkv|wq_b|wo_a|wo_b)$", "model.layers.3.self_attn.o_proj"));
+    CHECK(names_module("re:.*attn.*(fused_wqa_wkv|wq_b|wo_a|wo_b)$", "model.layers.3.self_attn.q_b_proj"));
+    CHECK(names_module("re:.*attn.*(fused_wqa_wkv|wq_b|wo_a|wo_b)$", "model.layers.3.self_attn.o_a_proj"));
     CHECK(names_module("model.layers.3.self_attn.q_proj", "model.layers.3.self_attn.q_gate"));
     CHECK(names_module("backbone.layers.3.mixer.in_proj", in));
     CHECK_FALSE(names_module("backbone.layers.3.mixer.out_proj", in));

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -173,4 +174,54 @@ TEST_CASE("what a pipeline does not say is an error with its place", "[diffusion
     auto files = kTiny;
     files.erase("vae/config.json");
     CHECK_THROWS_AS(read_diffusion_pipeline(written("missing", files)), Error);
+}
+
+TEST_CASE("a pipeline of another name runs as the one with its denoiser, and a known part stands alone",
+          "[diffusion]") {
+    auto files = kTiny;
+    std::string& index = files["model_index.json"];
+    index.replace(index.find("StableDiffusionPipeline"), std::string("StableDiffusionPipeline").size(),
+                  "StableDiffusionInpaintPipeline");
+    const DiffusionPipeline other = read_diffusion_pipeline(written("other", files));
+    CHECK(other.parts.size() == 3);
+    CHECK(other.dims.at("steps") == 50);
+    CHECK_THAT(to_string(other.parts.front().graph.findings.back()),
+               Catch::Contains("StableDiffusionInpaint"));
+    index.insert(index.rfind('}'), R"(, "controlnet": ["diffusers", "ControlNetModel"])");
+    const auto folder = written("control", files);
+    CHECK_THROWS_WITH(read_diffusion_pipeline(folder), Catch::Contains("ControlNetModel"));
+    CHECK(read_diffusion_pipeline(folder, false, "unet").parts.size() == 1);
+    CHECK(test::shipped_session().load(folder.string() + "#unet").graph != nullptr);
+}
+
+TEST_CASE("an image encoder is a part, and what is not counted is named", "[diffusion]") {
+    auto files = kTiny;
+    std::string& index = files["model_index.json"];
+    index.insert(index.rfind('}'), R"(, "image_encoder": ["transformers", "CLIPVisionModelWithProjection"],
+        "safety_checker": ["stable_diffusion", "StableDiffusionSafetyChecker"])");
+    files["image_encoder/config.json"] = R"({"architectures": ["CLIPVisionModelWithProjection"],
+        "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128,
+        "image_size": 28, "patch_size": 14, "projection_dim": 32})";
+    const DiffusionPipeline pipeline = read_diffusion_pipeline(written("image", files));
+    const auto image = std::find_if(pipeline.parts.begin(), pipeline.parts.end(),
+                                    [](const DiffusionPart& part) { return part.name == "image_encoder"; });
+    REQUIRE(image != pipeline.parts.end());
+    // A layer: four projections, two matrices of the MLP, their biases, two norms.
+    const double layer = 4 * (64 * 64 + 64) + 2 * 64 * 128 + 128 + 64 + 4 * 64;
+    CHECK(parameters_of(image->graph) == 64 * 3 * 14 * 14 + 5 * 64 + 2 * 64 + 2 * layer + 64 * 32);
+    CHECK_THAT(to_string(pipeline.parts.front().graph.findings.back()), Catch::Contains("safety_checker"));
+}
+
+TEST_CASE("a decoder of videos runs for one frame of latents at a time", "[diffusion]") {
+    const Model wan = test::shipped_session().load("wan-2.2-t2v-a14b");
+    const auto decoder = std::find_if(wan.info.parts.begin(), wan.info.parts.end(),
+                                      [](const ModelPart& part) { return part.name == "vae"; });
+    REQUIRE(decoder != wan.info.parts.end());
+    CHECK(decoder->times.size() == 1);
+    const auto peak = [](std::int64_t frames) {
+        Workload workload{test::shipped_session().load("wan-2.2-t2v-a14b#vae")};
+        workload.sizes.dims["frames"] = frames;
+        return test::shipped_session().estimate(workload, "H100", {}).estimate.memory.peak_bytes;
+    };
+    CHECK(peak(81) == peak(161));
 }

@@ -4,6 +4,7 @@
 #include "archsim/ops/shaped_graph.hpp"
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/gguf_maker.hpp"
+#include "checkpoint/parameters.hpp"
 #include "checkpoint/weight_formats.hpp"
 
 #include <catch2/catch.hpp>
@@ -13,8 +14,11 @@
 
 using namespace archsim;
 using test::Folder;
+using test::parameters;
 
 namespace {
+
+constexpr double kHalfBytes = 2;
 
 const std::string kConfig = R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2,
     "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 128, "vocab_size": 1000)";
@@ -185,4 +189,95 @@ TEST_CASE("a checkpoint says whether what its weights meet is quantised too", "[
     };
     CHECK(quark(R"(, "input_tensors": {"dtype": "fp8_e4m3"})") == "fp8");
     CHECK(quark(R"(, "input_tensors": null)").empty());
+}
+
+TEST_CASE("layers that a quantiser gives a width of their own take it", "[checkpoint]") {
+    const std::string down = "model.layers.1.mlp.down_proj", query = "model.layers.0.self_attn.q_proj",
+                      head = "lm_head";
+    const double four = 4 + 16.0 / 128, eight = 8 + 16.0 / 128;
+    const Checkpoint named = with(R"({"quant_method": "auto-round", "bits": 4, "group_size": 128, "sym": true,
+        "extra_config": {"lm_head": {"bits": 16}, ".*self_attn.*": {"bits": 8},
+        "model.layers.1.mlp.down_proj": {"bits": 8, "group_size": 64}}})");
+    CHECK(bits_of(named, query) == eight);
+    CHECK(bits_of(named, down) == 8 + 16.0 / 64);
+    CHECK(bits_of(named, "model.layers.0.mlp.down_proj") == four);
+    CHECK(bits_of(named, head) == 16);
+    const Checkpoint dynamic = with(R"({"quant_method": "gptq", "bits": 4, "group_size": 128, "sym": true,
+        "dynamic": {"+:.*down_proj.*": {"bits": 8}, "-:.*layers\\.0\\..*": {}}})");
+    CHECK(bits_of(dynamic, query) == 16); // left out
+    CHECK(bits_of(dynamic, "model.layers.0.mlp.down_proj") == 16);
+    CHECK(bits_of(dynamic, down) == eight);
+    CHECK(bits_of(dynamic, "model.layers.1.mlp.up_proj") == four);
+    const Checkpoint exllama = with(R"({"quant_method": "exl3", "bits": 3.0, "head_bits": 6,
+        "tensor_storage": {"model.layers.1.mlp.down_proj": {"bits_per_weight": 5}}})");
+    CHECK(bits_of(exllama, head) == 6);
+    CHECK(bits_of(exllama, down) == 5);
+    CHECK(bits_of(exllama, query) == 3);
+    // Two bits a weight, and 2^4 entries of eight halves for each of the matrices.
+    const Checkpoint codes = with(R"({"quant_method": "aqlm", "in_group_size": 8, "out_group_size": 1,
+        "num_codebooks": 4, "nbits_per_codebook": 4, "linear_weights_not_to_quantize": ["lm_head.weight"]})");
+    CHECK(bits_of(codes, query) == 2 + 4 * 16 * 8 * 16.0 / (64 * 64));
+    CHECK(bits_of(codes, head) == 16);
+    const Checkpoint mixed = with(R"({"quant_method": "compressed-tensors", "format": "mixed-precision",
+        "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "float"}, "targets": ["re:.*lm_head$"]},
+        "group_1": {"weights": {"num_bits": 4, "type": "float", "group_size": 16},
+        "targets": ["re:.*mlp.(gate|up|down)_proj$"]}}, "ignore": []})");
+    CHECK(bits_of(mixed, head) == 8);
+    CHECK(bits_of(mixed, down) == 4.5);
+    CHECK(bits_of(mixed, query) == 16);
+}
+
+TEST_CASE("a method that is not known withholds what rests on the weights", "[checkpoint]") {
+    const Checkpoint c = with(R"({"quant_method": "made_up", "w_bits": 3})");
+    CHECK_FALSE(archsim::bind(c.graph, {}, c.dims).complete());
+    CHECK_THAT(to_string(c.graph.findings.front()), Catch::Contains("made_up"));
+}
+
+TEST_CASE("bytes that lie beside a configuration are those of memory", "[checkpoint]") {
+    const double counted = kHalfBytes * parameters(read_checkpoint_config(kConfig + "}", "config.json"));
+    const auto read = [&](const std::string& name, double bytes, bool pointer = false) {
+        const Folder folder("archsim_stored_" + name);
+        (void)folder.write("config.json", kConfig + "}");
+        if (pointer)
+            (void)folder.write(
+                "model.safetensors",
+                fmt::format("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize {:.0f}\n",
+                            bytes));
+        else
+            (void)folder.write("model.safetensors.index.json",
+                               fmt::format(R"({{"metadata": {{"total_size": {:.0f}}},
+            "weight_map": {{"model.embed_tokens.weight": "a", "lm_head.weight": "a"}}}})",
+                                           bytes));
+        return read_checkpoint(folder.path());
+    };
+    const auto bytes_of = [](const Checkpoint& c) {
+        double bytes = 0;
+        for (const ShapedTensor& t : archsim::bind(c.graph, {}, c.dims).tensors)
+            bytes += t.role == TensorRole::initializer && t.shape.size() > 1
+                         ? t.elements() * t.stored_bits() / 8
+                         : 0;
+        return bytes;
+    };
+    for (const bool pointer : {false, true}) {
+        CHECK(read("same", counted, pointer).graph.findings.empty());
+        // Floats of another width are converted.
+        CHECK(read("wide", 2 * counted, pointer).graph.findings.empty());
+        const Checkpoint more = read("more", 1.2 * counted, pointer);
+        CHECK_THAT(to_string(more.graph.findings.front()), Catch::Contains("the files hold"));
+        CHECK(bytes_of(more) == Approx(1.2 * counted).epsilon(0.01));
+        CHECK(bytes_of(read("less", 0.8 * counted, pointer)) == Approx(0.8 * counted).epsilon(0.01));
+    }
+}
+
+TEST_CASE("an index without an output projection is one of an embedding", "[checkpoint]") {
+    const Folder folder("archsim_headless");
+    (void)folder.write("config.json", kConfig + R"(, "tie_word_embeddings": false})");
+    const double whole = parameters(read_checkpoint_config(kConfig + "}", "config.json"));
+    (void)folder.write(
+        "model.safetensors.index.json",
+        fmt::format(R"({{"metadata": {{"total_size": {:.0f}}}, "weight_map": {{"a.weight": "a"}}}})",
+                    kHalfBytes * (whole - 1000 * 64)));
+    const Checkpoint c = read_checkpoint(folder.path());
+    CHECK(parameters(c) == whole - 1000 * 64);
+    CHECK(c.graph.inputs.size() == 1);
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <sstream>
 
 using namespace archsim::test;
@@ -35,7 +36,7 @@ TEST_CASE("help says what a value is, and manuals every exit status", "[cli]") {
         for (std::string line; std::getline(lines, line);)
             if (std::smatch found; std::regex_search(line, found, option)) {
                 INFO(line);
-                CHECK(found[2] != "VALUE"); // nothing is known of it: see kPlaceholders
+                CHECK(found[2] != "VALUE");                        // nothing is known of it: see kWords
                 for (const char digit : std::string("0123456789")) // no P99 of --ttft-p99
                     CHECK(found[2].str().find(digit) == std::string::npos);
             }
@@ -44,6 +45,45 @@ TEST_CASE("help says what a value is, and manuals every exit status", "[cli]") {
             CHECK_THAT(page.output, Catch::Contains(".TP\n" + std::to_string(one.status) + "\n"));
     }
     CHECK_THAT(workplace.run("sweep_design_space --help-all").output, Catch::Contains("|csv|html|ndjson"));
+}
+
+TEST_CASE("shells complete files for every option that takes one, and ask for lists that there are",
+          "[cli]") {
+    const Workplace workplace;
+    // fish: "complete -c TOOL -l NAME -r -a '(LIST 2>/dev/null)' -d 'DESCRIPTION'", -x where no files are
+    // completed.
+    const std::regex line(
+        R"(^complete -c \w+(?: -s \w)? -l ([a-z0-9-]+)(?: -[ls] \S+)* (-[rx])(?: -a '(.*?)')? -d '(.*)'$)");
+    const std::regex of_files(R"(\b(FILE|FOLDER|files?|folders?)\b(?! s\b))"),
+        list(R"(\((.+) 2>/dev/null\))");
+    std::set<std::string> lists;
+    for (const std::string& tool : names_of_tools()) {
+        std::istringstream lines(workplace.run(tool + " --help-format fish").output);
+        std::size_t options = 0;
+        for (std::string text; std::getline(lines, text);) {
+            std::smatch found;
+            if (!std::regex_match(text, found, line))
+                continue;
+            ++options;
+            INFO(text);
+            const std::string description = found[4];
+            const std::string values = found[3];
+            std::smatch command;
+            const bool listed = std::regex_match(values, command, list);
+            if (listed)
+                lists.insert(command[1]);
+            if ((values.empty() || listed) && std::regex_search(description, of_files))
+                CHECK(found[2] == "-r");
+        }
+        CHECK(options > 3);
+    }
+    CHECK(lists.size() == 4);
+    for (const std::string& command : lists) {
+        INFO(command);
+        const Said said = workplace.run(command);
+        CHECK(said.status == 0);
+        CHECK_FALSE(said.output.empty());
+    }
 }
 
 TEST_CASE("a flag that would be left aside is refused", "[cli]") {

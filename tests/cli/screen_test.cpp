@@ -262,9 +262,9 @@ TEST_CASE("a document says what was asked, every field of it", "[cli][screen]") 
         const auto asked = questions(nlohmann::json::parse(said.output));
         REQUIRE_FALSE(asked.empty());
         for (const nlohmann::json& question : asked) {
-            for (const archsim::QuestionField* field : archsim::question_fields()) {
-                INFO(field->key);
-                CHECK(question.contains(field->key));
+            for (const archsim::QuestionField& field : archsim::question_fields()) {
+                INFO(field.key);
+                CHECK(question.contains(field.key));
             }
             CHECK(question["scope"] == "end_to_end");
         }

@@ -3,7 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 #include "core/data_dir.hpp"
-#include "hardware/json_document.hpp"
+#include "core/json_document.hpp"
 #include "hardware/reference_machine.hpp"
 #include "machine/microarchitecture.hpp"
 #include "result/grid_intensity.hpp"

@@ -1,5 +1,6 @@
 // Nothing that a file holds reaches a terminal unseen.
 
+#include "core/one_line.hpp"
 #include "core/printable.hpp"
 
 #include <catch2/catch.hpp>
@@ -41,4 +42,25 @@ TEST_CASE("only colours pass where colours are kept", "[printable]") {
 TEST_CASE("a JSON document keeps its meaning", "[printable]") {
     CHECK(printable_json("{\"a\": \"b\"}\n") == "{\"a\": \"b\"}\n");
     CHECK(printable_json("\"del\177, csi\302\233\"") == R"("del\u007f, csi\u009b")");
+}
+
+TEST_CASE("a name is one line, and no more than some pages", "[printable]") {
+    using archsim::one_line;
+    CHECK(one_line("a\n::error::b\tc\r") == R"(a\x0a::error::b\x09c\x0d)");
+    CHECK(one_line("\u4e2d\u6587") == "\u4e2d\u6587");
+    const std::string cut = one_line(std::string(1'000'000, 'x'), 1000);
+    CHECK(cut.size() < 1100);
+    CHECK(cut.find("bytes ...]") != std::string::npos);
+    std::string wide;
+    for (int i = 0; i < 1000; ++i)
+        wide += "\u4e2d"; // cut between characters alone
+    CHECK(one_line(wide, 100).find("\\x") == std::string::npos);
+}
+
+TEST_CASE("no line is a command of a log", "[printable]") {
+    using archsim::without_commands;
+    CHECK(without_commands("a::b\n ::error::c\n::d") == "a::b\n \\x3a:error::c\n\\x3a:d");
+    CHECK(without_commands("a ##[error]b\n#[x]\n") == "a \\x23#[error]b\n#[x]\n");
+    CHECK(without_commands("") == "");
+    CHECK(without_commands("\n") == "\n");
 }

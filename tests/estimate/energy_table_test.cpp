@@ -1,12 +1,12 @@
 // The energy table against the published figures it was made from, and against the mappers whose counts it
 // prices.
 
+#include "core/json_text.hpp"
 #include "estimate/price.hpp"
 #include "estimate/wall_power.hpp"
 #include "family/cpu_view.hpp"
 #include "family/gpu_view.hpp"
 #include "hardware/energy_table.hpp"
-#include "hardware/json_text.hpp"
 #include "hardware/schema_check.hpp"
 #include "hardware/temporary_database.hpp"
 #include "hardware/uncertainty.hpp"

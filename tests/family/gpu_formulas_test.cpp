@@ -260,11 +260,11 @@ TEST_CASE("GPU: activations of many rows are quantised to meet integer weights",
 
 TEST_CASE("GPU: parts of a split product are a workspace", "[formulas][gpu]") {
     Machine m = gpu_machine();
-    set(m, Parameter::split_cycles, 1000);
+    set(m, Parameter::kernel_floor_cycles, 1000);
     set_rate(m, Resource::l2_bytes, 0); // else fewer parts may save traffic
-    auto one = matmul(64, 64, 65536, Precision::fp16);
+    auto one = matmul(64, 64, 65536, Precision::fp32);
+    one->op.native_precision = Precision::fp32; // beside narrower products: a library's, which splits
     CHECK(counted(*one, m).workspace_bytes == 64 * 64 * 16 * 4);
-    CHECK(demand_on(counted(*one, m), Resource::overhead_cycles)->amount == 1000);
 }
 
 TEST_CASE("GPU: input channels are padded to whole vector loads", "[formulas][gpu]") {

@@ -45,7 +45,8 @@ TEST_CASE("a network runs on a microcontroller when its weights fit into flash a
             const Result result = in_int8(model, part->id);
             const MemoryEstimate& memory = result.estimate.memory;
             const double rest = memory.peak_bytes - memory.weight_bytes;
-            const bool has_ram = rest <= family_number(*part, "ram").value;
+            const bool has_ram =
+                rest <= family_number(*part, "ram").value + family_number(*part, "external_ram").value_or(0);
             const bool has_flash = memory.weight_bytes <= part->dram->capacity.value;
             CHECK(result.ok() == (has_ram && has_flash));
             if (!has_ram)

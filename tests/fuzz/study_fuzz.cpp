@@ -1,7 +1,7 @@
 // Reads arbitrary bytes as a study file, in JSON and in YAML: a study or the documented refusal. A small
 // study is also run.
 
-#include "answers/study/study_file.hpp"
+#include "answers/study/study.hpp"
 #include "answers/study/study_report.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/session.hpp"

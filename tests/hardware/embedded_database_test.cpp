@@ -6,7 +6,7 @@
 #include "core/data_dir.hpp"
 #include "core/embedded_files.hpp"
 #include "core/text_file.hpp"
-#include "session/find_catalogue.hpp"
+#include "session/loading.hpp"
 #include "support/places.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 #include "answers/hardware/hardware_list.hpp"
 
-#include "hardware/json_text.hpp"
+#include "core/json_text.hpp"
 #include "hardware/schema_check.hpp"
 #include "hardware/temporary_database.hpp"
 #include "support/places.hpp"

@@ -2,7 +2,9 @@
 
 #include "answers/portability/check_model.hpp"
 #include "archsim/extend/importer.hpp"
+#include "archsim/extend/operator.hpp"
 #include "hardware/operator_rules.hpp"
+#include "ops/functions.hpp"
 #include "support/shipped_session.hpp"
 #include "support/tflite_maker.hpp"
 
@@ -203,5 +205,60 @@ TEST_CASE("the document on portability explains every fact that conditions look 
     for (const OperatorFact& fact : operator_facts()) {
         CAPTURE(fact.name);
         CHECK(text.find("`" + std::string(fact.name) + "`") != std::string::npos);
+    }
+}
+
+TEST_CASE("a compiler refuses a function under every name that it has", "[operator_rules]") {
+    const auto refuses = [](const Runtime& runtime, const std::string& type) {
+        const ShapedGraph graph = chain({type});
+        return static_cast<bool>(
+            refusal_of(graph, graph.operators.front(), *runtime.rules, "", Precision::fp32));
+    };
+    std::size_t compared = 0;
+    for (const std::string& id : shipped_session().hardware().runtime_ids()) {
+        const auto runtime = shipped_session().hardware().runtime(id);
+        if (!runtime->rules)
+            continue;
+        for (const OperatorRow& row : OperatorRegistry::standard().rows()) {
+            if (row.domain.empty())
+                continue;
+            const std::string type = std::string(row.domain) + "." + std::string(row.name);
+            for (const std::string_view function : functions_of(type))
+                for (const OperatorRule& rule : runtime->rules->refused)
+                    if (rule.when.empty() && rule.generations.empty() &&
+                        std::find(rule.operators.begin(), rule.operators.end(), function) !=
+                            rule.operators.end()) {
+                        CAPTURE(id, type);
+                        CHECK(refuses(*runtime, type));
+                        ++compared;
+                    }
+        }
+    }
+    CHECK(compared > 50);
+}
+
+TEST_CASE("every twin is an operator of ai.onnx, and classical machine learning has none",
+          "[operator_rules]") {
+    for (const OperatorRow& row : OperatorRegistry::standard().rows()) {
+        const std::string type =
+            std::string(row.domain) + (row.domain.empty() ? "" : ".") + std::string(row.name);
+        CAPTURE(type);
+        for (const std::string_view function : functions_of(type))
+            CHECK(OperatorRegistry::standard().find(kOnnxDomain, function) != nullptr);
+        if (row.domain == kMlDomain)
+            CHECK(functions_of(type).empty());
+    }
+}
+
+TEST_CASE("no accelerator runs the operators of classical machine learning", "[operator_rules]") {
+    std::vector<Finding> findings;
+    for (const auto& device : shipped_session().hardware().all_devices(findings)) {
+        if (device->family.row().is_host)
+            continue;
+        const auto runtime = shipped_session().hardware().runtime(device->default_runtime);
+        CAPTURE(device->id, runtime->id);
+        const ShapedGraph trees = chain({"ai.onnx.ml.TreeEnsembleRegressor"});
+        CHECK((runtime->rules && refusal_of(trees, trees.operators.front(), *runtime->rules,
+                                            device->generation, Precision::fp32)));
     }
 }

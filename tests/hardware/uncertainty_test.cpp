@@ -4,8 +4,6 @@
 #include "hardware/uncertainty.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "hardware/json_document.hpp"
-#include "hardware/plain_json.hpp"
 #include "hardware/temporary_database.hpp"
 #include "laws/laws.hpp"
 
@@ -70,35 +68,5 @@ TEST_CASE("a wrong row of a table is named with its place", "[uncertainty][hardw
         INFO(what << " -> " << by);
         const std::string file = folder.write("wrong.json", replaced(shipped(), what, by));
         CHECK_THROWS_WITH(UncertaintyTable(file), Contains(said));
-    }
-}
-
-TEST_CASE("rows that pass are no part of the document", "[hardware][json]") {
-    std::vector<std::string> names;
-    double sum = 0;
-    const std::vector<PassingRows> rows = {{"rows", [&](FlatObject& row) {
-                                                names.emplace_back(row.text("name", Need::required));
-                                                sum += row.number("n", {0, 10}, Need::required);
-                                            }}};
-    const auto read = [&](const char* text) {
-        names.clear();
-        sum = 0;
-        return parse_plain_json(text, rows);
-    };
-    const auto document =
-        read(R"({"a": [1], "rows": [{"name": "x", "n": 1}, {"n": 2.5, "name": "y"}], "b": 2})");
-    REQUIRE(document);
-    CHECK(document->root.dump() == R"({"a":[1],"b":2})");
-    CHECK(names == std::vector<std::string>{"x", "y"});
-    CHECK(sum == 3.5);
-    CHECK(read(R"({"inner": {"rows": [1]}})")); // only at the top
-    for (const char* wrong :
-         {R"({"rows": [{"name": "x"}]})", R"({"rows": [{"name": 1, "n": 1}]})",
-          R"({"rows": [{"name": "x", "n": 11}]})", R"({"rows": [{"name": "x", "n": "1"}]})",
-          R"({"rows": [{"name": "x", "n": 1, "more": 1}]})", R"({"rows": [{"name": "x", "n": 1, "n": 2}]})",
-          R"({"rows": [{"name": "\\x", "n": 1}]})", R"({"rows": [{"name": "x", "n": [1]}]})",
-          R"({"rows": [1]})", R"({"rows": 1})"}) {
-        INFO(wrong);
-        CHECK_FALSE(read(wrong));
     }
 }

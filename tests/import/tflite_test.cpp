@@ -226,3 +226,74 @@ TEST_CASE("a damaged tflite file is refused in one sentence", "[tflite][import]"
             }
         }
 }
+
+TEST_CASE("state of a streaming network is read before and written behind it", "[tflite][import]") {
+    TfliteMaker m;
+    const auto x = m.tensor("x", {1, 4}), state = m.tensor("state", {1, 12}), handle = m.tensor("handle", {});
+    const auto all = m.tensor("all", {1, 16}), w = m.tensor("w", {8, 16}, TfliteMaker::f32, 512),
+               y = m.tensor("y", {1, 8}), last = m.tensor("last", {1, 12});
+    const auto begin = m.ints({0, 4}), size = m.ints({1, 12});
+    FlatTableMaker axis;
+    m.op(142, {}, {handle});
+    m.op(143, {handle}, {state});
+    m.op(2, {state, x}, {all}, axis.number(0, std::int32_t{1}));
+    m.op(65, {all, begin, size}, {last});
+    m.op(144, {handle, last}, {});
+    m.op(9, {all, w}, {y});
+    const ShapedGraph bound = bind(read_back(m.bytes({x}, {y})), {});
+    CHECK(bound.findings.empty());
+    CHECK(bound.complete());
+    CHECK(macs_of(bound) == 16 * 8);
+    CHECK(std::none_of(bound.operators.begin(), bound.operators.end(),
+                       [](const Operator& op) { return op.type != "Reshape" && op.folded; }));
+}
+
+TEST_CASE("a loop over a list runs as often as the list is long", "[tflite][import]") {
+    // The list's length is what the first loop's list has, which only the bound graph knows.
+    constexpr std::int32_t kSteps = 70;
+    TfliteMaker m;
+    const auto i = m.tensor("i", {}, TfliteMaker::i32), n = m.tensor("n", {}, TfliteMaker::i32),
+               goes = m.tensor("goes", {}, TfliteMaker::boolean), seen = m.tensor("seen", {1, 4}),
+               list = m.tensor("list", {});
+    m.op(58, {i, n}, {goes});
+    m.end_graph({i, n, seen, list}, {goes}, "condition");
+    const auto j = m.tensor("j", {}, TfliteMaker::i32), k = m.tensor("k", {}, TfliteMaker::i32),
+               h = m.tensor("h", {1, 4}), filled = m.tensor("filled", {}), one = m.ints({1}),
+               next = m.tensor("next", {}, TfliteMaker::i32), w = m.tensor("w", {4, 4}, TfliteMaker::f32, 64),
+               y = m.tensor("y", {1, 4}), more = m.tensor("more", {});
+    m.op(0, {j, one}, {next});
+    m.op(9, {h, w}, {y});
+    m.op(32, {filled, j, y}, {more}, {}, "TensorListSetItem");
+    m.end_graph({j, k, h, filled}, {next, k, y, more}, "body");
+    const auto x = m.tensor("x", {kSteps, 4}), sizes = m.tensor("sizes", {2}, TfliteMaker::i32),
+               from = m.ints({0}), to = m.ints({1}), stride = m.ints({1}),
+               length = m.tensor("length", {}, TfliteMaker::i32), zero = m.ints({0}),
+               start = m.tensor("start", {1, 4}, TfliteMaker::f32, 16), element = m.ints({-1, 4}),
+               reserved = m.tensor("reserved", {}), steps = m.tensor("steps", {}, TfliteMaker::i32),
+               same = m.tensor("same", {}, TfliteMaker::i32), end = m.tensor("end", {1, 4}),
+               result = m.tensor("result", {}), stacked = m.tensor("stacked", {1, 1, 4});
+    FlatTableMaker shrink, graphs;
+    m.op(77, {x}, {sizes});
+    m.op(45, {sizes, from, to, stride}, {length}, shrink.number(4, std::int32_t{1}));
+    m.op(32, {element, length}, {reserved}, {}, "FlexTensorListReserve");
+    m.op(119, {zero, length, start, reserved}, {steps, same, end, result},
+         graphs.number(0, std::int32_t{1}).number(1, std::int32_t{2}));
+    m.op(32, {result, element}, {stacked}, {}, "FlexTensorListStack");
+    const ShapedGraph bound = bind(read_back(m.bytes({x}, {stacked})), {});
+    CHECK(bound.complete());
+    CHECK(macs_of(bound) == kSteps * 16);
+    CHECK(shape_of_output(bound) == Shape{kSteps, 1, 4});
+}
+
+TEST_CASE("a file with a graph that trains is asked for the one that infers", "[tflite][import]") {
+    TfliteMaker m;
+    const auto a = m.tensor("a", {1, 4}), w = m.tensor("w", {8, 4}, TfliteMaker::f32, 128),
+               b = m.tensor("b", {1, 8});
+    m.op(9, {a, w}, {b});
+    m.end_graph({a}, {b}, "infer");
+    const auto x = m.tensor("x", {1, 4}), loss = m.tensor("loss", {1, 4});
+    m.op(0, {x, x}, {loss});
+    m.signature("train", 0);
+    m.signature("infer", 1);
+    CHECK(macs_of(bind(read_back(m.bytes({x}, {loss})), {})) == 4 * 8);
+}

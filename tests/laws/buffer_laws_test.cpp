@@ -20,7 +20,8 @@ std::vector<std::string> accelerators() {
     std::vector<std::string> names;
     std::vector<Finding> findings;
     for (const auto& device : laws::session().hardware().all_devices(findings))
-        if (!device->family.row().is_host && !device->family.row().caches && !(device->family == Family("gpu")))
+        if (!device->family.row().is_host && !device->family.row().caches &&
+            !(device->family == Family("gpu")))
             names.push_back(device->id);
     return names;
 }

@@ -478,19 +478,40 @@ TEST_CASE("classes of models count what was measured", "[laws][screen]") {
             }));
 }
 
-TEST_CASE("the usual format of a device is the one that it multiplies fastest", "[usual_precision]") {
-    const auto usual = [](const char* device) {
-        return usual_on(*laws::session().machine(device, {})).compute;
-    };
-    CHECK(usual("H100") == Precision::int8);
-    CHECK(usual("TPU-v4") == Precision::bf16); // one rate for both
-    CHECK(usual("V100") == Precision::fp16);
-    CHECK(usual("QRB5165") == Precision::int8);
+TEST_CASE("the usual format is the one that takes the least time of those that are deployed",
+          "[laws][usual_precision]") {
+    std::size_t compared = 0;
+    for (const char* const model : {"resnet18", "vit_b_16", "mobilenet_v2"}) {
+        const Workload workload{.model = laws::session().load(model)};
+        for (const std::string& device : laws::hardware()) {
+            Conditions conditions;
+            conditions.keep_subgraphs = false;
+            ask_precision(conditions, "usual");
+            const Result usual = laws::session().estimate(workload, device, conditions);
+            if (!usual.ok())
+                continue;
+            for (const PrecisionConfig& format : deployed_on(*laws::session().machine(device, {}))) {
+                conditions.format_of_device = false;
+                conditions.precision = format;
+                const Result other = laws::session().estimate(workload, device, conditions);
+                INFO(model << " on " << device << " in " << name_of(format.compute));
+                if (other.ok()) {
+                    CHECK(usual.estimate.throughput_per_s >= other.estimate.throughput_per_s);
+                    ++compared;
+                }
+            }
+        }
+    }
+    CHECK(compared > 100);
+}
+
+TEST_CASE("formats that a stack calls unusual are not usual", "[usual_precision]") {
     for (const char* const stack : {"cuda-eager", "rocm-eager"}) { // whose quantised operators run on CPUs
         Conditions under;
         under.stack = stack;
         const char* const device = stack == std::string_view("cuda-eager") ? "H100" : "MI210";
-        CHECK(usual_on(*laws::session().machine(device, under)).compute != Precision::int8);
+        for (const PrecisionConfig& format : deployed_on(*laws::session().machine(device, under)))
+            CHECK(format.compute != Precision::int8);
     }
     Conditions conditions;
     ask_precision(conditions, "usual");

@@ -1,4 +1,5 @@
-// The least traffic of a contraction: against published bounds, an exhaustive search and the laws that a minimum keeps.
+// The least traffic of a contraction: against published bounds, an exhaustive search and the laws that a
+// minimum keeps.
 
 #include "map/tiling.hpp"
 

@@ -169,6 +169,22 @@ def check_valid(server, tools):
     assert not server.call("profile_graph", {"model": "inside.onnx"})["isError"]
 
 
+def check_measured(server, tools):
+    """What was measured of a language model is taken by every tool that takes measurements, whatever ran before."""
+    row = "llama-3-8b bf16 on H100 decode = 130/s"
+    question = {"model": ["llama-3-8b"], "hardware": ["H100"], "prompt_tokens": 512, "generate_tokens": 128, "measured": [row]}
+    first = server.call("compare_models", question)
+    assert not first["isError"], text_of(first)
+    without = server.call("compare_models", {**question, "measured": []})
+    assert without["structuredContent"]["results"] != first["structuredContent"]["results"], "the row says nothing"
+    takers = [tool["name"] for tool in tools if "measured" in tool["inputSchema"]["properties"]]
+    assert {"compare_models", "analyze_comprehensive", "serve_model", "size_service", "local_models"} <= set(takers), takers
+    for name in takers:
+        result = server.call(name, {**VALID[name], "measured": [row]})
+        assert not result["isError"], f"{name}: {text_of(result)}"
+    assert server.call("compare_models", question) == first, "the same question has another answer after others"
+
+
 def check_errors(server, tools):
     error = server.ask("tools/call", {"name": "compare_model", "arguments": {}})["error"]
     assert error["code"] == INVALID_PARAMS and "compare_models" in error["message"], error
@@ -256,6 +272,7 @@ def main():
         server = Server(command, folder)
         check_agreement(server)
         tools = check_list(server)
+        check_measured(server, tools)
         check_valid(server, tools)
         check_errors(server, tools)
         check_messages(server)

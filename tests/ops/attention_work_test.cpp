@@ -4,6 +4,7 @@
 #include "ops/graph_maker.hpp"
 
 #include <catch2/catch.hpp>
+#include <optional>
 
 using namespace archsim;
 using namespace archsim::test;
@@ -99,4 +100,25 @@ TEST_CASE("the ONNX operator with packed heads", "[ops]") {
     REQUIRE(s.complete());
     CHECK(s.tensors[s.outputs[0]].shape == Shape{1, 6, 40});
     CHECK(operator_of(s, "Attention").work.macs == 4 * 21 * (8 + 10));
+}
+
+TEST_CASE("keys in a buffer of fixed length are attended as far as they are valid", "[ops]") {
+    const auto macs = [](std::int64_t queries, std::int64_t buffer, std::optional<std::int64_t> valid,
+                         bool causal) {
+        GraphMaker g(24);
+        const auto q = g.input("q", {1, 4, queries, 8}), k = g.input("k", {1, 4, buffer, 8}),
+                   v = g.input("v", {1, 4, buffer, 8});
+        const auto length = valid ? g.ints("length", {*valid}) : g.input("length", {1}, DataType::int64);
+        auto& node = g.node("Attention", {q, k, v, kNoTensor, kNoTensor, kNoTensor, length}, {g.output("y")});
+        node.attributes = {{"is_causal", std::int64_t{causal}}};
+        const ShapedGraph s = bound(g);
+        REQUIRE(s.complete());
+        return s.macs();
+    };
+    constexpr double kEach = 4 * (8 + 8); // of a query and a key
+    CHECK(macs(1, 4096, {}, true) == 4096 * kEach);
+    CHECK(macs(1, 4096, {}, false) == 4096 * kEach);
+    CHECK(macs(1, 4096, 1000, true) == 1000 * kEach);
+    CHECK(macs(1, 4096, 1000, false) == 1000 * kEach);
+    CHECK(macs(512, 4096, 2048, true) == (512 * 1536 + 512 * 513 / 2) * kEach);
 }

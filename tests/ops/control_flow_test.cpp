@@ -117,3 +117,33 @@ TEST_CASE("a cache that grows in a loop is counted at its mean length", "[ops]")
         exact += rows * 16.0;
     CHECK(s.macs() == exact);
 }
+
+TEST_CASE("a state that is known when a loop begins leaves no product of the first turn out", "[ops]") {
+    for (const std::int64_t trips : {1, 5, 1000}) {
+        GraphMaker g;
+        const auto h = g.weight("zeros", {2, 8});
+        auto& node =
+            g.node("Loop", {g.ints("M", {trips}, true), kNoTensor, h}, {g.output("h"), g.output("sums")});
+        node.attributes = {{"body", loop_body(false)}};
+        const ShapedGraph s = bound(g);
+        REQUIRE(s.complete());
+        CHECK(s.macs() == 2.0 * 8 * 8 * static_cast<double>(trips));
+    }
+}
+
+TEST_CASE("a list that the first turn of a loop gives its size does not grow with the turns", "[ops]") {
+    GraphMaker b;
+    b.input("i", {}, DataType::int64);
+    const auto condition = b.input("cond_in", {}, DataType::boolean);
+    const auto list = b.input("list", {1, 1, 4});
+    const auto out_condition = b.output("cond_out"), next = b.output("list_out");
+    b.node("Identity", {condition}, {out_condition});
+    b.node("Expand", {list, b.ints("shape", {1, 3, 4})}, {next});
+    GraphMaker g;
+    auto& node = g.node("Loop", {g.ints("M", {1000}, true), kNoTensor, g.input("list0", {1, 1, 4})},
+                        {g.output("list")});
+    node.attributes = {{"body", std::make_shared<const Graph>(b.graph)}};
+    const ShapedGraph s = bound(g);
+    REQUIRE(s.complete());
+    CHECK(s.tensors[s.outputs[0]].shape == Shape{1, 3, 4});
+}

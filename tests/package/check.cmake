@@ -41,6 +41,13 @@ foreach(leak IN ITEMS nlohmann:: onnx:: google:: CLI:: boost:: Eigen:: valijson:
     endif()
 endforeach()
 
+# And few of them: those of the installed headers, of C, and what the compiler makes of their classes.
+string(REGEX MATCHALL "[^\n]+" exported "${said}")
+list(LENGTH exported count)
+if(count GREATER 160)
+    message(FATAL_ERROR "the shared library exports ${count} symbols, 160 are allowed: ARCHSIM_API belongs to headers that are installed")
+endif()
+
 # A tool of the installation finds the data beside it.
 run(${CMAKE_COMMAND} -E env --unset=ARCHSIM_DATA_DIR ${prefix}/bin/profile_graph resnet18 --top 1)
 

@@ -76,6 +76,14 @@ def test_measurements_of_ones_own_narrow_what_they_are_akin_to(resnet):
         own.given(["mobilenet_v2 is quick"])
 
 
+def test_measurements_of_language_models_are_taken(session):
+    own = archsim.Session()
+    before = own.estimate("llama-3-8b", "H100", precision="bf16", prompt_tokens=512, generate_tokens=128)
+    own.given(["llama-3-8b bf16 on H100 decode = 130/s"])
+    after = own.estimate("llama-3-8b", "H100", precision="bf16", prompt_tokens=512, generate_tokens=128)
+    assert after.latency_s != before.latency_s
+
+
 def test_a_comparison_is_the_document_of_the_tool(session):
     comparison = session.compare(["resnet18"], ["H100", "T4"], precision="fp16")
     document = comparison.to_dict()

@@ -103,6 +103,7 @@ def test_the_answers_of_the_tools(session):
     assert "explanation" in architectures.to_dict()
     with pytest.raises(archsim.UsageError, match="two"):
         session.architectures("resnet18", ["GPU", "TPU"], explain=["GPU"])
+    assert [r.batch for r in session.batches("resnet18", "A100", [1, "1k"], precision="usual").results] == [1, 1000]
     batches = session.batches("resnet18", "A100", [1, 8], precision="fp16")
     assert [r.batch for r in batches.results] == [1, 8]
     serving = session.serve("tinyllama-1.1b", "H100", rate_per_s=2, requests=50)

@@ -1,7 +1,7 @@
 #include "report/blocks/failure_notes.hpp"
 #include "report/blocks/metric_text.hpp"
 
-#include "answers/comprehensive/breakdown.hpp"
+#include "answers/comprehensive/comprehensive.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

@@ -2,9 +2,10 @@
 
 #include "answers/mapping/graph_mapping.hpp"
 
-#include "answers/comprehensive/breakdown.hpp"
+#include "answers/comprehensive/comprehensive.hpp"
 #include "archsim/run/session.hpp"
 #include "estimate/resource_times.hpp"
+#include "report/blocks/mapping_charts.hpp"
 #include "result/shown_pass.hpp"
 #include "session/graph_run.hpp"
 #include "support/shipped_session.hpp"

@@ -111,7 +111,8 @@ TEST_CASE("tables are ordered by a column's name, best first", "[report][order]"
     CHECK_THROWS_WITH(order_tables(report, {"speed", 0}), Catch::Contains("Name, Within, Within, Why"));
 
     Table times;
-    times.columns = {{"Device", "", "hardware"}, {"Latency", "ms", "latency_s", Align::right}};
+    times.columns = {{"Device", "", "hardware"},
+                     {"Latency", "ms", "latency_s", Align::right, 0, BestIs::least}};
     times.rows = {{{"x"}, {"2", 2.0}}, {{"y"}, {"does_not_fit"}}, {{"z"}, {"1", 1.0}}};
     Report latency{"", {times}};
     order_tables(latency, {"latency", 0});

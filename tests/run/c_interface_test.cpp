@@ -82,6 +82,8 @@ TEST_CASE("measurements that are given through the C interface decide estimates,
     CHECK(width() < before);
     CHECK(archsim_given(open.session, "", nullptr) == ARCHSIM_OK);
     CHECK(width() == before);
+    CHECK(archsim_given(open.session, "llama-3-8b bf16 on H100 decode = 130/s", nullptr) == ARCHSIM_OK);
+    CHECK(archsim_given(open.session, "", nullptr) == ARCHSIM_OK);
 }
 
 TEST_CASE("numbers of tokens and items beyond all reason are refused by the C interface") {

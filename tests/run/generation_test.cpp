@@ -4,7 +4,6 @@
 #include "session/generation/phases.hpp"
 #include "session/generation/step.hpp"
 #include "session/graph_run.hpp"
-#include "session/regime.hpp"
 
 #include <catch2/catch.hpp>
 

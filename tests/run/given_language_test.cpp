@@ -25,7 +25,6 @@ const std::string kServed = "llama-3.2-1b";
 
 /// A session of its own, whose measurements are nobody else's.
 Session opened() {
-    accept_language_rows();
     SessionOptions shipped;
     shipped.data = ARCHSIM_SOURCE_DIR;
     return Session(shipped);

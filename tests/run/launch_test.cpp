@@ -210,7 +210,15 @@ TEST_CASE("every field of a manifest is in the table of documented fields", "[si
 
 TEST_CASE("checkpoints are those that the catalogue names", "[sizing][launch]") {
     CHECK(checkpoint_of(shipped_session(), "qwen3-30b-a3b") == "Qwen/Qwen3-30B-A3B");
+    CHECK(checkpoint_of(shipped_session(), "qwen3-32b-nvfp4") == "nvidia/Qwen3-32B-NVFP4");
     CHECK(checkpoint_of(shipped_session(), "./my_model") == "./my_model");
+    for (const CatalogueEntry& entry :
+         shipped_session().catalogue().entries()) { // a name of the model, and no sentence
+        const std::string checkpoint = checkpoint_of(shipped_session(), entry.name);
+        INFO(checkpoint);
+        CHECK(shipped_session().catalogue().find(checkpoint) ==
+              shipped_session().catalogue().find(entry.name));
+    }
     SizingAnswer answer = answer_with({}, "bf16");
     answer.devices.front().layout.reset();
     CHECK_THROWS_AS(launch_text(shipped_session(), answer, answer.devices.front(), LaunchTarget::vllm, "x"),

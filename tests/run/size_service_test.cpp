@@ -1,10 +1,9 @@
 // Sizes of services: what serve_model says of them, laws of load, limits and devices, and the question that
 // people ask.
 
-#include "answers/sizing/replicas.hpp"
+#include "answers/sizing/layouts.hpp"
 #include "answers/sizing/size_service.hpp"
 #include "answers/sizing/sizing_report.hpp"
-#include "answers/sizing/ways.hpp"
 #include "session/given.hpp"
 #include "support/shipped_session.hpp"
 

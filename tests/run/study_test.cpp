@@ -1,8 +1,8 @@
-#include "answers/study/study_file.hpp"
+#include "answers/study/study.hpp"
 #include "answers/study/study_report.hpp"
 #include "fields/question.hpp"
 
-#include "hardware/json_text.hpp"
+#include "core/json_text.hpp"
 #include "hardware/schema_check.hpp"
 #include "hardware/temporary_database.hpp"
 #include "laws/laws.hpp"
@@ -78,9 +78,9 @@ TEST_CASE("the schema and the reader know the same fields", "[study]") {
     }
     study.erase("dims");
     CHECK(findings_of(study).empty());
-    for (const QuestionField* field :
+    for (const QuestionField& field :
          question_fields()) { // those beside its lists of models, devices and formats
-        const std::string key = field->key == "devices" ? "device_count" : field->key;
+        const std::string key = field.key == "devices" ? "device_count" : field.key;
         INFO(key);
         CHECK(((*schema)["properties"].contains(key) || key == "batch_size" || key == "precision" ||
                key == "runtime"));

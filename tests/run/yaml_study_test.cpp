@@ -1,8 +1,8 @@
 // Studies in YAML: the same studies and the same mistakes as in JSON, each with its line and column.
 
-#include "answers/study/study_file.hpp"
+#include "answers/study/study.hpp"
 #include "answers/study/yaml_text.hpp"
-#include "hardware/json_text.hpp"
+#include "core/json_text.hpp"
 
 #include "hardware/temporary_database.hpp"
 #include "laws/laws.hpp"

@@ -599,3 +599,21 @@ TEST_CASE("prompts with steps of their own hold up who generates", "[serving]") 
     CHECK(apart.requests[1].first_token_s == Approx(first + 0.01 + 100e-4));
     CHECK(apart.requests[0].end_s == Approx(0.02 + 9 * step + 0.01 + 100e-4));
 }
+
+TEST_CASE("requests a second times their time are those in flight, of any number of requests",
+          "[serving][laws]") {
+    for (const std::int64_t flight : {1, 3, 16, 64})
+        for (const std::int64_t count : {2, 4, 17, 64, 200, 800})
+            for (const LengthShape shape : {LengthShape::constant, LengthShape::exponential}) {
+                CAPTURE(flight, count);
+                SimplePrices prices;
+                ServingPlan plan = plain();
+                plan.concurrency = flight;
+                const ServingSummary s = summarize(simulate_serving(plan, prices, requests(0, shape, count)));
+                CHECK(s.requests_per_s * s.end_to_end_s.mean <= static_cast<double>(flight) * 1.3);
+                if (shape == LengthShape::constant)
+                    CHECK(s.requests_per_s * s.end_to_end_s.mean <= static_cast<double>(flight) * 1.05);
+                if (count >= 4 * flight)
+                    CHECK(s.requests_per_s * s.end_to_end_s.mean >= static_cast<double>(flight) * 0.6);
+            }
+}

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 scripts/site
 html=build/site/html
-for page in index glossary tutorials/student validation mappers/gpu changelog; do
+for page in index glossary tutorials/student evidence/validation mappers/gpu changelog; do
     [ -s "$html/$page.html" ] || { echo "there is no $page.html" >&2; exit 1; }
 done
 # The index finds a word of the glossary in the glossary.

@@ -95,6 +95,9 @@ TEST_CASE("a file whose tables are other ones is refused and left alone", "[stor
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
     for (const std::string& change :
          {std::string("CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM results; END"),
+          std::string("CREATE INDEX slow ON runs (instr(hex(zeroblob(1000)), tool))"),
+          std::string("CREATE INDEX \"a(b\" ON runs (tool, length(command))"),
+          std::string("CREATE INDEX some ON runs (tool) WHERE length(hex(zeroblob(1000))) > 0"),
           "ALTER TABLE runs RENAME TO old; CREATE VIEW runs AS SELECT i AS id, 'x' AS started, 'x' AS tool, "
           "'x' AS "
           "command, 'x' AS version FROM (" +
@@ -133,4 +136,28 @@ TEST_CASE("a query that gives no row for long ends", "[store][hostile]") {
     CHECK_THROWS_WITH(
         file.number("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"),
         Catch::Contains("takes too long"));
+}
+
+TEST_CASE("a name given to SQLite is that of a file, and its journals are files", "[store][hostile]") {
+    const std::vector<Result> results = two_results();
+    const ResultsPath path;
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(path.folder());
+    for (const char* name : {":memory:", "file:r.db", "file:r.db?mode=memory", "file:%72.db"}) {
+        INFO(name);
+        CHECK(save(name, {"t", "t"}, results) == 1);
+        CHECK(std::filesystem::exists(path.folder() / name));
+        CHECK(saved_runs(name).size() == 1);
+    }
+    std::filesystem::current_path(before);
+    save(path.file(), {"t", "t"}, results);
+    for (const char* ending : {"-wal", "-shm", "-journal"}) {
+        const std::string beside = path.file().string() + ending;
+        std::filesystem::remove(beside);
+        REQUIRE(mkfifo(beside.c_str(), 0600) == 0);
+        CHECK_THROWS_WITH(saved_runs(path.file()), Catch::Contains("no regular file"));
+        CHECK_THROWS_WITH(save(path.file(), {"t", "t"}, results), Catch::Contains("no regular file"));
+        std::filesystem::remove(beside);
+    }
+    CHECK(saved_runs(path.file()).size() == 1);
 }

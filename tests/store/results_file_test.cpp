@@ -4,6 +4,7 @@
 #include "store/other_answers.hpp"
 #include "store/results_path.hpp"
 
+#include "answers/sweep/saved_row.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/core/version.hpp"
 #include "cli/workplace.hpp"
@@ -131,7 +132,7 @@ TEST_CASE("what is no file of results is refused and left alone", "[store]") {
     const ResultsPath path;
     const std::vector<Result> results = two_results();
     CHECK_THROWS_WITH(saved_runs(path.file()), Catch::Contains("cannot be opened"));
-    CHECK_THROWS_WITH(save(path.folder(), {"t", "t"}, results), Catch::Contains("cannot be opened"));
+    CHECK_THROWS_WITH(save(path.folder(), {"t", "t"}, results), Catch::Contains("is a folder"));
     const auto text = path.folder() / "notes.txt";
     const std::string note(5000, 'x');
     std::ofstream(text) << note;

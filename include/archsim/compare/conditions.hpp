@@ -47,7 +47,7 @@ struct ParameterOverride;
 struct Conditions {
     AskedPrecision precision; ///< what runs is Estimate::executed
     /// In place of fp32, where no format is named and neither the file nor the question has one of its own:
-    /// what is usual for the device (usual_on()).
+    /// what is usual for the device: the fastest of deployed_on().
     bool format_of_device = false;
     std::optional<Precision> weights = {}; ///< storage of weights where it differs from that of `precision`
     /// Storage of cached keys and values; absent: that of `precision`, and on stacks for language models what

@@ -61,6 +61,9 @@ struct Metric {
     std::string limit_help = {};  ///< of its limit's flag: "of one batch, e.g. 50ms"
     bool recommend = true;        ///< its winner is named among the recommendations
     std::string best = {};        ///< what its winner is: "Fastest"; empty: "Best by NOUN"
+    /// Causes of a difference between two results add up to it: what compare_architectures takes apart.
+    /// Others follow from these (balance is a product: explain energy and latency).
+    bool has_causes = false;
 };
 
 /// Metrics are the same where their keys are.

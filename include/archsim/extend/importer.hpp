@@ -30,10 +30,11 @@ ARCHSIM_API Graph import_onnx(std::span<const std::uint8_t> bytes, const std::st
 /// behind DequantizeLinear and QuantizeLinear. An operator without a counterpart keeps its name in the domain
 /// "tflite". Weights are not read. A file may hold several graphs, a bundle (.task) several models: `part`
 /// names a graph, a model, or both as MODEL/GRAPH; empty: the first graph, the only model. Throws InputError
-/// for a file that cannot be read, is none, or is damaged.
-ARCHSIM_API Graph import_tflite(const std::filesystem::path& file, std::string_view part = {});
+/// for a file that cannot be read, is none, is damaged, or unpacks to more than `budget` allows.
+ARCHSIM_API Graph import_tflite(const std::filesystem::path& file, std::string_view part = {},
+                                const Budget& budget = {});
 /// The same from memory.
 ARCHSIM_API Graph import_tflite(std::span<const std::uint8_t> bytes, const std::string& display_name,
-                                std::string_view part = {});
+                                std::string_view part = {}, const Budget& budget = {});
 
 } // namespace archsim

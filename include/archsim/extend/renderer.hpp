@@ -24,14 +24,17 @@ enum class Tone : std::uint8_t { plain, good, bad, muted, strong };
 /// without a value is its text, or null.
 enum class CellKind : std::uint8_t { number, count, flag, text };
 
-/// What a number may be, for renderers that draw it beside the text: a bar on a scale of the whole column.
+/// What a number may be, in SI: renderers may draw it beside the text, as a bar on a logarithmic scale of the
+/// whole column. In a column of intervals it is the cell itself.
 struct CellInterval {
-    double low = 0, value = 0, high = 0; ///< above zero: the scale is logarithmic
+    double low = 0, value = 0, high = 0;
 };
 
-/// One cell of a table.
+/// One cell of a table: a name, a quantity, or an interval. One that has nothing is unknown, and each
+/// renderer says so in its own way: "-" for people, empty in CSV, null in JSON. A text that may be empty says
+/// so by its kind.
 struct Cell {
-    std::string text;
+    std::string text = {};
     std::optional<double> value = std::nullopt; ///< SI number behind the text, for sorting and CSV
     Tone tone = Tone::plain;
     std::string detail = {}; ///< formula, inputs and sources; shown on request where the format allows it
@@ -39,13 +42,20 @@ struct Cell {
     std::optional<CellInterval> interval = std::nullopt;
 };
 
+/// Which numbers of a column are the best ones: they come first where rows are sorted by it.
+enum class BestIs : std::uint8_t { most, least };
+
 /// One column of a table.
 struct Column {
     std::string heading; ///< "Latency"; empty: the column is for CSV only, where tables have no titles
     std::string unit;    ///< "ms", second heading line
-    std::string key;     ///< machine name with unit suffix for CSV, "latency_s"
+    std::string
+        key; ///< machine name with unit suffix for CSV, "latency_s"; empty: a drawing, for people only
     Align align = Align::left;
     int priority = 0; ///< 0 always shown; higher is dropped first when the terminal is narrow
+    BestIs best = BestIs::most;
+    std::string high_key =
+        {}; ///< not empty: cells are intervals; `key` is that of the lower end, this of the upper
 };
 
 /// A line under a table.

@@ -42,6 +42,7 @@ struct MeasuredAs {
     std::string stack;   ///< as the measurements name it
     int until = 0;       ///< published in this year or before; 0: any year
     std::string variant; ///< as the measurements name the release or the way of calling; empty: any
+    std::string noted;   ///< words in the note of rows that name no variant; empty: none
 };
 
 /// How to measure what an estimate says: a line for the shell, or why there is none. check_command() fills

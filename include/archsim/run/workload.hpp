@@ -27,13 +27,15 @@ struct Prompt {
     bool operator==(const Prompt&) const = default;
 };
 
-/// A model at a batch and sizes. With a prompt a language model answers it, prompt and steps apart; without
-/// one every model runs a single pass.
+/// A model at a batch and sizes. With a prompt a language model answers it, prompt and steps apart; where
+/// neither prompt nor sizes are given it answers the prompt of a default Prompt (usual_question()). Other
+/// models, and language models that are asked for it, run a single pass.
 struct Workload {
     Model model;                       ///< from Session::load
     std::int64_t batch = 1;            ///< items, or sequences in step with each other
     Bindings sizes = {};               ///< of symbolic dimensions and inputs, besides the batch
     std::optional<Prompt> prompt = {}; ///< UsageError for a model without a cache of keys and values
+    bool single_pass = false;          ///< one pass of a language model too, whatever sizes are given
 };
 
 } // namespace archsim

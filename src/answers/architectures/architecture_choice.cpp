@@ -1,12 +1,10 @@
-#include "answers/architectures/architecture_choice.hpp"
+#include "answers/architectures/runs.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
-#include <cctype>
 
 namespace archsim {
 
@@ -14,11 +12,6 @@ namespace {
 
 constexpr const char* kDefaults = "architectures"; ///< ids of deployments in the database
 constexpr const char* kRepresentatives = "families";
-
-bool same_text(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
 
 Family family_of(const Session& session, const std::string& hardware) {
     return session.hardware().device(hardware).device->family;
@@ -62,7 +55,7 @@ void add(const Session& session, const std::string& name, std::vector<Architectu
 std::vector<ArchitectureChoice> choose_architectures(const Session& session,
                                                      const std::vector<std::string>& asked) {
     std::vector<ArchitectureChoice> choices;
-    const bool all = asked.size() == 1 && same_text(asked.front(), "all");
+    const bool all = asked.size() == 1 && same_ignoring_case(asked.front(), "all");
     if (asked.empty() || all)
         for (const std::string& hardware :
              session.hardware().deployment(all ? kRepresentatives : kDefaults).hardware)
@@ -75,7 +68,7 @@ std::vector<ArchitectureChoice> choose_architectures(const Session& session,
     for (std::size_t i = 0; i < choices.size(); ++i)
         for (std::size_t k = 0; k < choices.size(); ++k)
             if (i != k && choices[i].label == choices[k].label) {
-                if (same_text(choices[i].hardware, choices[k].hardware))
+                if (same_ignoring_case(choices[i].hardware, choices[k].hardware))
                     throw UsageError(fmt::format("--architectures: {} twice", choices[i].hardware));
                 named[i].label = choices[i].hardware;
             }
@@ -85,7 +78,7 @@ std::vector<ArchitectureChoice> choose_architectures(const Session& session,
 std::size_t find_architecture(const std::vector<ArchitectureChoice>& choices, const std::string& name,
                               const std::string& flag) {
     for (std::size_t i = 0; i < choices.size(); ++i)
-        if (same_text(choices[i].label, name) || same_text(choices[i].hardware, name))
+        if (same_ignoring_case(choices[i].label, name) || same_ignoring_case(choices[i].hardware, name))
             return i;
     std::vector<std::string> labels;
     for (const ArchitectureChoice& choice : choices)

@@ -1,6 +1,6 @@
-#include "answers/architectures/architecture_differences.hpp"
+#include "answers/architectures/architectures.hpp"
 
-#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 
@@ -50,7 +50,7 @@ std::string parallelism(const Result& r) {
     for (const Engine* engine : running_engines(r))
         text += fmt::format("{}{:.0f} {} x {}", text.empty() ? "" : " + ", engine->count, engine->unit,
                             format_count(engine->rate(r.estimate.executed.compute).value));
-    return text.empty() ? "-" : text;
+    return text;
 }
 
 /// Threads that the device holds at once; nothing where its file does not say.
@@ -68,44 +68,46 @@ std::optional<double> threads(const Result& r) {
 } // namespace
 
 Table architecture_differences(std::span<const std::string> labels, std::span<const Result> results) {
-    Table table;
-    table.title =
-        results.empty() ? "Differences" : fmt::format("Differences, on {}", results.front().model->name);
-    table.columns = {{"Architecture", "", "architecture"},
-                     {"Device", "", "hardware", Align::left, 1},
-                     {"Parallelism", "ops/clock", "parallelism", Align::right},
-                     {"Threads", "", "threads", Align::right, 1},
-                     {"Energy", "pJ/op", "picojoule_per_operation", Align::right},
-                     {"Static", "%", "static_share", Align::right}};
+    struct Row {
+        const std::string& label;
+        const Result& result;
+        const EnergyBreakdown& energy() const { return result.estimate.energy; }
+        double counted() const { return energy().total() - energy().static_joules; }
+    };
+    const auto share = [](double joules, double whole) {
+        return percent_cell(whole > 0 ? joules / whole : 0);
+    };
+    std::vector<ColumnOf<Row>> columns = {
+        {{"Architecture", "", "architecture"}, [](const Row& r) { return r.label; }},
+        {{"Device", "", "hardware", Align::left, 1}, [](const Row& r) { return hardware_label(r.result); }}};
+    std::vector<ColumnOf<Row>> estimated = {{most_best("Parallelism", "ops/clock", "parallelism"),
+                                             [](const Row& r) { return parallelism(r.result); }},
+                                            {most_best("Threads", "", "threads", 1),
+                                             [](const Row& r) {
+                                                 const std::optional<double> held = threads(r.result);
+                                                 return held ? amount_cell(*held) : Cell{};
+                                             }},
+                                            {least_best("Energy", "pJ/op", "energy_per_operation_j"), 1e-12,
+                                             [](const Row& r) {
+                                                 const double operations = r.result.model->operations;
+                                                 return operations > 0 ? r.energy().total() / operations : 0;
+                                             }},
+                                            {least_best("Static", "%", "static_share"), [=](const Row& r) {
+                                                 return share(r.energy().static_joules, r.energy().total());
+                                             }}};
     constexpr int kDetail = 1; // leaves a screen of 100 columns
     for (const EventClass& kind : event_classes())
-        table.columns.push_back({kind.heading, "%", kind.key, Align::right,
-                                 kind.events.front() == Event::register_byte ? kDetail : 0});
-    for (std::size_t i = 0; i < results.size(); ++i) {
-        const Result& r = results[i];
-        std::vector<Cell> row{{labels[i]}, {hardware_label(r)}};
-        if (!r.ok()) {
-            row.resize(table.columns.size(), Cell{"-"});
-            table.rows.push_back(std::move(row));
-            continue;
-        }
-        const EnergyBreakdown& energy = r.estimate.energy;
-        const double total = energy.total(), counted = total - energy.static_joules;
-        const double operations = r.model->operations;
-        row.push_back({parallelism(r)});
-        const std::optional<double> held = threads(r);
-        row.push_back(held ? Cell{format_count(*held), *held} : Cell{"-"});
-        const double each = operations > 0 ? total / operations : 0;
-        row.push_back(cell_in(1e-12, each));
-        const auto share = [&](double joules, double whole) {
-            const double value = whole > 0 ? joules / whole : 0;
-            return percent_cell(value);
-        };
-        row.push_back(share(energy.static_joules, total));
-        for (const EventClass& kind : event_classes())
-            row.push_back(share(joules_of(energy, kind), counted));
-        table.rows.push_back(std::move(row));
-    }
+        estimated.emplace_back(
+            least_best(kind.heading, "%", kind.key,
+                       kind.events.front() == Event::register_byte ? kDetail : 0),
+            [&kind, share](const Row& r) { return share(joules_of(r.energy(), kind), r.counted()); });
+    append_columns(columns, where([](const Row& r) { return r.result.ok(); }, std::move(estimated)));
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < results.size(); ++i)
+        rows.push_back({labels[i], results[i]});
+    Table table = table_of(results.empty() ? std::string("Differences")
+                                           : fmt::format("Differences, on {}", results.front().model->name),
+                           columns, rows);
     table.notes.push_back(
         "Static: share of all energy. The others: shares of the energy without it, by the events of "
         "docs/energy.md; what is left are transfers and a host at work.");

@@ -2,10 +2,14 @@
 // Sections of the compare_architectures report, and the words they share.
 
 #include "answers/architectures/compare_architectures_report.hpp"
+#include "archsim/compare/result.hpp"
+#include "archsim/extend/renderer.hpp"
+#include "fields/json_members.hpp"
 #include "fields/question.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/verdict.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,5 +57,18 @@ struct RegionWinner {
     std::optional<std::size_t> projected = {}; ///< a projection that would be better, likewise
 };
 RegionWinner region_winner(const ArchitectureComparison& c, const CommonRegion& region);
+
+/// "hybrids", "decision", "what_if", "sensitivity" and "batch_sweep"; null for what was not asked.
+Members<ArchitectureComparison> scenario_members(const MetricView& view);
+
+/// From the value of the second architecture to that of the first, one step per cause.
+Chart explanation_chart(const ArchitectureComparison& comparison, const Explanation& explanation);
+
+/// Adds the table and the list; nothing where a difference has no regions.
+void add_regions_of(const ArchitectureComparison& c, const Explanation& explanation, Report& report);
+
+/// One row per architecture: units x operations per clock, energy per operation, and shares of the energy
+/// without static power. Results must be estimates of one model; those without an estimate keep their row.
+Table architecture_differences(std::span<const std::string> labels, std::span<const Result> results);
 
 } // namespace archsim

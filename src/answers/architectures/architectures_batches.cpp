@@ -3,12 +3,12 @@
 #include "answers/architectures/architectures.hpp"
 #include "answers/batch/batch_blocks.hpp"
 #include "answers/batch/batch_report.hpp"
+#include "core/text.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <string>
 #include <vector>
 
@@ -18,30 +18,36 @@ namespace {
 
 Table values_table(const ArchitectureComparison& c, const Metric& metric) {
     const BatchAnalysis& a = c.batch_sweep->analysis;
-    Table table;
-    table.title = fmt::format("{} by batch", metric.title);
-    table.columns = {{"Batch", "", "batch_size", Align::right}};
-    for (const std::string& label : c.labels)
-        table.columns.push_back({label, "", label, Align::right});
-    table.columns.push_back({"Best", "", "best"});
+    /// A batch on every architecture.
+    struct Row {
+        std::int64_t batch;
+        std::vector<Result> results;
+        std::optional<Winner> winner;
+    };
+    std::vector<Row> rows;
     for (std::size_t b = 0; b < a.batches.size(); ++b) {
-        std::vector<Cell> row{{fmt::format("{}", a.batches[b]), static_cast<double>(a.batches[b])}};
         std::vector<Result> here;
         for (const BatchSeries& series : a.series)
             here.push_back(series.points[b].result);
-        const auto winner = find_winner(here, metric, a.limits.cost);
-        for (std::size_t i = 0; i < here.size(); ++i) {
-            const auto value = value_of(here[i], metric, a.limits.cost);
-            row.push_back(value ? Cell{format_value(metric, *value), *value,
-                                       winner && winner->best == i ? Tone::good : Tone::plain}
-                                : Cell{status_words(here[i].estimate)});
-        }
-        row.push_back({!winner                                 ? "-"
-                       : here[winner->best].estimate.projected ? c.labels[winner->best] + " (projected)"
-                                                               : c.labels[winner->best]});
-        table.rows.push_back(std::move(row));
+        auto winner = find_winner(here, metric, a.limits.cost);
+        rows.push_back({a.batches[b], std::move(here), std::move(winner)});
     }
-    return table;
+    std::vector<ColumnOf<Row>> columns = {{most_best("Batch", "", "batch_size"), 1, &Row::batch}};
+    for (std::size_t i = 0; i < c.labels.size(); ++i)
+        columns.emplace_back(Column{c.labels[i], "", c.labels[i], Align::right, 0, column_of(metric).best},
+                             [&, i](const Row& row) {
+                                 const auto value = value_of(row.results[i], metric, a.limits.cost);
+                                 return value ? Cell{format_value(metric, *value), *value,
+                                                     row.winner && row.winner->best == i ? Tone::good
+                                                                                         : Tone::plain}
+                                              : Cell{status_words(row.results[i].estimate)};
+                             });
+    columns.emplace_back(Column{"Best", "", "best"}, [&](const Row& row) {
+        return !row.winner ? std::string()
+                           : c.labels[row.winner->best] +
+                                 (row.results[row.winner->best].estimate.projected ? " (projected)" : "");
+    });
+    return table_of(fmt::format("{} by batch", metric.title), columns, rows);
 }
 
 /// "TPU (projected)".
@@ -70,9 +76,7 @@ void add_sweep_lines(const ArchitectureComparison& c, std::vector<std::string>& 
         own.push_back(names_text(crossovers, kNamed) + ".");
     if (!lines.empty()) { // "Least energy" and "None" are words, "GPU" is a name
         std::string& first = lines.front();
-        if (first.size() > 1 && std::islower(static_cast<unsigned char>(first[1])))
-            first[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(first[0])));
-        first = fmt::format("At batch {}, {}", c.request.workload.batch, first);
+        first = fmt::format("At batch {}, {}", c.request.workload.batch, first_lower(first));
     }
     lines.insert(lines.begin(), own.begin(), own.end());
 }

@@ -43,7 +43,7 @@ std::string transfers_text(const HybridSplit& s) {
                        format_time(seconds), format_energy(joules));
 }
 
-/// Of a whole batch: what the values of splits compare with.
+/// The value of a whole batch, which is what the values of splits compare with.
 double region_total(const Result& result, const Metric& shown) {
     return shown == metric::latency ? result.estimate.latency_s : result.estimate.energy.total();
 }

@@ -1,13 +1,17 @@
 // What if, and how sure: the same comparison with something changed.
 
 #include "answers/architectures/architectures.hpp"
+#include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <ranges>
+#include <span>
 
 namespace archsim {
 
@@ -18,7 +22,7 @@ constexpr std::size_t kMostInputs = 10; ///< rows of the sensitivity table
 Cell before_after(const Metric& metric, const std::optional<double>& before,
                   const std::optional<double>& after) {
     if (!after)
-        return {"-"};
+        return {};
     if (!before)
         return {format_value(metric, *after), *after};
     return {fmt::format("{} -> {} ({})", format_value(metric, *before), format_value(metric, *after),
@@ -33,20 +37,23 @@ void add_what_if(const ArchitectureComparison& c, Report& report) {
     static constexpr std::array kShown = {&metric::latency, &metric::energy, &metric::throughput,
                                           &metric::power};
     report.blocks.push_back(Heading{2, fmt::format("What if: {}", fmt::join(w.asked, ", "))});
-    Table table;
-    table.columns = {{"Architecture", "", "architecture"}};
+    using Index = std::size_t;
+    std::vector<ColumnOf<Index>> columns = {
+        {{"Architecture", "", "architecture"}, [&](Index i) { return c.labels[i]; }}};
     int priority = 0;
-    for (const Metric* metric : kShown)
-        table.columns.push_back({metric->title, "now -> then", metric->key, Align::right, priority++});
-    for (std::size_t i = 0; i < w.results.size(); ++i) {
-        std::vector<Cell> row{{c.labels[i]}};
-        for (const Metric* metric : kShown)
-            row.push_back(before_after(*metric, value_of(c.results[i], *metric, c.request.decision.cost),
-                                       value_of(w.results[i], *metric, c.request.decision.cost)));
+    for (const Metric* metric : kShown) {
+        Column column = column_of(*metric);
+        columns.emplace_back(
+            Column{metric->title, "now -> then", column.key, Align::right, priority++, column.best},
+            [&c, &w, metric](Index i) {
+                return before_after(*metric, value_of(c.results[i], *metric, c.request.decision.cost),
+                                    value_of(w.results[i], *metric, c.request.decision.cost));
+            });
+    }
+    Table table = table_of({}, columns, std::views::iota(Index{0}, w.results.size()));
+    for (Index i = 0; i < w.results.size(); ++i)
         if (!w.results[i].ok())
             table.notes.push_back(fmt::format("{}: {}", c.labels[i], w.results[i].estimate.reason));
-        table.rows.push_back(std::move(row));
-    }
     report.blocks.push_back(std::move(table));
     Bullets bullets;
     for (const Metric* metric : c.request.metrics->rows()) {
@@ -67,25 +74,27 @@ void add_sensitivity(const ArchitectureComparison& c, Report& report) {
     const std::string& noun = c.request.metric->noun;
     report.blocks.push_back(
         Heading{2, fmt::format("Assumed inputs, {} down and up ({})", format_percent(s.variation), noun)});
-    Table table;
-    table.columns = {{"Architecture", "", "architecture"},
-                     {"Assumed input", "", "input"},
-                     {"Down", noun, "effect_down", Align::right},
-                     {"Up", noun, "effect_up", Align::right},
-                     {"Winner then", "", "other_winner"}};
-    std::size_t changing = 0;
-    for (const SensitivityRow& row : s.rows) {
-        changing += row.other_winner.has_value();
-        if (table.rows.size() < kMostInputs)
-            table.rows.push_back({{c.labels[row.architecture]},
-                                  {row.input},
-                                  {signed_percent(row.effect_down), row.effect_down},
-                                  {signed_percent(row.effect_up), row.effect_up},
-                                  {!row.other_winner ? std::string("the same")
-                                   : c.results[*row.other_winner].estimate.projected
-                                       ? c.labels[*row.other_winner] + " (projected)"
-                                       : c.labels[*row.other_winner]}});
-    }
+    const auto effect = [](double SensitivityRow::*of) {
+        return [of](const SensitivityRow& row) { return Cell{signed_percent(row.*of), row.*of}; };
+    };
+    const BestIs best = column_of(*c.request.metric).best;
+    const auto changing = std::count_if(
+        s.rows.begin(), s.rows.end(), [](const SensitivityRow& row) { return row.other_winner.has_value(); });
+    Table table = table_of<SensitivityRow>(
+        {},
+        {{{"Architecture", "", "architecture"},
+          [&](const SensitivityRow& row) { return c.labels[row.architecture]; }},
+         {{"Assumed input", "", "input"}, &SensitivityRow::input},
+         {{"Down", noun, "effect_down", Align::right, 0, best}, effect(&SensitivityRow::effect_down)},
+         {{"Up", noun, "effect_up", Align::right, 0, best}, effect(&SensitivityRow::effect_up)},
+         {{"Winner then", "", "other_winner"},
+          [&](const SensitivityRow& row) {
+              return !row.other_winner
+                         ? std::string("the same")
+                         : c.labels[*row.other_winner] +
+                               (c.results[*row.other_winner].estimate.projected ? " (projected)" : "");
+          }}},
+        std::span(s.rows).first(std::min(kMostInputs, s.rows.size())));
     const auto winner = find_winner(c.results, *c.request.metric, c.request.decision.cost);
     if (!winner)
         return;

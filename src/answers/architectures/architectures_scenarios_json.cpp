@@ -1,4 +1,4 @@
-#include "answers/architectures/architectures_json.hpp"
+#include "answers/architectures/architectures.hpp"
 #include "answers/batch/batch_blocks.hpp"
 #include "report/blocks/decision_json.hpp"
 #include "report/blocks/result_row.hpp"

@@ -83,39 +83,38 @@ Bullets win_summary(const ArchitectureComparison& c, const std::vector<Wins>& wi
 
 namespace {
 
-/// Rows whose names differ in numbers alone and whose cells are equal become one, with their sum.
-void fold_equal(Table& table, const Metric& shown) {
-    constexpr std::size_t kName = 1, kFirstValue = 3;
-    const auto at_winner = std::find_if(table.columns.begin(), table.columns.end(),
-                                        [](const Column& column) { return column.key == "winner"; });
-    const auto after = static_cast<std::size_t>(table.columns.end() - at_winner);
+/// A layer, or the sum of several whose names differ in numbers alone; last what no layer holds and the
+/// total.
+struct LayerRow {
+    std::optional<std::size_t> id; ///< of the first; null: no layer
+    std::vector<std::string> names;
+    std::string operation;
+    std::vector<double> values;                 ///< of the architectures
+    std::optional<std::size_t> best, projected; ///< of them
+    double margin = 0;
+};
+
+/// Equal layers become one row, with their sum.
+std::vector<LayerRow> fold_equal(const std::vector<LayerRow>& layers, const Metric& shown) {
     std::map<std::string, std::size_t> seen;
-    std::vector<std::vector<Cell>> rows;
-    std::vector<std::vector<std::string>> names;
-    for (std::vector<Cell>& row : table.rows) {
-        std::string key = name_shape(row[kName].text);
-        for (std::size_t i = kName + 1; i < row.size(); ++i)
-            key += "\n" + row[i].text;
+    std::vector<LayerRow> rows;
+    for (const LayerRow& layer : layers) {
+        std::string key = fmt::format("{}\n{}\n{} {} {}", name_shape(layer.names.front()), layer.operation,
+                                      layer.best.value_or(layers.size()),
+                                      layer.projected.value_or(layers.size()), format_ratio(layer.margin));
+        for (const double value : layer.values)
+            key += "\n" + format_value(shown, value);
         const auto [at, fresh] = seen.try_emplace(key, rows.size());
         if (fresh) {
-            names.emplace_back();
-            rows.push_back(row);
-        } else {
-            for (std::size_t i = kFirstValue; i < row.size() - after; ++i) // not the winner and its margin
-                if (row[i].value)
-                    *rows[at->second][i].value += *row[i].value;
+            rows.push_back(layer);
+            continue;
         }
-        names[at->second].push_back(row[kName].text);
+        LayerRow& whole = rows[at->second];
+        whole.names.push_back(layer.names.front());
+        for (std::size_t i = 0; i < layer.values.size(); ++i)
+            whole.values[i] += layer.values[i];
     }
-    table.columns.push_back({"Count", "", "count", Align::right}); // IDs are those of the first
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-        rows[r][kName].text = shortened_name(common_name(names[r]), kLongestOperation);
-        for (std::size_t i = kFirstValue; i < rows[r].size() - after; ++i)
-            if (rows[r][i].value)
-                rows[r][i].text = format_value(shown, *rows[r][i].value);
-        rows[r].push_back({fmt::format("{}", names[r].size()), static_cast<double>(names[r].size())});
-    }
-    table.rows = std::move(rows);
+    return rows;
 }
 
 } // namespace
@@ -137,36 +136,37 @@ std::string region_operation(const ArchitectureComparison& c, const CommonRegion
 }
 
 /// A row per layer, a column per architecture: how many times the best of them it takes.
-Chart region_chart(const ArchitectureComparison& c, const Metric& shown, const Table& rows) {
-    constexpr std::size_t kFirstValue = 3;
+Chart region_chart(const ArchitectureComparison& c, const Metric& shown,
+                   const std::vector<LayerRow>& layers) {
     Chart chart;
     chart.kind = ChartKind::heat_map;
     chart.title = fmt::format("{} of each subgraph, times that of the least", shown.title);
     chart.x_title = "architecture";
     chart.y_title = "times the least";
     chart.y_log = true;
-    for (const std::vector<Cell>& row : rows.rows) {
+    for (const LayerRow& layer : layers) {
         double least = std::numeric_limits<double>::infinity();
-        for (std::size_t i = 0; i < c.compared.size(); ++i)
-            if (const auto& value = row[kFirstValue + i].value; value && *value > 0)
-                least = std::min(least, *value);
-        ChartSeries series{row[0].text + " " + row[2].text, {}};
-        for (std::size_t i = 0; i < c.compared.size(); ++i)
-            if (const auto& value = row[kFirstValue + i].value)
-                series.points.push_back(
-                    {c.labels[c.compared[i]], 0, *value / least, {}, {}, format_ratio(*value / least)});
+        for (const double value : layer.values)
+            if (value > 0)
+                least = std::min(least, value);
+        ChartSeries series{fmt::format("{} {}", *layer.id, layer.operation), {}};
+        for (std::size_t i = 0; i < layer.values.size(); ++i)
+            series.points.push_back({c.labels[c.compared[i]],
+                                     0,
+                                     layer.values[i] / least,
+                                     {},
+                                     {},
+                                     format_ratio(layer.values[i] / least)});
         chart.series.push_back(std::move(series));
     }
     return chart;
 }
 
 /// What no row holds, and the total that the architectures' own values are: rows of the table add up.
-void add_outside(const ArchitectureComparison& c, const Metric& shown, Table& table) {
-    constexpr std::size_t kName = 1, kFirstValue = 3;
-    std::vector<Cell> outside(table.columns.size()), total(table.columns.size());
-    outside[kName].text = "outside subgraphs";
-    total[kName].text = "Total";
-    bool any = false;
+void add_outside(const ArchitectureComparison& c, const Metric& shown, std::vector<LayerRow>& rows) {
+    LayerRow outside, total;
+    outside.names = {"outside subgraphs"};
+    total.names = {"Total"};
     for (std::size_t i = 0; i < c.compared.size(); ++i) {
         const ShownPass pass = shown_pass(c.results[c.compared[i]]);
         const double whole = shown == metric::latency ? pass.latency_s : pass.energy_j;
@@ -174,14 +174,53 @@ void add_outside(const ArchitectureComparison& c, const Metric& shown, Table& ta
         for (const CommonRegion& region : c.regions)
             rest -= value_of(cost_of(region, i, c.results[c.compared[i]]), *c.request.metric);
         constexpr double kRounding = 1e-9; // of sums taken in another order
-        rest = std::abs(rest) <= kRounding * whole ? 0 : rest;
-        any = any || rest != 0;
-        outside[kFirstValue + i] = {format_value(shown, rest), rest};
-        total[kFirstValue + i] = {format_value(shown, whole), whole, Tone::strong};
+        outside.values.push_back(std::abs(rest) <= kRounding * whole ? 0 : rest);
+        total.values.push_back(whole);
     }
-    if (any)
-        table.rows.push_back(std::move(outside));
-    table.rows.push_back(std::move(total));
+    if (std::any_of(outside.values.begin(), outside.values.end(), [](double rest) { return rest != 0; }))
+        rows.push_back(std::move(outside));
+    rows.push_back(std::move(total));
+}
+
+std::vector<ColumnOf<LayerRow>> layer_columns(const ArchitectureComparison& c, const Metric& shown,
+                                              bool folded) {
+    using L = LayerRow;
+    const auto layer = [](const L& row) { return row.id.has_value(); };
+    const auto winner = [&](std::optional<std::size_t> L::*of) {
+        return [&c, of](const L& row) { return row.*of ? c.labels[c.compared[*(row.*of)]] : std::string(); };
+    };
+    std::vector<ColumnOf<L>> columns =
+        where<L>(layer, {{least_best("ID", "", "id"), [](const L& row) { return whole_cell(*row.id); }}});
+    columns.emplace_back(Column{"Operation", "", "subgraph"}, [folded](const L& row) {
+        return folded && row.id ? shortened_name(common_name(row.names), kLongestOperation)
+                                : row.names.front();
+    });
+    append_columns(columns, where<L>(layer, {{{"Kind", "", "kind"}, &L::operation}}));
+    for (std::size_t i = 0; i < c.compared.size(); ++i) {
+        const std::string& label = c.labels[c.compared[i]];
+        columns.emplace_back(
+            least_best(label, "", fmt::format("{}_{}", label, shown == metric::latency ? "s" : "j")),
+            [&shown, i](const L& row) {
+                const bool is_total = !row.id && row.names.front() == "Total";
+                const bool best = row.best ? row.best == i : row.projected == i;
+                return Cell{format_value(shown, row.values[i]), row.values[i],
+                            is_total ? Tone::strong
+                            : best   ? Tone::good
+                                     : Tone::plain};
+            });
+    }
+    std::vector<ColumnOf<L>> won = {{{"Winner", "", "winner"}, winner(&L::best)}};
+    if (std::any_of(c.compared.begin(), c.compared.end(),
+                    [&](std::size_t i) { return c.results[i].estimate.projected; }))
+        won.emplace_back(Column{"Projected", "", "projected_winner"}, winner(&L::projected));
+    won.emplace_back(most_best("Margin", "", "margin", 1), [](const L& row) {
+        return row.margin > 0 ? Cell{format_ratio(row.margin), row.margin} : Cell{};
+    });
+    if (folded) // IDs are those of the first
+        won.emplace_back(most_best("Count", "", "count"),
+                         [](const L& row) { return whole_cell(row.names.size()); });
+    append_columns(columns, where<L>(layer, std::move(won)));
+    return columns;
 }
 
 } // namespace
@@ -190,57 +229,45 @@ void add_subgraphs(const ArchitectureComparison& c, Format format, Report& repor
     if (c.compared.empty())
         return;
     const Metric& shown = regional(*c.request.metric);
-    const bool time = shown == metric::latency;
     report.blocks.push_back(Heading{2, fmt::format("Subgraph-Level Comparison: {}", c.model->title)});
-    Table table;
-    table.title = fmt::format("{} of each subgraph{}", shown.title,
-                              c.request.workload.batch > 1 && !time ? " (whole batch)" : "");
-    table.columns = {{"ID", "", "id", Align::right}, {"Operation", "", "subgraph"}, {"Kind", "", "kind"}};
-    for (std::size_t i : c.compared)
-        table.columns.push_back(
-            {c.labels[i], "", fmt::format("{}_{}", c.labels[i], time ? "s" : "j"), Align::right});
-    table.columns.push_back({"Winner", "", "winner"});
-    const bool any_projected = std::any_of(c.compared.begin(), c.compared.end(),
-                                           [&](std::size_t i) { return c.results[i].estimate.projected; });
-    if (any_projected)
-        table.columns.push_back({"Projected", "", "projected_winner"});
-    table.columns.push_back({"Margin", "", "margin", Align::right, 1});
+    std::vector<LayerRow> layers;
     std::vector<Wins> wins(c.compared.size());
     for (std::size_t r = 0; r < c.regions.size(); ++r) {
         const CommonRegion& region = c.regions[r];
         const RegionWinner winner = region_winner(c, region);
-        std::vector<Cell> row{
-            {fmt::format("{}", r), static_cast<double>(r)}, {region.name}, {region_operation(c, region)}};
-        for (std::size_t i = 0; i < c.compared.size(); ++i) {
-            const double value = value_of(cost_of(region, i, c.results[c.compared[i]]), *c.request.metric);
-            row.push_back({format_value(shown, value), value, i == winner.best ? Tone::good : Tone::plain});
-        }
+        LayerRow layer{.id = r, .names = {region.name}, .operation = region_operation(c, region)};
+        for (std::size_t i = 0; i < c.compared.size(); ++i)
+            layer.values.push_back(value_of(cost_of(region, i, c.results[c.compared[i]]), *c.request.metric));
         const bool only_projections = c.results[c.compared[winner.best]].estimate.projected;
-        row.push_back({only_projections ? "-" : c.labels[c.compared[winner.best]]});
-        const auto projected = only_projections ? std::optional(winner.best) : winner.projected;
-        if (any_projected)
-            row.push_back({projected ? c.labels[c.compared[*projected]] : "-"});
-        row.push_back(winner.margin > 0 ? Cell{format_ratio(winner.margin), winner.margin} : Cell{"-"});
-        table.rows.push_back(std::move(row));
-        if (projected)
-            ++wins[*projected].projected;
+        if (!only_projections)
+            layer.best = winner.best;
+        layer.projected = only_projections ? std::optional(winner.best) : winner.projected;
+        layer.margin = winner.margin;
+        if (layer.projected)
+            ++wins[*layer.projected].projected;
+        layers.push_back(std::move(layer));
         Wins& w = wins[winner.best];
         ++w.regions;
         w.operations += region.operations;
         ++w.kinds[region.kind];
     }
-    if (format == Format::text || format == Format::markdown)
-        fold_equal(table, shown);
+    const bool folded = format == Format::text || format == Format::markdown;
+    if (folded)
+        layers = fold_equal(layers, shown);
     constexpr std::size_t kCharted = 60; // rows of a heat map that can be read
-    std::optional<Chart> layers;
-    if (format == Format::text && table.rows.size() <= kCharted)
-        layers = region_chart(c, shown, table);
-    add_outside(c, shown, table);
+    std::optional<Chart> picture;
+    if (format == Format::text && layers.size() <= kCharted)
+        picture = region_chart(c, shown, layers);
+    add_outside(c, shown, layers);
+    Table table = table_of(
+        fmt::format("{} of each subgraph{}", shown.title,
+                    c.request.workload.batch > 1 && shown != metric::latency ? " (whole batch)" : ""),
+        layer_columns(c, shown, folded), layers);
     table.notes.emplace_back("A row is the smallest set of operators that every software stack covers with "
                              "whole subgraphs.");
     report.blocks.push_back(std::move(table));
-    if (layers)
-        report.blocks.push_back(std::move(*layers));
+    if (picture)
+        report.blocks.push_back(std::move(*picture));
     report.blocks.push_back(Heading{3, "Summary:"});
     report.blocks.push_back(win_summary(c, wins));
 }

@@ -163,14 +163,16 @@ using SummaryColumns = std::vector<ColumnOf<std::size_t>>; ///< of indices into 
 void add_estimated(const ArchitectureComparison& c, SummaryColumns& columns, Column column,
                    std::function<Cell(std::size_t)> cell) {
     columns.push_back({std::move(column), [&c, cell = std::move(cell)](const std::size_t& i) {
-                           return c.results[i].ok() ? cell(i) : Cell{"-"};
+                           return c.results[i].ok() ? cell(i) : Cell{};
                        }});
 }
 
-/// Of tokens the short headings of their tables: with them the table fits a screen.
+/// Metrics of tokens have the short headings of their tables: with them the table fits a screen.
 Column summary_column(const ArchitectureComparison& c, const Metric& m, int priority) {
-    Column column{m == metric::utilization ? m.heading : m.title, "", m.field, Align::right,
-                  m == shown_metric(c.results, *c.request.metric) ? 0 : priority};
+    Column column = column_of(m);
+    column.heading = m == metric::utilization ? m.heading : m.title;
+    column.unit.clear();
+    column.priority = m == shown_metric(c.results, *c.request.metric) ? 0 : priority;
     if (compares_generation(c.results)) {
         column.heading = m.heading;
         column.unit = m == metric::token_energy ? "per token" : "";
@@ -183,7 +185,7 @@ void add_summary_metric(const ArchitectureComparison& c, SummaryColumns& columns
     if (any_value(c.results, m, c.request.decision.cost))
         add_estimated(c, columns, summary_column(c, m, priority), [&](std::size_t i) {
             const auto value = value_of(c.results[i], m, c.request.decision.cost);
-            return value ? Cell{format_value(m, *value), *value} : Cell{"-"};
+            return value ? Cell{format_value(m, *value), *value} : Cell{};
         });
 }
 
@@ -191,20 +193,20 @@ void add_summary_metric(const ArchitectureComparison& c, SummaryColumns& columns
 void add_ratio(const ArchitectureComparison& c, SummaryColumns& columns, const Metric& m) {
     const auto base =
         c.baseline ? value_of(c.results[*c.baseline], m, c.request.decision.cost) : std::nullopt;
-    add_estimated(c, columns,
-                  {"vs " + (c.baseline ? c.labels[*c.baseline] : "-"),
-                   m == metric::token_energy ? "energy"
-                   : m == metric::token_time ? "time"
-                                             : m.key,
-                   m.key + "_vs_baseline", Align::right,
-                   m == metric::token_energy ? 2 : 1}, // the values themselves stand beside it
-                  [&, base](std::size_t i) {
-                      if (c.baseline == i)
-                          return Cell{"baseline", 1.0, Tone::muted};
-                      const auto value = value_of(c.results[i], m, c.request.decision.cost);
-                      return value && base && *base > 0 ? Cell{format_ratio(*value / *base), *value / *base}
-                                                        : Cell{"-"};
-                  });
+    add_estimated(
+        c, columns,
+        {"vs " + (c.baseline ? c.labels[*c.baseline] : "none"),
+         m == metric::token_energy ? "energy"
+         : m == metric::token_time ? "time"
+                                   : m.key,
+         m.key + "_vs_baseline", Align::right, m == metric::token_energy ? 2 : 1,
+         column_of(m).best}, // the values themselves stand beside it
+        [&, base](std::size_t i) {
+            if (c.baseline == i)
+                return Cell{"baseline", 1.0, Tone::muted};
+            const auto value = value_of(c.results[i], m, c.request.decision.cost);
+            return value && base && *base > 0 ? Cell{format_ratio(*value / *base), *value / *base} : Cell{};
+        });
 }
 
 Table comparison_table(const ArchitectureComparison& c) {
@@ -236,7 +238,7 @@ Table comparison_table(const ArchitectureComparison& c) {
         std::all_of(c.results.begin(), c.results.end(), [](const Result& r) { return r.ok(); });
     columns.push_back({{"Best for", "", "best_for", Align::left, all_run ? 2 : 0}, [&](const std::size_t& i) {
                            const Result& r = c.results[i];
-                           return r.ok() ? Cell{best_at(c, i), {}, Tone::good}
+                           return r.ok() ? Cell{best_at(c, i), {}, Tone::good, {}, CellKind::text}
                                          : Cell{status_words(r.estimate), {}, Tone::bad};
                        }});
     for (const Metric* m : summary_metrics(c).rows())
@@ -265,7 +267,8 @@ struct Placed {
     double value = 0;
     std::size_t index = 0;
 };
-/// Those that have a value, best first: what was measured, where at least two were. Projections win nothing.
+/// Results that have a value, best first: what was measured, where at least two were. Projections win
+/// nothing.
 std::vector<Placed> placed_by(const ArchitectureComparison& c, const Metric& metric) {
     std::vector<Placed> order;
     const bool measured_alone = std::count_if(c.results.begin(), c.results.end(), [](const Result& r) {

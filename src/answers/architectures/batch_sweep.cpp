@@ -1,4 +1,4 @@
-#include "answers/architectures/batch_sweep.hpp"
+#include "answers/architectures/runs.hpp"
 
 #include "answers/batch/analyze_batch.hpp"
 

@@ -2,12 +2,9 @@
 
 #include "result/ties.hpp"
 #include "session/usual_precision.hpp"
+#include "session/usual_question.hpp"
 
-#include "answers/architectures/architecture_choice.hpp"
-#include "answers/architectures/batch_sweep.hpp"
-#include "answers/architectures/flips.hpp"
-#include "answers/architectures/sensitivity.hpp"
-#include "answers/architectures/what_if.hpp"
+#include "answers/architectures/runs.hpp"
 #include "session/other_conditions.hpp"
 
 #include <fmt/format.h>
@@ -54,7 +51,7 @@ void add_hybrids(ArchitectureComparison& c) {
 /// Throws InputError where one of the two has no value to explain.
 Explanation explain(const Session& session, const ArchitectureComparison& c, std::size_t a, std::size_t b) {
     const CompareArchitecturesRequest& q = c.request;
-    if (!can_attribute(*q.metric))
+    if (!q.metric->has_causes)
         throw UsageError(
             fmt::format("--metric {}: its differences have no causes of their own; explain energy or latency",
                         q.metric->key));
@@ -107,6 +104,7 @@ ArchitectureComparison compare_architectures(const Session& session, CompareArch
     if (!request.architecture.empty())
         c.detailed.push_back(find_architecture(choices, request.architecture, "--architecture"));
     request.workload.model = session.load(request.model);
+    request.workload = usual_question(std::move(request.workload));
     const Conditions asked = request.conditions;
     request.conditions = settled(std::move(request.conditions), request.workload);
     c.model = session.facts(request.workload);

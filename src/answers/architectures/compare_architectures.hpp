@@ -1,12 +1,13 @@
 #pragma once
-// One model on several architectures: which is best, why two of them differ, what would turn it around.
+// One model on several architectures. A request that names the model, its sizes and the architectures goes
+// in; a result for each, which is best, why two of them differ, and what would turn their ranking around come
+// out.
 
 #include "answers/architectures/explanation.hpp"
 #include "answers/architectures/hybrid.hpp"
 #include "answers/batch/batch_analysis.hpp"
 #include "archsim/compare/decisions.hpp"
 #include "archsim/compare/metric.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 #include "result/common_regions.hpp"
 
@@ -20,8 +21,8 @@
 namespace archsim {
 
 enum class ComparisonLevel : std::uint8_t { summary, detailed, subgraph };
-ARCHSIM_API std::string_view name_of(ComparisonLevel level);
-ARCHSIM_API std::optional<ComparisonLevel> parse_comparison_level(std::string_view text);
+std::string_view name_of(ComparisonLevel level);
+std::optional<ComparisonLevel> parse_comparison_level(std::string_view text);
 
 /// What is asked, and what runs.
 struct CompareArchitecturesRequest {
@@ -115,7 +116,6 @@ struct ArchitectureComparison {
 /// const ArchitectureComparison comparison = compare_architectures(session, request);
 /// assert(comparison.results.size() == 2);
 /// @endcode
-ARCHSIM_API ArchitectureComparison compare_architectures(const Session& session,
-                                                         CompareArchitecturesRequest request);
+ArchitectureComparison compare_architectures(const Session& session, CompareArchitecturesRequest request);
 
 } // namespace archsim

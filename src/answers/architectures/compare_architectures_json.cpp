@@ -1,7 +1,6 @@
 #include "answers/architectures/compare_architectures_report.hpp"
 
 #include "answers/architectures/architectures.hpp"
-#include "answers/architectures/architectures_json.hpp"
 #include "answers/difference/explanation_text.hpp"
 #include "fields/question_json.hpp"
 #include "report/blocks/explanations_json.hpp"
@@ -158,7 +157,7 @@ Members<ExplainedCause> cause_members() {
         {"sentence", "", [](const C& c) { return contribution_sentence(*c.cause, *c.metric, c.a, c.b); }}};
 }
 
-/// Of one region; of what no region has where it has none.
+/// The part of one region, or of what no region has.
 struct ExplainedRegion {
     const Attribution* all = nullptr;
     const RegionContribution* part = nullptr;
@@ -276,12 +275,11 @@ AnswerDocument<Compared> architectures_document(const MetricView& view, const Ex
             .with(explanation_members().of<C>([explanations](const C& c) {
                 return Explained{c.results, explanations};
             }))
-            .with(
-                {{"explanation", "of the difference between two; null: not asked for",
-                  [](const C& c) {
-                      return c.explanation ? std::optional(PairInFull{&c, &*c.explanation}) : std::nullopt;
-                  },
-                  compared_pair_members()}})};
+            .with({{"explanation", "of the difference between two; null: not asked for",
+                    [](const C& c) {
+                        return c.explanation ? std::optional(PairInFull{&c, &*c.explanation}) : std::nullopt;
+                    },
+                    compared_pair_members()}})};
 }
 
 } // namespace

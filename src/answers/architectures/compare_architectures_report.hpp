@@ -1,8 +1,7 @@
 #pragma once
-// The answer of compare_architectures as report blocks and as its stable JSON document.
+// The answer of compare_architectures goes in; report blocks and its stable JSON document come out.
 
 #include "answers/architectures/compare_architectures.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "report/blocks/explanations.hpp"
 
@@ -11,10 +10,9 @@
 namespace archsim {
 
 /// `explanations`: energy, memory and cost of every architecture, below the rest. HTML: with charts.
-ARCHSIM_API Report describe(const ArchitectureComparison& comparison, const Explanations& explanations = {},
-                            Format format = Format::text);
+Report describe(const ArchitectureComparison& comparison, const Explanations& explanations = {},
+                Format format = Format::text);
 /// {"schema": "archsim.compare_architectures/1", ...}; unknown values are null.
-ARCHSIM_API std::string to_json(const ArchitectureComparison& comparison,
-                                const Explanations& explanations = {});
+std::string to_json(const ArchitectureComparison& comparison, const Explanations& explanations = {});
 
 } // namespace archsim

@@ -1,16 +1,13 @@
 #include "answers/architectures/architectures.hpp"
-#include "answers/architectures/explanation_chart.hpp"
-#include "answers/architectures/explanation_regions.hpp"
 #include "answers/difference/explanation_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <utility>
 
 namespace archsim {
@@ -162,13 +159,6 @@ void add_next_steps(const ArchitectureComparison& c, const Explanation& e, Repor
 
 } // namespace
 
-const Contribution* main_cause(const Attribution& x) {
-    for (const Contribution& p : x.contributions)
-        if (p.value * x.difference > 0)
-            return &p;
-    return nullptr;
-}
-
 void add_explanation(const ArchitectureComparison& c, const Explanation& e, Format format, Report& report) {
     const Attribution& x = e.attribution;
     report.blocks.push_back(Heading{
@@ -203,6 +193,33 @@ void add_explanation(const ArchitectureComparison& c, const Explanation& e, Form
         report.blocks.push_back(std::move(list));
     }
     add_next_steps(c, e, report);
+}
+
+Chart explanation_chart(const ArchitectureComparison& c, const Explanation& e) {
+    const Attribution& x = e.attribution;
+    const std::string &a = c.labels[e.a], &b = c.labels[e.b];
+    Chart chart{ChartKind::waterfall,
+                fmt::format("From {} to {}, cause by cause", b, a),
+                "cause",
+                fmt::format("{} ({})", x.metric->noun, axis_unit_of(*x.metric)),
+                false,
+                false,
+                {{"", {}}}};
+    auto& points = chart.series.front().points;
+    const auto total = [&](const std::string& label, double value) {
+        ChartPoint point{label, 0, value * x.metric->scale};
+        point.hover = fmt::format("{}: {}", label, format_value(*x.metric, value));
+        point.total = true;
+        points.push_back(std::move(point));
+    };
+    total(b, x.b_value);
+    for (const Contribution& part : x.contributions) {
+        ChartPoint point{std::string(info_of(part.factor).title), 0, part.value * x.metric->scale};
+        point.hover = contribution_sentence(part, *x.metric, a, b);
+        points.push_back(std::move(point));
+    }
+    total(a, x.a_value);
+    return chart;
 }
 
 } // namespace archsim

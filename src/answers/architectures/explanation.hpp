@@ -2,7 +2,6 @@
 // Why one architecture differs from another, and what would turn their ranking around.
 
 #include "answers/difference/attribution.hpp"
-#include "archsim/core/export.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
-#include "answers/architectures/explanation_regions.hpp"
-
 #include "answers/architectures/architectures.hpp"
+
 #include "answers/difference/explanation_text.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/name_pattern.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/verdict.hpp"
@@ -55,33 +55,29 @@ std::vector<RegionGroup> grouped_regions(const Attribution& x,
 Table region_table(const ArchitectureComparison& c, const Explanation& e,
                    const std::vector<const RegionContribution*>& list) {
     const Attribution& x = e.attribution;
-    Table table;
     double carried = 0;
     for (const RegionContribution* r : list)
         carried += r->value;
-    table.title =
-        fmt::format("Subgraphs that carry most of it: {} of {} ({} of {})", signed_value(*x.metric, carried),
-                    signed_value(*x.metric, x.difference), list.size(), x.regions.size());
-    table.columns = {{"Operation", "", "subgraph"},
-                     {"Count", "", "count", Align::right},
-                     {"Part", "", "value", Align::right},
-                     bar_column(),
-                     {"Mainly", "", "main_factor"},
-                     {c.labels[e.a], "bound by", "a_bound", Align::left, 1},
-                     {c.labels[e.b], "bound by", "b_bound", Align::left, 1}};
     const auto groups = grouped_regions(x, list);
-    for (const RegionGroup& group : groups) {
-        const RegionContribution& r = *group.first;
-        table.rows.push_back(
-            {{shortened_name(common_name(group.names), kLongestRegion)},
-             {fmt::format("{}", group.names.size()), static_cast<double>(group.names.size())},
-             {signed_value(*x.metric, group.value), group.value},
-             bar_cell(group.value, std::abs(groups.front().value)),
-             {std::string(info_of(r.main).title)},
-             {r.region ? std::string(name_of(r.a_bound)) : "-"},
-             {r.region ? std::string(name_of(r.b_bound)) : "-"}});
-    }
-    return table;
+    using G = RegionGroup;
+    const auto bound = [](Bound RegionContribution::*side) {
+        return [side](const G& g) { return g.first->region ? name_of(g.first->*side) : std::string_view(); };
+    };
+    return table_of<G>(
+        fmt::format("Subgraphs that carry most of it: {} of {} ({} of {})", signed_value(*x.metric, carried),
+                    signed_value(*x.metric, x.difference), list.size(), x.regions.size()),
+        {{{"Operation", "", "subgraph"},
+          [](const G& g) { return shortened_name(common_name(g.names), kLongestRegion); }},
+         {most_best("Count", "", "count"), [](const G& g) { return whole_cell(g.names.size()); }},
+         {most_best("Part", "", "value"),
+          [&](const G& g) {
+              return Cell{signed_value(*x.metric, g.value), g.value};
+          }},
+         {bar_column(), [&](const G& g) { return bar_cell(g.value, std::abs(groups.front().value)); }},
+         {{"Mainly", "", "main_factor"}, [](const G& g) { return info_of(g.first->main).title; }},
+         {{c.labels[e.a], "bound by", "a_bound", Align::left, 1}, bound(&RegionContribution::a_bound)},
+         {{c.labels[e.b], "bound by", "b_bound", Align::left, 1}, bound(&RegionContribution::b_bound)}},
+        groups);
 }
 
 /// Names that differ in numbers alone as one, with their count.

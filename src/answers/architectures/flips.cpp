@@ -1,4 +1,4 @@
-#include "answers/architectures/flips.hpp"
+#include "answers/architectures/runs.hpp"
 
 #include "estimate/batch_pieces.hpp"
 #include "map/counts_of_structure.hpp"

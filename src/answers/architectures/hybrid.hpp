@@ -2,7 +2,6 @@
 // One network over two devices: the cheapest assignment of its regions, transfers counted.
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/core/export.hpp"
 #include "result/common_regions.hpp"
 
 #include <cstdint>
@@ -31,8 +30,8 @@ struct HybridSplit {
 
 /// Seconds or joules of a batch under a given assignment of the regions (1: on the second device), as
 /// best_split counts them. Absent where best_split is.
-ARCHSIM_API std::optional<double> split_value(const Result& a, const Result& b, const Metric& metric,
-                                              std::span<const std::uint8_t> on_b);
+std::optional<double> split_value(const Result& a, const Result& b, const Metric& metric,
+                                  std::span<const std::uint8_t> on_b);
 
 /// The best split that uses both devices: a shortest path over (region, device) in topological order. Every
 /// change of device moves all activations alive at that point over the slower of the two host links (the
@@ -40,6 +39,6 @@ ARCHSIM_API std::optional<double> split_value(const Result& a, const Result& b, 
 /// fixed cost per inference. For energy, the device that waits draws its static power, and bytes cost both
 /// links' energy. `metric` is latency or energy. Absent for multi-part models, fewer than two regions, and
 /// devices without any path for a transfer.
-ARCHSIM_API std::optional<HybridSplit> best_split(const Result& a, const Result& b, const Metric& metric);
+std::optional<HybridSplit> best_split(const Result& a, const Result& b, const Metric& metric);
 
 } // namespace archsim

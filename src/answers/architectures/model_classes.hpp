@@ -1,8 +1,8 @@
 #pragma once
-// Architectures over classes of models: how many times faster than the CPU, and what each is good and bad at.
+// Architectures over classes of models. A request that names classes and architectures goes in; how many
+// times faster than the CPU each is, and what it is good and bad at, come out.
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct ModelClass {
     std::string_view title, model; ///< model: name in the catalogue
 };
 /// Thirteen classes of the catalogue, from convolutional networks to vision-language models.
-ARCHSIM_API std::span<const ModelClass> model_classes();
+std::span<const ModelClass> model_classes();
 
 /// What is asked.
 struct ModelClassRequest {
@@ -45,13 +45,13 @@ inline constexpr double kComparablePower = 10;
 /// Devices whose speeds are worth a comparison: a phone's is not 800 times slower than a server's, it has a
 /// hundredth of its power. Unknown power compares with anything. Worked: 30 W and 192 W do, 7 W and 350 W do
 /// not.
-ARCHSIM_API bool comparable_power(const Result& a, const Result& b);
+bool comparable_power(const Result& a, const Result& b);
 
 /// Where one architecture stands against another on one class, with the numbers that say so.
 struct ClassClaim {
     std::size_t row = 0;              ///< class
     std::optional<std::size_t> other; ///< the architecture compared with; absent: itself at the larger batch
-    /// Of batches: it gains least of them, and so loses least at the small one.
+    /// A claim on batches: it gains least of them, and so loses least at the small one.
     bool small_batches = false;
     const Metric* metric = nullptr;
     double ratio = 1; ///< how many times better, at least 1
@@ -80,6 +80,6 @@ struct ModelClassComparison {
 
 /// Runs every class on every architecture; one that fails keeps its reason and takes no other with it. Throws
 /// InputError for unknown names, UsageError where no baseline is named and no CPU is among the architectures.
-ARCHSIM_API ModelClassComparison compare_model_classes(const Session& session, ModelClassRequest request);
+ModelClassComparison compare_model_classes(const Session& session, ModelClassRequest request);
 
 } // namespace archsim

@@ -1,6 +1,6 @@
 #include "answers/architectures/model_classes_report.hpp"
 
-#include "answers/architectures/architecture_differences.hpp"
+#include "answers/architectures/architectures.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/cost_text.hpp"
 #include "report/blocks/family_aspects.hpp"
@@ -43,7 +43,7 @@ Cell times_cell(const ModelClassComparison& c, const ModelClassRow& row, std::si
                 const Metric& metric) {
     const auto times = times_better(c, row, i, metric);
     if (!times)
-        return {row.results[i].ok() ? "-" : status_words(row.results[i].estimate), {}, Tone::muted};
+        return {row.results[i].ok() ? "" : status_words(row.results[i].estimate), {}, Tone::muted};
     const Tone tone = *times > 1 ? Tone::good : *times < 1 ? Tone::bad : Tone::plain;
     return {fmt::format("{}{}", format_ratio(*times), overlaps_baseline(c, row, i, metric) ? " =" : ""),
             *times, tone};
@@ -166,17 +166,14 @@ std::vector<std::string> class_lines(const ModelClassComparison& c) {
 }
 
 Table times_table(const ModelClassComparison& c, const Metric& metric, const char* words) {
-    Table table;
-    table.title = fmt::format("Times {} {}, by model class", words, c.labels[c.baseline]);
-    table.columns = {{"Model class", "", "class"}, {"Model", "", "model", Align::left, 1}};
-    for (const std::string& label : c.labels)
-        table.columns.push_back({label, "", label, Align::right});
-    for (const ModelClassRow& row : c.rows) {
-        std::vector<Cell> cells{{std::string(row.what.title)}, {std::string(row.what.model)}};
-        for (std::size_t i = 0; i < c.labels.size(); ++i)
-            cells.push_back(times_cell(c, row, i, metric));
-        table.rows.push_back(std::move(cells));
-    }
+    std::vector<ColumnOf<ModelClassRow>> columns = {
+        {{"Model class", "", "class"}, [](const ModelClassRow& row) { return row.what.title; }},
+        {{"Model", "", "model", Align::left, 1}, [](const ModelClassRow& row) { return row.what.model; }}};
+    for (std::size_t i = 0; i < c.labels.size(); ++i)
+        columns.emplace_back(most_best(c.labels[i], "", c.labels[i]),
+                             [&, i](const ModelClassRow& row) { return times_cell(c, row, i, metric); });
+    Table table =
+        table_of(fmt::format("Times {} {}, by model class", words, c.labels[c.baseline]), columns, c.rows);
     const bool marked = std::any_of(c.rows.begin(), c.rows.end(), [&](const ModelClassRow& row) {
         for (std::size_t i = 0; i < c.labels.size(); ++i)
             if (overlaps_baseline(c, row, i, metric))

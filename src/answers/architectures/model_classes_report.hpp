@@ -10,9 +10,8 @@ namespace archsim {
 
 /// Tables of times faster and of less energy than the baseline with a chart, then strengths, weaknesses and
 /// "best for" of each architecture. CSV: a row per class and architecture.
-ARCHSIM_API Report describe(const ModelClassComparison& comparison, PlainView view = {},
-                            Format format = Format::text);
+Report describe(const ModelClassComparison& comparison, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.model_classes/1", "rows": [...], "architectures": [...]}.
-ARCHSIM_API std::string to_json(const ModelClassComparison& comparison, PlainView view = {});
+std::string to_json(const ModelClassComparison& comparison, PlainView view = {});
 
 } // namespace archsim

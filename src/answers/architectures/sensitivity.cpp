@@ -1,4 +1,4 @@
-#include "answers/architectures/sensitivity.hpp"
+#include "answers/architectures/runs.hpp"
 #include "hardware/energy_table.hpp"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
-#include "answers/architectures/what_if.hpp"
+#include "answers/architectures/runs.hpp"
 
 #include "archsim/compare/decisions.hpp"
 #include "core/assignment.hpp"
 #include "core/parse_number.hpp"
+#include "fields/question.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>
@@ -40,15 +40,6 @@ double factor_of(const AskedChange& change) {
     return *factor;
 }
 
-std::int64_t parse_batch(const AskedChange& change) {
-    std::int64_t batch = 0;
-    const char* end = change.value.data() + change.value.size();
-    const auto [rest, error] = std::from_chars(change.value.data(), end, batch);
-    if (error != std::errc{} || rest != end || batch < 1 || batch > (1 << 20))
-        throw UsageError(fmt::format("--what-if: \"{}\": give a batch of 1 to 1048576", change.text));
-    return batch;
-}
-
 std::string part_names() {
     std::string names;
     for (std::size_t i = 0; i < kLeverCount; ++i)
@@ -76,8 +67,9 @@ void apply_to(const AskedChange& change, DeviceChange& device) {
     }
     const auto lever = change.key == "tdp" ? std::optional(Lever::power_limit) : parse_lever(change.key);
     if (!lever)
-        throw UsageError(
-            fmt::format("--what-if: \"{}\" is not one of {}tdp, batch, precision", change.key, part_names()));
+        throw UsageError(fmt::format(
+            "--what-if: \"{}\" is not one of {}tdp, and no field of the question (batch, precision, ...)",
+            change.key, part_names()));
     changes[*lever] *= factor_of(change);
 }
 
@@ -97,24 +89,19 @@ WhatIf run_what_if(const Session& session, const CompareArchitecturesRequest& re
                    const std::vector<ArchitectureChoice>& choices) {
     WhatIf what_if;
     what_if.asked = request.what_if;
-    Workload workload = request.workload;
-    Conditions conditions = request.conditions;
-    std::vector<DeviceChange> changes(choices.size(), {conditions.changes, conditions.structure});
+    Question question{request.workload, request.conditions};
+    std::vector<DeviceChange> changes(choices.size(),
+                                      {request.conditions.changes, request.conditions.structure});
     for (const std::string& text : what_if.asked) {
         const AskedChange change = parse(text, choices);
-        if (change.key == "batch" || change.key == "precision") {
+        // A field that tools have no flag for is a change of the device by another name.
+        const QuestionField* const field = find_question_field(change.key);
+        if (field != nullptr && !field->flag.empty()) {
             if (change.architecture)
                 throw UsageError(fmt::format("--what-if: \"{}\": {} belongs to the workload of all "
                                              "architectures",
                                              text, change.key));
-            if (change.key == "batch") {
-                workload.batch = parse_batch(change);
-                continue;
-            }
-            const auto precision = PrecisionConfig::parse(change.value);
-            if (!precision)
-                throw UsageError(fmt::format("--what-if: the precision \"{}\" is not known", change.value));
-            conditions.precision = *precision;
+            field->put(change.value, "--what-if " + change.key, question);
             continue;
         }
         for (std::size_t i = 0; i < choices.size(); ++i)
@@ -122,9 +109,10 @@ WhatIf run_what_if(const Session& session, const CompareArchitecturesRequest& re
                 apply_to(change, changes[i]);
     }
     for (std::size_t i = 0; i < choices.size(); ++i) {
-        conditions.changes = changes[i].rates;
-        conditions.structure = changes[i].structure;
-        what_if.results.push_back(session.estimate(workload, choices[i].hardware, conditions));
+        question.conditions.changes = changes[i].rates;
+        question.conditions.structure = changes[i].structure;
+        what_if.results.push_back(
+            session.estimate(question.workload, choices[i].hardware, question.conditions));
         refuse_impossible_limit(what_if.results.back());
     }
     return what_if;

@@ -1,6 +1,7 @@
 #include "answers/batch/analyze_batch.hpp"
 
 #include "session/every_mode.hpp"
+#include "session/usual_question.hpp"
 
 #include <algorithm>
 
@@ -24,6 +25,7 @@ BatchAnalysis analyze_batches(const Session& session, const BatchRequest& reques
     Conditions conditions = request.conditions;
     if (!request.model.empty())
         workload.model = session.load(request.model);
+    workload = usual_question(std::move(workload));
     for (const std::int64_t batch : sweep.batches) {
         workload.batch = batch;
         for (std::size_t i = 0; i < sweep.series.size(); ++i) {

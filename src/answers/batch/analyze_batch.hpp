@@ -1,6 +1,8 @@
 #pragma once
+// One model on some devices at rising batch sizes. A request goes in; a result for each device and batch, and
+// the best batch of each device, come out.
+
 #include "answers/batch/batch_analysis.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 
 #include <cstddef>
@@ -25,6 +27,6 @@ struct BatchRequest {
 
 /// Estimates every batch on every device. A batch that fails (it does not fit, say) becomes a point with its
 /// reason. Throws InputError for unknown names, UsageError for no batch or one below 1.
-ARCHSIM_API BatchAnalysis analyze_batches(const Session& session, const BatchRequest& request);
+BatchAnalysis analyze_batches(const Session& session, const BatchRequest& request);
 
 } // namespace archsim

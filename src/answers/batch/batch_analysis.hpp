@@ -3,7 +3,6 @@
 
 #include "archsim/compare/decisions.hpp"
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -38,14 +37,14 @@ struct BatchAnalysis {
 inline constexpr double kNearlyBest = 0.9;
 
 /// Results of the points, in order.
-ARCHSIM_API std::vector<Result> results_of(const BatchSeries& series);
+std::vector<Result> results_of(const BatchSeries& series);
 
 /// What batches are judged by: items per second, time of a batch, energy of an item; of language models with
 /// a prompt tokens per second of all sequences, time and energy of a token.
 struct BatchMetrics {
     const Metric *rate, *time, *energy;
 };
-ARCHSIM_API BatchMetrics batch_metrics(const BatchSeries& series);
+BatchMetrics batch_metrics(const BatchSeries& series);
 
 /// Indices into BatchSeries::points; absent when no point has an estimate that keeps every limit.
 struct BestBatches {
@@ -54,6 +53,6 @@ struct BestBatches {
     std::optional<std::size_t> energy;     ///< least energy per item
     std::optional<std::size_t> knee;       ///< smallest batch with kNearlyBest of the best throughput
 };
-ARCHSIM_API BestBatches best_batches(const BatchSeries& series);
+BestBatches best_batches(const BatchSeries& series);
 
 } // namespace archsim

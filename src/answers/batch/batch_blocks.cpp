@@ -125,9 +125,14 @@ Members<BatchSeries> best_batch_members() {
 Members<BatchSeries> batch_series_members(const MetricView& view, const std::string& points) {
     return {{"best_batch", "null: no batch keeps the limits", std::identity{}, best_batch_members()},
             {points, "the batch sizes, one by one", &BatchSeries::points,
-             result_members(view).of<BatchPoint>([](const BatchPoint& point) {
-                 return RankedResult{&point.result, static_cast<double>(point.batch), 0};
-             })}};
+             result_members(view)
+                 .of<BatchPoint>([](const BatchPoint& point) {
+                     return RankedResult{&point.result, static_cast<double>(point.batch), 0};
+                 })
+                 .with({{"latency_per_item_s", "latency over the batch", [](const BatchPoint& point) {
+                             return known(point.result.ok(),
+                                          point.result.estimate.latency_s / static_cast<double>(point.batch));
+                         }}})}};
 }
 
 std::string best_batch_heading(const BatchAnalysis& analysis) {

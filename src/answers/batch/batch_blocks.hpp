@@ -1,5 +1,5 @@
 #pragma once
-// What reports on several batch sizes share.
+// Tables and members that every report on several batch sizes shows.
 
 #include "answers/batch/batch_analysis.hpp"
 #include "archsim/extend/renderer.hpp"

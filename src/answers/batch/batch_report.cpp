@@ -50,33 +50,28 @@ struct BatchRow {
 };
 using BatchColumns = std::vector<ColumnOf<BatchRow>>;
 
-/// A column of what only estimates have.
-void add_estimated(BatchColumns& columns, Column column, std::function<Cell(const BatchRow&)> cell) {
-    columns.push_back({std::move(column), [cell = std::move(cell)](const BatchRow& row) {
-                           return row.result().ok() ? cell(row) : Cell{"-"};
-                       }});
+bool estimated(const BatchRow& row) {
+    return row.result().ok();
 }
 
 /// The interval of the latency and its share of one item stand beside it.
-void add_batch_metric(const BatchAnalysis& sweep, BatchColumns& columns, const Metric& m) {
+BatchColumns metric_columns(const BatchAnalysis& sweep, const Metric& m) {
     const auto measure = [&m, conditions = sweep.limits.cost](const BatchRow& row) {
         return measure_of(row.result(), m, conditions);
     };
     Column column = column_of(m);
     if (m == metric::token_rate) // the time per token beside it says the same
         column.priority = 1;
-    add_estimated(columns, std::move(column),
-                  [&m, measure](const BatchRow& row) { return cell_of(m, measure(row)); });
-    if (m != metric::latency)
-        return;
-    add_estimated(
-        columns, {"90 %", m.column_unit, "latency_interval", Align::right, 3},
-        [&m, measure](const BatchRow& row) { return Cell{interval_text(m, measure(row)->interval)}; });
-    add_estimated(columns, {"Per item", m.column_unit, "latency_per_item_s", Align::right, 2},
-                  [&m, measure](const BatchRow& row) {
-                      const double each = measure(row)->value / static_cast<double>(row.point().batch);
-                      return Cell{column_number(m, each), each};
-                  });
+    BatchColumns columns = {
+        {std::move(column), [&m, measure](const BatchRow& row) { return cell_of(m, measure(row)); }}};
+    if (m == metric::latency) {
+        columns.push_back(interval_column_of<BatchRow>(m, 3, measure));
+        columns.emplace_back(least_best("Per item", m.column_unit, "latency_per_item_s", 2), 1 / m.scale,
+                             [measure](const BatchRow& row) {
+                                 return measure(row)->value / static_cast<double>(row.point().batch);
+                             });
+    }
+    return columns;
 }
 
 BatchColumns batch_columns(const BatchAnalysis& sweep) {
@@ -96,12 +91,13 @@ BatchColumns batch_columns(const BatchAnalysis& sweep) {
     }();
     for (const Metric* m : shown_metrics(all, {sweep.metrics, {}}).metrics->rows())
         if (any_value(all, *m, sweep.limits.cost))
-            add_batch_metric(sweep, columns, *m);
-    columns.push_back({{"Best", "", "best"}, [](const BatchRow& row) {
-                           return row.result().ok()
-                                      ? Cell{marks_of(row.best, row.index), {}, Tone::good}
-                                      : Cell{status_words(row.result().estimate), {}, Tone::bad};
-                       }});
+            append_columns(columns, where(estimated, metric_columns(sweep, *m)));
+    columns.push_back(
+        {{"Best", "", "best"}, [](const BatchRow& row) {
+             return row.result().ok()
+                        ? Cell{marks_of(row.best, row.index), {}, Tone::good, {}, CellKind::text}
+                        : Cell{status_words(row.result().estimate), {}, Tone::bad};
+         }});
     if (!sweep.limits.constraints.empty())
         columns.push_back({{"Limits", "", "keeps_limits"}, [](const BatchRow& row) {
                                const bool kept = row.series->decision.qualifies[row.index];

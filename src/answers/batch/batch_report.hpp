@@ -2,18 +2,17 @@
 // Throughput, latency, energy and memory against batch, for one or more devices, and the best batch of each.
 
 #include "answers/batch/batch_analysis.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <string>
 
 namespace archsim {
 
-ARCHSIM_API Report describe(const BatchAnalysis& sweep, PlainView view = {}, Format format = Format::text);
+Report describe(const BatchAnalysis& sweep, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.analyze_batch/1", "series": [...]}; unknown values are null.
-ARCHSIM_API std::string to_json(const BatchAnalysis& sweep, PlainView view = {});
+std::string to_json(const BatchAnalysis& sweep, PlainView view = {});
 
 /// One line per device over batch, logarithmic in batch.
-ARCHSIM_API Chart batch_chart(const BatchAnalysis& sweep, const Metric& metric);
+Chart batch_chart(const BatchAnalysis& sweep, const Metric& metric);
 
 } // namespace archsim

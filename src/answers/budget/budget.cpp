@@ -2,12 +2,12 @@
 
 #include "archsim/compare/decisions.hpp"
 #include "archsim/core/finding.hpp"
+#include "core/parse_number.hpp"
 #include "result/chance.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace archsim {
@@ -18,12 +18,10 @@ constexpr double kSmallestDifference = 1e-9; ///< relative; less than that is ro
 
 /// "+5%" -> 0.05
 double parse_share(std::string_view text, const std::string& form) {
-    double value = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc{} || stop != end || !std::isfinite(value))
+    const auto value = plain_number<double>(text);
+    if (!value)
         throw UsageError(form);
-    return value / 100;
+    return *value / 100;
 }
 
 const Measure* measure_in(const EstimateRecord* record, const Metric& metric) {

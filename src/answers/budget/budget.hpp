@@ -7,7 +7,6 @@
 //   throughput<-2%     fails where throughput fell by more than 2 %
 
 #include "answers/difference/estimate_record.hpp"
-#include "archsim/core/export.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -37,7 +36,7 @@ struct BudgetRule {
 
 /// Parses "METRIC>LIMIT" and "METRIC<LIMIT" with limits like 5ms, 512MB, +5%, +2ms, -3%. Throws UsageError
 /// naming `flag` and the form expected.
-ARCHSIM_API BudgetRule parse_budget_rule(std::string_view text, std::string_view flag);
+BudgetRule parse_budget_rule(std::string_view text, std::string_view flag);
 
 enum class BudgetStatus : std::uint8_t {
     kept,
@@ -45,7 +44,7 @@ enum class BudgetStatus : std::uint8_t {
     no_baseline, ///< the baseline has no such estimate: nothing to compare with, no failure
     no_value, ///< the estimate has no such metric (it does not run, or nobody published a price): a failure
 };
-ARCHSIM_API std::string_view name_of(BudgetStatus status);
+std::string_view name_of(BudgetStatus status);
 
 /// A rule applied to one estimate.
 struct BudgetOutcome {
@@ -65,7 +64,7 @@ struct BudgetOutcome {
 /// before: limit 10.5 ms, so that 10.6 ms fails. With a `certainty` above 0 a limit of a value is exceeded
 /// where it is kept with a lower probability than that: at 0.9, 10 ms with an interval from 7 to 14 ms keep
 /// latency>11ms with 0.71, which fails.
-ARCHSIM_API BudgetOutcome apply(const BudgetRule& rule, const EstimateRecord* baseline,
-                                const EstimateRecord* now, double certainty = 0);
+BudgetOutcome apply(const BudgetRule& rule, const EstimateRecord* baseline, const EstimateRecord* now,
+                    double certainty = 0);
 
 } // namespace archsim

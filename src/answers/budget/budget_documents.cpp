@@ -1,11 +1,9 @@
 // Answers about budgets for programs: JSON, JUnit XML and SARIF.
 
 #include "answers/budget/budget_report.hpp"
-#include "answers/budget/budget_text.hpp"
 #include "answers/difference/difference_blocks.hpp"
-#include "answers/difference/difference_json.hpp"
 #include "archsim/core/version.hpp"
-#include "core/printable.hpp"
+#include "core/one_line.hpp"
 #include "hardware/operator_rules.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/render/answer_document.hpp"
@@ -74,7 +72,7 @@ namespace {
 /// Text as XML 1.0 may hold it: without control characters, and without the two code points of Unicode's
 /// first plane that are no characters.
 std::string xml(const std::string& text) {
-    std::string shown = printable(text);
+    std::string shown = one_line(text);
     for (const auto& [character, name] : {std::pair("\uFFFE", "\\ufffe"), std::pair("\uFFFF", "\\uffff")})
         for (std::size_t at = shown.find(character); at != std::string::npos; at = shown.find(character, at))
             shown.replace(at, std::string_view(character).size(), name);

@@ -1,8 +1,8 @@
 #include "answers/budget/budget_report.hpp"
 
-#include "answers/budget/budget_text.hpp"
 #include "answers/difference/difference_blocks.hpp"
 #include "answers/difference/explanation_text.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 
@@ -16,47 +16,57 @@ namespace archsim {
 namespace {
 
 Cell optional_value(const Metric& metric, const std::optional<double>& value) {
-    return value ? Cell{format_value(metric, *value), *value} : Cell{"-"};
+    return value ? Cell{format_value(metric, *value), *value} : Cell{};
 }
 
-std::string change_of(const std::optional<double>& before, const std::optional<double>& after) {
-    return before && after && *before != 0 ? signed_percent(*after / *before - 1) : "-";
+Cell change_cell(const std::optional<double>& before, const std::optional<double>& after) {
+    if (!before || !after)
+        return {};
+    return {*before != 0 ? signed_percent(*after / *before - 1) : "-", *after - *before};
 }
 
 Table rule_table(const BudgetAnswer& answer) {
-    Table table;
-    table.title = "Budgets";
-    table.columns = {{"Estimate", "", "estimate"},
-                     {"Fails on", "", "rule"},
-                     {"Before", "", "before", Align::right},
-                     {"After", "", "after", Align::right},
-                     {"Change", "", "change", Align::right},
-                     {"Limit", "", "limit", Align::right, 1},
-                     {"Kept", "", "chance", Align::right, 1},
-                     {"Status", "", "status"}};
+    struct Row {
+        const BudgetedEstimate& estimate;
+        const BudgetOutcome& outcome;
+    };
+    std::vector<Row> rows;
     for (const BudgetedEstimate& e : answer.estimates)
-        for (const BudgetOutcome& o : e.outcomes) {
-            const Metric& metric = *o.rule.metric;
-            table.rows.push_back({{e.title()},
-                                  {o.rule.text},
-                                  optional_value(metric, o.before),
-                                  optional_value(metric, o.after),
-                                  {change_of(o.before, o.after),
-                                   o.before && o.after ? std::optional(*o.after - *o.before) : std::nullopt},
-                                  optional_value(metric, o.limit),
-                                  {o.chance ? fmt::format("{:.0f} %", *o.chance * 100) : "-", o.chance},
-                                  {std::string(name_of(o.status)), {}, o.failed() ? Tone::bad : Tone::good}});
-        }
-    return table;
+        for (const BudgetOutcome& o : e.outcomes)
+            rows.push_back({e, o});
+    const auto value = [](std::optional<double> BudgetOutcome::*of) {
+        return [of](const Row& r) { return optional_value(*r.outcome.rule.metric, r.outcome.*of); };
+    };
+    return table_of<Row>("Budgets",
+                         {{{"Estimate", "", "estimate"}, [](const Row& r) { return r.estimate.title(); }},
+                          {{"Fails on", "", "rule"}, [](const Row& r) { return r.outcome.rule.text; }},
+                          {least_best("Before", "", "before"), value(&BudgetOutcome::before)},
+                          {least_best("After", "", "after"), value(&BudgetOutcome::after)},
+                          {least_best("Change", "", "change"),
+                           [](const Row& r) { return change_cell(r.outcome.before, r.outcome.after); }},
+                          {least_best("Limit", "", "limit", 1), value(&BudgetOutcome::limit)},
+                          {most_best("Kept", "", "chance", 1),
+                           [](const Row& r) {
+                               const auto& chance = r.outcome.chance;
+                               return chance ? Cell{fmt::format("{:.0f} %", *chance * 100), *chance} : Cell{};
+                           }},
+                          {{"Status", "", "status"},
+                           [](const Row& r) {
+                               return Cell{std::string(name_of(r.outcome.status)),
+                                           {},
+                                           r.outcome.failed() ? Tone::bad : Tone::good};
+                           }}},
+                         rows);
 }
 
 /// Every metric that both have.
 Table metric_changes(const BudgetedEstimate& e) {
-    Table table;
-    table.columns = {{"Metric", "", "metric"},
-                     {"Before", "", "before", Align::right},
-                     {"After", "", "after", Align::right},
-                     {"Change", "", "change", Align::right}};
+    struct Row {
+        const Metric* metric;
+        std::optional<double> before;
+        double after;
+    };
+    std::vector<Row> rows;
     for (const Metric* metric : MetricTable::standard().rows()) {
         const auto after = e.after->values.find(metric->key);
         if (after == e.after->values.end())
@@ -64,14 +74,17 @@ Table metric_changes(const BudgetedEstimate& e) {
         std::optional<double> before;
         if (const auto found = e.before->values.find(metric->key); found != e.before->values.end())
             before = found->second.value;
-        if (before == after->second.value)
-            continue;
-        table.rows.push_back({{metric->title},
-                              optional_value(*metric, before),
-                              optional_value(*metric, after->second.value),
-                              {change_of(before, after->second.value)}});
+        if (before != after->second.value)
+            rows.push_back({metric, before, after->second.value});
     }
-    return table;
+    return table_of<Row>(
+        {},
+        {{{"Metric", "", "metric"}, [](const Row& r) { return r.metric->title; }},
+         {least_best("Before", "", "before"),
+          [](const Row& r) { return optional_value(*r.metric, r.before); }},
+         {least_best("After", "", "after"), [](const Row& r) { return optional_value(*r.metric, r.after); }},
+         {least_best("Change", "", "change"), [](const Row& r) { return change_cell(r.before, r.after); }}},
+        rows);
 }
 
 void add_estimate(const BudgetedEstimate& e, const BudgetView& view, Report& report) {
@@ -156,7 +169,7 @@ std::string outcome_text(const BudgetOutcome& o) {
         break;
     }
     const std::string before = o.before ? fmt::format(", before {} ({})", format_value(metric, *o.before),
-                                                      change_of(o.before, o.after))
+                                                      change_cell(o.before, o.after).text)
                                         : "";
     const std::string chance =
         o.chance ? fmt::format(", kept with {:.0f} % probability", *o.chance * 100) : "";

@@ -3,10 +3,10 @@
 // JSON document, as JUnit XML for the test pages of CI systems, and as SARIF for their pages of findings.
 
 #include "answers/budget/check_budget.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <string>
+#include <vector>
 
 namespace archsim {
 
@@ -16,13 +16,20 @@ struct BudgetView {
 };
 
 /// CSV: one row per rule and estimate.
-ARCHSIM_API Report describe(const BudgetAnswer& answer, const BudgetView& view, Format format = Format::text);
+Report describe(const BudgetAnswer& answer, const BudgetView& view, Format format = Format::text);
 /// {"schema": "archsim.check_budget/1", ...}
-ARCHSIM_API std::string to_json(const BudgetAnswer& answer, const BudgetView& view);
+std::string to_json(const BudgetAnswer& answer, const BudgetView& view);
 /// A test suite per estimate, a test case per rule; "no baseline" is skipped.
-ARCHSIM_API std::string to_junit(const BudgetAnswer& answer);
+std::string to_junit(const BudgetAnswer& answer);
 /// SARIF 2.1.0, for the pages of code hosts that show findings: a rule per budget, a result per failure, at
 /// the file of the model.
-ARCHSIM_API std::string to_sarif(const BudgetAnswer& answer);
+std::string to_sarif(const BudgetAnswer& answer);
+
+/// "FAILED: 1 of 4 budgets exceeded."
+std::string budget_headline(const BudgetAnswer& answer);
+/// That, and the first budgets that are exceeded.
+std::vector<std::string> budget_lines(const BudgetAnswer& answer);
+/// "latency>+5%: latency 1.2 ms, limit 1.1 ms, before 1.05 ms (+14 %)"
+std::string outcome_text(const BudgetOutcome& outcome);
 
 } // namespace archsim

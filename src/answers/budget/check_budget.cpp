@@ -3,6 +3,7 @@
 #include "archsim/compare/cost.hpp"
 #include "archsim/core/finding.hpp"
 #include "session/prepared.hpp"
+#include "session/usual_question.hpp"
 
 #include <fmt/format.h>
 
@@ -40,7 +41,7 @@ const EstimateRecord* find_record(const std::vector<EstimateRecord>& baseline, c
 std::vector<const Metric*> explained(const std::vector<BudgetRule>& rules) {
     std::vector<const Metric*> metrics;
     for (const BudgetRule& rule : rules)
-        if (can_attribute(*rule.metric) &&
+        if (rule.metric->has_causes &&
             std::find(metrics.begin(), metrics.end(), rule.metric) == metrics.end())
             metrics.push_back(rule.metric);
     if (metrics.empty())
@@ -94,7 +95,7 @@ BudgetAnswer check_budget(const Session& session, BudgetRequest request) {
         const std::string& name = request.models[m];
         Workload workload = request.workload;
         workload.model = models[m];
-        workload = of_shared_sizes(std::move(workload), models);
+        workload = usual_question(of_shared_sizes(std::move(workload), models));
         for (const std::string& hardware : request.hardware) {
             Conditions conditions = request.conditions;
             conditions.keep_subgraphs = true;

@@ -50,17 +50,17 @@ struct BudgetAnswer {
     std::vector<BudgetedEstimate> estimates; ///< model by model
 
     /// Outcomes that fail.
-    ARCHSIM_API std::size_t failures() const;
+    std::size_t failures() const;
 };
 
 /// Throws InputError for unknown names and a baseline that cannot be read, UsageError for a rule about
 /// changes without a baseline. A model that does not run fails every rule; it does not stop the others.
-ARCHSIM_API BudgetAnswer check_budget(const Session& session, BudgetRequest request);
+BudgetAnswer check_budget(const Session& session, BudgetRequest request);
 
 /// The estimates of an answer as a baseline: a JSON document that read_baseline() reads back to the same
 /// numbers.
-ARCHSIM_API std::string baseline_json(const BudgetAnswer& answer);
+std::string baseline_json(const BudgetAnswer& answer);
 /// Throws InputError that names the file and the place of what is wrong.
-ARCHSIM_API std::vector<EstimateRecord> read_baseline(const std::filesystem::path& file);
+std::vector<EstimateRecord> read_baseline(const std::filesystem::path& file);
 
 } // namespace archsim

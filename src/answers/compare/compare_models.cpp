@@ -1,6 +1,7 @@
 #include "archsim/run/compare_models.hpp"
 
 #include "session/usual_precision.hpp"
+#include "session/usual_question.hpp"
 
 #include "session/every_mode.hpp"
 #include "session/other_conditions.hpp"
@@ -41,7 +42,7 @@ ModelComparison compare(const Session& session, CompareModelsRequest request, co
     for (const Model& model : models) {
         Workload workload = request.workload;
         workload.model = model;
-        workload = of_shared_sizes(std::move(workload), models);
+        workload = usual_question(of_shared_sizes(std::move(workload), models));
         comparison.models.push_back(session.facts(workload));
         std::vector<Conditions> each_format; ///< as asked for
         for (const std::string& format : request.precisions)

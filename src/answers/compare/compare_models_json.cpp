@@ -1,7 +1,6 @@
 #include "answers/compare/compare_models_report.hpp"
 
 #include "answers/compare/model_ranking.hpp"
-#include "answers/compare/percentile_table.hpp"
 #include "fields/question_json.hpp"
 #include "report/blocks/decision_json.hpp"
 #include "report/blocks/explanations_json.hpp"

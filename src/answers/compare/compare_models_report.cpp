@@ -2,9 +2,7 @@
 
 #include "archsim/report/answers.hpp"
 
-#include "answers/compare/all_subgraphs_table.hpp"
 #include "answers/compare/model_ranking.hpp"
-#include "answers/compare/percentile_table.hpp"
 #include "report/blocks/advice.hpp"
 #include "report/blocks/cold_start_table.hpp"
 #include "report/blocks/command_text.hpp"
@@ -25,10 +23,12 @@
 #include "report/blocks/verdict.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <ranges>
 #include <set>
 
 namespace archsim {
@@ -68,39 +68,40 @@ void add_reason(const std::string& note, const std::string& model,
 }
 
 Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& conditions) {
-    Table table;
     const std::string unit = by.column_unit.empty() ? by.heading : by.column_unit;
-    table.columns = {{"Model", "", "model"}};
     const std::vector<std::string> labels = hardware_labels(results_of(c, 0), false); // stacks stand below
     const bool one_device = c.request.stacks.size() > 1 && labels.size() > 1 &&
                             std::all_of(labels.begin(), labels.end(),
                                         [&](const std::string& label) { return label == labels.front(); });
-    table.title = fmt::format("{} of every model{} ({})", by.title,
-                              one_device ? " on " + labels.front() : std::string(), unit);
+    std::vector<ColumnOf<std::size_t>> columns = {
+        {{"Model", "", "model"}, [&](std::size_t m) { return c.models[m]->name; }}};
     for (std::size_t i = 0; i < labels.size(); ++i) {
         const Result& r = results_of(c, 0)[i];
         const std::string stack = c.request.stacks.size() > 1 ? runtime_label(r) : std::string();
-        if (one_device) // a column per stack, and the device in the title
-            table.columns.push_back({stack, "", r.hardware, Align::right});
-        else
-            table.columns.push_back({labels[i], stack, r.hardware, Align::right});
+        // A column per stack, and the device in the title, where there is one.
+        columns.emplace_back(Column{one_device ? stack : labels[i], one_device ? std::string() : stack,
+                                    r.hardware, Align::right, 0, column_of(by).best},
+                             [&, i](std::size_t m) {
+                                 const Result& own = results_of(c, m)[i];
+                                 if (!own.ok())
+                                     return Cell{status_words(own.estimate)};
+                                 Cell cell = cell_of(by, measure_of(own, by, conditions));
+                                 cell.text = cell.value ? marked_value(cell.text, own) : cell.text;
+                                 return cell;
+                             });
     }
+    Table table = table_of(fmt::format("{} of every model{} ({})", by.title,
+                                       one_device ? " on " + labels.front() : std::string(), unit),
+                           columns, std::views::iota(std::size_t{0}, c.models.size()));
     std::vector<std::pair<std::string, std::vector<std::string>>> reasons; // and the models that they are of
     std::map<std::string, MarkNotes> marks; // by device, so that each is named once
     for (std::size_t m = 0; m < c.models.size(); ++m) {
-        std::vector<Cell> row{{c.models[m]->name}};
         std::vector<const Result*> all_of_model;
         for (const Result& r : results_of(c, m)) {
             all_of_model.push_back(&r);
-            if (!r.ok()) {
-                row.push_back(Cell{status_words(r.estimate)});
-                continue;
-            }
-            row.push_back(cell_of(by, measure_of(r, by, conditions)));
-            row.back().text = marked_value(row.back().text, r);
-            add_mark_notes(r, hardware_label(r), marks[hardware_label(r)]);
+            if (r.ok())
+                add_mark_notes(r, hardware_label(r), marks[hardware_label(r)]);
         }
-        table.rows.push_back(std::move(row));
         for (const std::string& note : failure_notes(all_of_model, c.models[m]->name))
             add_reason(note, c.models[m]->name, reasons);
     }
@@ -127,7 +128,13 @@ Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
             rows.push_back(row);
     Report report;
     report.title = "Model comparison";
-    report.blocks.push_back(table_of({}, result_columns(view.metric_view()), rows));
+    std::vector<ColumnOf<RankedResult>> columns = result_columns(view.metric_view());
+    const MetricView shown = shown_metrics(c.results, view.metric_view());
+    for (ColumnOf<RankedResult>& more : result_columns(shown)) // tokens, where answers are compared
+        if (std::none_of(columns.begin(), columns.end(),
+                         [&](const auto& column) { return column.column.key == more.column.key; }))
+            columns.push_back(std::move(more));
+    report.blocks.push_back(table_of({}, columns, rows));
     if (view.percentiles)
         report.blocks.push_back(percentile_table(c.results, *view.percentiles));
     for (Block& block : explanation_blocks(c.results, view.explanations))
@@ -210,14 +217,7 @@ class ModelSection {
 
     /// "resnet50: fastest H100, 465 us; least energy ..." in one line.
     std::string line() const {
-        const Takeaway own = verdict_block(verdict());
-        std::string text = fmt::format("{}: {}", c_.models[model_]->name, own.lines.front());
-        for (std::size_t i = 1; i < own.lines.size(); ++i)
-            if (own.lines.front().starts_with("None meets")
-                    ? i == 1
-                    : own.lines[i].starts_with("Formats differ") || own.lines[i].starts_with("The format is"))
-                text += " " + own.lines[i];
-        return text;
+        return fmt::format("{}: {}", c_.models[model_]->name, fmt::join(brief_lines(verdict()), " "));
     }
 
   private:
@@ -263,14 +263,14 @@ class ModelSection {
                 return r.generation && (all || beside == BesideRanking::no || r.generation->devices > 1 ||
                                         r.generation->serving.sequences > 0);
             }))
-            add(generation_table(results_, beside));
+            add(generation_table(results_, beside, shown_.conditions.power_at));
         const auto winner = this->winner();
         for (std::size_t i = 0; i < results_.size(); ++i)
             if (!results_[i].parts.empty() && (all || !winner || winner->best == i))
-                add(parts_table(results_[i]));
+                add(parts_table(results_[i], shown_.conditions));
     }
 
-    /// Of every device, best first; else of the one that the verdict names.
+    /// Blocks of every device, best first; else of the one that the verdict names.
     void add_best() {
         const auto winner = this->winner();
         for (const Rank& rank : rank_results(results_, by_, shown_.conditions))

@@ -1,5 +1,5 @@
 #pragma once
-// The answer of compare_models as report blocks and as its stable JSON document.
+// The answer of compare_models goes in; report blocks and its stable JSON document come out.
 
 #include "answers/compare/percentiles.hpp"
 #include "archsim/extend/renderer.hpp"
@@ -26,11 +26,11 @@ struct CompareModelsView {
 };
 
 /// CSV: one flat table, a row per result; explanations follow as tables of their own. HTML: with charts.
-ARCHSIM_API Report describe(const ModelComparison& comparison, const CompareModelsView& view = {},
-                            Format format = Format::text);
+Report describe(const ModelComparison& comparison, const CompareModelsView& view = {},
+                Format format = Format::text);
 /// One flat table with a row per subgraph of every estimate.
-ARCHSIM_API Report tabulate_subgraphs(const ModelComparison& comparison);
+Report tabulate_subgraphs(const ModelComparison& comparison);
 /// {"schema": "archsim.compare_models/1", ...}; unknown values are null.
-ARCHSIM_API std::string to_json(const ModelComparison& comparison, const CompareModelsView& view = {});
+std::string to_json(const ModelComparison& comparison, const CompareModelsView& view = {});
 
 } // namespace archsim

@@ -48,13 +48,6 @@ constexpr std::array<std::string_view, 5> kOfStepsAlone = {"batch_size", "contex
 /// What says how long a single pass is; a prompt does so itself.
 constexpr std::array<std::string_view, 3> kOfPassesAlone = {"dims", "inputs", "input_shapes"};
 
-/// What compare_architectures takes apart. Asked here by name: attribution is no part of the first tool's
-/// library.
-bool explained(const Metric& by) {
-    return by == metric::latency || by == metric::throughput || by == metric::energy || by == metric::power ||
-           by == metric::memory || by == metric::cost;
-}
-
 } // namespace
 
 Question asked_question(const ModelComparison& c) {
@@ -105,7 +98,7 @@ std::vector<std::string> next_commands(const ModelComparison& c, std::size_t mod
     if (leader.parts.empty())
         commands.push_back(
             fmt::format("analyze_graph_mapping {} --hardware {}{}", name, on, command_flags(of_leader)));
-    if (best.size() > 1 && explained(by) && best[1]->hardware != leader.hardware &&
+    if (best.size() > 1 && by.has_causes && best[1]->hardware != leader.hardware &&
         best[1]->conditions.stack == leader.conditions.stack) {
         commands.push_back(fmt::format(
             "compare_architectures {0} --architectures {1} {2} --explain-difference {1} {2} --metric {3}{4}",

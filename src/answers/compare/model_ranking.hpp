@@ -1,7 +1,12 @@
 #pragma once
-// What ranks the devices of one model in a comparison of models, in every format.
+// The tables of a comparison of models: its ranking, its percentiles and its subgraphs, the same in every
+// format.
 
 #include "answers/compare/compare_models_report.hpp"
+#include "answers/compare/percentiles.hpp"
+#include "archsim/compare/result.hpp"
+#include "archsim/extend/renderer.hpp"
+#include "fields/json_members.hpp"
 #include "fields/question.hpp"
 
 #include <span>
@@ -30,5 +35,22 @@ Question asked_question(const ModelComparison& comparison);
 /// load. Each can be pasted.
 std::vector<std::string> next_commands(const ModelComparison& comparison, std::size_t model, const Metric& by,
                                        const CostOptions& conditions);
+
+/// For spreadsheets: one row per subgraph of every estimate, every column named after its SI unit.
+Table all_subgraphs_table(std::span<const Result> results);
+
+/// P50 to P99.9 of every result, quickest first, with what they rest on. Under a rate: with the queue.
+Table percentile_table(std::span<const Result> results, const PercentileRequest& request);
+
+/// Percentiles of one result, under a load.
+struct ShownPercentiles {
+    const Result* result = nullptr;
+    ResultPercentiles found;
+    double rate_per_s = 0;
+};
+/// Percentiles of every result that has an estimate, in order.
+std::vector<ShownPercentiles> shown_percentiles(std::span<const Result> results,
+                                                const PercentileRequest& request);
+Members<ShownPercentiles> percentile_members();
 
 } // namespace archsim

@@ -1,5 +1,5 @@
-#include "answers/compare/percentile_table.hpp"
-#include "report/blocks/cells.hpp"
+#include "answers/compare/model_ranking.hpp"
+#include "report/blocks/columns.hpp"
 
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
@@ -13,33 +13,69 @@ namespace archsim {
 
 namespace {
 
-void add_percentiles(const RunPercentiles& p, std::vector<Cell>& row) {
-    for (const double seconds : {p.p50, p.p90, p.p99, p.p999})
-        row.push_back(cell_in(1e-3, seconds));
+using Row = std::pair<const Result*, ResultPercentiles>;
+
+/// Of a queue that grows without bound there are none.
+ColumnOf<Row> percentile_column(const char* heading, const char* key, double RunPercentiles::*which) {
+    return {least_best(heading, "ms", key), 1e-3, [which](const Row& row) -> std::optional<double> {
+                const ResultPercentiles& found = row.second;
+                if (!found.queued)
+                    return found.run_to_run.*which;
+                return known(!found.queued->overloaded, found.queued->latency.*which);
+            }};
 }
 
-std::vector<Column> percentile_columns(bool queued) {
-    std::vector<Column> columns = {
-        {"Hardware", "", "hardware"},         {"Stack", "", "runtime"},
-        {"P50", "ms", "p50_s", Align::right}, {"P90", "ms", "p90_s", Align::right},
-        {"P99", "ms", "p99_s", Align::right}, {"P99.9", "ms", "p999_s", Align::right}};
-    if (queued) {
-        columns.push_back({"Wait", "ms", "mean_wait_s", Align::right});
-        columns.push_back({"Busy", "%", "utilization", Align::right});
-        columns.push_back({"Saturated rate", "per s", "capacity_per_s", Align::right});
-    } else {
-        columns.push_back({"Model error", "90 %", "interval", Align::right});
-    }
-    columns.push_back({"Runs", "", "runs", Align::right, 1});
-    columns.push_back({"P99/P50", "", "p99_over_p50_range", Align::right, 2});
-    columns.push_back({"Spread from", "", "spread_basis", Align::left, 2});
+std::vector<ColumnOf<Row>> percentile_columns(bool queued) {
+    std::vector<ColumnOf<Row>> columns = {
+        {{"Hardware", "", "hardware"}, [](const Row& row) { return hardware_label(*row.first); }},
+        {{"Stack", "", "runtime"}, [](const Row& row) { return row.first->runtime->id; }},
+        percentile_column("P50", "p50_s", &RunPercentiles::p50),
+        percentile_column("P90", "p90_s", &RunPercentiles::p90),
+        percentile_column("P99", "p99_s", &RunPercentiles::p99),
+        percentile_column("P99.9", "p999_s", &RunPercentiles::p999)};
+    if (queued)
+        append_columns(columns,
+                       where<Row>([](const Row& row) { return row.second.queued.has_value(); },
+                                  {{least_best("Wait", "ms", "mean_wait_s"), 1e-3,
+                                    [](const Row& row) {
+                                        return known(!row.second.queued->overloaded,
+                                                     row.second.queued->mean_wait_s);
+                                    }},
+                                   {least_best("Busy", "%", "utilization"),
+                                    [](const Row& row) {
+                                        return row.second.queued->overloaded
+                                                   ? Cell{"overloaded", {}, Tone::bad}
+                                                   : cell_in(0.01, row.second.queued->utilization);
+                                    }},
+                                   {most_best("Saturated rate", "per s", "capacity_per_s"), 1,
+                                    [](const Row& row) { return row.second.queued->capacity_per_s; }}}));
+    else
+        columns.emplace_back(
+            interval_column("Model error", "90 %", "latency_low_s", "latency_high_s"), [](const Row& row) {
+                const Estimate& e = row.first->estimate;
+                return interval_cell(1e-3, e.latency_interval.low, e.latency_s, e.latency_interval.high);
+            });
+    append_columns(columns, {{most_best("Runs", "", "runs", 1), 1,
+                              [](const Row& row) { return row.second.spread.rows; }},
+                             {interval_column("P99/P50", "", "p99_over_p50_least", "p99_over_p50_most", 2),
+                              [](const Row& row) {
+                                  const LatencySpread& s = row.second.spread;
+                                  return Cell{fmt::format("{:.3f}-{:.3f}", 1 + s.least, 1 + s.most),
+                                              {},
+                                              Tone::plain,
+                                              {},
+                                              CellKind::number,
+                                              CellInterval{1 + s.least, 1 + s.least, 1 + s.most}};
+                              }},
+                             {{"Spread from", "", "spread_basis", Align::left, 2},
+                              [](const Row& row) { return row.second.spread.basis; }}});
     return columns;
 }
 
 } // namespace
 
 Table percentile_table(std::span<const Result> results, const PercentileRequest& request) {
-    std::vector<std::pair<const Result*, ResultPercentiles>> rows;
+    std::vector<Row> rows;
     for (const Result& r : results)
         if (auto found = percentiles(r, request))
             rows.emplace_back(&r, std::move(*found));
@@ -47,38 +83,15 @@ Table percentile_table(std::span<const Result> results, const PercentileRequest&
         return a.first->estimate.latency_s < b.first->estimate.latency_s;
     });
     const bool queued = request.rate_per_s > 0;
-    Table table;
-    table.title = queued ? fmt::format("Latency Percentiles at {} Arrivals per Second",
-                                       format_number(request.rate_per_s))
-                         : "Latency Percentiles (Run to Run)";
-    table.columns = percentile_columns(queued);
-    for (const auto& [result, found] : rows) {
-        const LatencySpread& spread = found.spread;
-        std::vector<Cell> row{{hardware_label(*result)}, {result->runtime->id}};
-        if (found.queued && found.queued->overloaded) {
-            row.insert(row.end(), 5, Cell{"-"});
-            row.push_back({"overloaded", {}, Tone::bad});
-            row.push_back(cell_in(1, found.queued->capacity_per_s));
+    Table table = table_of(queued ? fmt::format("Latency Percentiles at {} Arrivals per Second",
+                                                format_number(request.rate_per_s))
+                                  : std::string("Latency Percentiles (Run to Run)"),
+                           percentile_columns(queued), rows);
+    for (const auto& [result, found] : rows)
+        if (found.queued && found.queued->overloaded)
             table.notes.push_back(
                 fmt::format("{}: overloaded, the queue grows without bound above {} per second",
                             hardware_label(*result), format_number(found.queued->capacity_per_s)));
-        } else if (found.queued) {
-            add_percentiles(found.queued->latency, row);
-            row.push_back(cell_in(1e-3, found.queued->mean_wait_s));
-            row.push_back(cell_in(0.01, found.queued->utilization));
-            row.push_back(cell_in(1, found.queued->capacity_per_s));
-        } else {
-            add_percentiles(found.run_to_run, row);
-            const auto& interval = result->estimate.latency_interval;
-            constexpr double kMillisecond = 1e-3;
-            row.push_back({fmt::format("{}-{}", format_number(interval.low / kMillisecond),
-                                       format_number(interval.high / kMillisecond))});
-        }
-        row.push_back({fmt::format("{}", spread.rows), static_cast<double>(spread.rows)});
-        row.push_back({fmt::format("{:.3f}-{:.3f}", 1 + spread.least, 1 + spread.most)});
-        row.push_back({spread.basis});
-        table.rows.push_back(std::move(row));
-    }
     table.notes.emplace_back(
         "the estimate is taken as the median; P99 as published runs of the same stack and "
         "kind of device lie above theirs (MLPerf single-stream logs, AWS Neuron tables)");

@@ -2,7 +2,6 @@
 // Percentiles of an inference's latency: run to run, and under an arrival rate with the wait in the queue.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 #include "result/latency_spread.hpp"
 
 #include <cstdint>
@@ -39,7 +38,6 @@ struct ResultPercentiles {
 
 /// The estimate is taken as the median. A batch takes the time of the full one, whoever is in it. Nothing
 /// where the result has no estimate. Throws UsageError for a rate that is negative or not finite.
-ARCHSIM_API std::optional<ResultPercentiles> percentiles(const Result& result,
-                                                         const PercentileRequest& request = {});
+std::optional<ResultPercentiles> percentiles(const Result& result, const PercentileRequest& request = {});
 
 } // namespace archsim

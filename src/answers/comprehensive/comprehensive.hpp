@@ -1,13 +1,25 @@
 #pragma once
-// Everything about one model on one device.
+// Everything about one model on one device. A request goes in; the estimate, its breakdown and its batches
+// come out.
 
 #include "answers/batch/analyze_batch.hpp"
-#include "answers/comprehensive/breakdown.hpp"
-#include "archsim/core/export.hpp"
+#include "archsim/compare/result.hpp"
 
 #include <vector>
 
 namespace archsim {
+
+/// Work of one kind of subgraph.
+struct KindShare {
+    OpKind kind = OpKind::free; ///< free: fixed costs of the network outside any subgraph
+    double subgraphs = 0, operations = 0, memory_bytes = 0;
+    double latency_s = 0, energy_j = 0;
+    int compute_bound = 0, memory_bound = 0, overhead_bound = 0;
+};
+
+/// Largest time first; latencies add up to that of the estimate, of an answer to a prompt to that of the pass
+/// whose subgraphs it lists (shown_pass). Empty without an estimate or its subgraphs.
+std::vector<KindShare> breakdown_by_kind(const Result& result);
 
 /// Everything about one model on one device.
 struct ComprehensiveAnalysis {
@@ -19,6 +31,6 @@ struct ComprehensiveAnalysis {
 
 /// The workload of the request on its first device: one estimate, its checks and breakdown, and the sweep
 /// over `request.batches` (none: no sweep). Throws as analyze_batches does.
-ARCHSIM_API ComprehensiveAnalysis analyze_comprehensive(const Session& session, const BatchRequest& request);
+ComprehensiveAnalysis analyze_comprehensive(const Session& session, const BatchRequest& request);
 
 } // namespace archsim

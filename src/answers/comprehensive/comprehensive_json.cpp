@@ -1,6 +1,6 @@
 #include "answers/batch/batch_blocks.hpp"
 #include "answers/comprehensive/comprehensive_report.hpp"
-#include "answers/mapping/mapping_blocks.hpp"
+#include "answers/mapping/graph_mapping.hpp"
 #include "report/blocks/decision_json.hpp"
 #include "report/blocks/energy_report.hpp"
 #include "report/blocks/explanations_json.hpp"

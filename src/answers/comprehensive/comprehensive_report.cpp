@@ -2,8 +2,7 @@
 
 #include "answers/batch/batch_report.hpp"
 #include "answers/mapping/graph_mapping.hpp"
-#include "answers/mapping/mapping_blocks.hpp"
-#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/comparison_charts.hpp"
 #include "report/blocks/cost_report.hpp"
 #include "report/blocks/decision_report.hpp"
@@ -42,30 +41,22 @@ std::string kind_title(OpKind kind) {
 
 Table kind_table(const ComprehensiveAnalysis& a) {
     const double whole = shown_pass(a.result).latency_s;
-    Table table;
-    table.title = with_pass("Time and energy by kind of work", a.result);
-    table.columns = {{"Kind", "", "kind"},
-                     {"Subgraphs", "", "subgraphs", Align::right},
-                     {"Time", "µs", "latency_s", Align::right},
-                     {"Share", "%", "latency_share", Align::right},
-                     {"Energy", "mJ", "energy_j", Align::right},
-                     {"Operations", "", "operations", Align::right, 1},
-                     {"Memory", "MB", "memory_bytes", Align::right, 1},
-                     {"Bound by", "compute", "compute_bound", Align::right, 2},
-                     {"Bound by", "memory", "memory_bound", Align::right, 2},
-                     {"Bound by", "fixed", "overhead_bound", Align::right, 2}};
-    for (const KindShare& share : a.kinds)
-        table.rows.push_back({{kind_title(share.kind)},
-                              {fmt::format("{:.0f}", share.subgraphs), share.subgraphs},
-                              cell_in(1e-6, share.latency_s),
-                              percent_cell(share.latency_s / whole),
-                              cell_in(1e-3, share.energy_j),
-                              amount_cell(share.operations),
-                              cell_in(1e6, share.memory_bytes),
-                              whole_cell(static_cast<std::size_t>(share.compute_bound)),
-                              whole_cell(static_cast<std::size_t>(share.memory_bound)),
-                              whole_cell(static_cast<std::size_t>(share.overhead_bound))});
-    return table;
+    using K = KindShare;
+    const auto count = [](auto of) { return [of](const K& k) { return count_cell(true, k.*of); }; };
+    return table_of<K>(with_pass("Time and energy by kind of work", a.result),
+                       {{{"Kind", "", "kind"}, [](const K& k) { return kind_title(k.kind); }},
+                        {most_best("Subgraphs", "", "subgraphs"), count(&K::subgraphs)},
+                        {least_best("Time", "µs", "latency_s"), 1e-6, &K::latency_s},
+                        {least_best("Share", "%", "latency_share"),
+                         [=](const K& k) { return percent_cell(k.latency_s / whole); }},
+                        {least_best("Energy", "mJ", "energy_j"), 1e-3, &K::energy_j},
+                        {least_best("Operations", "", "operations", 1),
+                         [](const K& k) { return amount_cell(k.operations); }},
+                        {least_best("Memory", "MB", "memory_bytes", 1), 1e6, &K::memory_bytes},
+                        {least_best("Bound by", "compute", "compute_bound", 2), count(&K::compute_bound)},
+                        {least_best("Bound by", "memory", "memory_bound", 2), count(&K::memory_bound)},
+                        {least_best("Bound by", "fixed", "overhead_bound", 2), count(&K::overhead_bound)}},
+                       a.kinds);
 }
 
 Chart time_chart(const ComprehensiveAnalysis& a) {
@@ -117,7 +108,8 @@ void add_details(const ComprehensiveAnalysis& a, const ComprehensiveView& view, 
     const Result& r = a.result;
     report.blocks.push_back(performance_facts(r, metrics_of(a), Detail::all));
     if (r.generation)
-        report.blocks.push_back(generation_table(std::span(&r, 1)));
+        report.blocks.push_back(
+            generation_table(std::span(&r, 1), BesideRanking::no, a.decision.request.cost.power_at));
     if (!r.estimate.interval_basis.empty())
         report.blocks.push_back(Paragraph{fmt::format("90 % interval from {}.", r.estimate.interval_basis)});
     if (!a.kinds.empty()) {

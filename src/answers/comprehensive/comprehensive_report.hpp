@@ -3,7 +3,6 @@
 // memory, batch, money, and the inputs with their sources.
 
 #include "answers/comprehensive/comprehensive.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <string>
@@ -18,9 +17,9 @@ struct ComprehensiveView {
 };
 
 /// CSV: the table of subgraphs.
-ARCHSIM_API Report describe(const ComprehensiveAnalysis& analysis, const ComprehensiveView& view = {},
-                            Format format = Format::text);
+Report describe(const ComprehensiveAnalysis& analysis, const ComprehensiveView& view = {},
+                Format format = Format::text);
 /// {"schema": "archsim.analyze_comprehensive/1", ...}; unknown values are null.
-ARCHSIM_API std::string to_json(const ComprehensiveAnalysis& analysis, const ComprehensiveView& view = {});
+std::string to_json(const ComprehensiveAnalysis& analysis, const ComprehensiveView& view = {});
 
 } // namespace archsim

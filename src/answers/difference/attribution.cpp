@@ -109,7 +109,7 @@ const Splitter* splitter_of(const Metric& metric) {
     return found == kSplitters.end() ? nullptr : &*found;
 }
 
-/// Of the slowest kernel.
+/// The bound of the slowest kernel.
 Bound region_bound(const CommonRegion& region, std::size_t index, const GraphRecord& graph) {
     Bound bound = Bound::compute;
     double slowest = -1;
@@ -151,10 +151,6 @@ void add_region_contributions(const Sides& sides, const PartSums& sums, Attribut
 
 } // namespace
 
-bool can_attribute(const Metric& metric) {
-    return splitter_of(metric) != nullptr;
-}
-
 std::optional<Attribution> attribute(const Sides& sides, const Metric& metric, PartSums& sums) {
     const Splitter* splitter = splitter_of(metric);
     const auto x = sides.a.values.find(metric.key), y = sides.b.values.find(metric.key);
@@ -194,7 +190,7 @@ std::optional<Attribution> attribute(const Sides& sides, const Metric& metric, P
 
 std::optional<Attribution> attribute(const Result& a, const Result& b, const Metric& metric,
                                      const CostOptions& cost) {
-    if (!value_of(a, metric, cost) || !value_of(b, metric, cost) || !can_attribute(metric))
+    if (!value_of(a, metric, cost) || !value_of(b, metric, cost) || !metric.has_causes)
         return std::nullopt;
     const EstimateRecord x = record_of(a, cost, RecordDetail::numbers);
     const EstimateRecord y = record_of(b, cost, RecordDetail::numbers);

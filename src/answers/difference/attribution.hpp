@@ -7,7 +7,6 @@
 // the difference; A against B is minus B against A; a factor that is equal on both gets nothing.
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/core/provenance.hpp"
 #include "result/common_regions.hpp"
 
@@ -66,7 +65,7 @@ struct FactorInfo {
     std::string_view title; ///< "memory bandwidth"
     std::string_view unit;  ///< SI unit of its input: "B/s"; "1" for shares
 };
-ARCHSIM_API const FactorInfo& info_of(Factor factor);
+const FactorInfo& info_of(Factor factor);
 
 /// A fact of the database that an input was computed from.
 struct FactorSource {
@@ -112,13 +111,9 @@ struct Attribution {
     double residual = 0;
 };
 
-/// True for the metrics whose difference has causes that add up: latency, throughput, energy, power, memory,
-/// cost. Others follow from these (balance is a product: explain energy and latency).
-ARCHSIM_API bool can_attribute(const Metric& metric);
-
 /// Both results must be estimates of one model at the same sizes, with their subgraphs. `metric` is one
-/// that can_attribute. Absent when one of them has no value.
-ARCHSIM_API std::optional<Attribution> attribute(const Result& a, const Result& b, const Metric& metric,
-                                                 const CostOptions& cost = {});
+/// that has_causes. Absent when one of them has no value.
+std::optional<Attribution> attribute(const Result& a, const Result& b, const Metric& metric,
+                                     const CostOptions& cost = {});
 
 } // namespace archsim

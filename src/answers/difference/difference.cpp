@@ -101,7 +101,7 @@ struct RegionView {
             return Change::kept;
         return region->subgraphs[1].empty() ? Change::added : Change::removed;
     }
-    /// Of its kernel with most operations, of the state after the change where there is one.
+    /// The class of its kernel with most operations, of the state after the change where there is one.
     const KernelRecord& largest() const {
         const std::size_t index = region->subgraphs[0].empty() ? 1 : 0;
         const GraphRecord& graph = index == 0 ? *graphs->a : *graphs->b;
@@ -231,7 +231,7 @@ std::string block_of(std::string_view name) {
 }
 
 Difference explain_difference(EstimateRecord before, EstimateRecord after, const Metric& metric) {
-    if (!can_attribute(metric))
+    if (!metric.has_causes)
         throw UsageError(
             fmt::format("--metric {}: its differences have no causes of their own; explain energy or latency",
                         metric.key));

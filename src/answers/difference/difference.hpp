@@ -6,7 +6,6 @@
 
 #include "answers/difference/attribution.hpp"
 #include "answers/difference/estimate_record.hpp"
-#include "archsim/core/export.hpp"
 
 #include <array>
 #include <cstdint>
@@ -21,14 +20,14 @@ namespace archsim {
 /// of the first. Both keep their order within the pairs, but for operators of one name. Type must be equal;
 /// among such the pairing with most equal names and shapes is taken, so that what was inserted stays alone.
 /// The pairs of (b, a) are those of (a, b), turned.
-ARCHSIM_API std::vector<std::pair<std::uint32_t, std::uint32_t>>
-align_operators(std::span<const OperatorRecord> a, std::span<const OperatorRecord> b);
+std::vector<std::pair<std::uint32_t, std::uint32_t>> align_operators(std::span<const OperatorRecord> a,
+                                                                     std::span<const OperatorRecord> b);
 
 /// What became of a piece of the network. A displaced one computes what it did, and costs another time or
 /// energy only because added, removed or changed blocks leave it more or less room on the chip.
 enum class Change : std::uint8_t { kept, added, removed, displaced };
 inline constexpr std::size_t kChangeCount = 4;
-ARCHSIM_API std::string_view name_of(Change change);
+std::string_view name_of(Change change);
 
 /// A sum of parts of the difference, with both sides of what it is about. Whole batch, all repeats.
 struct DifferencePart {
@@ -70,10 +69,10 @@ struct Difference {
 
 /// The block that an operator lies in, by its name: "/layer1/layer1.0/conv1/Conv" is in "layer1.0"; empty
 /// where names have no levels.
-ARCHSIM_API std::string block_of(std::string_view operator_name);
+std::string block_of(std::string_view operator_name);
 
 /// Takes a difference apart. Throws UsageError for a metric whose differences have no causes of their own
-/// (see can_attribute), InputError where one side has no value of it.
-ARCHSIM_API Difference explain_difference(EstimateRecord before, EstimateRecord after, const Metric& metric);
+/// (see Metric::has_causes), InputError where one side has no value of it.
+Difference explain_difference(EstimateRecord before, EstimateRecord after, const Metric& metric);
 
 } // namespace archsim

@@ -101,7 +101,7 @@ std::string largest_causes(const ClassDifference& c, const Metric& metric) {
         if (std::abs(c.causes[k].second) > kSmall * std::abs(c.causes.front().second))
             causes.push_back(fmt::format("{} {}", info_of(c.causes[k].first).title,
                                          signed_value(metric, c.causes[k].second)));
-    return causes.empty() ? "-" : fmt::format("{}", fmt::join(causes, "; "));
+    return fmt::format("{}", fmt::join(causes, "; "));
 }
 
 } // namespace
@@ -224,7 +224,7 @@ Table block_table(const Difference& d, int top) {
     columns.insert(columns.end(),
                    {{{"Mainly", "", "main_factor"},
                      [](const BlockDifference& b) {
-                         return Cell{b.part.main_value != 0 ? std::string(info_of(b.part.main).title) : "-"};
+                         return b.part.main_value != 0 ? info_of(b.part.main).title : std::string_view();
                      }},
                     {{"Class", "", "main_class", Align::left, 1},
                      [](const BlockDifference& b) { return Cell{b.main_kind}; }},
@@ -235,7 +235,7 @@ Table block_table(const Difference& d, int top) {
                     {{"Of peak", "%", "peak_share", Align::right, 2}, [](const BlockDifference& b) {
                          const auto& [before, after] = b.main_part.peak_share;
                          const double peak = after > 0 ? after : before;
-                         return peak > 0 ? percent_cell(peak) : Cell{"-"};
+                         return peak > 0 ? percent_cell(peak) : Cell{};
                      }}});
     return table_of_largest("Blocks of the network", columns, d.blocks, top, x);
 }

@@ -3,6 +3,7 @@
 
 #include "answers/difference/difference.hpp"
 #include "answers/difference/difference_report.hpp"
+#include "fields/json_members.hpp"
 
 #include <array>
 #include <optional>
@@ -31,5 +32,8 @@ Table block_table(const Difference& difference, int top);
 Table class_table(const Difference& difference, int top);
 /// From before to after, one step per cause.
 Chart difference_chart(const Difference& difference, const SideLabels& labels);
+
+/// "metric", "sides", "before", "after", "difference", "causes", "by_change", "classes", "blocks".
+Members<Difference> difference_members();
 
 } // namespace archsim

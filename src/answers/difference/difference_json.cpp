@@ -1,4 +1,4 @@
-#include "answers/difference/difference_json.hpp"
+#include "answers/difference/difference_blocks.hpp"
 
 #include "report/blocks/result_text.hpp"
 

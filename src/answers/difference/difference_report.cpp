@@ -1,7 +1,6 @@
 #include "answers/difference/difference_report.hpp"
 
 #include "answers/difference/difference_blocks.hpp"
-#include "answers/difference/difference_json.hpp"
 #include "answers/difference/explanation_text.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"

@@ -8,7 +8,6 @@
 //   peak
 
 #include "answers/difference/explain_difference.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <string>
@@ -21,9 +20,8 @@ struct DifferenceView {
 };
 
 /// CSV: the table of blocks.
-ARCHSIM_API Report describe(const DifferenceAnswer& answer, const DifferenceView& view,
-                            Format format = Format::text);
+Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Format format = Format::text);
 /// {"schema": "archsim.explain_difference/1", ...}
-ARCHSIM_API std::string to_json(const DifferenceAnswer& answer, const DifferenceView& view);
+std::string to_json(const DifferenceAnswer& answer, const DifferenceView& view);
 
 } // namespace archsim

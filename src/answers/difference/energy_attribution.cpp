@@ -104,7 +104,7 @@ double interval_of(const EstimateRecord& r) {
     return seconds;
 }
 
-/// Of one device at the clock that each part runs at, weighted by time.
+/// The mean of one device at the clock that each part runs at, weighted by time.
 double mean_static_w(const EstimateRecord& r) {
     double joules = 0, seconds = 0;
     for (const GraphRecord& graph : r.graphs) {

@@ -4,7 +4,6 @@
 // so that an estimate of last week, read from a file, can be taken apart against one of today.
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/core/export.hpp"
 
 #include <array>
 #include <cstdint>
@@ -85,7 +84,7 @@ struct EstimateRecord {
 };
 
 /// "3x3 convolution", "7x7 depthwise convolution", "matmul", "attention", "elementwise".
-ARCHSIM_API std::string operator_class(const Operator& op);
+std::string operator_class(const Operator& op);
 
 /// What record_of() writes down.
 enum class RecordDetail : std::uint8_t {
@@ -94,7 +93,7 @@ enum class RecordDetail : std::uint8_t {
 };
 
 /// Takes an estimate with its subgraphs apart.
-ARCHSIM_API EstimateRecord record_of(const Result& result, const CostOptions& cost = {},
-                                     RecordDetail detail = RecordDetail::all);
+EstimateRecord record_of(const Result& result, const CostOptions& cost = {},
+                         RecordDetail detail = RecordDetail::all);
 
 } // namespace archsim

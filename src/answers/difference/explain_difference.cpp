@@ -2,6 +2,7 @@
 
 #include "result/ties.hpp"
 #include "session/usual_precision.hpp"
+#include "session/usual_question.hpp"
 
 #include "session/generation/passes.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 
 Result estimate_side(const Session& session, DifferenceSide& side) {
     side.workload.model = session.load(side.model);
+    side.workload = usual_question(std::move(side.workload));
     side.conditions = settled(std::move(side.conditions), side.workload);
     side.conditions.keep_subgraphs = true;
     Result result = side.workload.prompt

@@ -1,6 +1,6 @@
 #pragma once
-// Two questions, and why their answers differ: models, versions of a file, batches, formats, software stacks,
-// power modes, devices, or several of these at once.
+// Two questions go in; why their answers differ comes out: models, versions of a file, batches, formats,
+// software stacks, power modes, devices, or several of these at once.
 
 #include "answers/difference/difference.hpp"
 #include "archsim/run/session.hpp"
@@ -36,7 +36,7 @@ struct DifferenceAnswer {
 };
 
 /// A side that has no estimate: it does not fit, or nothing runs it.
-class ARCHSIM_API NoEstimateError : public InputError {
+class NoEstimateError : public InputError {
   public:
     using InputError::InputError;
 };
@@ -52,6 +52,6 @@ class ARCHSIM_API NoEstimateError : public InputError {
 /// const DifferenceAnswer answer = explain_difference(session, request);
 /// assert(answer.difference.by_change[static_cast<std::size_t>(Change::added)] > 0);
 /// @endcode
-ARCHSIM_API DifferenceAnswer explain_difference(const Session& session, DifferenceRequest request);
+DifferenceAnswer explain_difference(const Session& session, DifferenceRequest request);
 
 } // namespace archsim

@@ -1,5 +1,6 @@
 #include "answers/difference/explanation_text.hpp"
 
+#include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 
@@ -62,7 +63,7 @@ std::string signed_value(const Metric& metric, double value) {
 }
 
 Column bar_column() {
-    return {"less   |   more", "", "bar"};
+    return {"less   |   more", "", ""};
 }
 
 Cell bar_cell(double value, double largest) {
@@ -75,16 +76,15 @@ Cell bar_cell(double value, double largest) {
 
 Table contribution_table(const Attribution& x, std::string title, const std::array<AttributedSide, 2>& sides,
                          double folded) {
-    Table table;
-    table.title = std::move(title);
-    table.columns = {{"Cause", "", "factor"}, {"Part", "", "value", Align::right}, bar_column()};
-    for (const AttributedSide& side : sides)
-        table.columns.push_back({side.label, "", side.key, Align::right});
-    const double largest = x.contributions.empty() ? 0 : std::abs(x.contributions.front().value);
-    const auto add = [&](Cell name, double value, Cell bar, const std::array<Cell, 2>& of_sides) {
-        Cell part{signed_value(*x.metric, value), value, name.tone};
-        table.rows.push_back({std::move(name), std::move(part), std::move(bar), of_sides[0], of_sides[1]});
+    struct Row {
+        Cell name;
+        double value;
+        bool drawn = true;
+        std::array<Cell, 2> sides = {};
     };
+    const double largest = x.contributions.empty() ? 0 : std::abs(x.contributions.front().value);
+    const auto of_sides = [&](const auto& of) { return std::array{of(sides[0]), of(sides[1])}; };
+    std::vector<Row> rows;
     double rest = 0;
     int small = 0;
     for (const Contribution& p : x.contributions) {
@@ -93,21 +93,33 @@ Table contribution_table(const Attribution& x, std::string title, const std::arr
             ++small;
             continue;
         }
-        const auto input = [&](const AttributedSide& side) {
-            const double value = side.minuend ? p.a.value : p.b.value;
-            return Cell{input_text(p.factor, value), value};
-        };
-        add({std::string(info_of(p.factor).title)}, p.value, bar_cell(p.value, largest),
-            {input(sides[0]), input(sides[1])});
+        rows.push_back(
+            {{std::string(info_of(p.factor).title)}, p.value, true, of_sides([&](const AttributedSide& side) {
+                 const double value = side.minuend ? p.a.value : p.b.value;
+                 return Cell{input_text(p.factor, value), value};
+             })});
     }
     if (small > 0)
-        add({fmt::format("{} part{} under 1 %", small, small == 1 ? "" : "s")}, rest, bar_cell(rest, largest),
-            {});
-    const auto whole = [&](const AttributedSide& side) {
-        const double value = side.minuend ? x.a_value : x.b_value;
-        return Cell{format_value(*x.metric, value), value};
-    };
-    add({"sum", {}, Tone::strong}, x.difference, {}, {whole(sides[0]), whole(sides[1])});
+        rows.push_back({{fmt::format("{} part{} under 1 %", small, small == 1 ? "" : "s")},
+                        rest,
+                        true,
+                        {text_cell(""), text_cell("")}});
+    rows.push_back({{"sum", {}, Tone::strong}, x.difference, false, of_sides([&](const AttributedSide& side) {
+                        const double value = side.minuend ? x.a_value : x.b_value;
+                        return Cell{format_value(*x.metric, value), value};
+                    })});
+    std::vector<ColumnOf<Row>> columns = {
+        {{"Cause", "", "factor"}, &Row::name},
+        {most_best("Part", "", "value"),
+         [&](const Row& row) {
+             return Cell{signed_value(*x.metric, row.value), row.value, row.name.tone};
+         }},
+        {bar_column(),
+         [&](const Row& row) { return row.drawn ? bar_cell(row.value, largest) : text_cell(""); }}};
+    for (std::size_t s = 0; s < sides.size(); ++s)
+        columns.emplace_back(most_best(sides[s].label, "", sides[s].key),
+                             [s](const Row& row) { return row.sides[s]; });
+    Table table = table_of(std::move(title), columns, rows);
     table.notes.emplace_back(
         "Each part is a Shapley value: the contribution of this cause alone, averaged over "
         "all orders of changing the causes.");
@@ -167,6 +179,13 @@ std::vector<const RegionContribution*> carrying(const Attribution& attribution, 
         sum += r.value;
     }
     return list;
+}
+
+const Contribution* main_cause(const Attribution& x) {
+    for (const Contribution& p : x.contributions)
+        if (p.value * x.difference > 0)
+            return &p;
+    return nullptr;
 }
 
 } // namespace archsim

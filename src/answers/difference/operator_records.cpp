@@ -1,4 +1,4 @@
-#include "answers/difference/operator_records.hpp"
+#include "answers/difference/time_model.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

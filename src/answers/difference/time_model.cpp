@@ -1,6 +1,5 @@
 #include "answers/difference/time_model.hpp"
 
-#include "answers/difference/operator_records.hpp"
 #include "estimate/price.hpp"
 #include "hardware/parameter_table.hpp"
 

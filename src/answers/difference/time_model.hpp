@@ -33,4 +33,7 @@ GraphRecord record_of_graph(const Result& leaf, RecordDetail detail);
 /// products ran on.
 double executed_peak(const Result& leaf);
 
+/// Names kernels and their operator classes, and lists the operators with work.
+void add_operators(const Result& leaf, GraphRecord& out);
+
 } // namespace archsim

@@ -14,7 +14,8 @@ namespace archsim {
 
 namespace {
 
-constexpr const char* kNetwork = "resnet18"; // every operator class of a convolutional network, in milliseconds
+constexpr const char* kNetwork =
+    "resnet18"; // every operator class of a convolutional network, in milliseconds
 constexpr const char* kIdeal = "ideal";
 
 /// Formats that its engines have, narrowest first, whichever class of engine has them.
@@ -82,8 +83,8 @@ CheckRuns check_runs(const std::filesystem::path& file) {
         finding.severity = Severity::error;
         finding.file = file.string();
         finding.where = "/runtimes";
-        finding.message = fmt::format("{} runs {} in none of the formats that the engines have ({}): {}", stack,
-                                      kNetwork, fmt::join(names_of(formats), ", "), reason);
+        finding.message = fmt::format("{} runs {} in none of the formats that the engines have ({}): {}",
+                                      stack, kNetwork, fmt::join(names_of(formats), ", "), reason);
         finding.hint = "name a stack that runs one of them, or \"ideal\", which assumes no software";
         runs.findings.push_back(std::move(finding));
     }

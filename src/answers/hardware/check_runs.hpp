@@ -1,5 +1,6 @@
 #pragma once
-// Whether a device file runs anything: a small network under each stack that the device names, and under none.
+// Whether a device file runs anything: a small network under each stack that the device names, and under
+// none.
 
 #include "archsim/compare/result.hpp"
 #include "archsim/core/finding.hpp"
@@ -10,7 +11,7 @@
 namespace archsim {
 
 struct CheckRuns {
-    std::vector<Result> results;   ///< one for each stack that runs a format of the chip, the ideal stack last
+    std::vector<Result> results; ///< one for each stack that runs a format of the chip, the ideal stack last
     std::vector<Finding> findings; ///< a stack that runs none of them, with those that it runs
 };
 

@@ -2,10 +2,11 @@
 // The hardware database for people: lists, one device with its sources, the outcome of a check.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/hardware/database.hpp"
 #include "hardware/stated_facts.hpp"
+#include "hardware/uncertainty.hpp"
+#include "machine/this_machine.hpp"
 
 #include <memory>
 #include <optional>
@@ -36,21 +37,21 @@ struct HardwareListQuery {
     std::string deployment;
 };
 
-ARCHSIM_API HardwareList list_hardware(const HardwareDatabase& database, const HardwareListQuery& query = {});
+HardwareList list_hardware(const HardwareDatabase& database, const HardwareListQuery& query = {});
 
 /// One table per family; with explanations and kinds of source in Markdown and HTML; CSV: one table.
-ARCHSIM_API Report describe(const HardwareList& list, PlainView view = {}, Format format = Format::text);
+Report describe(const HardwareList& list, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.list_hardware_mappers/1", "hardware": [...]}; unknown values are null.
-ARCHSIM_API std::string to_json(const HardwareList& list, PlainView view = {});
+std::string to_json(const HardwareList& list, PlainView view = {});
 
 /// One device: every number with its source.
 struct DeviceSheet {
     DeviceChoice choice;
     std::vector<StatedFact> facts;
 };
-ARCHSIM_API DeviceSheet device_sheet(const HardwareDatabase& database, std::string_view name);
-ARCHSIM_API Report describe(const DeviceSheet& sheet, PlainView view = {}, Format format = Format::text);
-ARCHSIM_API std::string to_json(const DeviceSheet& sheet, PlainView view = {});
+DeviceSheet device_sheet(const HardwareDatabase& database, std::string_view name);
+Report describe(const DeviceSheet& sheet, PlainView view = {}, Format format = Format::text);
+std::string to_json(const DeviceSheet& sheet, PlainView view = {});
 
 /// One software stack: what it serves and every number with its source.
 struct RuntimeSheet {
@@ -58,9 +59,9 @@ struct RuntimeSheet {
     std::vector<std::string> devices, default_of; ///< ids
     std::vector<StatedFact> facts;
 };
-ARCHSIM_API RuntimeSheet runtime_sheet(const HardwareDatabase& database, std::string_view name);
-ARCHSIM_API Report describe(const RuntimeSheet& sheet, PlainView view = {}, Format format = Format::text);
-ARCHSIM_API std::string to_json(const RuntimeSheet& sheet, PlainView view = {});
+RuntimeSheet runtime_sheet(const HardwareDatabase& database, std::string_view name);
+Report describe(const RuntimeSheet& sheet, PlainView view = {}, Format format = Format::text);
+std::string to_json(const RuntimeSheet& sheet, PlainView view = {});
 
 /// The outcome of check_hardware.
 struct HardwareCheck {
@@ -71,8 +72,25 @@ struct HardwareCheck {
     SourceCounts device_sources, runtime_sources;
 };
 /// Checks a file or folder; counts sources where it is a whole database.
-ARCHSIM_API HardwareCheck check_database(const std::filesystem::path& file_or_folder);
-ARCHSIM_API Report describe(const HardwareCheck& check, PlainView view = {}, Format format = Format::text);
-ARCHSIM_API std::string to_json(const HardwareCheck& check, PlainView view = {});
+HardwareCheck check_database(const std::filesystem::path& file_or_folder);
+Report describe(const HardwareCheck& check, PlainView view = {}, Format format = Format::text);
+std::string to_json(const HardwareCheck& check, PlainView view = {});
+
+/// One device under its default stack.
+struct BeliefRow {
+    std::shared_ptr<const Device> device;
+    std::shared_ptr<const Runtime> runtime;
+    Evidence evidence = Evidence::none; ///< of the parameters
+    bool projected = false;             ///< see UncertaintyTable::measured
+    Spread latency, energy;             ///< of compute-bound networks
+    bool energy_known = false;          ///< static power, or a thermal design power to take a share of
+};
+
+/// Every device of the database, by family and id; devices that cannot be read or have no stack are left out.
+std::vector<BeliefRow> beliefs(const HardwareDatabase& database, const UncertaintyTable& table);
+Report describe(const std::vector<BeliefRow>& rows);
+
+/// One table per processor and GPU, its remarks, and what to do with the entry.
+Report describe(const ThisMachine& machine);
 
 } // namespace archsim

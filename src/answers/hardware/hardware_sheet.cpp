@@ -1,10 +1,9 @@
 // One device with every number and source, and the outcome of a check, as report blocks.
 
 #include "answers/hardware/hardware_list.hpp"
-#include "answers/hardware/list_verdicts.hpp"
 #include "answers/hardware/sheet_text.hpp"
-#include "answers/mapping/mapping_blocks.hpp"
-#include "report/blocks/cells.hpp"
+#include "answers/mapping/graph_mapping.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 
@@ -86,25 +85,26 @@ std::vector<std::string> not_stated(const Device& device) {
 }
 
 Table peak_table(const Device& device) {
-    Table table;
-    table.title = "Dense peaks: units x operations per clock x clock";
-    table.columns = {{"Engines", "", "engines"},
-                     {"Format", "", "format"},
-                     {"Peak", "TOPS", "peak_ops_per_s", Align::right},
-                     {"Ridge", "ops/byte", "ridge_ops_per_byte", Align::right}};
+    struct Peak {
+        EngineClass engines;
+        Precision format;
+        double ops_per_s;
+    };
     const double bandwidth = device.dram ? device.dram->bandwidth.value_or(0) : 0;
+    std::vector<Peak> peaks;
     for (const EngineClass kind : {EngineClass::matrix, EngineClass::vector, EngineClass::special})
-        for (const Precision precision : kPrecisions) {
-            const double peak = device.peak(kind, precision);
-            if (peak <= 0)
-                continue;
-            const double ridge = bandwidth > 0 ? peak / bandwidth : 0;
-            table.rows.push_back({{std::string(name_of(kind))},
-                                  {std::string(name_of(precision))},
-                                  cell_in(1e12, peak),
-                                  {ridge > 0 ? format_number(ridge) : "-", ridge}});
-        }
-    return table;
+        for (const Precision precision : kPrecisions)
+            if (const double peak = device.peak(kind, precision); peak > 0)
+                peaks.push_back({kind, precision, peak});
+    return table_of<Peak>("Dense peaks: units x operations per clock x clock",
+                          {{{"Engines", "", "engines"}, [](const Peak& p) { return name_of(p.engines); }},
+                           {{"Format", "", "format"}, [](const Peak& p) { return name_of(p.format); }},
+                           {most_best("Peak", "TOPS", "peak_ops_per_s"), 1e12, &Peak::ops_per_s},
+                           {least_best("Ridge", "ops/byte", "ridge_ops_per_byte"), 1,
+                            [=](const Peak& p) {
+                                return bandwidth > 0 ? std::optional(p.ops_per_s / bandwidth) : std::nullopt;
+                            }}},
+                          peaks);
 }
 
 } // namespace
@@ -153,10 +153,10 @@ Report describe(const HardwareCheck& check, PlainView, Format) {
                                                               counts_text(check.runtime_sources))});
     facts.items.push_back({"Findings", std::to_string(check.findings.size())});
     for (const Result& run : check.runs)
-        facts.items.push_back({fmt::format("{} on {}", run.model->title, run.runtime->id),
-                               fmt::format("{} in {}, {} of the peak", format_time(run.estimate.latency_s),
-                                           precision_name(run.estimate.executed),
-                                           format_percent(run.estimate.utilization))});
+        facts.items.push_back(
+            {fmt::format("{} on {}", run.model->title, run.runtime->id),
+             fmt::format("{} in {}, {} of the peak", format_time(run.estimate.latency_s),
+                         precision_name(run.estimate.executed), format_percent(run.estimate.utilization))});
     report.blocks.push_back(std::move(facts));
     if (!check.runs.empty()) // how one layer lies on it, where no software decides
         add_slowest_subgraphs(check.runs.back(), 1, report);

@@ -11,14 +11,16 @@
 // (followed by "v"). "Sourced" is the share of the entry's numbers that are not assumed.
 
 #include "answers/hardware/hardware_list.hpp"
-#include "answers/hardware/list_verdicts.hpp"
 #include "answers/hardware/sheet_text.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <initializer_list>
 #include <utility>
+#include <vector>
 
 namespace archsim {
 
@@ -27,26 +29,22 @@ namespace {
 constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
 
-Cell number_cell(double value, double unit, std::string_view suffix = "") {
-    return {format_number(value / unit) + std::string(suffix), value};
-}
-
 /// Facts are shown as stated, not rounded.
 Cell fact_cell(const Fact& fact, double unit) {
     if (!fact.known())
-        return {"-", std::nullopt, Tone::muted};
+        return {};
     return {fmt::format("{:.5g}", fact.value / unit), fact.value};
 }
 
 /// Matrix peak of the first format that an engine has, or the vector peak, marked "v".
-Cell peak_cell(const Device& device, std::initializer_list<Precision> formats) {
+Cell peak_cell(const Device& device, const std::vector<Precision>& formats) {
     for (const Precision precision : formats)
         if (const double matrix = device.peak(EngineClass::matrix, precision); matrix > 0)
-            return number_cell(matrix, kTera);
+            return cell_in(kTera, matrix);
     for (const Precision precision : formats)
         if (const double vector = device.peak(EngineClass::vector, precision); vector > 0)
-            return number_cell(vector, kTera, "v");
-    return {"-", std::nullopt, Tone::muted};
+            return Cell{format_number(vector / kTera) + "v", vector};
+    return {};
 }
 
 std::string modes_text(const HardwareRow& row) {
@@ -55,7 +53,7 @@ std::string modes_text(const HardwareRow& row) {
     std::string text;
     for (const PowerMode& mode : row.device->power_modes)
         text += (text.empty() ? "" : " ") + mode.name;
-    return text.empty() ? "-" : text;
+    return text;
 }
 
 double known_share(const SourceCounts& sources) {
@@ -75,61 +73,54 @@ Layout layout_for(Format format) {
     return format == Format::text ? Layout::grouped : Layout::document;
 }
 
-std::vector<Column> columns_of(Layout layout) {
-    std::vector<Column> columns = {{"Name", "", "id"}};
+using HardwareColumns = std::vector<ColumnOf<const HardwareRow*>>;
+
+HardwareColumns hardware_columns(Layout layout) {
+    using R = const HardwareRow*;
+    const auto dram = [](Fact Dram::*of) {
+        return [of](R row) {
+            const auto& memory = row->device->dram;
+            return memory ? fact_cell((*memory).*of, kGiga) : Cell{};
+        };
+    };
+    const auto peak = [](std::initializer_list<Precision> formats) {
+        return [formats = std::vector(formats)](R row) { return peak_cell(*row->device, formats); };
+    };
+    HardwareColumns columns = {{{"Name", "", "id"}, [](R row) { return row->device->id; }}};
     if (layout == Layout::spreadsheet)
-        columns.push_back({"Family", "", "family"});
-    for (Column& column : std::vector<Column>{{"Year", "", "year", Align::right, 2},
-                                              {"Node", "nm", "process_nm", Align::right, 4},
-                                              {"INT8", "TOPS", "int8_ops_per_s", Align::right},
-                                              {"FP16/BF16", "TFLOPS", "fp16_ops_per_s", Align::right},
-                                              {"FP32", "TFLOPS", "fp32_ops_per_s", Align::right, 1},
-                                              {"Memory", "GB", "memory_bytes", Align::right, 1},
-                                              {"Bandwidth", "GB/s", "bandwidth_bytes_per_s", Align::right},
-                                              {"Power", "W", "power_w", Align::right},
-                                              {"Price", "USD", "price_usd", Align::right, 3},
-                                              {"Default stack", "", "default_runtime", Align::left, 1},
-                                              {"Power modes", "", "power_modes", Align::left, 3}})
-        columns.push_back(std::move(column));
+        columns.emplace_back(Column{"Family", "", "family"},
+                             [](R row) { return name_of(row->device->family); });
+    append_columns(
+        columns,
+        {{most_best("Year", "", "year", 2),
+          [](R row) { return count_cell(row->device->year > 0, row->device->year); }},
+         {least_best("Node", "nm", "process_nm", 4),
+          [](R row) { return fact_cell(row->device->process_nm, 1); }},
+         {most_best("INT8", "TOPS", "int8_ops_per_s"), peak({Precision::int8})},
+         {most_best("FP16/BF16", "TFLOPS", "fp16_ops_per_s"), peak({Precision::fp16, Precision::bf16})},
+         {most_best("FP32", "TFLOPS", "fp32_ops_per_s", 1), peak({Precision::fp32})},
+         {most_best("Memory", "GB", "memory_bytes", 1), dram(&Dram::capacity)},
+         {most_best("Bandwidth", "GB/s", "bandwidth_bytes_per_s"), dram(&Dram::bandwidth)},
+         {least_best("Power", "W", "power_w"),
+          [](R row) {
+              const PowerMode* mode =
+                  row->power_mode.empty() ? nullptr : row->device->power_mode(row->power_mode);
+              return fact_cell(mode != nullptr && mode->limit.known() ? mode->limit : row->device->tdp, 1);
+          }},
+         {least_best("Price", "USD", "price_usd", 3),
+          [](R row) {
+              return row->device->list_price ? fact_cell(row->device->list_price->amount, 1) : Cell{};
+          }},
+         {{"Default stack", "", "default_runtime", Align::left, 1},
+          [](R row) { return row->device->default_runtime; }},
+         {{"Power modes", "", "power_modes", Align::left, 3}, [](R row) { return modes_text(*row); }}});
     if (layout == Layout::grouped)
-        columns.push_back({"Sourced", "of numbers", "sourced_share", Align::right, 2});
+        columns.emplace_back(most_best("Sourced", "of numbers", "sourced_share", 2),
+                             [](R row) { return share_cell(known_share(row->sources)); });
     else
-        columns.push_back({"Sources", "numbers", "sources", Align::left, 2});
+        columns.emplace_back(Column{"Sources", "numbers", "sources", Align::left, 2},
+                             [](R row) { return counts_text(row->sources); });
     return columns;
-}
-
-std::vector<Cell> cells_of(const HardwareRow& row, Layout layout) {
-    const Device& device = *row.device;
-    std::vector<Cell> cells = {{device.id}};
-    if (layout == Layout::spreadsheet)
-        cells.push_back({std::string(name_of(device.family))});
-    cells.push_back({device.year > 0 ? std::to_string(device.year) : "-"});
-    cells.push_back(fact_cell(device.process_nm, 1));
-    cells.push_back(peak_cell(device, {Precision::int8}));
-    cells.push_back(peak_cell(device, {Precision::fp16, Precision::bf16}));
-    cells.push_back(peak_cell(device, {Precision::fp32}));
-    cells.push_back(device.dram ? fact_cell(device.dram->capacity, kGiga) : Cell{"-"});
-    cells.push_back(device.dram ? fact_cell(device.dram->bandwidth, kGiga) : Cell{"-"});
-    const PowerMode* mode = row.power_mode.empty() ? nullptr : device.power_mode(row.power_mode);
-    cells.push_back(fact_cell(mode != nullptr && mode->limit.known() ? mode->limit : device.tdp, 1));
-    cells.push_back(device.list_price ? fact_cell(device.list_price->amount, 1) : Cell{"-"});
-    cells.push_back({device.default_runtime.empty() ? "-" : device.default_runtime});
-    cells.push_back({modes_text(row)});
-    const double share = known_share(row.sources);
-    if (layout == Layout::grouped)
-        cells.push_back({format_percent(share), share});
-    else
-        cells.push_back({counts_text(row.sources)});
-    return cells;
-}
-
-Table table_of(std::string title, const std::vector<const HardwareRow*>& rows, Layout layout) {
-    Table table;
-    table.title = std::move(title);
-    table.columns = columns_of(layout);
-    for (const HardwareRow* row : rows)
-        table.rows.push_back(cells_of(*row, layout));
-    return table;
 }
 
 void add_introduction(const HardwareList& list, Report& report) {
@@ -139,41 +130,39 @@ void add_introduction(const HardwareList& list, Report& report) {
                                                   "that only the vector engines have. \"Sources\" "
                                                   "counts the numbers of an entry by where they come from.",
                                                   list.rows.size())});
-    Table kinds;
-    kinds.columns = {
-        {"Kind", "", "kind"}, {"Numbers", "", "numbers", Align::right}, {"Meaning", "", "meaning"}};
+    struct Kind {
+        SourceKind kind;
+        const char* meaning;
+    };
     SourceCounts all;
     for (const HardwareRow& row : list.rows)
         all += row.sources;
-    for (const auto& [kind, meaning] :
-         {std::pair{SourceKind::datasheet,
-                    "stated by the maker; \"unverified\" where the document was not at hand"},
-          std::pair{SourceKind::paper, "published research"},
-          std::pair{SourceKind::measured, "published measurement"},
-          std::pair{SourceKind::derived, "arithmetic on other numbers"},
-          std::pair{SourceKind::fitted, "parameter of a fit to n measurements, with its error"},
-          std::pair{SourceKind::tuned,
-                    "chosen with measurements of networks in view, without a recorded fit"},
-          std::pair{SourceKind::assumed, "estimate without a published figure"}})
-        kinds.rows.push_back({{std::string(name_of(kind))}, {std::to_string(all[kind])}, {meaning}});
-    report.blocks.push_back(std::move(kinds));
+    report.blocks.push_back(table_of<Kind>(
+        {},
+        {{{"Kind", "", "kind"}, [](const Kind& k) { return name_of(k.kind); }},
+         {most_best("Numbers", "", "numbers"), [&](const Kind& k) { return whole_cell(all[k.kind]); }},
+         {{"Meaning", "", "meaning"}, &Kind::meaning}},
+        std::array{
+            Kind{SourceKind::datasheet,
+                 "stated by the maker; \"unverified\" where the document was not at hand"},
+            Kind{SourceKind::paper, "published research"},
+            Kind{SourceKind::measured, "published measurement"},
+            Kind{SourceKind::derived, "arithmetic on other numbers"},
+            Kind{SourceKind::fitted, "parameter of a fit to n measurements, with its error"},
+            Kind{SourceKind::tuned, "chosen with measurements of networks in view, without a recorded fit"},
+            Kind{SourceKind::assumed, "estimate without a published figure"}}));
 }
 
 void add_deployments(const HardwareList& list, Report& report) {
-    if (list.deployments.empty())
-        return;
-    Table table;
-    table.title = "Deployments (--deployment)";
-    table.columns = {
-        {"Id", "", "id"}, {"Title", "", "title"}, {"For", "", "use"}, {"Hardware", "", "devices"}};
-    for (const Deployment& deployment : list.deployments) {
-        std::string names;
-        for (const std::string& name : deployment.hardware)
-            names += (names.empty() ? "" : " ") + name;
-        table.rows.push_back(
-            {{deployment.id}, {deployment.title}, {deployment.description}, {std::move(names)}});
-    }
-    report.blocks.push_back(std::move(table));
+    using D = Deployment;
+    if (!list.deployments.empty())
+        report.blocks.push_back(
+            table_of<D>("Deployments (--deployment)",
+                        {{{"Id", "", "id"}, &D::id},
+                         {{"Title", "", "title"}, &D::title},
+                         {{"For", "", "use"}, &D::description},
+                         {{"Hardware", "", "devices"}, [](const D& d) { return joined(d.hardware, " "); }}},
+                        list.deployments));
 }
 
 } // namespace
@@ -186,7 +175,7 @@ Report describe(const HardwareList& list, PlainView, Format format) {
     for (const HardwareRow& row : list.rows)
         all.push_back(&row);
     if (layout == Layout::spreadsheet) {
-        report.blocks.push_back(table_of({}, all, layout));
+        report.blocks.push_back(table_of({}, hardware_columns(layout), all));
         return report;
     }
     const bool document = layout == Layout::document;
@@ -195,7 +184,8 @@ Report describe(const HardwareList& list, PlainView, Format format) {
     if (document)
         add_introduction(list, report);
     if (!list.deployment.empty()) {
-        report.blocks.push_back(table_of(fmt::format("{} ({})", list.deployment, all.size()), all, layout));
+        report.blocks.push_back(
+            table_of(fmt::format("{} ({})", list.deployment, all.size()), hardware_columns(layout), all));
         return report;
     }
     for (const Family family : families()) {
@@ -207,7 +197,7 @@ Report describe(const HardwareList& list, PlainView, Format format) {
         const std::string title = fmt::format("{} ({})", title_of(family), rows.size());
         if (document)
             report.blocks.push_back(Heading{2, title});
-        report.blocks.push_back(table_of(document ? std::string() : title, rows, layout));
+        report.blocks.push_back(table_of(document ? std::string() : title, hardware_columns(layout), rows));
     }
     add_deployments(list, report);
     if (!document && !all.empty())

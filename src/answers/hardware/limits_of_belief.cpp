@@ -1,4 +1,6 @@
-#include "answers/hardware/limits_of_belief.hpp"
+#include "answers/hardware/hardware_list.hpp"
+
+#include "report/blocks/columns.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -10,8 +12,13 @@ namespace archsim {
 
 namespace {
 
-std::string width(const Spread& spread) {
-    return fmt::format("{:.2f} to {:.2f}", spread.low, spread.high);
+Cell width_cell(const Spread& spread) {
+    return {fmt::format("{:.2f} to {:.2f}", spread.low, spread.high),
+            {},
+            Tone::plain,
+            {},
+            CellKind::number,
+            CellInterval{spread.low, 1, spread.high}};
 }
 
 std::string_view words_of(const BeliefRow& row) {
@@ -29,22 +36,25 @@ std::string_view words_of(const BeliefRow& row) {
 }
 
 Table family_table(Family family, const std::vector<BeliefRow>& rows) {
-    Table table;
-    table.columns = {{"Device", "", "hardware"},
-                     {"Stack", "", "runtime"},
-                     {"Basis", "", "belief"},
-                     {"Time", "measured / estimated, 90 %", "latency_width"},
-                     {"Energy", "measured / estimated, 90 %", "energy_width"},
-                     {"What the width comes from", "", "basis"}};
-    for (const BeliefRow& row : rows)
-        if (row.device->family == family)
-            table.rows.push_back({{row.device->id},
-                                  {row.runtime->id},
-                                  {std::string(words_of(row)), {}, row.projected ? Tone::muted : Tone::plain},
-                                  {width(row.latency), row.latency.high / row.latency.low},
-                                  {row.energy_known ? width(row.energy) : std::string("no energy")},
-                                  {std::string(row.latency.basis)}});
-    return table;
+    std::vector<BeliefRow> own;
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(own),
+                 [&](const BeliefRow& row) { return row.device->family == family; });
+    using R = BeliefRow;
+    constexpr const char* kWidth = "measured / estimated, 90 %";
+    return table_of<R>(
+        {},
+        {{{"Device", "", "hardware"}, [](const R& row) { return row.device->id; }},
+         {{"Stack", "", "runtime"}, [](const R& row) { return row.runtime->id; }},
+         {{"Basis", "", "belief"},
+          [](const R& row) {
+              return Cell{std::string(words_of(row)), {}, row.projected ? Tone::muted : Tone::plain};
+          }},
+         {{"Time", kWidth, "latency_factor_low", Align::left, 0, BestIs::least, "latency_factor_high"},
+          [](const R& row) { return width_cell(row.latency); }},
+         {{"Energy", kWidth, "energy_factor_low", Align::left, 0, BestIs::least, "energy_factor_high"},
+          [](const R& row) { return row.energy_known ? width_cell(row.energy) : Cell{}; }},
+         {{"What the width comes from", "", "basis"}, [](const R& row) { return row.latency.basis; }}},
+        own);
 }
 
 /// "12 of 19 devices are measured or of a measured kind; projected: A, B."

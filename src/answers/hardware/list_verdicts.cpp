@@ -1,6 +1,5 @@
-#include "answers/hardware/list_verdicts.hpp"
-
 #include "answers/hardware/sheet_text.hpp"
+
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/plural.hpp"
 #include "report/blocks/verdict.hpp"

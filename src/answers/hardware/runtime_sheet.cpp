@@ -1,7 +1,6 @@
 // One software stack: what it serves, fuses, costs and cannot run, with every number and source.
 
 #include "answers/hardware/hardware_list.hpp"
-#include "answers/hardware/list_verdicts.hpp"
 #include "answers/hardware/sheet_text.hpp"
 #include "hardware/operator_rules.hpp"
 #include "report/blocks/number_format.hpp"

@@ -1,5 +1,6 @@
 #include "answers/hardware/sheet_text.hpp"
 
+#include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_sources.hpp"
 
@@ -47,21 +48,22 @@ std::vector<std::string> pointer_steps(const std::string& pointer) {
 
 Table fact_table(const std::vector<StatedFact>& facts,
                  const std::function<std::string(const std::string& pointer)>& field) {
-    Table table;
-    table.title = "Every number and where it comes from";
-    table.columns = {{"Field", "", "field"},
-                     {"Value", "", "value", Align::right},
-                     {"Unit", "", "unit"},
-                     {"Kind", "", "kind"},
-                     {"Source", "", "source"}};
-    for (const StatedFact& fact : facts) {
-        const Tone tone = fact.kind == SourceKind::assumed ? Tone::bad : Tone::plain;
-        table.rows.push_back({{field(fact.where)},
-                              {fmt::format("{:g}", fact.value), fact.value},
-                              {unit_text(fact.unit)},
-                              {std::string(name_of(fact.kind)), std::nullopt, tone},
-                              {source_text(fact)}});
-    }
+    Table table = table_of<StatedFact>(
+        "Every number and where it comes from",
+        {{{"Field", "", "field"}, [&](const StatedFact& fact) { return field(fact.where); }},
+         {{"Value", "", "value", Align::right},
+          [](const StatedFact& fact) {
+              return Cell{fmt::format("{:g}", fact.value), fact.value};
+          }},
+         {{"Unit", "", "unit"}, [](const StatedFact& fact) { return text_cell(unit_text(fact.unit)); }},
+         {{"Kind", "", "kind"},
+          [](const StatedFact& fact) {
+              return Cell{std::string(name_of(fact.kind)),
+                          {},
+                          fact.kind == SourceKind::assumed ? Tone::bad : Tone::plain};
+          }},
+         {{"Source", "", "source"}, source_text}},
+        facts);
     const SourceCounts counts = count_sources(facts);
     table.notes.push_back(fmt::format("{} numbers: {}.", counts.total(), counts_text(counts)));
     return table;

@@ -1,4 +1,6 @@
-#include "answers/hardware/this_machine_report.hpp"
+#include "answers/hardware/hardware_list.hpp"
+
+#include "report/blocks/columns.hpp"
 
 #include <fmt/format.h>
 
@@ -9,19 +11,20 @@ namespace archsim {
 namespace {
 
 Table facts_table(const MachineEntry& entry) {
-    Table table;
-    table.columns = {{"Number", "", "number"},
-                     {"Value", "", "value"},
-                     {"Origin", "", "origin"},
-                     {"From", "", "from", Align::left, 1}};
-    for (const MachineFact& fact : entry.facts)
-        table.rows.push_back(
-            {{fact.what},
-             {fact.value},
-             {fact.origin == Origin::database ? "from " + entry.matched : std::string(name_of(fact.origin)),
-              std::nullopt, fact.origin == Origin::assumed ? Tone::bad : Tone::plain},
-             {fact.from}});
-    return table;
+    using F = MachineFact;
+    return table_of<F>(
+        {},
+        {{{"Number", "", "number"}, &F::what},
+         {{"Value", "", "value"}, &F::value},
+         {{"Origin", "", "origin"},
+          [&](const F& fact) {
+              return Cell{fact.origin == Origin::database ? "from " + entry.matched
+                                                          : std::string(name_of(fact.origin)),
+                          {},
+                          fact.origin == Origin::assumed ? Tone::bad : Tone::plain};
+          }},
+         {{"From", "", "from", Align::left, 1}, [](const F& fact) { return text_cell(fact.from); }}},
+        entry.facts);
 }
 
 void describe_entry(const MachineEntry& entry, Report& report) {

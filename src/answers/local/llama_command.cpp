@@ -1,9 +1,10 @@
 #include "answers/local/llama_command.hpp"
 
-#include <fmt/format.h>
+#include "archsim/core/precision.hpp"
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <utility>
 
 namespace archsim {
@@ -34,6 +35,10 @@ std::string llama_command(std::string_view model, std::string_view format, std::
                                                              : device_layers;
     return fmt::format("llama-server -m {}-{}.gguf -c {} -ngl {}{}", model, type->second, context, on_device,
                        expert_layers > 0 ? fmt::format(" --n-cpu-moe {}", expert_layers) : "");
+}
+
+double llama_output_bytes(const LanguageModel& model, std::int64_t tokens) {
+    return static_cast<double>(tokens) * (model.vocabulary + model.hidden) * bytes_of(Precision::fp32);
 }
 
 } // namespace archsim

@@ -1,6 +1,8 @@
 #pragma once
 // The command that serves a model with llama.cpp.
 
+#include "archsim/run/catalogue.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,5 +15,11 @@ namespace archsim {
 /// tools/quantize/README.md.
 std::string llama_command(std::string_view model, std::string_view format, std::int64_t context,
                           std::int64_t device_layers, std::int64_t layers, std::int64_t expert_layers = 0);
+
+/// Bytes that the graph of a piece of `tokens` prompt tokens needs for its outputs: llama.cpp reserves it
+/// with logits of every token (llama-context.cpp, graph_reserve), in f32, beside the normalised hidden states
+/// that they are made of. Worked: Llama 3 8B, 512 tokens: 512 x (128,256 + 4,096) x 4 B = 258.5 MiB, as it
+/// logs.
+double llama_output_bytes(const LanguageModel& model, std::int64_t tokens);
 
 } // namespace archsim

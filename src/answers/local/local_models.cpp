@@ -1,9 +1,11 @@
 #include "answers/local/local_models.hpp"
 
 #include "answers/local/llama_command.hpp"
-#include "answers/local/llama_memory.hpp"
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
+#include "core/in_parallel.hpp"
+#include "core/parse_number.hpp"
+#include "estimate/memory_pools.hpp"
 #include "map/sharding.hpp"
 #include "session/generation/language_model.hpp"
 #include "session/generation/step.hpp"
@@ -17,10 +19,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cmath>
 #include <set>
-#include <thread>
 
 namespace archsim {
 
@@ -48,7 +48,7 @@ struct Passes {
     MemoryEstimate memory; ///< of the pass that needs most, at the end of the context
     bool fits = false;
     std::int64_t layers = 0; ///< 0: the model does not say
-    /// Of the experts of all layers: bytes of weights, and their part of the two times.
+    /// The share of the experts of all layers: bytes of weights, and their part of the two times.
     double expert_bytes = 0, expert_first_s = 0, expert_token_s = 0;
 };
 
@@ -187,7 +187,7 @@ class LocalRunner {
             MemoryEstimate& m = out.memory;
             const double held = m.weight_bytes + m.kv_cache_bytes;
             m.peak_bytes = held + std::max(m.peak_bytes - held, llama_output_bytes(*lm, chunk));
-            out.fits = out.fits && (m.capacity_bytes <= 0 || m.peak_bytes <= m.capacity_bytes);
+            out.fits = out.fits && memory_pools(m, runner->machine()).fits();
         }
         out.token = runner->decode(1, context - 1, context, true);
         out.first = runner->prefill(1, context - kAnswer, context, true);
@@ -370,13 +370,11 @@ std::pair<std::string, double> parse_local_machine(std::string_view text) {
         std::string_view size = text.substr(comma + 1);
         while (size.starts_with(' '))
             size.remove_prefix(1);
-        double number = 0;
-        const auto [end, problem] = std::from_chars(size.data(), size.data() + size.size(), number);
-        std::string_view unit(end, static_cast<std::size_t>(size.data() + size.size() - end));
-        while (unit.starts_with(' '))
-            unit.remove_prefix(1);
+        const double number = take_number<double>(size).value_or(0);
+        while (size.starts_with(' '))
+            size.remove_prefix(1);
         constexpr double kGibi = 0x1p30; // modules of memory hold powers of two
-        if (problem == std::errc() && number > 0 && (unit == "GB" || unit == "GiB" || unit == "gb")) {
+        if (number > 0 && (size == "GB" || size == "GiB" || size == "gb")) {
             bytes = number * kGibi;
             name = text.substr(0, comma);
         }
@@ -415,20 +413,12 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
     answer.considered = entries.size();
     const LocalRunner runner(session, answer, stack, host_stack);
     std::vector<std::vector<LocalModel>> rows(entries.size());
-    std::atomic<std::size_t> next = 0, done = 0;
-    const auto work = [&] {
-        for (std::size_t i = next++; i < entries.size(); i = next++) {
-            rows[i] = runner.run(*entries[i]);
-            if (progress)
-                progress(++done, entries.size());
-        }
-    };
-    {
-        std::vector<std::jthread> workers;
-        for (unsigned i = 1; i < std::max(1U, std::thread::hardware_concurrency()); ++i)
-            workers.emplace_back(work);
-        work();
-    }
+    std::atomic<std::size_t> done = 0;
+    in_parallel(entries.size(), all_threads(), [&](std::size_t i) {
+        rows[i] = runner.run(*entries[i]);
+        if (progress)
+            progress(++done, entries.size());
+    });
     std::vector<std::size_t> order(rows.size());
     for (std::size_t i = 0; i < order.size(); ++i)
         order[i] = i;

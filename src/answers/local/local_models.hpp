@@ -1,8 +1,8 @@
 #pragma once
-// What runs on a machine: the catalogue's language models in the formats of their files, or its vision or
-// speech models, how fast, and what does not fit whole split over GPU and host.
+// The models that run on a machine. A machine goes in; the catalogue's language models in the formats of
+// their files, or its vision or speech models, come out: how fast each is, and how one that does not fit
+// whole is split over GPU and host.
 
-#include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 
 #include <cstdint>
@@ -60,7 +60,7 @@ struct LocalAnswer {
 
 /// "RTX 4070 laptop, 32GB": the name, and the memory that is named after the last comma in bytes; 0 where
 /// none is. Throws UsageError for an empty name.
-ARCHSIM_API std::pair<std::string, double> parse_local_machine(std::string_view text);
+std::pair<std::string, double> parse_local_machine(std::string_view text);
 
 /// Never throws for a model: what fails is its reason. Throws InputError for a device or stack that does not
 /// exist, UsageError for a context below 256.
@@ -78,7 +78,7 @@ ARCHSIM_API std::pair<std::string, double> parse_local_machine(std::string_view 
 /// const LocalAnswer answer = local_models(session, request);
 /// assert(!answer.models.empty());
 /// @endcode
-ARCHSIM_API LocalAnswer local_models(const Session& session, const LocalRequest& request,
-                                     const std::function<void(std::size_t, std::size_t)>& progress = {});
+LocalAnswer local_models(const Session& session, const LocalRequest& request,
+                         const std::function<void(std::size_t, std::size_t)>& progress = {});
 
 } // namespace archsim

@@ -1,7 +1,6 @@
 #include "answers/local/local_report.hpp"
 
 #include "fields/question_json.hpp"
-#include "report/blocks/cells.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/plural.hpp"
@@ -30,61 +29,54 @@ std::string_view rate_unit(const LocalAnswer& answer) {
     return answer.request.kind != LocalKind::language ? "inferences/s" : "tokens/s";
 }
 
-Cell rate_cell(const LocalModel& m, const LocalRate& r) {
-    if (!m.runs || r.per_s <= 0)
-        return {"-"};
-    Cell cell{format_number(r.per_s), r.per_s};
-    cell.interval = {r.low, r.per_s, r.high};
-    return cell;
+/// A rate and its interval.
+std::vector<LocalColumn> rate_columns(const char* heading, std::string_view unit, const std::string& key,
+                                      int priority, LocalRate LocalModel::*which) {
+    return where<LocalModel>([which](const LocalModel& m) { return m.runs && (m.*which).per_s > 0; },
+                             {{most_best(heading, std::string(unit), key + "_per_s"),
+                               [which](const LocalModel& m) {
+                                   const LocalRate& r = m.*which;
+                                   Cell cell = cell_in(1, r.per_s);
+                                   cell.interval = {r.low, r.per_s, r.high};
+                                   return cell;
+                               }},
+                              {interval_column("90 %", std::string(unit), key + "_low_per_s",
+                                               key + "_high_per_s", priority, BestIs::most),
+                               [which](const LocalModel& m) {
+                                   const LocalRate& r = m.*which;
+                                   return interval_cell(1, r.low, r.per_s, r.high);
+                               }}});
 }
 
-Cell interval_cell(const LocalModel& m, const LocalRate& r) {
-    return {m.runs && r.per_s > 0 ? fmt::format("{}-{}", format_number(r.low), format_number(r.high)) : "-"};
-}
-
-Cell bytes_cell(double bytes) {
-    return bytes > 0 ? cell_in(kLocalGiga, bytes) : Cell{"-"};
-}
-
-std::vector<LocalColumn> local_columns(const LocalAnswer& answer) {
+std::vector<LocalColumn> local_columns(const LocalAnswer& answer, bool with_reasons) {
     const bool language = answer.request.kind == LocalKind::language;
+    using M = LocalModel;
     std::vector<LocalColumn> columns = {
-        {{"Model", "", "model"}, [](const LocalModel& m) { return Cell{m.name}; }},
-        {{"Parameters", "", "parameters", Align::right},
-         [](const LocalModel& m) { return m.parameters > 0 ? amount_cell(m.parameters) : Cell{"-"}; }},
-        {{"Format", "", "precision"}, [](const LocalModel& m) { return Cell{m.format}; }},
-        {{"Memory", "GB", "memory_bytes", Align::right},
-         [](const LocalModel& m) { return bytes_cell(m.memory_bytes); }}};
+        {{"Model", "", "model"}, &M::name},
+        {most_best("Parameters", "", "parameters"),
+         [](const M& m) { return m.parameters > 0 ? amount_cell(m.parameters) : Cell{}; }},
+        {{"Format", "", "precision"}, &M::format},
+        {least_best("Memory", "GB", "memory_bytes"), kLocalGiga,
+         [](const M& m) { return positive(m.memory_bytes); }}};
     if (language) {
-        columns.push_back(
-            {{"On device", "layers", "device_layers", Align::right, 1}, [](const LocalModel& m) {
-                 if (!m.runs || m.layers <= 0)
-                     return Cell{"-"};
-                 return m.expert_layers > 0 ? Cell{fmt::format("all but the experts of {}", m.expert_layers),
-                                                   static_cast<double>(m.device_layers)}
-                                            : Cell{fmt::format("{} of {}", m.device_layers, m.layers),
-                                                   static_cast<double>(m.device_layers)};
-             }});
-        columns.push_back({{"Prompt", "tokens/s", "prompt_tokens_per_s", Align::right},
-                           [](const LocalModel& m) { return rate_cell(m, m.prompt); }});
-        columns.push_back({{"90 %", "tokens/s", "prompt_tokens_per_s_interval", Align::right, 2},
-                           [](const LocalModel& m) { return interval_cell(m, m.prompt); }});
+        columns.emplace_back(most_best("On device", "layers", "device_layers", 1), [](const M& m) {
+            if (!m.runs || m.layers <= 0)
+                return Cell{};
+            return Cell{m.expert_layers > 0 ? fmt::format("all but the experts of {}", m.expert_layers)
+                                            : fmt::format("{} of {}", m.device_layers, m.layers),
+                        static_cast<double>(m.device_layers)};
+        });
+        append_columns(columns, rate_columns("Prompt", rate_unit(answer), "prompt_tokens", 2, &M::prompt));
     }
-    columns.push_back({{language ? "Output" : "Rate", std::string(rate_unit(answer)),
-                        language ? "output_tokens_per_s" : "inferences_per_s", Align::right},
-                       [](const LocalModel& m) { return rate_cell(m, m.output); }});
-    columns.push_back(
-        {{"90 %", std::string(rate_unit(answer)),
-          language ? "output_tokens_per_s_interval" : "inferences_per_s_interval", Align::right},
-         [](const LocalModel& m) { return interval_cell(m, m.output); }});
-    columns.push_back({{"Basis", "", "basis", Align::left, 2}, [](const LocalModel& m) {
-                           return Cell{!m.runs ? "-" : m.projected ? "projected" : "measured"};
-                       }});
+    append_columns(columns, rate_columns(language ? "Output" : "Rate", rate_unit(answer),
+                                         language ? "output_tokens" : "inferences", 0, &M::output));
+    columns.emplace_back(Column{"Basis", "", "basis", Align::left, 2}, [](const M& m) {
+        return !m.runs ? "" : m.projected ? "projected" : "measured";
+    });
     if (language)
-        columns.push_back({{"Command", "", "command", Align::left, 3},
-                           [](const LocalModel& m) { return Cell{m.command.empty() ? "-" : m.command}; }});
-    columns.push_back(
-        {{"Why not", "", "reason", Align::left, 4}, [](const LocalModel& m) { return text_cell(m.reason); }});
+        columns.emplace_back(Column{"Command", "", "command", Align::left, 3}, &M::command);
+    if (with_reasons)
+        columns.emplace_back(Column{"Why not", "", "reason"}, [](const M& m) { return text_cell(m.reason); });
     return columns;
 }
 
@@ -92,7 +84,7 @@ bool shown(const LocalModel& m) {
     return m.runs && !m.too_slow;
 }
 
-/// Of each model the widest format that runs, or all of them.
+/// The rows shown: of each model the widest format that runs, or all of them.
 std::vector<LocalModel> rows_of(const LocalAnswer& answer, const LocalView& view) {
     std::vector<LocalModel> rows;
     for (const LocalModel& m : answer.models)
@@ -186,16 +178,14 @@ Report describe(const LocalAnswer& answer, const LocalView& view, Format format)
     Report report;
     report.title = fmt::format("What runs on {}", answer.device);
     if (format == Format::csv) {
-        report.blocks.emplace_back(table_of("Models", local_columns(answer), answer.models));
+        report.blocks.emplace_back(table_of("Models", local_columns(answer, true), answer.models));
         return report;
     }
     const std::vector<LocalModel> rows = rows_of(answer, view);
     report.blocks.emplace_back(Heading{1, report.title});
     report.blocks.emplace_back(local_takeaway(answer, rows));
-    Table table = table_of(fmt::format("Models under {}", answer.runtime), local_columns(answer), rows);
-    table.columns.pop_back(); // reasons are of those that are not here
-    for (auto& row : table.rows)
-        row.pop_back();
+    Table table =
+        table_of(fmt::format("Models under {}", answer.runtime), local_columns(answer, false), rows);
     if (answer.request.kind == LocalKind::language) {
         table.notes.emplace_back(
             fmt::format("Reads: a prompt of {} tokens; Writes: one token after another at the "

@@ -5,7 +5,6 @@
 //   Largest: qwen3-32b in int4, 38.1 tokens/s. Fastest of 7 billion parameters and more: ...
 
 #include "answers/local/local_models.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <string>
@@ -18,8 +17,8 @@ struct LocalView {
     bool every_format = false; ///< each that runs; else the widest of a model
 };
 /// CSV has every model in every format.
-ARCHSIM_API Report describe(const LocalAnswer& answer, const LocalView& view, Format format);
+Report describe(const LocalAnswer& answer, const LocalView& view, Format format);
 /// Everything, keys with units.
-ARCHSIM_API std::string to_json(const LocalAnswer& answer, const LocalView& view);
+std::string to_json(const LocalAnswer& answer, const LocalView& view);
 
 } // namespace archsim

@@ -14,8 +14,8 @@
 //     ...
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "fields/json_members.hpp"
 
 #include <string>
 
@@ -32,13 +32,21 @@ struct GraphMappingView {
 };
 
 /// CSV: the table of subgraphs. HTML: everything, whatever the view asks for.
-ARCHSIM_API Report describe(const Result& result, const GraphMappingView& view, Format format = Format::text);
+Report describe(const Result& result, const GraphMappingView& view, Format format = Format::text);
 /// {"schema": "archsim.analyze_graph_mapping/1", "subgraphs": [...]}; unknown values are null.
-ARCHSIM_API std::string to_json(const Result& result, const GraphMappingView& view);
+std::string to_json(const Result& result, const GraphMappingView& view);
 
 /// The subgraphs and what flows between them as a Graphviz document.
-ARCHSIM_API std::string mapping_to_dot(const Result& result);
+std::string mapping_to_dot(const Result& result);
 /// The same as a Mermaid flowchart.
-ARCHSIM_API std::string mapping_to_mermaid(const Result& result);
+std::string mapping_to_mermaid(const Result& result);
+
+/// A section with the `top` slowest subgraphs one by one; 0: all.
+void add_slowest_subgraphs(const Result& result, int top, Report& report);
+
+/// "subgraphs", each with its terms: empty without an estimate.
+Member<Result> subgraphs_member();
+/// "memory": the plan; null where there is none.
+Member<Result> memory_plan_member();
 
 } // namespace archsim

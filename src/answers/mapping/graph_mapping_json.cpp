@@ -1,5 +1,4 @@
 #include "answers/mapping/graph_mapping.hpp"
-#include "answers/mapping/mapping_blocks.hpp"
 #include "estimate/resource_times.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"

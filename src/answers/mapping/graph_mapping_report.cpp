@@ -1,11 +1,9 @@
 #include "answers/mapping/graph_mapping.hpp"
 
-#include "archsim/hardware/database.hpp"
-
-#include "answers/mapping/mapping_blocks.hpp"
 #include "answers/mapping/tiling_report.hpp"
+#include "archsim/hardware/database.hpp"
 #include "estimate/resource_times.hpp"
-#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/generation_report.hpp"
 #include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/mapping_charts.hpp"
@@ -81,27 +79,29 @@ std::string source_text(const ResourceTime& time, const Machine& machine) {
 }
 
 Table resource_table(const Result& result, const SubgraphEstimate& s, double repeat) {
-    Table table;
-    table.columns = {{"Resource", "", "resource"},
-                     {"Lane", "", "lane"},
-                     {"Amount", "", "amount", Align::right},
-                     {"Rate", "per s", "rate", Align::right, 1},
-                     {"Reached", "%", "efficiency", Align::right, 1},
-                     {"Time", "µs", "seconds", Align::right},
-                     {"Because of", "", "parameter", Align::left, 2}};
-    for (const ResourceTime& time :
-         resource_times(s.mapping, *result.machine, result.estimate.clock_ratio, repeat)) {
-        const std::string source = source_text(time, *result.machine);
-        table.rows.push_back(
-            {{std::string(name_of(time.resource))},
-             {std::string(name_of(time.lane))},
-             {amount_text(time), time.amount},
-             {format_count(time.rate), time.rate, Tone::plain, source},
-             {fmt::format("{:.1f}", time.efficiency * 100), time.efficiency, Tone::plain, source},
-             cell_in(1e-6, time.seconds),
-             {time.reason == Parameter::count_ ? "" : std::string(info_of(time.reason).name)}});
-    }
-    return table;
+    using T = ResourceTime;
+    const Machine& machine = *result.machine;
+    const auto rate = [&](const T& time, std::string text, double value) {
+        return Cell{std::move(text), value, Tone::plain, source_text(time, machine)};
+    };
+    return table_of<T>(
+        {},
+        {{{"Resource", "", "resource"}, [](const T& t) { return name_of(t.resource); }},
+         {{"Lane", "", "lane"}, [](const T& t) { return name_of(t.lane); }},
+         {least_best("Amount", "", "amount"),
+          [](const T& t) {
+              return Cell{amount_text(t), t.amount};
+          }},
+         {most_best("Rate", "per s", "rate", 1),
+          [=](const T& t) { return rate(t, format_count(t.rate), t.rate); }},
+         {most_best("Reached", "%", "efficiency", 1),
+          [=](const T& t) { return rate(t, fmt::format("{:.1f}", t.efficiency * 100), t.efficiency); }},
+         {least_best("Time", "µs", "seconds"), 1e-6, &T::seconds},
+         {{"Because of", "", "parameter", Align::left, 2},
+          [](const T& t) {
+              return text_cell(t.reason == Parameter::count_ ? "" : std::string(info_of(t.reason).name));
+          }}},
+        resource_times(s.mapping, machine, result.estimate.clock_ratio, repeat));
 }
 
 void add_subgraph(const Result& result, const SubgraphGroup& group, Report& report) {
@@ -186,23 +186,23 @@ namespace {
 constexpr std::size_t kShownGroups = 8; ///< rows of the table of subgraphs; --verbose has all
 
 Table partition_table(const Result& result) {
-    Table table;
-    table.title = fmt::format("Partition by {}: why each operator joined its subgraph or was cut off",
-                              result.runtime->id);
-    table.columns = {{"Subgraph", "", "subgraph", Align::right},
-                     {"Operator", "", "operator"},
-                     {"Type", "", "type"},
-                     {"Reason", "", "reason"}};
+    struct Row {
+        std::size_t subgraph;
+        const Operator& op;
+        std::string_view reason;
+    };
+    std::vector<Row> rows;
     const auto& subgraphs = result.partition->subgraphs;
     for (std::size_t i = 0; i < subgraphs.size(); ++i)
-        for (const SubgraphMember& member : subgraphs[i].members) {
-            const Operator& op = result.model->graph->operators[member.op];
-            table.rows.push_back({{fmt::format("{}", i), static_cast<double>(i)},
-                                  {op.name},
-                                  {op.type},
-                                  {std::string(describe(member.reason))}});
-        }
-    return table;
+        for (const SubgraphMember& member : subgraphs[i].members)
+            rows.push_back({i, result.model->graph->operators[member.op], describe(member.reason)});
+    return table_of<Row>(fmt::format("Partition by {}: why each operator joined its subgraph or was cut off",
+                                     result.runtime->id),
+                         {{least_best("Subgraph", "", "subgraph"), 1, &Row::subgraph},
+                          {{"Operator", "", "operator"}, [](const Row& r) { return r.op.name; }},
+                          {{"Type", "", "type"}, [](const Row& r) { return r.op.type; }},
+                          {{"Reason", "", "reason"}, &Row::reason}},
+                         rows);
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // Diagrams of a mapped network: one box per fused subgraph, shaded by what binds it, an arrow per dependency.
 
 #include "answers/mapping/graph_mapping.hpp"
-#include "core/printable.hpp"
+#include "core/one_line.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
@@ -54,7 +54,7 @@ Box box_of(const Result& result, std::size_t index) {
 template <typename Replace>
 std::string mapped(std::string_view text, Replace replace) {
     std::string out;
-    for (const char c : text)
+    for (const char c : one_line(std::string(text)))
         out += replace(c);
     return out;
 }
@@ -91,7 +91,7 @@ std::string mapping_to_dot(const Result& result) {
     for (std::size_t i = 0; i < subgraphs.size(); ++i)
         for (const std::uint32_t before : subgraphs[i].predecessors)
             out += fmt::format("  s{} -> s{};\n", before, i);
-    return printable(out + "}\n");
+    return out + "}\n";
 }
 
 std::string mapping_to_mermaid(const Result& result) {
@@ -108,7 +108,7 @@ std::string mapping_to_mermaid(const Result& result) {
     for (std::size_t i = 0; i < subgraphs.size(); ++i)
         for (const std::uint32_t before : subgraphs[i].predecessors)
             out += fmt::format("  s{} --> s{}\n", before, i);
-    return printable(std::move(out));
+    return out;
 }
 
 } // namespace archsim

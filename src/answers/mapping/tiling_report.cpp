@@ -24,9 +24,10 @@ std::string order_text(const tiling::Tiling& t) {
 }
 
 std::string tile_text(const tiling::Nest& n, const tiling::Tiling& t) {
-    return fmt::format("{:g} of {:g} output channels, {:g} of {:g} input channels, {:g} x {:g} of {:g} x {:g} pixels, "
-                       "{:g} of {:g} images",
-                       t.outputs, n.outputs, t.inputs, n.inputs, t.rows, t.cols, n.rows, n.cols, t.images, n.images);
+    return fmt::format(
+        "{:g} of {:g} output channels, {:g} of {:g} input channels, {:g} x {:g} of {:g} x {:g} pixels, "
+        "{:g} of {:g} images",
+        t.outputs, n.outputs, t.inputs, n.inputs, t.rows, t.cols, n.rows, n.cols, t.images, n.images);
 }
 
 std::string others_text(const tiling::Tiling& t) {
@@ -62,9 +63,11 @@ void add_tiling_facts(const Result& result, const SubgraphEstimate& subgraph, Fa
     }
     facts.items.push_back({"Loop order", order_text(t)});
     facts.items.push_back({"Tile", tile_text(nest, t)});
-    facts.items.push_back({"Holds", fmt::format("{} of {}", format_bytes(t.held), format_bytes(limits.shared))});
-    facts.items.push_back({"Passes", fmt::format("inputs {}, weights {}, outputs {}", format_ratio(t.passes[0]),
-                                                 format_ratio(t.passes[1]), format_ratio(t.passes[2]))});
+    facts.items.push_back(
+        {"Holds", fmt::format("{} of {}", format_bytes(t.held), format_bytes(limits.shared))});
+    facts.items.push_back(
+        {"Passes", fmt::format("inputs {}, weights {}, outputs {}", format_ratio(t.passes[0]),
+                               format_ratio(t.passes[1]), format_ratio(t.passes[2]))});
     facts.items.push_back({"Other orders", others_text(t)});
 }
 

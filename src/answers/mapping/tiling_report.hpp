@@ -1,6 +1,6 @@
 #pragma once
-// How a subgraph's largest product is tiled: loop order, tile, what each operand moves and why other orders lost; and
-// what each level of memory passes and spends.
+// How a subgraph's largest product is tiled: loop order, tile, what each operand moves and why other orders
+// lost; and what each level of memory passes and spends.
 //
 //   Loop order:   outputs, inputs, space (innermost): weight-stationary
 //   Tile:         64 of 64 output channels, 64 of 64 input channels, 12 x 16 of 224 x 224 pixels

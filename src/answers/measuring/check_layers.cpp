@@ -1,7 +1,8 @@
 #include "answers/measuring/check_report.hpp"
-#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <numeric>
 
@@ -12,8 +13,8 @@ namespace {
 constexpr double kMilli = 1e3;
 
 Cell ratio_cell(double predicted, double measured) {
-    if (measured <= 0)
-        return {"-"};
+    if (!(measured > 0) || std::isnan(predicted))
+        return {};
     const double ratio = predicted / measured;
     constexpr double kFar = 1.5; // the eye should find what is off by half
     return {fmt::format("{:.2f}", ratio), ratio, ratio > kFar || ratio < 1 / kFar ? Tone::bad : Tone::plain};
@@ -47,43 +48,43 @@ Report describe(const LayerProfile& profile, std::size_t rows) {
         return profile.subgraphs[a].measured_s > profile.subgraphs[b].measured_s;
     });
     const std::size_t shown = rows == 0 ? order.size() : std::min(rows, order.size());
-    Table table;
-    table.columns = {{"Subgraph", "", "subgraph"},
-                     {"Kind", "", "kind", Align::left, 1},
-                     {"Predicted", "ms", "predicted_s", Align::right},
-                     {"Measured", "ms", "measured_s", Align::right},
-                     {"Ratio", "", "ratio", Align::right},
-                     {"Layers", "", "layers", Align::right, 2}};
-    const auto add = [&](const std::string& name, const std::string& kind, double predicted, double measured,
-                         std::size_t layers) {
-        table.rows.push_back({{name},
-                              {kind},
-                              cell_in(1e-3, predicted),
-                              measured > 0 ? cell_in(1e-3, measured) : Cell{"-"},
-                              ratio_cell(predicted, measured),
-                              {std::to_string(layers), static_cast<double>(layers)}});
+    struct Row {
+        Cell name;
+        std::string kind;
+        double predicted_s, measured_s; ///< NaN: there is none
+        std::optional<std::size_t> layers;
     };
+    std::vector<Row> timed;
     for (std::size_t i = 0; i < shown; ++i) {
         const ProfiledSubgraph& subgraph = profile.subgraphs[order[i]];
-        add(subgraph.name, subgraph.kind, subgraph.predicted_s, subgraph.measured_s, subgraph.layers.size());
+        timed.push_back({{subgraph.name},
+                         subgraph.kind,
+                         subgraph.predicted_s,
+                         subgraph.measured_s,
+                         subgraph.layers.size()});
     }
     double unmatched = 0;
     for (const LayerTime& layer : profile.unmatched)
         unmatched += layer.seconds;
     if (!profile.unmatched.empty())
-        table.rows.push_back(
-            {{fmt::format("layers of no subgraph ({})", profile.unmatched.front().name)},
-             {""},
-             {"-"},
-             cell_in(1e-3, unmatched),
-             {"-"},
-             {std::to_string(profile.unmatched.size()), static_cast<double>(profile.unmatched.size())}});
-    table.rows.push_back({{"all", std::nullopt, Tone::strong},
-                          {""},
-                          cell_in(1e-3, profile.predicted_s),
-                          cell_in(1e-3, profile.measured_s),
-                          ratio_cell(profile.predicted_s, profile.measured_s),
-                          {""}});
+        timed.push_back({{fmt::format("layers of no subgraph ({})", profile.unmatched.front().name)},
+                         {},
+                         NAN,
+                         unmatched,
+                         profile.unmatched.size()});
+    timed.push_back({{"all", {}, Tone::strong}, {}, profile.predicted_s, profile.measured_s, {}});
+    Table table = table_of<Row>(
+        {},
+        {{{"Subgraph", "", "subgraph"}, &Row::name},
+         {{"Kind", "", "kind", Align::left, 1}, [](const Row& r) { return text_cell(r.kind); }},
+         {least_best("Predicted", "ms", "predicted_s"), 1e-3, &Row::predicted_s},
+         {least_best("Measured", "ms", "measured_s"), 1e-3,
+          [](const Row& r) { return r.measured_s > 0 ? std::optional(r.measured_s) : std::nullopt; }},
+         {least_best("Ratio", "", "ratio"),
+          [](const Row& r) { return ratio_cell(r.predicted_s, r.measured_s); }},
+         {most_best("Layers", "", "layers", 2),
+          [](const Row& r) { return r.layers ? whole_cell(*r.layers) : text_cell(""); }}},
+        timed);
     if (shown < order.size())
         table.notes.push_back(fmt::format("{} further subgraphs", order.size() - shown));
     report.blocks.push_back(std::move(table));

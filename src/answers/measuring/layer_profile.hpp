@@ -1,8 +1,7 @@
 #pragma once
-// Measured times of layers beside the estimated times of subgraphs.
+// An estimate with subgraphs and the measured times of layers go in; the two side by side come out.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 #include "measurements/tool_output.hpp"
 #include "measurements/types.hpp"
 
@@ -12,6 +11,6 @@ namespace archsim {
 /// one of the operators it names, or writes the tensor it is named after; several operators are joined by " +
 /// " (TensorRT), and a runtime adds endings of its own ("_nchwc", "/MatMulAddFusion"). Throws InputError when
 /// the estimate has no subgraphs or the output no layers.
-ARCHSIM_API LayerProfile match_layers(const Result& result, const ToolOutput& measured);
+LayerProfile match_layers(const Result& result, const ToolOutput& measured);
 
 } // namespace archsim

@@ -1,6 +1,7 @@
 #include "answers/models/discover_models.hpp"
 
 #include "core/gzip.hpp"
+#include "core/in_parallel.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +10,6 @@
 #include <atomic>
 #include <set>
 #include <system_error>
-#include <thread>
 
 namespace archsim {
 
@@ -42,28 +42,22 @@ void judge(ListedModel& model) {
 /// Runs `look` for every model; what it throws becomes the model's finding.
 template <typename Look>
 void look_at_all(ModelList& list, const DiscoverOptions& options, Look look) {
-    std::atomic<std::size_t> next{0}, done{0};
-    const auto work = [&] {
-        for (std::size_t i = next++; i < list.models.size(); i = next++) {
-            ListedModel& model = list.models[i];
-            try {
-                look(model);
-                judge(model);
-            } catch (const Error& problem) {
-                model.status = ImportStatus::unreadable;
-                Finding finding;
-                finding.message = problem.what();
-                model.findings.push_back(std::move(finding));
-            }
-            const std::size_t finished = ++done;
-            if (options.progress)
-                options.progress(finished, list.models.size());
+    std::atomic<std::size_t> done{0};
+    in_parallel(list.models.size(), options.threads, [&](std::size_t i) {
+        ListedModel& model = list.models[i];
+        try {
+            look(model);
+            judge(model);
+        } catch (const Error& problem) {
+            model.status = ImportStatus::unreadable;
+            Finding finding;
+            finding.message = problem.what();
+            model.findings.push_back(std::move(finding));
         }
-    };
-    std::vector<std::jthread> others;
-    for (unsigned i = 1; i < options.threads; ++i)
-        others.emplace_back(work);
-    work();
+        const std::size_t finished = ++done;
+        if (options.progress)
+            options.progress(finished, list.models.size());
+    });
 }
 
 double size_of(const std::filesystem::path& file) {
@@ -72,7 +66,7 @@ double size_of(const std::filesystem::path& file) {
     return ignored ? 0 : static_cast<double>(size);
 }
 
-/// Of a checkpoint the configuration stands for all its files, of a pipeline of diffusers the index.
+/// The configuration of a checkpoint stands for all its files, of a pipeline of diffusers the index.
 bool describes_model(const std::filesystem::path& file) {
     std::error_code ignored;
     if (file.filename() == "config.json" &&

@@ -1,7 +1,7 @@
 #pragma once
-// Looks at many models at once: the catalogue, or every model file below a folder.
+// Many models at once. The catalogue, or a folder of model files, goes in; a row for each model comes out,
+// with what it takes and whether it can be estimated.
 
-#include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/session.hpp"
 
@@ -20,7 +20,7 @@ enum class ImportStatus : std::uint8_t {
     incomplete, ///< imports, but a part is not understood: see the findings
     unreadable  ///< no ONNX file, or damaged
 };
-ARCHSIM_API std::string_view name_of(ImportStatus status);
+std::string_view name_of(ImportStatus status);
 
 /// One model of a list.
 struct ListedModel {
@@ -54,14 +54,14 @@ struct DiscoverOptions {
 
 /// Imports and binds every catalogue entry at its default sizes. Throws UsageError for a task or family that
 /// no entry has.
-ARCHSIM_API ModelList discover_catalogue(const Session& session, const DiscoverOptions& options);
+ModelList discover_catalogue(const Session& session, const DiscoverOptions& options);
 
 /// Every *.onnx, *.gguf and config.json file below `folder`, by path. A file that cannot be read becomes an
 /// entry that says why. Throws InputError when the folder cannot be read.
-ARCHSIM_API ModelList discover_folder(const Session& session, const std::filesystem::path& folder,
-                                      const DiscoverOptions& options);
+ModelList discover_folder(const Session& session, const std::filesystem::path& folder,
+                          const DiscoverOptions& options);
 
 /// Keeps the `count` models with the most multiply-accumulates, most first; 0 keeps all as they are.
-ARCHSIM_API void keep_largest(ModelList& list, std::size_t count);
+void keep_largest(ModelList& list, std::size_t count);
 
 } // namespace archsim

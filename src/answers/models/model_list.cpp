@@ -32,45 +32,44 @@ void add_sums(ModelColumns& columns) {
     const auto add = [&](Column column, double ListedModel::*sum, std::string (*text)(double)) {
         columns.push_back({std::move(column), [sum, text](const ListedModel* model) {
                                if (model->status == ImportStatus::unreadable)
-                                   return Cell{"-"};
-                               // What is not understood is missing from the sums.
-                               const bool partial = model->status == ImportStatus::incomplete;
-                               return Cell{(partial ? "> " : "") + text(model->*sum),
-                                           partial ? std::nullopt : std::optional(model->*sum)};
+                                   return Cell{};
+                               const double value = model->*sum; // without what is not understood
+                               return model->status == ImportStatus::incomplete
+                                          ? bound_cell(text(value), value)
+                                          : Cell{text(value), value};
                            }});
     };
-    add({"Parameters", "", "parameters", Align::right}, &ListedModel::parameters, format_count);
-    add({"MACs", "", "macs", Align::right}, &ListedModel::macs, format_count);
-    add({"Operators", "", "operators", Align::right, 3}, &ListedModel::operators,
+    add(least_best("Parameters", "", "parameters"), &ListedModel::parameters, format_count);
+    add(least_best("MACs", "", "macs"), &ListedModel::macs, format_count);
+    add(least_best("Operators", "", "operators", 3), &ListedModel::operators,
         [](double count) { return fmt::format("{:.0f}", count); });
-    add({"Weights", "", "weight_bytes", Align::right, 2}, &ListedModel::weight_bytes, format_bytes);
+    add(least_best("Weights", "", "weight_bytes", 2), &ListedModel::weight_bytes, format_bytes);
 }
 
 ModelColumns model_columns(bool catalogue) {
     ModelColumns columns;
-    const auto add = [&](Column column, std::function<Cell(const ListedModel*)> cell) {
-        columns.push_back({std::move(column), std::move(cell)});
-    };
-    add({catalogue ? "Name" : "File", "", "model"}, [](const ListedModel* m) { return Cell{m->name}; });
-    if (catalogue) {
-        add({"Task", "", "task", Align::left, 1}, [](const ListedModel* m) { return Cell{m->task}; });
-        add({"Title", "", "title", Align::left, 4}, [](const ListedModel* m) { return Cell{m->title}; });
-        add({"Family", "", "family", Align::left, 5}, [](const ListedModel* m) { return Cell{m->family}; });
-    } else {
-        add({"Import", "", "status"}, [](const ListedModel* m) {
+    using M = const ListedModel*;
+    columns.emplace_back(Column{catalogue ? "Name" : "File", "", "model"}, [](M m) { return m->name; });
+    if (catalogue)
+        append_columns(
+            columns, {{{"Task", "", "task", Align::left, 1}, [](M m) { return m->task; }},
+                      {{"Title", "", "title", Align::left, 4}, [](M m) { return m->title; }},
+                      {{"Family", "", "family", Align::left, 5}, [](M m) { return text_cell(m->family); }}});
+    else
+        columns.emplace_back(Column{"Import", "", "status"}, [](M m) {
             const bool ok = m->status == ImportStatus::ok;
             return Cell{std::string(name_of(m->status)), {}, ok ? Tone::good : Tone::bad};
         });
-    }
     add_sums(columns);
     if (catalogue)
-        add({"Made of", "", "parts", Align::left, 7},
-            [](const ListedModel* m) { return Cell{fmt::format("{}", fmt::join(m->parts, " + "))}; });
+        columns.emplace_back(Column{"Made of", "", "parts", Align::left, 7},
+                             [](M m) { return text_cell(fmt::format("{}", fmt::join(m->parts, " + "))); });
     else
-        add({"Missing operators", "", "missing_operators"}, [](const ListedModel* m) {
-            return Cell{fmt::format("{}", fmt::join(m->missing_operators, " "))};
+        columns.emplace_back(Column{"Missing operators", "", "missing_operators"}, [](M m) {
+            return text_cell(fmt::format("{}", fmt::join(m->missing_operators, " ")));
         });
-    add({"Sizes", "", "dims", Align::left, 6}, [](const ListedModel* m) { return Cell{sizes_text(*m)}; });
+    columns.emplace_back(Column{"Sizes", "", "dims", Align::left, 6},
+                         [](M m) { return text_cell(sizes_text(*m)); });
     return columns;
 }
 

@@ -3,7 +3,6 @@
 // can be used.
 
 #include "answers/models/discover_models.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <string>
@@ -16,9 +15,8 @@ struct ModelListView {
 };
 
 /// CSV: one table.
-ARCHSIM_API Report describe(const ModelList& list, const ModelListView& view = {},
-                            Format format = Format::text);
+Report describe(const ModelList& list, const ModelListView& view = {}, Format format = Format::text);
 /// {"schema": "archsim.discover_models/1", "models": [...]}; unknown values are null.
-ARCHSIM_API std::string to_json(const ModelList& list, const ModelListView& view = {});
+std::string to_json(const ModelList& list, const ModelListView& view = {});
 
 } // namespace archsim

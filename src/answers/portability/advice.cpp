@@ -7,11 +7,11 @@
 #include "answers/portability/head_sizes.hpp"
 #include "answers/portability/rewrites.hpp"
 #include "session/bound_model.hpp"
-
-#include <fmt/format.h>
+#include "session/graph_run.hpp"
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <map>
 #include <set>
 
@@ -160,6 +160,36 @@ std::vector<RewriteOutcome> advise(const Trial& trial, const Graph& graph, const
                        "the same values where the padding is masked", 1);
         }
     return advice.best(most);
+}
+
+bool leaves_accelerator(const OperatorUse& use, const Runtime& stack) {
+    return !use.supported && stack.fallback == Fallback::host;
+}
+
+RewriteOutcome Trial::operator()(const std::shared_ptr<const Graph>& graph, std::optional<std::int64_t> batch,
+                                 const Bindings* sizes,
+                                 const std::function<bool(const ShapedGraph&)>& accept) const {
+    const Workload& workload = request_.workload;
+    ImportedGraph model = workload.model;
+    model.graph = graph;
+    RewriteOutcome outcome;
+    try {
+        const auto bound =
+            session_.bind(model, batch.value_or(workload.batch), sizes != nullptr ? *sizes : workload.sizes);
+        if (!bound->graph().complete() || (accept && !accept(bound->graph())))
+            return outcome;
+        const Result r = run_graph(session_, bound, hardware_, request_.conditions);
+        if (!r.ok())
+            return outcome;
+        outcome.runs = true;
+        outcome.latency_s = r.estimate.latency_s;
+        outcome.items = r.estimate.batch;
+        for (const SubgraphWork& work : r.work->subgraphs)
+            for (const OperatorUse& use : work.operators)
+                outcome.leaving += leaves_accelerator(use, *r.runtime) ? 1 : 0;
+    } catch (const InputError&) { // sizes that the model cannot take
+    }
+    return outcome;
 }
 
 } // namespace archsim

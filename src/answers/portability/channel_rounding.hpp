@@ -1,4 +1,6 @@
 #pragma once
+// Channels of convolutions at multiples of the tiles of an engine.
+
 #include "archsim/graph/graph.hpp"
 
 #include <cstdint>

@@ -233,6 +233,7 @@ void try_rewrites(const Trial& trial, const Graph& graph, Portability& p) {
 PortabilityAnswer check_model(const Session& session, PortabilityRequest request) {
     PortabilityAnswer answer;
     request.workload.model = session.load(request.model);
+    request.workload.single_pass = true;
     const Graph& graph = graph_of(request.workload.model);
     request.conditions = settled(std::move(request.conditions), request.workload);
     request.conditions.keep_subgraphs = true;

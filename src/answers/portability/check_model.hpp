@@ -1,6 +1,6 @@
 #pragma once
-// What of a model stays on an accelerator and what leaves it: why, at which cost, and which rewrite would
-// help.
+// A model and devices go in. Which operators leave an accelerator, why, at which cost, and which rewrite
+// would help come out.
 
 #include "archsim/run/session.hpp"
 
@@ -68,6 +68,6 @@ struct PortabilityAnswer {
 
 /// A device that cannot run the model is a row whose result says why. Throws InputError for unknown names and
 /// a model of several parts (check each).
-ARCHSIM_API PortabilityAnswer check_model(const Session& session, PortabilityRequest request);
+PortabilityAnswer check_model(const Session& session, PortabilityRequest request);
 
 } // namespace archsim

@@ -17,7 +17,8 @@ struct HeadSizes {
     bool operator==(const HeadSizes&) const = default;
 };
 
-/// Those of the attention with most arithmetic; absent without attention. `batch`: items of the bound graph.
+/// The sizes of the attention with most arithmetic; absent without attention. `batch`: items of the bound
+/// graph.
 std::optional<HeadSizes> head_sizes(const ShapedGraph& graph, double batch);
 
 /// The graph with `to` in place of `from`, which have the same product: in attributes of fused attention, and

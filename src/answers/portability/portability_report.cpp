@@ -30,7 +30,7 @@ double best_latency(const Portability& p) {
 
 Table device_table(const PortabilityAnswer& answer) {
     const auto estimated = [](auto cell) {
-        return [cell](const Portability& p) { return p.result.ok() ? cell(p) : Cell{"-"}; };
+        return [cell](const Portability& p) { return p.result.ok() ? cell(p) : Cell{}; };
     };
     const std::vector<ColumnOf<Portability>> columns = {
         {{"Hardware", "", "hardware"}, [](const Portability& p) { return Cell{hardware_label(p.result)}; }},
@@ -40,19 +40,19 @@ Table device_table(const PortabilityAnswer& answer) {
          estimated([](const Portability& p) { return Cell{precision_label(p.result)}; })},
         {{"Operators", "", "operators", Align::right, 1},
          estimated([](const Portability& p) { return whole_cell(p.operators); })},
-        {{"Unsupported", "", "leaving", Align::right},
+        {least_best("Unsupported", "", "leaving"),
          estimated([](const Portability& p) { return whole_cell(p.leaving); })},
         {{"Arithmetic", "on it", "operations_share", Align::right, 1},
          estimated([](const Portability& p) { return share_cell(p.operations_share); })},
         {{"Islands", "", "islands", Align::right},
          estimated([](const Portability& p) { return whole_cell(p.islands); })},
-        {{"Fallback", "", "fallback_s", Align::right}, estimated([](const Portability& p) {
-             return p.leaving > 0 ? time_cell(p.fallback_s) : Cell{"-", p.fallback_s};
+        {least_best("Fallback", "", "fallback_s"), estimated([](const Portability& p) {
+             return p.leaving > 0 ? time_cell(p.fallback_s) : time_cell(0);
          })},
-        {{"Latency", "", "latency_s", Align::right},
+        {least_best("Latency", "", "latency_s"),
          estimated([](const Portability& p) { return time_cell(p.result.estimate.latency_s); })},
-        {{"Best rewrite", "", "rewritten_s", Align::right}, estimated([](const Portability& p) {
-             return p.rewrites.empty() ? Cell{"-"} : time_cell(best_latency(p));
+        {least_best("Best rewrite", "", "rewritten_s"), estimated([](const Portability& p) {
+             return p.rewrites.empty() ? Cell{} : time_cell(best_latency(p));
          })}};
     return table_of({}, columns, answer.devices);
 }
@@ -87,10 +87,10 @@ Table leaving_table(const std::vector<const Portability*>& devices, bool named) 
     using Type = LeavingOperators;
     add({"Operator", "", "type"}, [](const Type& t) { return Cell{t.type}; });
     add({"Number", "", "count", Align::right}, [](const Type& t) { return whole_cell(t.names.size()); });
-    add({"Host", "", "host_s", Align::right}, [](const Type& t) { return time_cell(t.host_s); });
-    add({"Hand-over", "", "switch_s", Align::right}, [](const Type& t) { return time_cell(t.switch_s); });
-    add({"Transfers", "", "transfer_s", Align::right}, [](const Type& t) { return time_cell(t.transfer_s); });
-    add({"Total", "", "total_s", Align::right}, [](const Type& t) { return time_cell(t.total_s()); });
+    add(least_best("Host", "", "host_s"), [](const Type& t) { return time_cell(t.host_s); });
+    add(least_best("Hand-over", "", "switch_s"), [](const Type& t) { return time_cell(t.switch_s); });
+    add(least_best("Transfers", "", "transfer_s"), [](const Type& t) { return time_cell(t.transfer_s); });
+    add(least_best("Total", "", "total_s"), [](const Type& t) { return time_cell(t.total_s()); });
     add({"Where", "", "names", Align::left, 1}, [](const Type& t) { return Cell{few_names(t.names)}; });
     return table_of(named ? "" : "Operators that fall back to the host", columns, rows);
 }
@@ -102,13 +102,12 @@ Table rewrite_table(const Portability& p) {
         {{"Rewrite", "", "rewrite"}, [](const RewriteOutcome& o) { return Cell{o.title}; }},
         {{"Places", "", "places", Align::right},
          [](const RewriteOutcome& o) { return whole_cell(o.places); }},
-        {{"Before", "", "before_s", Align::right},
+        {least_best("Before", "", "before_s"),
          [&](const RewriteOutcome&) {
-             return p.result.ok() ? time_cell(p.result.estimate.latency_s) : Cell{"-"};
+             return p.result.ok() ? time_cell(p.result.estimate.latency_s) : Cell{};
          }},
-        {{"After", "", "after_s", Align::right},
-         [](const RewriteOutcome& o) { return time_cell(o.latency_s); }},
-        {{"Unsupported after", "", "leaving", Align::right},
+        {least_best("After", "", "after_s"), [](const RewriteOutcome& o) { return time_cell(o.latency_s); }},
+        {least_best("Unsupported after", "", "leaving"),
          [](const RewriteOutcome& o) { return whole_cell(o.leaving); }},
         {{"Changes", "", "note", Align::left, 1}, [](const RewriteOutcome& o) { return Cell{o.note}; }}};
     std::vector<RewriteOutcome> rows = p.rewrites;
@@ -123,7 +122,7 @@ Table advice_table(const Portability& p) {
         {{"Change", "", "change"}, [](const RewriteOutcome& o) { return Cell{o.title}; }},
         {{"Places", "", "places", Align::right},
          [](const RewriteOutcome& o) { return whole_cell(o.places); }},
-        {{"Per item", "", "after_s", Align::right},
+        {least_best("Per item", "", "after_s"),
          [](const RewriteOutcome& o) { return time_cell(o.per_item()); }},
         {{"Saves", "%", "saving", Align::right},
          [&](const RewriteOutcome& o) { return percent_cell(1 - o.per_item() / before); }},

@@ -2,7 +2,6 @@
 // What of a model leaves the accelerators, as report blocks and as a JSON document.
 
 #include "answers/portability/check_model.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <string>
@@ -10,9 +9,8 @@
 namespace archsim {
 
 /// CSV: one row per device and type of operator that leaves.
-ARCHSIM_API Report describe(const PortabilityAnswer& answer, const PlainView& view,
-                            Format format = Format::text);
+Report describe(const PortabilityAnswer& answer, const PlainView& view, Format format = Format::text);
 /// {"schema": "archsim.check_model/1", ...}
-ARCHSIM_API std::string to_json(const PortabilityAnswer& answer, const PlainView& view);
+std::string to_json(const PortabilityAnswer& answer, const PlainView& view);
 
 } // namespace archsim

@@ -22,7 +22,7 @@ class Profiler {
   public:
     explicit Profiler(const ShapedGraph& graph) : graph_(graph), sources_(graph.tensors.size()) {
         for (TensorId id = 0; id < graph.tensors.size(); ++id)
-            if (graph.tensors[id].learned)
+            if (graph.tensors[id].learned || graph.tensors[id].role == TensorRole::initializer)
                 sources_[id] = {id};
         for (const Finding& finding : graph.findings)
             if (finding.severity == Severity::error)
@@ -47,7 +47,7 @@ class Profiler {
         return sums;
     }
 
-    /// What is computed at build time hands the parameters it was made from on to its readers.
+    /// A constant that is computed at build time hands the initializers it was made from on to its readers.
     void pass_on(const Operator& folded) {
         for (const TensorId output : folded.outputs) {
             if (output == kNoTensor)
@@ -75,22 +75,31 @@ class Profiler {
         const ShapedTensor& tensor = graph_.tensors[id];
         for (const TensorId source : sources_[id])
             if (const ShapedTensor& learned = graph_.tensors[source];
-                learned.known && counted_.insert(source).second)
+                learned.learned && learned.known && counted_.insert(source).second)
                 sums.parameters += learned.elements() * learned.packing;
         if (!tensor.known || op.work.kind == OpKind::free)
             return;
         const double elements = read_elements(op, index, tensor);
         if (is_constant(tensor)) {
             sums.weight_bytes += op.repeat * bytes_of(tensor, elements);
-            if (stored_.insert(id).second)
-                stored_weight_bytes_ += bytes_of(tensor, tensor.elements());
+            if (sources_[id].empty())
+                store(id);
+            for (const TensorId source : sources_[id])
+                store(source);
         } else {
             sums.activation_bytes += op.repeat * bytes_of(tensor, elements);
         }
     }
 
+    /// The file holds what a constant was made from, once, however many forms of it are read.
+    void store(TensorId id) {
+        const ShapedTensor& tensor = graph_.tensors[id];
+        if (tensor.known && stored_.insert(id).second)
+            stored_weight_bytes_ += bytes_of(tensor, tensor.elements());
+    }
+
     const ShapedGraph& graph_;
-    std::vector<std::vector<TensorId>> sources_;  ///< learned tensors that a constant was made from
+    std::vector<std::vector<TensorId>> sources_;  ///< initializers that a constant was made from
     std::unordered_set<std::string_view> faulty_; ///< names that error findings give
     std::unordered_set<TensorId> counted_, stored_;
     double stored_weight_bytes_ = 0;

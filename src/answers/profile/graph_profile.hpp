@@ -2,7 +2,6 @@
 // The hardware-independent profile of a bound graph: work, parameters and bytes per operator, per type and
 // per module. Bytes are those that an unfused execution moves in the formats that the file declares.
 
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 #include "archsim/run/workload.hpp"
@@ -66,10 +65,10 @@ struct GraphProfile {
     std::vector<FormatShare> precisions;    ///< work by the format that the file gives it
 };
 
-ARCHSIM_API GraphProfile profile_graph(const std::string& name, std::shared_ptr<const ShapedGraph> graph);
+GraphProfile profile_graph(const std::string& name, std::shared_ptr<const ShapedGraph> graph);
 
 enum class ProfileOrder : std::uint8_t { operations, macs, bytes, parameters, intensity, graph };
-ARCHSIM_API std::string_view name_of(ProfileOrder order);
+std::string_view name_of(ProfileOrder order);
 inline constexpr ProfileOrder kProfileOrders[] = {ProfileOrder::operations, ProfileOrder::macs,
                                                   ProfileOrder::bytes,      ProfileOrder::parameters,
                                                   ProfileOrder::intensity,  ProfileOrder::graph};
@@ -84,9 +83,8 @@ struct GraphProfileView {
 };
 
 /// CSV: the table of all operators.
-ARCHSIM_API Report describe(const GraphProfile& profile, const GraphProfileView& view = {},
-                            Format format = Format::text);
+Report describe(const GraphProfile& profile, const GraphProfileView& view = {}, Format format = Format::text);
 /// {"schema": "archsim.profile_graph/1", ...}; withheld and unknown values are null.
-ARCHSIM_API std::string to_json(const GraphProfile& profile, const GraphProfileView& view = {});
+std::string to_json(const GraphProfile& profile, const GraphProfileView& view = {});
 
 } // namespace archsim

@@ -4,7 +4,7 @@
 
 #include "ops/given_values.hpp"
 #include "ops/uncounted.hpp"
-#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/name_pattern.hpp"
 #include "report/blocks/number_format.hpp"
@@ -20,77 +20,63 @@ namespace archsim {
 
 namespace {
 
-std::vector<Column> sum_columns() {
-    return {{"MACs", "", "macs", Align::right},
-            {"Operations", "", "operations", Align::right},
-            {"Parameters", "", "parameters", Align::right, 1},
-            {"Weights", "read", "weight_bytes", Align::right, 3},
-            {"Activations", "read + written", "activation_bytes", Align::right, 2},
-            {"Intensity", "ops/byte", "operations_per_byte", Align::right, 1}};
-}
-
-/// Six cells; "?" where nothing is known, ">" where a part is.
-void append_sums(std::vector<Cell>& row, const ProfileSums& sums) {
-    const auto add = [&](double value, const std::string& text) {
-        if (sums.unknown > 0 && (value == 0 || sums.unknown == sums.operators))
-            row.push_back({"?"});
-        else if (sums.unknown > 0)
-            row.push_back({"> " + text});
-        else
-            row.push_back({value > 0 ? text : "-", value});
+/// What a row counts; unknown where nothing is known, a bound where a part is.
+template <class Row, class Sums>
+std::vector<ColumnOf<Row>> sum_columns(Sums sums_of) {
+    const auto sum = [sums_of](auto of, std::string (*text)(double)) {
+        return [=](const Row& row) {
+            const ProfileSums& sums = sums_of(row);
+            const double value = std::invoke(of, sums);
+            if (sums.unknown == 0)
+                return Cell{text(value), value};
+            return value == 0 || sums.unknown == sums.operators ? Cell{} : bound_cell(text(value), value);
+        };
     };
-    add(sums.macs, format_count(sums.macs));
-    add(sums.operations, format_count(sums.operations));
-    add(sums.parameters, format_count(sums.parameters));
-    add(sums.weight_bytes, format_bytes(sums.weight_bytes));
-    add(sums.activation_bytes, format_bytes(sums.activation_bytes));
-    if (sums.unknown > 0)
-        row.push_back({"?"});
-    else
-        add(sums.intensity(), format_number(sums.intensity()));
+    return {{least_best("MACs", "", "macs"), sum(&ProfileSums::macs, format_count)},
+            {least_best("Operations", "", "operations"), sum(&ProfileSums::operations, format_count)},
+            {least_best("Parameters", "", "parameters", 1), sum(&ProfileSums::parameters, format_count)},
+            {least_best("Weights", "read", "weight_bytes", 3), sum(&ProfileSums::weight_bytes, format_bytes)},
+            {least_best("Activations", "read + written", "activation_bytes", 2),
+             sum(&ProfileSums::activation_bytes, format_bytes)},
+            {most_best("Intensity", "ops/byte", "operations_per_byte", 1), 1, [sums_of](const Row& row) {
+                 return known(sums_of(row).unknown == 0, sums_of(row).intensity());
+             }}};
 }
 
-template <typename... Leading>
-Table table_with_sums(std::string title, Leading... leading) {
-    Table table;
-    table.title = std::move(title);
-    table.columns = {std::move(leading)...};
-    for (Column& column : sum_columns())
-        table.columns.push_back(std::move(column));
-    return table;
+template <class Row, class Sums, class Rows>
+Table table_with_sums(std::string title, std::vector<ColumnOf<Row>> columns, Sums sums_of, const Rows& rows) {
+    append_columns(columns, sum_columns<Row>(sums_of));
+    return table_of(std::move(title), columns, rows);
 }
 
 Table type_table(const GraphProfile& profile) {
-    Table table = table_with_sums("By operator type", Column{"Type", "", "type"},
-                                  Column{"Count", "", "count", Align::right},
-                                  Column{"Share", "of ops", "share", Align::right, 1});
-    for (const TypeProfile& type : profile.types) {
-        std::vector<Cell> row{{type.type}, {fmt::format("{:.0f}", type.sums.operators), type.sums.operators}};
-        if (profile.totals.unknown > 0) {
-            row.push_back({"?"});
-        } else {
-            const double share =
-                profile.totals.operations > 0 ? type.sums.operations / profile.totals.operations : 0;
-            row.push_back(share_cell(share));
-        }
-        append_sums(row, type.sums);
-        table.rows.push_back(std::move(row));
-    }
-    return table;
+    using T = TypeProfile;
+    const ProfileSums& all = profile.totals;
+    return table_with_sums<T>(
+        "By operator type",
+        {{{"Type", "", "type"}, &T::type},
+         {most_best("Count", "", "count"), [](const T& t) { return count_cell(true, t.sums.operators); }},
+         {most_best("Share", "of ops", "share", 1),
+          [&](const T& t) {
+              return all.unknown > 0
+                         ? Cell{}
+                         : share_cell(all.operations > 0 ? t.sums.operations / all.operations : 0);
+          }}},
+        [](const T& t) -> const ProfileSums& { return t.sums; }, profile.types);
 }
 
 Table module_table(const GraphProfile& profile, int depth) {
-    Table table = table_with_sums("By module", Column{"Module", "", "module"},
-                                  Column{"Operators", "", "operators", Align::right, 2});
-    for (const ModuleProfile& module : profile.modules) {
-        if (module.depth > depth)
-            continue;
-        std::vector<Cell> row{{std::string(2 * static_cast<std::size_t>(module.depth), ' ') + module.name},
-                              {fmt::format("{:.0f}", module.sums.operators), module.sums.operators}};
-        append_sums(row, module.sums);
-        table.rows.push_back(std::move(row));
-    }
-    return table;
+    using M = ModuleProfile;
+    std::vector<M> shown;
+    std::copy_if(profile.modules.begin(), profile.modules.end(), std::back_inserter(shown),
+                 [&](const M& module) { return module.depth <= depth; });
+    return table_with_sums<M>(
+        "By module",
+        {{{"Module", "", "module"},
+          [](const M& m) { return std::string(2 * static_cast<std::size_t>(m.depth), ' ') + m.name; }},
+         {most_best("Operators", "", "operators", 2),
+          [](const M& m) { return count_cell(true, m.sums.operators); }}},
+        [](const M& m) -> const ProfileSums& { return m.sums; }, shown);
 }
 
 double key_of(const ProfileSums& sums, ProfileOrder order) {
@@ -151,46 +137,45 @@ Table operator_table(const GraphProfile& profile, const GraphProfileView& view) 
         title += fmt::format(", the first {} of {}{}", top, groups.size(), together ? " kinds" : "");
         groups.erase(groups.begin() + view.top, groups.end());
     }
-    Table table = table_with_sums(std::move(title), Column{"Operator", "", "name"},
-                                  Column{"Type", "", "type"}, Column{"Inputs", "", "inputs", Align::left, 2},
-                                  Column{"Outputs", "", "outputs", Align::left, 1});
-    for (const OperatorGroup& group : groups) {
-        const Operator& op = *group.first->op;
-        std::vector<Cell> row{{group.names.size() == 1
-                                   ? op.name
-                                   : fmt::format("{} x {}", group.names.size(), common_name(group.names))},
-                              {op.type},
-                              {shapes_text(*profile.graph, activations_of(*profile.graph, op))},
-                              {shapes_text(*profile.graph, op.outputs)}};
-        append_sums(row, group.sums);
-        table.rows.push_back(std::move(row));
-    }
-    return table;
+    using G = OperatorGroup;
+    return table_with_sums<G>(
+        std::move(title),
+        {{{"Operator", "", "name"},
+          [](const G& g) {
+              return g.names.size() == 1 ? g.first->op->name
+                                         : fmt::format("{} x {}", g.names.size(), common_name(g.names));
+          }},
+         {{"Type", "", "type"}, [](const G& g) { return g.first->op->type; }},
+         {{"Inputs", "", "inputs", Align::left, 2},
+          [&](const G& g) {
+              return text_cell(shapes_text(*profile.graph, activations_of(*profile.graph, *g.first->op)));
+          }},
+         {{"Outputs", "", "outputs", Align::left, 1},
+          [&](const G& g) { return text_cell(shapes_text(*profile.graph, g.first->op->outputs)); }}},
+        [](const G& g) -> const ProfileSums& { return g.sums; }, groups);
 }
 
 Table tensor_table(const ShapedGraph& graph) {
-    Table table;
-    table.title = "Tensors";
-    table.columns = {{"Tensor", "", "tensor"},
-                     {"Type", "", "type"},
-                     {"Shape", "", "shape"},
-                     {"Role", "", "role", Align::left, 1},
-                     {"Size", "", "bytes", Align::right, 1}};
-    bool bounded = false;
-    for (const ShapedTensor& tensor : graph.tensors) {
-        const double bytes = tensor.elements() * tensor.stored_bits() / 8;
-        std::string role = tensor.role == TensorRole::input         ? "input"
-                           : tensor.role == TensorRole::initializer ? "initializer"
-                           : tensor.constant                        ? "constant"
-                                                                    : "computed";
-        bounded |= tensor.data_dependent;
-        table.rows.push_back({{tensor.name},
-                              {std::string(name_of(tensor.type))},
-                              {shape_text(tensor) + (tensor.data_dependent ? " *" : "")},
-                              {std::move(role)},
-                              tensor.known ? Cell{format_bytes(bytes), bytes} : Cell{"?"}});
-    }
-    if (bounded)
+    using T = ShapedTensor;
+    Table table = table_of<T>(
+        "Tensors",
+        {{{"Tensor", "", "tensor"}, &T::name},
+         {{"Type", "", "type"}, [](const T& t) { return name_of(t.type); }},
+         {{"Shape", "", "shape"}, [](const T& t) { return shape_text(t) + (t.data_dependent ? " *" : ""); }},
+         {{"Role", "", "role", Align::left, 1},
+          [](const T& t) {
+              return t.role == TensorRole::input         ? "input"
+                     : t.role == TensorRole::initializer ? "initializer"
+                     : t.constant                        ? "constant"
+                                                         : "computed";
+          }},
+         {least_best("Size", "", "bytes", 1),
+          [](const T& t) {
+              const double bytes = t.elements() * t.stored_bits() / 8;
+              return t.known ? Cell{format_bytes(bytes), bytes} : Cell{};
+          }}},
+        graph.tensors);
+    if (std::any_of(graph.tensors.begin(), graph.tensors.end(), [](const T& t) { return t.data_dependent; }))
         table.notes.push_back("* depends on data at run time: an upper bound, or the size given with --dim");
     return table;
 }

@@ -1,11 +1,13 @@
 #include "answers/profile/operator_list.hpp"
 
+#include "report/blocks/columns.hpp"
 #include "report/render/answer_document.hpp"
 #include "report/render/answer_schemas.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -27,38 +29,40 @@ std::vector<const OperatorRow*> by_domain(const OperatorRegistry& operators) {
     return rows;
 }
 
-/// Operations per element where a fixed number describes them.
-Cell cost_cell(const ElementCost& cost, double value) {
-    return cost.vector > 0 || cost.special > 0 ? Cell{fmt::format("{}", value), value} : Cell{};
-}
+using OperatorColumns = std::vector<ColumnOf<const OperatorRow*>>;
 
-Table empty_table(bool with_domain) {
-    Table table;
+OperatorColumns operator_columns(bool with_domain) {
+    using R = const OperatorRow*;
+    constexpr CellType kText = CellType::text, kNumber = CellType::number;
+    const auto cost = [](double ElementCost::*of) {
+        return [of](R row) {
+            const double value = row->cost.*of;
+            return row->cost.vector > 0 || row->cost.special > 0 ? Cell{fmt::format("{}", value), value}
+                                                                 : Cell{};
+        };
+    };
+    OperatorColumns columns;
     if (with_domain)
-        table.columns.push_back({"Domain", "", "domain"});
-    for (Column& column : std::vector<Column>{{"Operator", "", "name"},
-                                              {"Since", "", "since", Align::right},
-                                              {"Kind", "", "kind"},
-                                              {"Fusion", "", "fusion", Align::left, 1},
-                                              {"Vector", "", "vector_per_element", Align::right, 2},
-                                              {"Special", "", "special_per_element", Align::right, 2},
-                                              {"Meaning and count", "", "doc", Align::left, 3}})
-        table.columns.push_back(std::move(column));
-    return table;
-}
-
-std::vector<Cell> cells_of(const OperatorRow& row, bool with_domain) {
-    std::vector<Cell> cells;
-    if (with_domain)
-        cells.push_back({std::string(domain_name(row))});
-    cells.push_back({std::string(row.name)});
-    cells.push_back({std::to_string(row.since), row.since});
-    cells.push_back({std::string(name_of(row.kind))});
-    cells.push_back({std::string(name_of(row.fusion))});
-    cells.push_back(cost_cell(row.cost, row.cost.vector));
-    cells.push_back(cost_cell(row.cost, row.cost.special));
-    cells.push_back({std::string(row.doc)});
-    return cells;
+        columns.emplace_back(
+            Column{"Domain", "", "domain"}, [](R row) { return domain_name(*row); }, kText);
+    append_columns(
+        columns,
+        {{{"Operator", "", "name"}, [](R row) { return row->name; }, kText},
+         {most_best("Since", "", "since"), [](R row) { return count_cell(true, row->since); },
+          CellType::count, "first version of its domain that has it"},
+         {{"Kind", "", "kind"}, [](R row) { return name_of(row->kind); }, kText, "what hardware has to do"},
+         {{"Fusion", "", "fusion", Align::left, 1},
+          [](R row) { return name_of(row->fusion); },
+          kText,
+          "how it may join its neighbours in one kernel"},
+         {least_best("Vector", "", "vector_per_element", 2), cost(&ElementCost::vector), kNumber,
+          "operations; null: no fixed number describes them"},
+         {least_best("Special", "", "special_per_element", 2), cost(&ElementCost::special), kNumber,
+          "exp, log, erf, roots, division, trigonometry"},
+         {{"Meaning and count", "", "doc", Align::left, 3},
+          [](R row) { return text_cell(std::string(row->doc)); },
+          kText}});
+    return columns;
 }
 
 } // namespace
@@ -79,16 +83,16 @@ Report describe(const OperatorRegistry& operators, PlainView, Format format) {
         "describes them (special: exp, log, erf, square root, division, trigonometry). Elements are those of "
         "the output for elementwise kinds and of the input for reductions, normalisations and softmax. "
         "1 multiply-accumulate = 2 operations."});
-    Table table = empty_table(one_table);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        table.rows.push_back(cells_of(*rows[i], one_table));
-        const bool last = i + 1 == rows.size();
-        if (!last && (one_table || domain_name(*rows[i]) == domain_name(*rows[i + 1])))
-            continue;
+    for (auto first = rows.begin(); first != rows.end();) {
+        const auto last =
+            one_table ? rows.end() : std::find_if(first, rows.end(), [&](const OperatorRow* row) {
+                return domain_name(*row) != domain_name(**first);
+            });
         if (!one_table)
             report.blocks.emplace_back(
-                Heading{2, fmt::format("{} ({})", domain_name(*rows[i]), table.rows.size())});
-        report.blocks.emplace_back(std::exchange(table, empty_table(one_table)));
+                Heading{2, fmt::format("{} ({})", domain_name(**first), last - first)});
+        report.blocks.emplace_back(table_of({}, operator_columns(one_table), std::span(first, last)));
+        first = last;
     }
     return report;
 }
@@ -96,24 +100,10 @@ Report describe(const OperatorRegistry& operators, PlainView, Format format) {
 namespace {
 
 AnswerDocument<OperatorRegistry> operators_document() {
-    const auto cost = [](auto of) {
-        return [of](const OperatorRow& row) { return cost_cell(row.cost, row.cost.*of).value; };
-    };
-    const Members<OperatorRow> row = {
-        {"domain", "", [](const OperatorRow& r) { return domain_name(r); }},
-        {"name", "", [](const OperatorRow& r) { return r.name; }},
-        {"since", "first version of its domain that has it", [](const OperatorRow& r) { return r.since; }},
-        {"kind", "what hardware has to do", [](const OperatorRow& r) { return name_of(r.kind); }},
-        {"fusion", "how it may join its neighbours in one kernel",
-         [](const OperatorRow& r) { return name_of(r.fusion); }},
-        {"vector_per_element", "operations; null: no fixed number describes them",
-         cost(&ElementCost::vector)},
-        {"special_per_element", "exp, log, erf, roots, division, trigonometry", cost(&ElementCost::special)},
-        {"doc", "", [](const OperatorRow& r) { return r.doc; }}};
     return {"operators",
             "operators that are understood",
             {{"newest_opset", "of ai.onnx", [](const OperatorRegistry&) { return kNewestOpset; }},
-             {"operators", "", by_domain, row}}};
+             {"operators", "", by_domain, members_of(operator_columns(true))}}};
 }
 
 } // namespace

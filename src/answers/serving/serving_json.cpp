@@ -1,6 +1,5 @@
 #include "answers/serving/serving_report.hpp"
 
-#include "answers/serving/serving_json.hpp"
 #include "fields/question_json.hpp"
 #include "fields/serving_fields_json.hpp"
 #include "report/render/answer_document.hpp"

@@ -1,6 +1,6 @@
 #include "answers/serving/serving_report.hpp"
 
-#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>
@@ -15,14 +15,18 @@ namespace {
 
 constexpr double kServingMilli = 1e-3, kServingPercent = 100, kServingMillion = 1e6, kServingKilo = 1e3;
 
-Cell serving_money(std::optional<double> usd) {
-    return usd ? Cell{format_number(*usd), *usd} : Cell{"-"};
-}
+using ServedRun = const ServingResult*;
 
-/// "15.2-40.1" ms.
-Cell p99_interval(const PercentileBounds& bounds) {
-    return {fmt::format("{}-{}", format_number(bounds.low.p99 / kServingMilli),
-                        format_number(bounds.high.p99 / kServingMilli))};
+/// A P99 and its interval.
+std::vector<ColumnOf<ServedRun>> p99_columns(const char* heading, const std::string& key,
+                                             Percentiles ServingSummary::*of,
+                                             PercentileBounds WaitBounds::*bounds) {
+    const auto value = [of](ServedRun r) { return (r->summary.*of).p99; };
+    return {{least_best(fmt::format("{} P99", heading), "ms", key + "_p99_s"), kServingMilli, value},
+            {interval_column("90 %", "ms", key + "_p99_low_s", key + "_p99_high_s", 1), [=](ServedRun r) {
+                 const PercentileBounds& ends = r->bounds.*bounds;
+                 return interval_cell(kServingMilli, ends.low.p99, value(r), ends.high.p99);
+             }}};
 }
 
 /// What the abbreviations of the field mean.
@@ -34,65 +38,73 @@ void add_latency_notes(Table& table) {
     table.notes.emplace_back("E2E: from the request to the last token.", "end_to_end_p99_s");
 }
 
-Table serving_table(std::span<const ServingResult> results) {
-    Table table;
-    table.title = "Serving";
-    table.columns = {{"Hardware", "", "hardware"},
-                     {"Parallel", "", "parallel"},
-                     {"Load", "req/s", "rate_per_s", Align::right},
-                     {"In flight", "", "in_flight", Align::right, 2},
-                     {"Saturated rate", "req/s", "capacity_per_s", Align::right, 1},
-                     {"TTFT P50", "ms", "time_to_first_token_p50_s", Align::right, 1},
-                     {"TTFT P99", "ms", "time_to_first_token_p99_s", Align::right},
-                     {"90 %", "ms", "time_to_first_token_p99_interval", Align::right, 1},
-                     {"TPOT P50", "ms", "time_per_output_token_p50_s", Align::right, 1},
-                     {"TPOT P99", "ms", "time_per_output_token_p99_s", Align::right},
-                     {"90 %", "ms", "time_per_output_token_p99_interval", Align::right, 1},
-                     {"E2E P99", "s", "end_to_end_p99_s", Align::right, 2},
-                     {"Output", "tokens/s", "output_tokens_per_s", Align::right},
-                     {"Batch", "", "mean_batch", Align::right, 2},
-                     {"Waiting", "", "mean_waiting", Align::right, 2},
-                     {"Busy", "%", "utilization", Align::right, 1},
-                     {"Power", "W", "power_w", Align::right, 1},
-                     {"Output", "J/token", "joules_per_million_output_tokens", Align::right, 1},
-                     {"Prompt", "J/token", "joules_per_million_prompt_tokens", Align::right, 3},
-                     {"Output", "USD/M tok", "usd_per_million_output_tokens", Align::right},
-                     {"Prompt", "USD/M tok", "usd_per_million_prompt_tokens", Align::right, 3},
-                     {"Stack", "", "runtime", Align::left, 3}};
-    add_latency_notes(table);
-    for (const ServingResult& r : results) {
-        std::vector<Cell> row{{r.hardware}, {to_string(r.parallelism)}};
-        if (!r.ok) {
-            row.resize(table.columns.size(), Cell{"-"});
-            row.back() = {r.runtime};
-            table.rows.push_back(std::move(row));
+std::vector<ColumnOf<ServedRun>> serving_columns() {
+    std::vector<ColumnOf<ServedRun>> run = {
+        {most_best("Load", "req/s", "rate_per_s"), 1, [](ServedRun r) { return positive(r->rate_per_s); }},
+        {most_best("In flight", "", "in_flight", 2),
+         [](ServedRun r) { return count_cell(r->in_flight > 0, static_cast<double>(r->in_flight)); }},
+        {most_best("Saturated rate", "req/s", "capacity_per_s", 1), 1,
+         [](ServedRun r) { return positive(r->capacity_per_s); }},
+        {least_best("TTFT P50", "ms", "time_to_first_token_p50_s", 1), kServingMilli,
+         [](ServedRun r) { return r->summary.time_to_first_s.p50; }}};
+    append_columns(run, p99_columns("TTFT", "time_to_first_token", &ServingSummary::time_to_first_s,
+                                    &WaitBounds::time_to_first_s));
+    append_columns(run, {{least_best("TPOT P50", "ms", "time_per_output_token_p50_s", 1), kServingMilli,
+                          [](ServedRun r) { return r->summary.time_per_token_s.p50; }}});
+    append_columns(run, p99_columns("TPOT", "time_per_output_token", &ServingSummary::time_per_token_s,
+                                    &WaitBounds::time_per_token_s));
+    append_columns(
+        run, {{least_best("E2E P99", "s", "end_to_end_p99_s", 2), 1,
+               [](ServedRun r) { return r->summary.end_to_end_s.p99; }},
+              {most_best("Output", "tokens/s", "output_tokens_per_s"), 1,
+               [](ServedRun r) { return r->summary.output_tokens_per_s; }},
+              {most_best("Batch", "", "mean_batch", 2), 1, [](ServedRun r) { return r->outcome.batch; }},
+              {least_best("Waiting", "", "mean_waiting", 2), 1,
+               [](ServedRun r) { return r->summary.mean_waiting; }},
+              {least_best("Busy", "%", "utilization", 1), 1 / kServingPercent,
+               [](ServedRun r) { return r->summary.utilization; }},
+              {least_best("Power", "W", "power_w", 1), 1, [](ServedRun r) { return r->summary.watts; }},
+              {least_best("Output", "J/token", "joules_per_million_output_tokens", 1), kServingMillion,
+               [](ServedRun r) { return r->summary.joules_per_million_output; }},
+              {least_best("Prompt", "J/token", "joules_per_million_prompt_tokens", 3), kServingMillion,
+               [](ServedRun r) { return r->summary.joules_per_million_prompt; }},
+              {least_best("Output", "USD/M tok", "usd_per_million_output_tokens"), 1,
+               [](ServedRun r) { return r->usd_per_million_output(); }},
+              {least_best("Prompt", "USD/M tok", "usd_per_million_prompt_tokens", 3), 1,
+               [](ServedRun r) { return r->usd_per_million_prompt(); }}});
+    std::vector<ColumnOf<ServedRun>> columns = {
+        {{"Hardware", "", "hardware"}, [](ServedRun r) { return r->hardware; }},
+        {{"Parallel", "", "parallel"}, [](ServedRun r) { return to_string(r->parallelism); }}};
+    append_columns(columns, where<ServedRun>([](ServedRun r) { return r->ok; }, std::move(run)));
+    columns.emplace_back(Column{"Stack", "", "runtime", Align::left, 3},
+                         [](ServedRun r) { return r->runtime; });
+    return columns;
+}
+
+/// Why the runs that failed did.
+void add_failures(std::span<const ServingResult> results, Table& table) {
+    for (const ServingResult& r : results)
+        if (!r.ok)
             table.notes.push_back(fmt::format("{}, {}: {}", r.hardware, to_string(r.parallelism), r.reason));
-            continue;
-        }
-        const ServingSummary& s = r.summary;
-        row.push_back(r.rate_per_s > 0 ? cell_in(1, r.rate_per_s) : Cell{"-"});
-        row.push_back(r.in_flight > 0 ? whole_cell(static_cast<std::size_t>(r.in_flight)) : Cell{"-"});
-        row.push_back(r.capacity_per_s > 0 ? cell_in(1, r.capacity_per_s) : Cell{"-"});
-        row.push_back(cell_in(kServingMilli, s.time_to_first_s.p50));
-        row.push_back(cell_in(kServingMilli, s.time_to_first_s.p99));
-        row.push_back(p99_interval(r.bounds.time_to_first_s));
-        row.push_back(cell_in(kServingMilli, s.time_per_token_s.p50));
-        row.push_back(cell_in(kServingMilli, s.time_per_token_s.p99));
-        row.push_back(p99_interval(r.bounds.time_per_token_s));
-        row.push_back(cell_in(1, s.end_to_end_s.p99));
-        row.push_back(cell_in(1, s.output_tokens_per_s));
-        row.push_back(cell_in(1, r.outcome.batch));
-        row.push_back(cell_in(1, s.mean_waiting));
-        row.push_back(cell_in(1 / kServingPercent, s.utilization));
-        row.push_back(cell_in(1, s.watts));
-        row.push_back(cell_in(kServingMillion, s.joules_per_million_output));
-        row.push_back(cell_in(kServingMillion, s.joules_per_million_prompt));
-        row.push_back(serving_money(r.usd_per_million_output()));
-        row.push_back(serving_money(r.usd_per_million_prompt()));
-        row.push_back({r.runtime});
-        table.rows.push_back(std::move(row));
-    }
+}
+
+Table serving_table(std::span<const ServingResult> results, const std::vector<ServedRun>& order) {
+    Table table = table_of("Serving", serving_columns(), order);
+    add_latency_notes(table);
+    add_failures(results, table);
     return table;
+}
+
+std::vector<ServedRun> as_asked(std::span<const ServingResult> results) {
+    std::vector<ServedRun> all;
+    for (const ServingResult& r : results)
+        all.push_back(&r);
+    return all;
+}
+
+/// By which the first line names the best: the most load within limits; else the most tokens.
+double worth(const ServingResult& r, const ServiceLevel& level) {
+    return !r.ok ? -1 : level.any() ? r.rate_per_s : r.summary.output_tokens_per_s;
 }
 
 /// What a reader must know before a number of a run is used.
@@ -153,36 +165,30 @@ Chart frontier(std::span<const ServingResult> results) {
 }
 
 Table frontier_table(std::span<const ServingResult> results, const std::vector<bool>& on) {
-    Table table;
-    table.title = "Frontier";
-    table.columns = {{"Hardware", "", "hardware"},
-                     {"Parallel", "", "parallel"},
-                     {"In flight", "", "in_flight", Align::right},
-                     {"Tokens/s", "per device", "output_tokens_per_s_per_device", Align::right},
-                     {"Tokens/s", "per user", "output_tokens_per_s_per_user", Align::right},
-                     {"TTFT P99", "ms", "time_to_first_token_p99_s", Align::right},
-                     {"TPOT P99", "ms", "time_per_output_token_p99_s", Align::right},
-                     {"Output", "USD/M tok", "usd_per_million_output_tokens", Align::right}};
-    add_latency_notes(table);
-    std::vector<const ServingResult*> best;
+    std::vector<ServedRun> best;
     for (std::size_t i = 0; i < results.size(); ++i)
         if (on[i])
             best.push_back(&results[i]);
-    std::sort(best.begin(), best.end(), [](const ServingResult* a, const ServingResult* b) {
-        return a->tokens_per_user() > b->tokens_per_user();
-    });
-    for (const ServingResult* r : best)
-        table.rows.push_back({{r->hardware},
-                              {to_string(r->parallelism)},
-                              whole_cell(static_cast<std::size_t>(r->in_flight)),
-                              cell_in(1, r->tokens_per_device()),
-                              cell_in(1, r->tokens_per_user()),
-                              cell_in(kServingMilli, r->summary.time_to_first_s.p99),
-                              cell_in(kServingMilli, r->summary.time_per_token_s.p99),
-                              serving_money(r->usd_per_million_output())});
-    for (const ServingResult& r : results)
-        if (!r.ok)
-            table.notes.push_back(fmt::format("{}, {}: {}", r.hardware, to_string(r.parallelism), r.reason));
+    std::sort(best.begin(), best.end(),
+              [](ServedRun a, ServedRun b) { return a->tokens_per_user() > b->tokens_per_user(); });
+    Table table = table_of<ServedRun>(
+        "Frontier",
+        {{{"Hardware", "", "hardware"}, [](ServedRun r) { return r->hardware; }},
+         {{"Parallel", "", "parallel"}, [](ServedRun r) { return to_string(r->parallelism); }},
+         {most_best("In flight", "", "in_flight"), 1, [](ServedRun r) { return r->in_flight; }},
+         {most_best("Tokens/s", "per device", "output_tokens_per_s_per_device"), 1,
+          [](ServedRun r) { return r->tokens_per_device(); }},
+         {most_best("Tokens/s", "per user", "output_tokens_per_s_per_user"), 1,
+          [](ServedRun r) { return r->tokens_per_user(); }},
+         {least_best("TTFT P99", "ms", "time_to_first_token_p99_s"), kServingMilli,
+          [](ServedRun r) { return r->summary.time_to_first_s.p99; }},
+         {least_best("TPOT P99", "ms", "time_per_output_token_p99_s"), kServingMilli,
+          [](ServedRun r) { return r->summary.time_per_token_s.p99; }},
+         {least_best("Output", "USD/M tok", "usd_per_million_output_tokens"), 1,
+          [](ServedRun r) { return r->usd_per_million_output(); }}},
+        best);
+    add_latency_notes(table);
+    add_failures(results, table);
     return table;
 }
 
@@ -216,7 +222,7 @@ std::string served_text(const ServingResult& r) {
     const ServingSummary& s = r.summary;
     const std::string saturated =
         r.overloaded ? fmt::format(" ({} are completed)", format_number(r.capacity_per_s)) : "";
-    // Those who wait in flight explain a time to the first token that nobody asked for.
+    // Users who wait in flight explain a time to the first token that nobody asked for.
     const std::string waiting = r.in_flight > 0 && r.longest_batch < static_cast<double>(r.in_flight)
                                     ? fmt::format(" The KV cache holds {} of the {} requests in flight; the "
                                                   "others wait.",
@@ -235,10 +241,7 @@ Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceL
     std::size_t failed = 0;
     for (const ServingResult& r : results) {
         failed += r.ok ? 0U : 1U;
-        const auto worth = [&](const ServingResult& one) {
-            return level.any() ? one.rate_per_s : one.summary.output_tokens_per_s;
-        };
-        if (r.ok && (!best || worth(r) > worth(*best)))
+        if (r.ok && (!best || worth(r, level) > worth(*best, level)))
             best = &r;
     }
     if (best == nullptr)
@@ -285,14 +288,14 @@ Report describe_frontier(std::span<const ServingResult> results) {
     report.blocks.emplace_back(frontier_takeaway(results));
     report.blocks.emplace_back(frontier_table(results, serving_frontier(results)));
     report.blocks.emplace_back(sweep_chart(results));
-    report.blocks.emplace_back(serving_table(results));
+    report.blocks.emplace_back(serving_table(results, as_asked(results)));
     return report;
 }
 
 Report tabulate_serving(std::span<const ServingResult> results) {
     Report report;
     report.title = "Serving";
-    report.blocks.emplace_back(serving_table(results));
+    report.blocks.emplace_back(serving_table(results, as_asked(results)));
     return report;
 }
 
@@ -301,7 +304,10 @@ Report describe_serving(std::span<const ServingResult> results, const ServiceLev
     report.title = results.empty() ? "Serving" : "Serving " + results.front().model;
     report.blocks.emplace_back(Heading{1, report.title});
     report.blocks.emplace_back(serving_takeaway(results, level));
-    report.blocks.emplace_back(serving_table(results));
+    std::vector<ServedRun> best_first = as_asked(results);
+    std::stable_sort(best_first.begin(), best_first.end(),
+                     [&](ServedRun a, ServedRun b) { return worth(*a, level) > worth(*b, level); });
+    report.blocks.emplace_back(serving_table(results, best_first));
     for (const ServingResult& r : results) {
         if (!r.ok)
             continue;

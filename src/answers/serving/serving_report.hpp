@@ -6,10 +6,10 @@
 //                       req/s     ms        ms   ms             ms   tokens/s   %     W      J/M tokens USD/M
 //   H100      1 chip    18.2      42        97   7.1            8.8  256        31 310    1.2e6         2.4
 
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/serve.hpp"
 #include "archsim/serving/serving_result.hpp"
+#include "fields/json_members.hpp"
 
 #include <span>
 #include <string>
@@ -19,12 +19,12 @@ namespace archsim {
 
 /// One row per run, and below it what each run says of load and waiting; with several runs a chart of
 /// throughput against waiting.
-ARCHSIM_API Report describe_serving(std::span<const ServingResult> results, const ServiceLevel& level);
+Report describe_serving(std::span<const ServingResult> results, const ServiceLevel& level);
 /// A sweep over requests in flight, ways to share the model and devices: a chart of tokens per second of a
 /// chip against those of a user, and the runs that no other beats in both.
-ARCHSIM_API Report describe_frontier(std::span<const ServingResult> results);
+Report describe_frontier(std::span<const ServingResult> results);
 /// The table alone.
-ARCHSIM_API Report tabulate_serving(std::span<const ServingResult> results);
+Report tabulate_serving(std::span<const ServingResult> results);
 /// What was asked of servers: the same for every result but for its device and how devices share the model.
 struct ServedQuestion {
     std::string model;
@@ -34,6 +34,11 @@ struct ServedQuestion {
     ServiceLevel level = {}; ///< limits whose highest rate was searched
 };
 /// Everything, keys with units.
-ARCHSIM_API std::string serving_json(std::span<const ServingResult> results, const ServedQuestion& asked);
+std::string serving_json(std::span<const ServingResult> results, const ServedQuestion& asked);
+
+/// Members of one engine.
+Members<Parallelism> engine_parallelism_members();
+/// With the engines beside each other.
+Members<Parallelism> parallelism_members();
 
 } // namespace archsim

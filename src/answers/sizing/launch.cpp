@@ -1,7 +1,8 @@
 #include "answers/sizing/launch.hpp"
 
-#include "answers/sizing/manifest.hpp"
 #include "archsim/core/finding.hpp"
+#include "core/one_line.hpp"
+#include "fields/question.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -199,7 +200,7 @@ std::string joined(const std::vector<std::string>& words) {
     std::string text;
     for (std::size_t i = 0; i < words.size(); ++i) {
         const bool wraps = i > 0 && words[i].starts_with("--");
-        text += (i == 0 ? "" : wraps ? " \\\n    " : " ") + words[i];
+        text += (i == 0 ? "" : wraps ? " \\\n    " : " ") + shell_quoted(words[i]);
     }
     return text;
 }
@@ -239,24 +240,26 @@ std::string checkpoint_of(const Session& session, std::string_view model) {
     const CatalogueEntry* entry = session.catalogue().find(model);
     if (!entry)
         return std::string(model);
-    const std::string first = entry->source.substr(0, entry->source.find(' '));
-    const bool repository =
-        std::count(first.begin(), first.end(), '/') == 1 && first.find(':') == std::string::npos;
-    return repository ? first : entry->name;
+    // The first of its names that has an owner is that of its checkpoint.
+    for (const std::string& alias : entry->aliases)
+        if (std::count(alias.begin(), alias.end(), '/') == 1)
+            return alias;
+    return entry->name;
 }
 
 std::string launch_text(const Session& session, const SizingAnswer& answer, const SizedDevice& device,
                         LaunchTarget target, std::string_view checkpoint) {
     if (!device.layout)
         throw UsageError(fmt::format("--emit: {} has no layout: {}", device.hardware, device.reason));
-    Launch launch{answer, device, std::string(checkpoint)};
+    Launch launch{answer, device, one_line(std::string(checkpoint))}; // a name, and no line of a script
     const Parallelism& way = launch.way();
     const std::vector<std::string> words = target == LaunchTarget::sglang   ? launch.sglang()
                                            : target == LaunchTarget::trtllm ? launch.trtllm()
                                                                             : launch.vllm();
-    std::string text = fmt::format("# {} on {} x {}: {}, the limits hold with {:.0f} % (sized for {})\n",
-                                   answer.model, way.devices(), device.hardware, to_string(way),
-                                   std::floor(100 * device.layout->probability), device.runtime);
+    std::string text =
+        fmt::format("# {} on {} x {}: {}, the limits hold with {:.0f} % (sized for {})\n",
+                    one_line(answer.model), way.devices(), one_line(device.hardware), to_string(way),
+                    std::floor(100 * device.layout->probability), device.runtime);
     for (const std::string& remark : launch.remarks)
         text += "# " + remark + "\n";
     if (target == LaunchTarget::kubernetes) {

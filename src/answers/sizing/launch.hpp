@@ -2,18 +2,19 @@
 // A sized layout as what starts it: a command of a serving engine, or a manifest of Kubernetes.
 
 #include "answers/sizing/size_service.hpp"
-#include "archsim/core/export.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace archsim {
 
 enum class LaunchTarget : std::uint8_t { vllm, sglang, trtllm, kubernetes };
 /// "vllm", "sglang", "trtllm", "kubernetes".
-ARCHSIM_API std::optional<LaunchTarget> parse_launch_target(std::string_view text);
+std::optional<LaunchTarget> parse_launch_target(std::string_view text);
 
 /// One documented option of an engine; what a launch has is of these.
 struct LaunchOption {
@@ -24,7 +25,7 @@ struct LaunchOption {
     std::string_view url; ///< of the page that documents it
 };
 /// All that launches use, by engine.
-ARCHSIM_API std::span<const LaunchOption> launch_options();
+std::span<const LaunchOption> launch_options();
 
 /// One documented field of an object of a manifest.
 struct ManifestField {
@@ -34,20 +35,33 @@ struct ManifestField {
     std::string_view url;  ///< of the page that documents it
 };
 /// All that manifests use.
-ARCHSIM_API std::span<const ManifestField> manifest_fields();
+std::span<const ManifestField> manifest_fields();
 
 /// The stack of the database for a target; empty: the database has none of that engine.
-ARCHSIM_API std::string launch_stack(const Session& session, LaunchTarget target);
+std::string launch_stack(const Session& session, LaunchTarget target);
 
 /// The command (for Kubernetes the manifest, which runs vLLM; a LeaderWorkerSet where an engine takes several
 /// nodes) that starts `device`'s layout of `answer`, with
 /// comments on what no flag says. `checkpoint`: what the engine loads, such as Qwen/Qwen3-8B. Throws
 /// UsageError for a device without a layout, or a target that does not run it.
-ARCHSIM_API std::string launch_text(const Session& session, const SizingAnswer& answer,
-                                    const SizedDevice& device, LaunchTarget target,
-                                    std::string_view checkpoint);
+std::string launch_text(const Session& session, const SizingAnswer& answer, const SizedDevice& device,
+                        LaunchTarget target, std::string_view checkpoint);
 
 /// The checkpoint of a model of the catalogue, by its stated source: "Qwen/Qwen3-30B-A3B"; else its name.
-ARCHSIM_API std::string checkpoint_of(const Session& session, std::string_view model);
+std::string checkpoint_of(const Session& session, std::string_view model);
+
+/// What a manifest starts.
+struct ManifestOf {
+    std::string model;               ///< names the objects
+    std::vector<std::string> engine; ///< "vllm", "serve", the checkpoint and flags
+    std::string resource;            ///< what the vendor's device plugin calls a device
+    std::int64_t engines = 1;        ///< beside each other, behind one service
+    std::int64_t nodes = 1;          ///< of one engine: its stages
+    std::int64_t node_devices = 1;
+};
+
+/// A Deployment with an engine per replica, or a LeaderWorkerSet where an engine takes several nodes, and the
+/// Service before them. A field that is not in manifest_fields() cannot be written.
+std::string manifest(const ManifestOf& of);
 
 } // namespace archsim

@@ -1,10 +1,9 @@
-#include "answers/sizing/manifest.hpp"
-
 #include "answers/sizing/launch.hpp"
+
 #include "archsim/core/finding.hpp"
+#include "fields/question.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -155,8 +154,20 @@ std::string object_name(std::string_view text) {
     return name;
 }
 
+/// YAML takes JSON's escapes in double quotes.
 std::string in_quotes(std::string_view text) {
-    return fmt::format("\"{}\"", text);
+    std::string quoted = "\"";
+    for (const char c : text)
+        quoted += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+    return quoted + '"';
+}
+
+/// The words of a command as a shell takes them.
+std::string for_shell(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words)
+        text += (text.empty() ? "" : " ") + shell_quoted(word);
+    return text;
 }
 
 /// A pod with one container under `start`.
@@ -179,7 +190,7 @@ void add_pod(ManifestObject& object, const std::string& start, const ManifestOf&
         set("spec.containers.[].command.[]",
             in_quotes(role == "leader"
                           ? fmt::format("{} leader --ray_cluster_size=$(LWS_GROUP_SIZE); {}", kManyNodes,
-                                        fmt::join(of.engine, " "))
+                                        for_shell(of.engine))
                           : fmt::format("{} worker --ray_address=$(LWS_LEADER_ADDRESS)", kManyNodes)));
     }
     if (role != "worker") {

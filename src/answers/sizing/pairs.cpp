@@ -1,10 +1,7 @@
-#include "answers/sizing/pairs.hpp"
+#include "answers/sizing/layouts.hpp"
 
-#include "answers/sizing/limit_misses.hpp"
-#include "answers/sizing/money.hpp"
-#include "answers/sizing/replicas.hpp"
-#include "answers/sizing/ways.hpp"
 #include "archsim/core/finding.hpp"
+#include "core/in_parallel.hpp"
 #include "hardware/uncertainty.hpp"
 #include "session/server/engine.hpp"
 #include "session/server/scaled_prices.hpp"
@@ -13,11 +10,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <iterator>
 #include <memory>
-#include <thread>
 
 namespace archsim {
 
@@ -64,20 +59,6 @@ Pool pool_of(const SizingBasis& basis, const std::string& hardware, const Condit
     }
     pool.server.reset();
     return pool;
-}
-
-/// Calls `work` for every number below `count`, on all cores.
-template <class Work>
-void for_each_in_parallel(std::size_t count, const Work& work) {
-    std::atomic<std::size_t> next = 0;
-    const auto run = [&] {
-        for (std::size_t i = next++; i < count; i = next++)
-            work(i);
-    };
-    std::vector<std::jthread> workers;
-    for (unsigned i = 1; i < std::max(1U, std::thread::hardware_concurrency()); ++i)
-        workers.emplace_back(run);
-    run();
 }
 
 /// Bytes per second between an engine of each: over the slower network of two that are stated, or the one.
@@ -199,7 +180,7 @@ class PairSizer {
 
 void size_pairs(const SizingBasis& basis, const std::vector<const Conditions*>& conditions,
                 SizingAnswer& answer) {
-    // Those that serve at all, the cheapest first.
+    // Pairs that serve at all, the cheapest first.
     std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < answer.devices.size(); ++i)
         if (answer.devices[i].layout || answer.devices[i].nearest.ratio > 0)
@@ -212,7 +193,7 @@ void size_pairs(const SizingBasis& basis, const std::vector<const Conditions*>& 
     chosen.resize(std::min(chosen.size(), kMostPaired));
 
     std::vector<Pool> pools(chosen.size());
-    for_each_in_parallel(pools.size(), [&](std::size_t i) {
+    in_parallel(pools.size(), all_threads(), [&](std::size_t i) {
         pools[i] = pool_of(basis, answer.devices[chosen[i]].hardware, *conditions[chosen[i]]);
     });
     struct Task {
@@ -226,7 +207,7 @@ void size_pairs(const SizingBasis& basis, const std::vector<const Conditions*>& 
                 tasks.push_back({a, b});
     std::vector<std::optional<SizedPair>> found(tasks.size());
     std::vector<std::string> problems(tasks.size());
-    for_each_in_parallel(tasks.size(), [&](std::size_t i) {
+    in_parallel(tasks.size(), all_threads(), [&](std::size_t i) {
         const Pool &prompts = pools[tasks[i].prompts], &answers = pools[tasks[i].answers];
         std::string why = prompts.problem.empty() ? answers.problem : prompts.problem;
         try {

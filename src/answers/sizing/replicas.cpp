@@ -1,6 +1,5 @@
-#include "answers/sizing/replicas.hpp"
+#include "answers/sizing/layouts.hpp"
 
-#include "answers/sizing/limit_misses.hpp"
 #include "hardware/uncertainty.hpp"
 #include "session/server/scaled_prices.hpp"
 #include "session/server/wait_bounds.hpp"

@@ -1,8 +1,5 @@
-#include "answers/sizing/size_device.hpp"
+#include "answers/sizing/layouts.hpp"
 
-#include "answers/sizing/money.hpp"
-#include "answers/sizing/replicas.hpp"
-#include "answers/sizing/ways.hpp"
 #include "archsim/core/finding.hpp"
 #include "session/generation/language_model.hpp"
 

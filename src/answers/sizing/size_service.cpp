@@ -1,9 +1,8 @@
 #include "answers/sizing/size_service.hpp"
 
-#include "answers/sizing/pairs.hpp"
-#include "answers/sizing/remedy.hpp"
-#include "answers/sizing/size_device.hpp"
+#include "answers/sizing/layouts.hpp"
 #include "archsim/core/finding.hpp"
+#include "core/in_parallel.hpp"
 #include "hardware/error_model.hpp"
 #include "map/sharding.hpp"
 #include "session/generation/language_model.hpp"
@@ -15,7 +14,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <thread>
 
 namespace archsim {
 
@@ -199,22 +197,12 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
         for (const Conditions& conditions : formats)
             work.push_back({&name, &conditions});
     answer.devices.resize(work.size());
-    std::atomic<std::size_t> next = 0, done = 0;
-    const auto run = [&] {
-        for (std::size_t i = next++; i < work.size(); i = next++) {
-            answer.devices[i] = size_device(basis, *work[i].hardware, *work[i].conditions);
-            if (progress)
-                progress(++done, work.size());
-        }
-    };
-    {
-        const std::size_t threads =
-            std::min<std::size_t>(work.size(), std::max(1U, std::thread::hardware_concurrency()));
-        std::vector<std::jthread> workers;
-        for (std::size_t i = 1; i < threads; ++i)
-            workers.emplace_back(run);
-        run();
-    }
+    std::atomic<std::size_t> done = 0;
+    in_parallel(work.size(), all_threads(), [&](std::size_t i) {
+        answer.devices[i] = size_device(basis, *work[i].hardware, *work[i].conditions);
+        if (progress)
+            progress(++done, work.size());
+    });
     answer.cheapest = least(answer.devices, [](const SizedLayout& l) { return l.usd_per_hour; });
     answer.greenest =
         least(answer.devices, [](const SizedLayout& l) { return std::optional(l.carbon_g_per_hour); });

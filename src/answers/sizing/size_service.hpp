@@ -1,9 +1,8 @@
 #pragma once
-// How many of what a load needs: per device the fewest that hold limits on waiting with a probability asked
-// for, how they share the model, what that costs, and which of them to take.
+// A load and limits on waiting go in. Per device the fewest that hold the limits with the probability asked
+// for come out, with how they share the model, what that costs, and which of them to take.
 
 #include "archsim/compare/cost.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/run/serve.hpp"
 #include "session/server/engine.hpp"
 
@@ -36,7 +35,7 @@ enum class SizingLimit : std::uint8_t {
     queue           ///< arrivals per second over what the engines complete
 };
 /// "P99 TTFT", "P99 TPOT", "P99 E2E", "the queue".
-ARCHSIM_API std::string_view name_of(SizingLimit limit);
+std::string_view name_of(SizingLimit limit);
 
 /// The limit that a layout is nearest to, or furthest beyond.
 struct SizingPressure {
@@ -71,11 +70,11 @@ struct SizedLayout {
     /// Devices of the service.
     std::int64_t devices() const { return run.parallelism.devices(); }
     /// Dollars a month of 730.5 hours.
-    ARCHSIM_API std::optional<double> usd_per_month() const;
+    std::optional<double> usd_per_month() const;
     /// Grams of CO2e per million tokens that are written, by their share of the energy.
-    ARCHSIM_API double carbon_g_per_million_output() const;
+    double carbon_g_per_million_output() const;
     /// The same of a million that are read.
-    ARCHSIM_API double carbon_g_per_million_prompt() const;
+    double carbon_g_per_million_prompt() const;
 };
 
 /// One device in one format.
@@ -102,8 +101,8 @@ struct SizedPair {
     std::optional<double> usd_per_hour;
     double watts = 0; ///< at the facility's meter
     bool within_budget = true;
-    /// Of caches from one engine to the other over the network; absent where neither device states one: they
-    /// are taken to cross as fast as between two devices of the answers' kind.
+    /// The rate of caches from one engine to the other over the network; absent where neither device states
+    /// one: they are taken to cross as fast as between two devices of the answers' kind.
     std::optional<double> transfer_bytes_per_s;
 
     /// Devices of both kinds.
@@ -130,14 +129,14 @@ struct SizingAnswer {
 
 /// Requests that a sizing simulates where the caller names no number: so many that the run is five times as
 /// long as an answer within the limits, at least 1,000; of users eight each, at least 200.
-ARCHSIM_API std::int64_t sized_requests(const SizingRequest& request);
+std::int64_t sized_requests(const SizingRequest& request);
 
 /// Sizes a service on devices, each in each of the formats of `conditions`.
 ///
 /// A layout is tensor parallel in powers of two up to a node (pipeline stages over nodes where one does not
 /// hold the model; for mixtures of experts also whole experts with attention data-parallel), times engines
 /// beside each other. Each is judged by the simulation of serve_model, with the same arrivals for all.
-/// Of users the warm-up does not count (ServingPlan::warm_up): they start all at once, which no later ones
+/// The warm-up of users does not count (ServingPlan::warm_up): they start all at once, which no later ones
 /// do.
 ///
 /// The probability that limits hold is that of steps which take no more than f times as long as estimated, f
@@ -158,9 +157,8 @@ ARCHSIM_API std::int64_t sized_requests(const SizingRequest& request);
 /// const SizingAnswer answer = size_service(session, session.load("qwen3-8b"), hardware, formats, request);
 /// assert(answer.fewest && answer.devices[*answer.fewest].layout->devices() >= 1);
 /// @endcode
-ARCHSIM_API SizingAnswer size_service(const Session& session, const Model& model,
-                                      std::span<const std::string> hardware,
-                                      std::span<const Conditions> formats, const SizingRequest& request,
-                                      const std::function<void(std::size_t, std::size_t)>& progress = {});
+SizingAnswer size_service(const Session& session, const Model& model, std::span<const std::string> hardware,
+                          std::span<const Conditions> formats, const SizingRequest& request,
+                          const std::function<void(std::size_t, std::size_t)>& progress = {});
 
 } // namespace archsim

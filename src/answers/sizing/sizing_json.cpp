@@ -1,6 +1,6 @@
 #include "answers/sizing/sizing_report.hpp"
 
-#include "answers/serving/serving_json.hpp"
+#include "answers/serving/serving_report.hpp"
 #include "answers/sizing/sizing_text.hpp"
 #include "fields/question_json.hpp"
 #include "fields/serving_fields_json.hpp"

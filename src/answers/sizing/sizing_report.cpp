@@ -1,7 +1,6 @@
 #include "answers/sizing/sizing_report.hpp"
 
 #include "answers/sizing/sizing_text.hpp"
-#include "report/blocks/cells.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 
@@ -20,15 +19,18 @@ constexpr double kSizingMilli = 1e-3, kSizingGiga = 1e9;
 
 using SizingColumn = ColumnOf<SizedDevice>;
 
-Cell optional_number(std::optional<double> value) {
-    return value ? Cell{format_number(*value), *value} : Cell{"-"};
+bool has_layout(const SizedDevice& d) {
+    return d.layout.has_value();
 }
 
 /// A column of what only a layout has.
-SizingColumn layout_column(Column column, std::function<Cell(const SizedLayout&)> cell) {
-    return {std::move(column), [cell = std::move(cell)](const SizedDevice& d) {
-                return d.layout ? cell(*d.layout) : Cell{"-"};
-            }};
+template <class Get>
+SizingColumn layout_column(Column column, Get get) {
+    return {std::move(column), [=](const SizedDevice& d) { return d.layout ? get(*d.layout) : Cell{}; }};
+}
+SizingColumn layout_number(Column column, std::optional<double> (*get)(const SizedLayout&)) {
+    return {std::move(column), 1,
+            [get](const SizedDevice& d) { return d.layout ? get(*d.layout) : std::nullopt; }};
 }
 
 Cell p99_of(double value, double low, double high) {
@@ -38,113 +40,107 @@ Cell p99_of(double value, double low, double high) {
     return cell;
 }
 
-std::vector<SizingColumn> sizing_columns(std::string_view basis) {
-    const std::string hourly = fmt::format("USD/h {}", basis);
+std::vector<SizingColumn> sizing_columns(std::string_view basis, bool with_reasons) {
+    using L = const SizedLayout&;
     std::vector<SizingColumn> columns = {
-        {{"Hardware", "", "hardware"}, [](const SizedDevice& d) { return Cell{d.hardware}; }},
-        layout_column({"Devices", "", "devices", Align::right},
-                      [](const SizedLayout& l) { return whole_cell(static_cast<std::size_t>(l.devices())); }),
-        layout_column({"Layout", "", "parallel"},
-                      [](const SizedLayout& l) { return Cell{to_string(l.run.parallelism)}; }),
-        {{"Format", "", "precision"},
-         [](const SizedDevice& d) { return Cell{d.precision.empty() ? "-" : d.precision}; }},
-        {{"Holds", "%", "probability", Align::right},
+        {{"Hardware", "", "hardware"}, &SizedDevice::hardware},
+        layout_column(least_best("Devices", "", "devices"),
+                      [](L l) { return whole_cell(static_cast<std::size_t>(l.devices())); }),
+        layout_column({"Layout", "", "parallel"}, [](L l) { return Cell{to_string(l.run.parallelism)}; }),
+        {{"Format", "", "precision"}, &SizedDevice::precision},
+        {most_best("Holds", "%", "probability"),
          [](const SizedDevice& d) {
              if (!d.layout)
                  return Cell{"no", {}, Tone::bad};
-             Cell cell{fmt::format("{:.0f}", std::floor(100 * d.layout->probability)), d.layout->probability,
-                       d.holds ? Tone::good : Tone::bad};
-             return cell;
+             return Cell{fmt::format("{:.0f}", std::floor(100 * d.layout->probability)),
+                         d.layout->probability, d.holds ? Tone::good : Tone::bad};
          }},
-        layout_column({"TTFT P99", "ms", "time_to_first_token_p99_s", Align::right},
-                      [](const SizedLayout& l) {
+        layout_column(least_best("TTFT P99", "ms", "time_to_first_token_p99_s"),
+                      [](L l) {
                           return p99_of(l.run.summary.time_to_first_s.p99,
                                         l.run.bounds.time_to_first_s.low.p99,
                                         l.run.bounds.time_to_first_s.high.p99);
                       }),
-        layout_column({"TPOT P99", "ms", "time_per_output_token_p99_s", Align::right},
-                      [](const SizedLayout& l) {
+        layout_column(least_best("TPOT P99", "ms", "time_per_output_token_p99_s"),
+                      [](L l) {
                           return p99_of(l.run.summary.time_per_token_s.p99,
                                         l.run.bounds.time_per_token_s.low.p99,
                                         l.run.bounds.time_per_token_s.high.p99);
                       }),
-        layout_column({"Cost", hourly, "usd_per_hour", Align::right},
-                      [](const SizedLayout& l) { return optional_number(l.usd_per_hour); }),
-        layout_column({"Cost", "USD/month", "usd_per_month", Align::right, 2},
-                      [](const SizedLayout& l) { return optional_number(l.usd_per_month()); }),
-        layout_column({"Input", "USD/M tok", "usd_per_million_prompt_tokens", Align::right, 1},
-                      [](const SizedLayout& l) { return optional_number(l.run.usd_per_million_prompt()); }),
-        layout_column({"Output", "USD/M tok", "usd_per_million_output_tokens", Align::right, 1},
-                      [](const SizedLayout& l) { return optional_number(l.run.usd_per_million_output()); }),
-        layout_column(
-            {"Input", "J/M tok", "joules_per_million_prompt_tokens", Align::right, 3},
-            [](const SizedLayout& l) { return cell_in(1, l.run.summary.joules_per_million_prompt); }),
-        layout_column(
-            {"Output", "J/M tok", "joules_per_million_output_tokens", Align::right, 3},
-            [](const SizedLayout& l) { return cell_in(1, l.run.summary.joules_per_million_output); }),
-        layout_column({"Input", "g CO2e/M", "carbon_g_per_million_prompt_tokens", Align::right, 3},
-                      [](const SizedLayout& l) { return cell_in(1, l.carbon_g_per_million_prompt()); }),
-        layout_column({"Output", "g CO2e/M", "carbon_g_per_million_output_tokens", Align::right, 2},
-                      [](const SizedLayout& l) { return cell_in(1, l.carbon_g_per_million_output()); }),
-        layout_column({"Power", "W", "facility_power_w", Align::right, 2},
-                      [](const SizedLayout& l) { return cell_in(1, l.watts); }),
-        layout_column({"Busy", "%", "utilization", Align::right, 3},
-                      [](const SizedLayout& l) { return percent_cell(l.run.summary.utilization); }),
-        {{"Stack", "", "runtime", Align::left, 3}, [](const SizedDevice& d) { return Cell{d.runtime}; }},
-        {{"Why not", "", "reason", Align::left, 4},
-         [](const SizedDevice& d) { return text_cell(d.reason); }}};
+        layout_number(least_best("Cost", fmt::format("USD/h {}", basis), "usd_per_hour"),
+                      [](L l) { return l.usd_per_hour; }),
+        layout_number(least_best("Cost", "USD/month", "usd_per_month", 2),
+                      [](L l) { return l.usd_per_month(); }),
+        layout_number(least_best("Input", "USD/M tok", "usd_per_million_prompt_tokens", 1),
+                      [](L l) { return l.run.usd_per_million_prompt(); }),
+        layout_number(least_best("Output", "USD/M tok", "usd_per_million_output_tokens", 1),
+                      [](L l) { return l.run.usd_per_million_output(); }),
+        layout_number(least_best("Input", "J/M tok", "joules_per_million_prompt_tokens", 3),
+                      [](L l) { return std::optional(l.run.summary.joules_per_million_prompt); }),
+        layout_number(least_best("Output", "J/M tok", "joules_per_million_output_tokens", 3),
+                      [](L l) { return std::optional(l.run.summary.joules_per_million_output); }),
+        layout_number(least_best("Input", "g CO2e/M", "carbon_g_per_million_prompt_tokens", 3),
+                      [](L l) { return std::optional(l.carbon_g_per_million_prompt()); }),
+        layout_number(least_best("Output", "g CO2e/M", "carbon_g_per_million_output_tokens", 2),
+                      [](L l) { return std::optional(l.carbon_g_per_million_output()); }),
+        layout_number(least_best("Power", "W", "facility_power_w", 2),
+                      [](L l) { return std::optional(l.watts); }),
+        layout_column(least_best("Busy", "%", "utilization", 3),
+                      [](L l) { return percent_cell(l.run.summary.utilization); }),
+        {{"Stack", "", "runtime", Align::left, 3}, &SizedDevice::runtime}};
+    if (with_reasons)
+        columns.emplace_back(Column{"Why not", "", "reason"},
+                             [](const SizedDevice& d) { return text_cell(d.reason); });
     return columns;
 }
 
 Table memory_table(const SizingAnswer& answer) {
     const auto gigabytes = [](double SizedMemory::*part) {
-        return [part](const SizedDevice& d) { return cell_in(kSizingGiga, d.layout->memory.*part); };
+        return [part](const SizedDevice& d) { return d.layout->memory.*part; };
     };
-    const std::vector<SizingColumn> columns = {
-        {{"Hardware", "", "hardware"}, [](const SizedDevice& d) { return Cell{d.hardware}; }},
-        {{"Format", "", "precision"}, [](const SizedDevice& d) { return Cell{d.precision}; }},
-        {{"Weights", "GB", "weights_bytes", Align::right}, gigabytes(&SizedMemory::weights)},
-        {{"KV cache", "GB", "cache_bytes", Align::right}, gigabytes(&SizedMemory::cache)},
-        {{"Engine", "GB", "engine_bytes", Align::right}, gigabytes(&SizedMemory::engine)},
-        {{"Free", "GB", "free_bytes", Align::right}, gigabytes(&SizedMemory::free)},
-        {{"Capacity", "GB", "capacity_bytes", Align::right}, gigabytes(&SizedMemory::capacity)},
-        {{"At twice the load", "", "at_twice"}, [](const SizedDevice& d) {
-             return Cell{(d.layout->at_twice.ratio <= 1 ? "holds: " : "") +
-                         pressure_text(d.layout->at_twice)};
-         }}};
     std::vector<SizedDevice> sized;
-    for (const SizedDevice& d : answer.devices)
-        if (d.layout)
-            sized.push_back(d);
-    Table table = table_of("Memory of one device", columns, sized);
+    std::copy_if(answer.devices.begin(), answer.devices.end(), std::back_inserter(sized), has_layout);
+    Table table = table_of<SizedDevice>(
+        "Memory of one device",
+        {{{"Hardware", "", "hardware"}, &SizedDevice::hardware},
+         {{"Format", "", "precision"}, &SizedDevice::precision},
+         {least_best("Weights", "GB", "weights_bytes"), kSizingGiga, gigabytes(&SizedMemory::weights)},
+         {least_best("KV cache", "GB", "cache_bytes"), kSizingGiga, gigabytes(&SizedMemory::cache)},
+         {least_best("Engine", "GB", "engine_bytes"), kSizingGiga, gigabytes(&SizedMemory::engine)},
+         {most_best("Free", "GB", "free_bytes"), kSizingGiga, gigabytes(&SizedMemory::free)},
+         {most_best("Capacity", "GB", "capacity_bytes"), kSizingGiga, gigabytes(&SizedMemory::capacity)},
+         {{"At twice the load", "", "at_twice"},
+          [](const SizedDevice& d) {
+              return (d.layout->at_twice.ratio <= 1 ? "holds: " : "") + pressure_text(d.layout->at_twice);
+          }}},
+        sized);
     table.notes.emplace_back("KV cache: in use at most; Engine: activations and what stack and driver keep; "
                              "Free: KV-cache blocks that stay empty.");
     return table;
 }
 
 Table pairs_table(const SizingAnswer& answer) {
-    Table table;
-    table.title = "Prompts on one kind of device, answers on another";
-    table.columns = {{"Prompts", "", "prompt_hardware"},
-                     {"Devices", "", "prompt_devices", Align::right},
-                     {"Answers", "", "answer_hardware"},
-                     {"Devices", "", "answer_devices", Align::right},
-                     {"Format", "", "precision"},
-                     {"P99 TTFT", "", "time_to_first_token_p99_s", Align::right},
-                     {"P99 TPOT", "", "time_per_output_token_p99_s", Align::right},
-                     {"Holds", "%", "probability", Align::right},
-                     {"Cost", "USD/h", "usd_per_hour", Align::right}};
-    for (const SizedPair& p : answer.pairs)
-        table.rows.push_back(
-            {{p.prompt_hardware},
-             whole_cell(static_cast<std::size_t>(p.prompt_engines * p.prompt_way.engine_devices())),
-             {p.answer_hardware},
-             whole_cell(static_cast<std::size_t>(p.answer_engines * p.answer_way.engine_devices())),
-             {p.precision},
-             {format_time(p.summary.time_to_first_s.p99), p.summary.time_to_first_s.p99},
-             {format_time(p.summary.time_per_token_s.p99), p.summary.time_per_token_s.p99},
-             {fmt::format("{:.0f}", std::floor(100 * p.probability)), p.probability},
-             p.usd_per_hour ? Cell{format_number(*p.usd_per_hour), *p.usd_per_hour} : Cell{"-"}});
+    using P = SizedPair;
+    const auto p99 = [](Percentiles ServingSummary::*of) {
+        return [of](const P& p) { return time_cell((p.summary.*of).p99); };
+    };
+    Table table = table_of<P>(
+        "Prompts on one kind of device, answers on another",
+        {{{"Prompts", "", "prompt_hardware"}, &P::prompt_hardware},
+         {least_best("Devices", "", "prompt_devices"), 1,
+          [](const P& p) { return p.prompt_engines * p.prompt_way.engine_devices(); }},
+         {{"Answers", "", "answer_hardware"}, &P::answer_hardware},
+         {least_best("Devices", "", "answer_devices"), 1,
+          [](const P& p) { return p.answer_engines * p.answer_way.engine_devices(); }},
+         {{"Format", "", "precision"}, &P::precision},
+         {least_best("P99 TTFT", "", "time_to_first_token_p99_s"), p99(&ServingSummary::time_to_first_s)},
+         {least_best("P99 TPOT", "", "time_per_output_token_p99_s"), p99(&ServingSummary::time_per_token_s)},
+         {most_best("Holds", "%", "probability"),
+          [](const P& p) {
+              return Cell{fmt::format("{:.0f}", std::floor(100 * p.probability)), p.probability};
+          }},
+         {least_best("Cost", "USD/h", "usd_per_hour"), 1, &P::usd_per_hour}},
+        answer.pairs);
     const auto over_network = [](const SizedPair& p) { return p.transfer_bytes_per_s.has_value(); };
     if (std::any_of(answer.pairs.begin(), answer.pairs.end(), over_network))
         table.notes.emplace_back("Caches cross the slower of the networks that are stated.");
@@ -214,7 +210,7 @@ Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
     report.title = fmt::format("Sizing {}: {}", answer.model, load_text(answer));
     if (format == Format::csv) {
         report.blocks.emplace_back(
-            table_of("Sizes", sizing_columns(basis_text(answer.basis)), answer.devices));
+            table_of("Sizes", sizing_columns(basis_text(answer.basis), true), answer.devices));
         return report;
     }
     report.blocks.emplace_back(Heading{1, report.title});
@@ -223,13 +219,8 @@ Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
     for (const SizedDevice& d : answer.devices)
         if (d.layout || answer.devices.size() <= 12) // of many those with an answer; the others are below
             shown.push_back(d);
-    Table table =
-        table_of("Fewest devices that hold the limits", sizing_columns(basis_text(answer.basis)), shown);
-    if (!table.columns.empty()) { // reasons are below
-        table.columns.pop_back();
-        for (auto& row : table.rows)
-            row.pop_back();
-    }
+    Table table = table_of("Fewest devices that hold the limits",
+                           sizing_columns(basis_text(answer.basis), false), shown); // reasons are below
     table.notes.emplace_back(
         "Holds: the probability that all limits hold, by the error of the estimates; tp: devices that share "
         "every matrix, pp: stages, ep: devices that share the experts, dp: engines beside each other.");

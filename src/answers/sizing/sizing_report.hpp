@@ -8,7 +8,6 @@
 //   Does not hold: L4 (one request alone: P99 TPOT 0.062 s, 2.1 x the limit).
 
 #include "answers/sizing/size_service.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <string>
@@ -16,8 +15,8 @@
 namespace archsim {
 
 /// The answer first, then one row per device and format, and why the others are not among them.
-ARCHSIM_API Report describe(const SizingAnswer& answer, const PlainView& view, Format format);
+Report describe(const SizingAnswer& answer, const PlainView& view, Format format);
 /// Everything, keys with units.
-ARCHSIM_API std::string to_json(const SizingAnswer& answer, const PlainView& view);
+std::string to_json(const SizingAnswer& answer, const PlainView& view);
 
 } // namespace archsim

@@ -62,7 +62,7 @@ std::string pair_text(const SizingAnswer& answer, const SizedPair& p) {
         probability_text(p.probability));
 }
 
-/// Those that do not hold, but for the nearest, which has its own line.
+/// Devices that do not hold, but for the nearest, which has its own line.
 std::vector<const SizedDevice*> misses(const SizingAnswer& answer) {
     std::vector<const SizedDevice*> out;
     for (std::size_t i = 0; i < answer.devices.size(); ++i)

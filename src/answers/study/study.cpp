@@ -2,6 +2,7 @@
 
 #include "session/prepared.hpp"
 #include "session/usual_precision.hpp"
+#include "session/usual_question.hpp"
 
 namespace archsim {
 
@@ -52,20 +53,22 @@ Study run_study(const Session& session, StudyRequest request) {
     for (const std::string& model : request.models) {
         std::string obstacle;
         workload.sizes = request.workload.sizes;
+        workload.prompt = request.workload.prompt;
         try {
             workload.model = session.load(model);
-            workload = of_shared_sizes(std::move(workload), models);
+            workload = usual_question(of_shared_sizes(std::move(workload), models));
         } catch (const Error& problem) {
             obstacle = problem.what();
         }
         for (const std::int64_t batch : request.batch_sizes)
             for (const std::string& precision : request.precisions) {
                 workload.batch = batch;
-                conditions.precision = precision.empty()
-                                           ? AskedPrecision{}
-                                           : AskedPrecision(PrecisionConfig::parse(precision).value());
+                conditions.precision = AskedPrecision{};
                 conditions.precision.strict_fp32 = request.conditions.precision.strict_fp32;
-                const std::string used(name_of(settled(conditions, workload).precision.compute));
+                if (!precision.empty())
+                    ask_precision(conditions, precision);
+                const Conditions meant = settled(conditions, workload);
+                const std::string used(meant.format_of_device ? "usual" : name_of(meant.precision.compute));
                 StudyGroup group{model, precision.empty() ? used : precision, batch, {}};
                 for (const std::string& hardware : request.devices)
                     for (const std::string& stack : request.stacks) {

@@ -1,8 +1,8 @@
 #pragma once
-// A study: every combination of models, devices, software stacks, batch sizes and formats, and its outcome.
+// A study file goes in; a result for every combination of its models, devices, software stacks, batch sizes
+// and formats comes out.
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct StudyGroup {
 };
 
 /// A request with the results of its cells.
-struct ARCHSIM_API Study {
+struct Study {
     StudyRequest request;
     std::vector<StudyGroup> groups; ///< models x batch sizes x precisions
 
@@ -53,6 +53,12 @@ struct ARCHSIM_API Study {
 /// const Study study = run_study(session, request);
 /// assert(study.cells() == 4 && study.cells(Status::ok) == 4);
 /// @endcode
-ARCHSIM_API Study run_study(const Session& session, StudyRequest request);
+Study run_study(const Session& session, StudyRequest request);
+
+/// Reads a study file: JSON or, by its extension (.yaml, .yml), YAML; docs/examples/study_schema.json
+/// describes both. Paths of models and devices that exist beside the file are taken from there. Throws
+/// InputError with one finding per mistake, each with its JSON pointer, in YAML with its line and column, and
+/// the nearest known name: fields, types, formats, and names that the Session does not know.
+StudyRequest read_study(const Session& session, const std::filesystem::path& file);
 
 } // namespace archsim

@@ -1,12 +1,13 @@
 // A study file, JSON or YAML -> StudyRequest, with every mistake as a finding.
 
-#include "answers/study/study_file.hpp"
+#include "answers/study/study.hpp"
 #include "answers/study/yaml_text.hpp"
+#include "core/json_document.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
 #include "fields/question.hpp"
 #include "fields/question_json.hpp"
 #include "hardware/json_reader.hpp"
-#include "hardware/text.hpp"
 
 #include <fmt/format.h>
 
@@ -173,11 +174,15 @@ class StudyReader {
     }
 
     static Checked precision(const std::string& name) {
-        if (PrecisionConfig::parse(name))
+        try {
+            Conditions conditions;
+            ask_precision(conditions, name);
             return {name, {}, {}};
-        return {{},
-                fmt::format("\"{}\" is not a numeric format", name),
-                "use fp32, tf32, bf16, fp16, fp8, int8, int4, w8a16 or w4a16"};
+        } catch (const UsageError&) {
+            return {{},
+                    fmt::format("\"{}\" is not a numeric format", name),
+                    "use fp32, tf32, bf16, fp16, fp8, int8, int4, w8a16, w4a16 or usual"};
+        }
     }
 
     std::optional<std::int64_t> whole_number(const JsonValue& value, const JsonPlace& place, Bounds bounds) {
@@ -219,11 +224,11 @@ class StudyReader {
     /// What is asked of every cell: the fields of a question but those that are lists of their own.
     void fields(ObjectReader& top) {
         QuestionTexts texts(Spelling::key);
-        for (const QuestionField* field : question_fields())
-            if (field->key == "dims")
+        for (const QuestionField& field : question_fields())
+            if (field.key == "dims")
                 dims(top, texts);
-            else if (field->key != "batch_size" && field->key != "precision" && field->key != "runtime")
-                give(*field, field->key == "devices" ? std::string_view("device_count") : field->key, top,
+            else if (field.key != "batch_size" && field.key != "precision" && field.key != "runtime")
+                give(field, field.key == "devices" ? std::string_view("device_count") : field.key, top,
                      texts);
         if (!context_.findings.empty())
             return;
@@ -289,7 +294,7 @@ StudyRequest read_study(const Session& session, const fs::path& file) {
     StudyRequest study;
     if (is_yaml_file(file.string())) {
         if (const auto document = parse_yaml_file(file.string(), findings)) {
-            study = read(*document_of(document->value)); // of 64 levels at most
+            study = read(read_json(document->value.dump()));
             for (Finding& finding : findings)
                 finding.where = fmt::format("{} ({})", document->place_of(finding.where), finding.where);
         }

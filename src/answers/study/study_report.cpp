@@ -91,10 +91,11 @@ Table winners(const Study& study) {
          }},
         {{"Runs", "", "executed_precision"},
          [](const FirstPlace& row) {
-             return Cell{row.best != nullptr ? multiplied_format(*row.best) : std::string("-")};
+             return row.best != nullptr ? multiplied_format(*row.best) : std::string();
          }},
-        {{"Stack", "", "runtime"},
-         [](const FirstPlace& row) { return Cell{row.best != nullptr ? runtime_label(*row.best) : "-"}; }}};
+        {{"Stack", "", "runtime"}, [](const FirstPlace& row) {
+             return row.best != nullptr ? runtime_label(*row.best) : std::string();
+         }}};
     for (const Metric* m : study.request.metrics->rows()) {
         if (!m->recommend)
             continue;
@@ -102,7 +103,7 @@ Table winners(const Study& study) {
                                return row.best != nullptr
                                           ? cell_of(*m,
                                                     measure_of(*row.best, *m, study_view(study).conditions))
-                                          : Cell{"-"};
+                                          : Cell{};
                            }});
     }
     return table_of("Best of Each Combination", columns, rows);

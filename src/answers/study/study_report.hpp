@@ -10,8 +10,8 @@ namespace archsim {
 
 /// A table for each group, best first, after a summary of the winners. CSV: one flat table with a row per
 /// cell.
-ARCHSIM_API Report describe(const Study& study, PlainView view = {}, Format format = Format::text);
+Report describe(const Study& study, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.study/1", "request": {...}, "results": [...]} with the rows of compare_models.
-ARCHSIM_API std::string to_json(const Study& study, PlainView view = {});
+std::string to_json(const Study& study, PlainView view = {});
 
 } // namespace archsim

@@ -1,9 +1,9 @@
 #include "answers/study/yaml_text.hpp"
+#include "core/parse_number.hpp"
 
 #include "core/shared_object.hpp"
 #include "core/text_file.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <fmt/format.h>
@@ -63,7 +63,7 @@ std::string pointer_key(std::string_view key) {
 }
 
 /// A number of the core schema; YAML has no other numbers without a tag.
-std::optional<json> plain_number(std::string_view text) {
+std::optional<json> scalar_number(std::string_view text) {
     std::string_view digits = text;
     const bool negative = digits.starts_with('-');
     if (negative || digits.starts_with('+'))
@@ -75,15 +75,10 @@ std::optional<json> plain_number(std::string_view text) {
     if (!begins)
         return std::nullopt;
     const std::string signed_digits = (negative ? "-" : "") + std::string(digits);
-    const char* const end = signed_digits.data() + signed_digits.size();
-    std::int64_t whole = 0;
-    if (const auto [stop, error] = std::from_chars(signed_digits.data(), end, whole);
-        error == std::errc{} && stop == end)
-        return json(whole);
-    double real = 0;
-    if (const auto [stop, error] = std::from_chars(signed_digits.data(), end, real);
-        error == std::errc{} && stop == end && std::isfinite(real))
-        return json(real);
+    if (const auto whole = plain_number<std::int64_t>(signed_digits))
+        return json(*whole);
+    if (const auto real = plain_number<double>(signed_digits))
+        return json(*real);
     return std::nullopt;
 }
 
@@ -97,7 +92,7 @@ json plain_scalar(std::string_view text) {
     for (const std::string_view word : {"false", "False", "FALSE"})
         if (text == word)
             return false;
-    if (auto number = plain_number(text))
+    if (auto number = scalar_number(text))
         return std::move(*number);
     return std::string(text);
 }

@@ -1,6 +1,7 @@
 #pragma once
+// Points of a design space go in, one by one; the best few, and of each model, come out.
+
 #include "answers/sweep/sweep_row.hpp"
-#include "archsim/core/export.hpp"
 
 #include <cstddef>
 #include <map>
@@ -11,7 +12,7 @@ namespace archsim {
 
 /// The best rows of each model by one metric; fed one row at a time, so that a million rows need the memory
 /// of the best alone. Rows without the metric are left out.
-class ARCHSIM_API BestRows {
+class BestRows {
   public:
     /// Keeps `most` rows per model, 0: all, by `metric`, which must outlive it.
     BestRows(const Metric& metric, std::size_t most) : metric_(&metric), most_(most) {}

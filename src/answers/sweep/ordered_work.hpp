@@ -1,6 +1,8 @@
 #pragma once
 // Work in parallel, results in order, bounded memory.
 
+#include "core/in_parallel.hpp"
+
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
@@ -22,12 +24,13 @@ void in_order(std::uint64_t begin, std::uint64_t end, std::uint64_t range, unsig
         return;
     const std::uint64_t ranges = (end - begin + range - 1) / range;
     threads = static_cast<unsigned>(std::clamp<std::uint64_t>(threads, 1, ranges));
-    if (threads == 1) { // a second one would wait for this one alone
+    const auto alone = [&] {
         for (std::uint64_t first = begin; first < end; first += range)
             if (!take(make(0U, first, std::min(end, first + range))))
                 return;
-        return;
-    }
+    };
+    if (threads == 1) // a second one would wait for this one alone
+        return alone();
     const std::uint64_t window = 4ULL * threads;
     std::mutex mutex;
     std::condition_variable changed;
@@ -36,7 +39,8 @@ void in_order(std::uint64_t begin, std::uint64_t end, std::uint64_t range, unsig
     bool stop = false;
     std::exception_ptr problem;
 
-    const auto work = [&](unsigned worker) {
+    const auto work = [&](std::size_t index) {
+        const auto worker = static_cast<unsigned>(index);
         std::unique_lock lock(mutex);
         while (true) {
             changed.wait(lock, [&] { return stop || next >= ranges || next < taken + window; });
@@ -62,9 +66,9 @@ void in_order(std::uint64_t begin, std::uint64_t end, std::uint64_t range, unsig
             changed.notify_all();
         }
     };
-    std::vector<std::jthread> workers;
-    for (unsigned i = 0; i < threads; ++i)
-        workers.emplace_back(work, i);
+    std::vector<std::jthread> workers = started_threads(threads, work);
+    if (workers.empty())
+        return alone();
 
     std::unique_lock lock(mutex);
     while (taken < ranges) {

@@ -1,7 +1,7 @@
 #include "answers/sweep/sweep.hpp"
 
 #include "answers/sweep/ordered_work.hpp"
-#include "answers/sweep/sweep_content.hpp"
+#include "answers/sweep/sweep_shared.hpp"
 #include "answers/sweep/sweep_worker.hpp"
 #include "result/generation_metrics.hpp"
 #include "session/prepared.hpp"
@@ -85,12 +85,10 @@ struct Sweep::State {
         for (const std::string& name : request.hardware)
             session.hardware().device(name);
         for (const std::string& name : request.precisions) {
-            const auto parsed = PrecisionConfig::parse(name);
-            if (!parsed)
-                throw UsageError(fmt::format("precision \"{}\" is not known", name));
-            precisions.push_back(*parsed);
-            precisions.back().weights = request.weights.value_or(parsed->weights);
-            precisions.back().strict_fp32 = request.conditions.precision.strict_fp32;
+            Conditions& format = formats.emplace_back(request.conditions);
+            format.weights = request.weights;
+            ask_precision(format, name);
+            format.precision.weights = request.weights.value_or(format.precision.weights);
         }
         if (request.conditions.devices == 0 && !request.prompt)
             throw UsageError("as many devices as needed: only for language models with a prompt");
@@ -128,8 +126,8 @@ struct Sweep::State {
     const Session& session;
     SweepRequest request;
     std::vector<Model> models;
-    std::vector<Bindings> sizes; ///< of each model: those of the request that it has
-    std::vector<PrecisionConfig> precisions;
+    std::vector<Bindings> sizes;     ///< of each model: those of the request that it has
+    std::vector<Conditions> formats; ///< the request's, in each of its formats
     std::uint64_t size = 0;
 };
 
@@ -174,7 +172,7 @@ void Sweep::run(std::uint64_t from, unsigned threads,
     std::vector<SweepWorker> workers;
     workers.reserve(threads);
     for (unsigned i = 0; i < threads; ++i)
-        workers.emplace_back(shared, state_->precisions);
+        workers.emplace_back(shared, state_->formats);
     in_order<std::vector<SweepRow>>(
         from, last(), state_->range(threads), threads,
         [&](unsigned worker, std::uint64_t begin, std::uint64_t end) {
@@ -189,7 +187,7 @@ void Sweep::run(std::uint64_t from, unsigned threads,
 std::vector<AxisSensitivity> Sweep::sensitivities(const Metric& metric) const {
     const auto& axes = state_->request.axes;
     SweepShared shared(state_->session, state_->request, state_->models, state_->sizes, 1);
-    SweepWorker worker(shared, state_->precisions);
+    SweepWorker worker(shared, state_->formats);
     SweepPoint workload = state_->at(0);
     const std::vector<double> own(axes.size(), 1.0);
     const auto value = [&](const std::vector<double>& factors) {
@@ -231,8 +229,7 @@ std::map<std::string, double> Sweep::factors(std::uint64_t point) const {
 Result Sweep::result(std::uint64_t point, const std::map<std::string, double>& factors) const {
     const SweepRequest& q = state_->request;
     const SweepPoint at = state_->at(point);
-    Conditions conditions = q.conditions;
-    conditions.precision = state_->precisions[at.precision];
+    Conditions conditions = state_->formats[at.precision];
     for (const auto& [part, factor] : factors)
         if (const auto lever = parse_lever(part))
             conditions.changes[*lever] = factor;
@@ -241,7 +238,7 @@ Result Sweep::result(std::uint64_t point, const std::map<std::string, double>& f
         else
             throw UsageError(fmt::format("nothing called \"{}\" can be varied", part));
     return state_->session.estimate(
-        Workload{state_->models[at.model], q.batches[at.batch], state_->sizes[at.model], q.prompt},
+        Workload{state_->models[at.model], q.batches[at.batch], state_->sizes[at.model], q.prompt, !q.prompt},
         q.hardware[at.hardware], conditions);
 }
 

@@ -1,8 +1,8 @@
 #pragma once
-// Design-space sweeps: models x batches x devices x precisions x parametric changes of the device.
+// Design spaces. Models, batches, devices, precisions and factors on parts of the device go in; a row for
+// every combination comes out, in order, on any number of threads.
 
 #include "answers/sweep/sweep_row.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 
 #include <cstdint>
@@ -20,12 +20,14 @@ namespace archsim {
 
 /// Parses "bandwidth=0.5x,1x,2x", "bandwidth=0.5x..4x:log8" (8 factors, equal ratios) or "clock=0.8x..1.2x:5"
 /// (equal steps). Throws UsageError that shows the form and the names.
-ARCHSIM_API SweepAxis parse_sweep_axis(std::string_view text);
+SweepAxis parse_sweep_axis(std::string_view text);
 
 /// What to estimate.
 struct SweepRequest {
     std::vector<std::string> models, hardware;
-    std::vector<std::string> precisions; ///< empty: the format that all models have by themselves
+    /// Formats by name, "usual" (each device's own) among them; empty: the one that all models have by
+    /// themselves.
+    std::vector<std::string> precisions;
     std::vector<std::int64_t> batches{1};
     std::vector<SweepAxis> axes;
     Bindings sizes;                   ///< besides the batch
@@ -58,7 +60,7 @@ struct SweepRequest {
 /// });
 /// assert(sweep.size() == 8 && fastest < 1);
 /// @endcode
-class ARCHSIM_API Sweep {
+class Sweep {
   public:
     /// Loads the models, of whatever kind, and checks every name. Throws InputError or UsageError.
     Sweep(const Session& session, SweepRequest request);

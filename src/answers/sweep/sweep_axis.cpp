@@ -6,15 +6,14 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
 namespace archsim {
 
 namespace {
 
-constexpr std::size_t kMaxFactors = 1'000'000; ///< of one axis
-constexpr double kLeastFactor = 1e-9, kMostFactor = 1e9;   ///< ranges between them have finite ratios and steps
+constexpr std::int64_t kMaxFactors = 1'000'000;          ///< of one axis
+constexpr double kLeastFactor = 1e-9, kMostFactor = 1e9; ///< ranges between them have finite ratios and steps
 
 [[noreturn]] void malformed(std::string_view text, std::string_view why) {
     throw UsageError(
@@ -37,7 +36,8 @@ std::string known_names() {
 double factor_of(std::string_view text, std::string_view whole) {
     const auto factor = parse_factor(text);
     if (!factor || !(*factor >= kLeastFactor && *factor <= kMostFactor))
-        malformed(whole, fmt::format("\"{}\" is not a factor from {:g} to {:g}", text, kLeastFactor, kMostFactor));
+        malformed(whole,
+                  fmt::format("\"{}\" is not a factor from {:g} to {:g}", text, kLeastFactor, kMostFactor));
     return *factor;
 }
 
@@ -51,12 +51,11 @@ std::vector<double> parse_range(std::string_view text, std::string_view whole) {
     const bool logarithmic = steps.starts_with("log");
     if (logarithmic)
         steps.remove_prefix(3);
-    std::size_t count = 0;
-    const auto [end, error] = std::from_chars(steps.data(), steps.data() + steps.size(), count);
-    if (error != std::errc{} || end != steps.data() + steps.size() || count < 2 || count > kMaxFactors)
+    const std::int64_t count = parse_whole(steps).value_or(0);
+    if (count < 2 || count > kMaxFactors)
         malformed(whole, "the number of steps must be from 2 to 1000000");
     std::vector<double> factors;
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::int64_t i = 0; i < count; ++i) {
         const double t = static_cast<double>(i) / static_cast<double>(count - 1);
         factors.push_back(logarithmic ? low * std::pow(high / low, t) : std::lerp(low, high, t));
     }

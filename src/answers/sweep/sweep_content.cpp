@@ -1,4 +1,4 @@
-#include "answers/sweep/sweep_content.hpp"
+#include "answers/sweep/sweep_shared.hpp"
 
 #include "core/digest.hpp"
 #include "core/embedded_files.hpp"
@@ -6,6 +6,7 @@
 #include "graph/graph_digest.hpp"
 #include "hardware/energy_table.hpp"
 #include "hardware/stated_facts.hpp"
+#include "session/measured_key.hpp"
 
 #include <algorithm>
 #include <set>
@@ -25,22 +26,48 @@ void add_sizes(const std::map<std::string, std::int64_t>& sizes, Digest& digest)
     }
 }
 
+void add_formats(const PrecisionConfig& formats, Digest& digest) {
+    const auto& [compute, activations, weights, kv_cache, weight_bits_overhead, head_bits, table_bits,
+                 cache_bits, convolutions, strict_fp32, autocast, requantized] = formats;
+    for (const Precision format : {compute, activations, weights, kv_cache, convolutions.value_or(compute)})
+        digest.number(format);
+    for (const double bits : {weight_bits_overhead, head_bits, table_bits, cache_bits})
+        digest.number(bits);
+    for (const bool flag : {convolutions.has_value(), strict_fp32, autocast, requantized})
+        digest.number(flag);
+}
+
 /// What the catalogue says of a model beside its graph.
 void add_entry(const CatalogueEntry& entry, Digest& digest) {
-    digest.text(entry.name);
-    add_sizes(entry.dims, digest);
-    digest.number(entry.not_exported_parameters);
-    digest.number(entry.parts.size());
-    for (const ModelPart& part : entry.parts) {
-        digest.text(part.name);
-        digest.text(part.model);
-        digest.number(part.repeat);
-        add_sizes(part.dims, digest);
+    // Titles and where it was found decide nothing; buffers are marked in the graph. A member that is added
+    // does not compile until somebody decides.
+    const auto& [name, title, family, task, kind, source, aliases, file, dims, buffers,
+                 not_exported_parameters, macs_formula, published, parts, language_model, format, products] =
+        entry;
+    for (const std::string* text : {&name, &family, &task, &kind})
+        digest.text(*text);
+    add_sizes(dims, digest);
+    digest.number(not_exported_parameters);
+    digest.number(parts.size());
+    for (const ModelPart& part : parts) {
+        const auto& [part_name, model, repeat, part_dims, times] = part;
+        digest.text(part_name);
+        digest.text(model);
+        digest.number(repeat);
+        add_sizes(part_dims, digest);
+        digest.number(times.size());
+        for (const std::string& size : times)
+            digest.text(size);
     }
-    digest.number(entry.language_model.has_value());
-    if (entry.language_model) {
+    for (const auto& stated : {format, products}) {
+        digest.number(stated.has_value());
+        if (stated)
+            add_formats(*stated, digest);
+    }
+    digest.number(language_model.has_value());
+    if (language_model) {
         const auto& [layers, hidden, heads, kv_heads, head_size, vocabulary, max_context, experts,
-                     active_experts] = *entry.language_model;
+                     active_experts] = *language_model;
         for (const double value :
              {layers, hidden, heads, kv_heads, head_size, vocabulary, max_context, experts, active_experts})
             digest.number(value);
@@ -111,6 +138,7 @@ std::string content_of(const Session& session, const SweepRequest& request, std:
     Digest digest;
     for (const Model& model : models)
         add_model(model, digest);
+    digest.text(request.hardware.empty() ? std::string() : measured_key(session, request.hardware.front()));
     Files files(digest);
     const HardwareDatabase& hardware = session.hardware();
     const fs::path energy = session.energy().file();

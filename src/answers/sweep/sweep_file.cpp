@@ -2,14 +2,10 @@
 
 #include "answers/sweep/sweep_manifest.hpp"
 #include "answers/sweep/sweep_partial.hpp"
+#include "core/input_file.hpp"
 #include "core/new_file.hpp"
 
 #include <fmt/format.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
 
 namespace archsim {
 
@@ -17,28 +13,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct CloseFile {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
 /// Hands the bytes of a finished file to `sink` and throws unless they are those that its description states.
 template <class Sink>
 void read_finished(const fs::path& path, const SweepDescription& description, const Sink& sink) {
-    const std::unique_ptr<std::FILE, CloseFile> in(std::fopen(path.c_str(), "rb"));
-    if (!in)
-        throw InputError(fmt::format("{}: cannot be read: {}", path.string(), std::strerror(errno)));
+    const InputFile in(path);
     std::vector<char> buffer(1U << 16U);
     Digest digest;
     std::uintmax_t bytes = 0;
-    while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), in.get())) {
+    while (const std::size_t n = in.read_on(buffer.data(), buffer.size())) {
         const std::string_view text(buffer.data(), n);
         digest.bytes(text);
         bytes += n;
         if (bytes <= description.bytes)
             sink(text);
     }
-    if (std::ferror(in.get()) != 0)
-        throw InputError(fmt::format("{}: cannot be read: {}", path.string(), std::strerror(errno)));
     if (bytes != description.bytes || digest.hex() != description.digest)
         throw InputError(fmt::format("{0}: is not what {0}.json describes: changed, damaged or not finished; "
                                      "run it again without --resume",

@@ -4,7 +4,6 @@
 
 #include "answers/sweep/sweep.hpp"
 #include "answers/sweep/sweep_report.hpp"
-#include "archsim/core/export.hpp"
 
 #include <filesystem>
 #include <functional>
@@ -32,13 +31,12 @@ struct SweepFileOptions {
 /// added, nothing lost or doubled. Returns the rows written by this run. Throws InputError when the files
 /// cannot be written, belong to another request (or the same names stand for something else now), are written
 /// by another process, or FILE is no longer what was written.
-ARCHSIM_API std::uint64_t write_sweep(const Sweep& sweep, const std::filesystem::path& file,
-                                      const SweepFileOptions& options);
+std::uint64_t write_sweep(const Sweep& sweep, const std::filesystem::path& file,
+                          const SweepFileOptions& options);
 
 /// Joins the finished files of all shards of one request, in any order, to what one run would have written.
 /// Throws InputError when they belong to different requests, a shard is missing or given twice, or a file is
 /// no longer what was written.
-ARCHSIM_API void merge_sweeps(const std::vector<std::filesystem::path>& shards,
-                              const std::filesystem::path& file);
+void merge_sweeps(const std::vector<std::filesystem::path>& shards, const std::filesystem::path& file);
 
 } // namespace archsim

@@ -1,5 +1,4 @@
 #include "answers/sweep/sweep_report.hpp"
-#include "answers/sweep/sweep_verdict.hpp"
 #include "core/printable.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/render/answer_document.hpp"

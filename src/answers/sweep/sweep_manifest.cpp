@@ -1,6 +1,7 @@
 #include "answers/sweep/sweep_manifest.hpp"
 
 #include "archsim/core/version.hpp"
+#include "core/json_limits.hpp"
 #include "core/text_file.hpp"
 #include "fields/question.hpp"
 
@@ -77,7 +78,8 @@ SweepDescription read_description(const fs::path& file) {
                              ? fmt::format("{}: is not finished; run it again with --resume", file.string())
                              : fmt::format("{}: there is no {} that says which sweep it belongs to",
                                            file.string(), path.filename().string()));
-    Json document = Json::parse(read_text_file(path), nullptr, false);
+    Json document =
+        Json::parse(bounded_json(read_text_file(path), path.string(), JsonKeys::as_written), nullptr, false);
     const auto is = [&](const char* key, auto holds) {
         return document.contains(key) && (document[key].*holds)();
     };

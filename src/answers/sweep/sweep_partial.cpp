@@ -3,13 +3,13 @@
 #include "answers/sweep/sweep_manifest.hpp"
 #include "archsim/core/finding.hpp"
 #include "core/new_file.hpp"
+#include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
@@ -77,10 +77,11 @@ struct LogLine {
 /// "BYTES POINTS DIGEST"; false for anything else.
 bool parse_line(std::string_view text, LogLine& line) {
     const auto number = [&text](auto& value) {
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc{} || end == text.data() + text.size() || *end != ' ')
+        const auto read = take_number<std::remove_reference_t<decltype(value)>>(text);
+        if (!read || !text.starts_with(' '))
             return false;
-        text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
+        text.remove_prefix(1);
+        value = *read;
         return true;
     };
     if (!number(line.bytes) || !number(line.points))

@@ -1,6 +1,5 @@
 #include "answers/sweep/sweep_report.hpp"
 
-#include "answers/sweep/sweep_verdict.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
@@ -27,7 +26,7 @@ bool is_standard(const Metric& m) {
 /// Values have units of their own, but for those of answers: "tokens/s" in every row would be long.
 Column metric_column(const Metric& m, int priority) {
     if (is_standard(m))
-        return {m.title, "", m.field, Align::right, priority};
+        return {m.title, "", m.field, Align::right, priority, column_of(m).best};
     Column column = column_of(m);
     column.priority = priority;
     return column;
@@ -35,12 +34,13 @@ Column metric_column(const Metric& m, int priority) {
 
 /// "1.23x".
 Cell gain_cell(const SweepPointFacts& facts) {
-    return facts.gain ? Cell{format_number(*facts.gain) + "x", *facts.gain} : Cell{"-"};
+    return facts.gain ? Cell{format_number(*facts.gain) + "x", *facts.gain} : Cell{};
 }
 
 /// "DRAM bandwidth 62 %".
-Cell bound_cell(const SweepPointFacts& facts) {
-    return Cell{facts.bound.empty() ? "-" : fmt::format("{} {:.0f} %", facts.bound, 100 * facts.bound_share)};
+std::string binding_text(const SweepPointFacts& facts) {
+    return facts.bound.empty() ? std::string()
+                               : fmt::format("{} {:.0f} %", facts.bound, 100 * facts.bound_share);
 }
 
 /// Columns of points: what varies, then some metrics. What is the same in all rows leaves a narrow terminal
@@ -73,7 +73,7 @@ std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes
     for (const Metric* m : metrics)
         columns.push_back({metric_column(*m, ++at > kFirst ? at : 0), [m](const SweepRow& r) {
                                const auto value = r.value(*m);
-                               return !value ? Cell{"-"}
+                               return !value ? Cell{}
                                              : Cell{is_standard(*m) ? format_value(*m, *value)
                                                                     : column_number(*m, *value),
                                                     *value};
@@ -90,7 +90,7 @@ std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes
             {number_column("vs stated", "", "gain"), [of](const SweepRow& r) { return gain_cell(of(r)); }});
     if (known([](const SweepPointFacts& f) { return !f.bound.empty(); }))
         columns.push_back(
-            {{"Bound by", "", "bound_by"}, [of](const SweepRow& r) { return bound_cell(of(r)); }});
+            {{"Bound by", "", "bound_by"}, [of](const SweepRow& r) { return binding_text(of(r)); }});
     columns.push_back({{"Point", "", "point", Align::right, 3},
                        [](const SweepRow& r) { return count_cell(true, static_cast<double>(r.point)); }});
     return columns;
@@ -159,9 +159,9 @@ Table curve_table(const Metric& metric, const std::vector<CurveRow>& rows, const
          }},
         {number_column("vs stated", "", "gain"),
          [point](const CurveRow& r) { return gain_cell(point(r).facts); }},
-        {{"Bound by", "", "bound_by"}, [point](const CurveRow& r) { return bound_cell(point(r).facts); }},
+        {{"Bound by", "", "bound_by"}, [point](const CurveRow& r) { return binding_text(point(r).facts); }},
         {{"Knee", "", "knee"},
-         [](const CurveRow& r) { return Cell{r.curve->knee == r.point ? "knee" : ""}; }}};
+         [](const CurveRow& r) { return text_cell(r.curve->knee == r.point ? "knee" : ""); }}};
     Table table = table_of(title, columns, rows);
     table.notes.push_back("vs stated: times better than the device as the database states it (1x).");
     if (std::any_of(rows.begin(), rows.end(), [](const CurveRow& r) { return r.curve->knee.has_value(); }))
@@ -208,7 +208,7 @@ void add_curves(const SweepSummary& summary, Format format, std::vector<Block>& 
                 point.x = p.factor;
                 point.y = p.value * metric.scale;
                 point.hover = fmt::format("{} {}: {}, bound by {}", curve.part, factor_text(p.factor),
-                                          format_value(metric, p.value), bound_cell(p.facts).text);
+                                          format_value(metric, p.value), binding_text(p.facts));
                 series.points.push_back(std::move(point));
             }
             chart.series.push_back(std::move(series));

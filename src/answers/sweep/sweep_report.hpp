@@ -4,7 +4,6 @@
 #include "answers/sweep/best_rows.hpp"
 #include "answers/sweep/sweep.hpp"
 #include "answers/sweep/sweep_row.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <map>
@@ -16,16 +15,15 @@
 namespace archsim {
 
 enum class RowFormat : std::uint8_t { csv, ndjson };
-ARCHSIM_API std::optional<RowFormat> parse_row_format(std::string_view name); ///< "csv", "ndjson"
+std::optional<RowFormat> parse_row_format(std::string_view name); ///< "csv", "ndjson"
 
 /// The first line of a CSV file, with its line end; empty for NDJSON, whose rows name their values.
-ARCHSIM_API std::string sweep_header(const std::vector<SweepAxis>& axes, RowFormat format,
-                                     const MetricTable& metrics = MetricTable::standard());
+std::string sweep_header(const std::vector<SweepAxis>& axes, RowFormat format,
+                         const MetricTable& metrics = MetricTable::standard());
 /// Appends one line per row. Values are SI; what a row does not have is empty (CSV) or null (NDJSON). The
 /// rows hold the metrics of `metrics`.
-ARCHSIM_API void append_rows(std::span<const SweepRow> rows, const std::vector<SweepAxis>& axes,
-                             RowFormat format, std::string& text,
-                             const MetricTable& metrics = MetricTable::standard());
+void append_rows(std::span<const SweepRow> rows, const std::vector<SweepAxis>& axes, RowFormat format,
+                 std::string& text, const MetricTable& metrics = MetricTable::standard());
 
 /// What holds a point, and how it compares with the device as the database states it.
 struct SweepPointFacts {
@@ -50,8 +48,7 @@ struct SweepCurve {
 /// Index of the knee: the point farthest above the line between both ends, of the logarithms of factor and
 /// gain, where the slope beyond is less than half of that before. Worked: gains 1, 2, 2 at factors 1, 2, 4
 /// bend at the second.
-ARCHSIM_API std::optional<std::size_t> knee_of(const std::vector<SweepCurve::Point>& points,
-                                               const Metric& metric);
+std::optional<std::size_t> knee_of(const std::vector<SweepCurve::Point>& points, const Metric& metric);
 
 /// What one more change of a part would do at the best point.
 struct NextFactor {
@@ -60,8 +57,9 @@ struct NextFactor {
 };
 
 /// What a sweep concludes; fed one row at a time, in the order of the points.
-struct ARCHSIM_API SweepSummary {
-    /// Of `all` points, of which `top` per model are listed by `ranks`, one of `metrics`; 0: every one.
+struct SweepSummary {
+    /// A summary of `all` points, of which `top` per model are listed by `ranks`, one of `metrics`; 0: every
+    /// one.
     explicit SweepSummary(std::vector<SweepAxis> parts = {}, const Metric& ranks = metric::latency,
                           std::size_t top = kListed, std::uint64_t all = 0,
                           const MetricTable& metrics = MetricTable::standard());
@@ -103,8 +101,16 @@ struct ARCHSIM_API SweepSummary {
     static constexpr std::size_t kListed = 10, kReasons = 3;
 };
 /// The verdict, the best points, and what else was asked for. CSV: the best points; HTML: with charts.
-ARCHSIM_API Report describe(const SweepSummary& summary, PlainView view = {}, Format format = Format::text);
+Report describe(const SweepSummary& summary, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.sweep_design_space/1", "verdict": {...}, "best": [...], "pareto": [...], ...}.
-ARCHSIM_API std::string to_json(const SweepSummary& summary, PlainView view = {});
+std::string to_json(const SweepSummary& summary, PlainView view = {});
+
+/// "1.22x": a factor on a part of a device.
+std::string factor_text(double factor);
+/// "TPU-v4, bandwidth 1.22x, batch 8, bf16"; what is as the device states it (1x) is left out.
+std::string point_label(const SweepRow& row, const std::vector<SweepAxis>& axes);
+/// "resnet50: fastest TPU-v4, bandwidth 1.22x, batch 1, bf16: 191 us; least energy ...", a line per model,
+/// then the part that matters most and the size of the front.
+std::vector<std::string> sweep_lines(const SweepSummary& summary);
 
 } // namespace archsim

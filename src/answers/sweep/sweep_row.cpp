@@ -22,7 +22,7 @@ void ParetoFront::add(const SweepRow& row) {
     const auto beats = [&](const SweepRow& a, const SweepRow& b) {
         return a.model == b.model && no_worse(a, b, *first_) && no_worse(a, b, *second_);
     };
-    // Of equal rows the one with the lower index stays, whatever the order they come in.
+    // The equal row with the lower index stays, whatever the order they come in.
     for (SweepRow& known : front_)
         if (beats(known, row)) {
             if (beats(row, known) && row.point < known.point)

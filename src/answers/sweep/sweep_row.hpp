@@ -2,7 +2,6 @@
 // Points of a design space, what came of them, and what a sweep concludes: Pareto fronts and sensitivities.
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
 
 #include <cstdint>
@@ -37,7 +36,7 @@ struct SweepRow {
 
 /// The rows that no other row of the same model beats in both metrics; fed one row at a time, so that a
 /// million rows need the memory of the front alone.
-class ARCHSIM_API ParetoFront {
+class ParetoFront {
   public:
     /// Fronts of these two metrics, which must outlive it.
     ParetoFront(const Metric& first, const Metric& second) : first_(&first), second_(&second) {}

@@ -31,7 +31,8 @@ std::shared_ptr<SweepShared::Slot> SweepShared::slot(std::size_t model, std::siz
 
 Result SweepShared::answer(std::size_t model, std::size_t batch, std::size_t hardware,
                            const Conditions& conditions) const {
-    const Workload workload{models_[model], request_.batches[batch], sizes_[model], request_.prompt};
+    const Workload workload{models_[model], request_.batches[batch], sizes_[model], request_.prompt,
+                            !request_.prompt};
     return session_.estimate(workload, request_.hardware[hardware], conditions);
 }
 

@@ -1,4 +1,4 @@
-#include "answers/sweep/sweep_verdict.hpp"
+#include "answers/sweep/sweep_report.hpp"
 
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"

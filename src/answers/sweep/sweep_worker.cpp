@@ -2,6 +2,8 @@
 
 #include "map/counts_of_structure.hpp"
 #include "map/on_chip.hpp"
+#include "session/idle_units.hpp"
+#include "session/usual_precision.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -65,9 +67,8 @@ void take_over(const Result& result, const MetricView& view, SweepRow& row) {
 
 } // namespace
 
-SweepWorker::SweepWorker(SweepShared& shared, std::span<const PrecisionConfig> precisions)
-    : shared_(shared), request_(shared.request()), precisions_(precisions),
-      widths_(request_.hardware.size()) {
+SweepWorker::SweepWorker(SweepShared& shared, std::span<const Conditions> formats)
+    : shared_(shared), request_(shared.request()), formats_(formats), widths_(request_.hardware.size()) {
     before_.model = before_.hardware = kNone;
     targets_.reserve(request_.axes.size());
     for (const SweepAxis& axis : request_.axes) {
@@ -90,7 +91,7 @@ SweepWorker::Place& SweepWorker::enter(const SweepPoint& point) {
     }
     if (elsewhere || (other_run && !targets_.empty())) {
         leave_places();
-        rows_.assign(targets_.empty() ? precisions_.size() * request_.batches.size() : 0, std::nullopt);
+        rows_.assign(targets_.empty() ? formats_.size() * request_.batches.size() : 0, std::nullopt);
     }
     // Batches of one format may be cut into each other, where software manages a memory.
     if (place_ && place_->machine && targets_.empty() &&
@@ -149,7 +150,7 @@ SweepWorker::Place& SweepWorker::make(const SweepPoint& point, const PlaceKey& k
     place.counts = std::exchange(counts_, {});
     place.counts.widths() = std::exchange(widths_[point.hardware], {});
     place.stated = shared_.machine({point.hardware, key.structure}, place.reason);
-    place.runs.resize(precisions_.size() * request_.batches.size());
+    place.runs.resize(formats_.size() * request_.batches.size());
     if (place.stated) {
         place.machine = std::make_shared<Machine>(*place.stated);
         MachineChanges parameters;
@@ -171,17 +172,23 @@ void SweepWorker::find_targets(const SweepPoint& point) {
 }
 
 void SweepWorker::find_alike_formats(const SweepPoint& point, const Place& place) {
-    alike_.resize(precisions_.size());
-    comes_again_.assign(precisions_.size(), false);
-    executed_.resize(precisions_.size());
+    alike_.resize(formats_.size());
+    comes_again_.assign(formats_.size(), false);
+    executed_.resize(formats_.size());
+    meant_.assign(formats_.begin(), formats_.end());
     if (place.stated && !formats_open_)
         formats_open_ = leaves_formats_open(bound(point)->graph());
-    for (std::size_t p = 0; p < precisions_.size(); ++p) {
+    for (std::size_t p = 0; p < formats_.size(); ++p) {
         alike_[p] = p;
         if (!place.stated)
             continue;
         const Machine& machine = *place.stated;
-        executed_[p] = resolve_precision(*machine.device, *machine.runtime, precisions_[p]);
+        meant_[p] = in_fastest_format(machine, formats_[p], [&](const Conditions& trial) {
+            const Result result =
+                run_graph_on(bound(point), request_.hardware[point.hardware], place.stated, trial);
+            return result.ok() ? result.estimate.throughput_per_s : 0;
+        });
+        executed_[p] = resolve_precision(*machine.device, *machine.runtime, meant_[p].precision);
         for (std::size_t before = 0; before < p && alike_[p] == p; ++before)
             if (executed_[before].supported && executed_[p].supported &&
                 (executed_[before].config == executed_[p].config ||
@@ -228,8 +235,7 @@ void SweepWorker::fill(const SweepPoint& point, SweepRow& row) {
 PreparedRun& SweepWorker::run(const SweepPoint& point, Place& place) {
     auto& run = place.runs[point.precision * request_.batches.size() + point.batch];
     if (!run) {
-        Conditions conditions = request_.conditions;
-        conditions.precision = precisions_[point.precision];
+        Conditions conditions = meant_[point.precision];
         conditions.keep_subgraphs = false;
         run = std::make_unique<PreparedRun>(
             prepare_run(bound(point), request_.hardware[point.hardware], place.machine, conditions));
@@ -238,8 +244,7 @@ PreparedRun& SweepWorker::run(const SweepPoint& point, Place& place) {
 }
 
 void SweepWorker::answer(const SweepPoint& point, SweepRow& row) const {
-    Conditions conditions = request_.conditions;
-    conditions.precision = precisions_[point.precision];
+    Conditions conditions = formats_[point.precision];
     conditions.keep_subgraphs = false;
     for (std::size_t i = 0; i < targets_.size(); ++i) {
         const Target& target = targets_[i];
@@ -260,7 +265,34 @@ void SweepWorker::estimate(const SweepPoint& point, Place& place, SweepRow& row)
     PreparedRun& prepared = run(point, place);
     if (prepared.runs)
         estimate_run(prepared, *place.machine, place.counts);
-    take_over(prepared.result, request_.view, row);
+    if (with_idle_units(point))
+        take_over(leaving_idle(point, prepared.result), request_.view, row);
+    else
+        take_over(prepared.result, request_.view, row);
+}
+
+std::optional<SweepPoint> SweepWorker::with_idle_units(const SweepPoint& point) const {
+    for (std::size_t i = 0; i < targets_.size(); ++i)
+        if (!targets_[i].lever && targets_[i].structure == Structure::units && point.factors[i] > 1) {
+            SweepPoint idle = point;
+            idle.factors[i] = fewer_units(point.factors[i]);
+            return idle;
+        }
+    return std::nullopt;
+}
+
+/// What is asked next enters a place of its own: `all` is copied before.
+Result SweepWorker::leaving_idle(const SweepPoint& point, Result all) {
+    const std::optional<SweepPoint> idle = with_idle_units(point);
+    if (!idle)
+        return all;
+    Place& place = enter(*idle);
+    if (!place.machine)
+        return all;
+    PreparedRun& prepared = run(*idle, place);
+    if (prepared.runs)
+        estimate_run(prepared, *place.machine, place.counts);
+    return faster_with_idle_units(std::move(all), leaving_idle(*idle, prepared.result));
 }
 
 } // namespace archsim

@@ -27,8 +27,8 @@ struct SweepPoint {
 
 class SweepWorker {
   public:
-    /// `precisions` are the request's, parsed.
-    SweepWorker(SweepShared& shared, std::span<const PrecisionConfig> precisions);
+    /// `formats` are the request's conditions in each of its formats.
+    SweepWorker(SweepShared& shared, std::span<const Conditions> formats);
 
     /// The estimate of a point, into an empty row. Fast where the machine counts as that of a point before
     /// did: only its prices are new. Batches share their counts, and formats that the device executes alike
@@ -65,13 +65,16 @@ class SweepWorker {
     void find_targets(const SweepPoint& point);
     void find_alike_formats(const SweepPoint& point, const Place& place);
     void estimate(const SweepPoint& point, Place& place, SweepRow& row);
+    /// The same point with units of its design left idle; nothing where none may be.
+    std::optional<SweepPoint> with_idle_units(const SweepPoint& point) const;
+    Result leaving_idle(const SweepPoint& point, Result all);
     void answer(const SweepPoint& point, SweepRow& row) const;
     PreparedRun& run(const SweepPoint& point, Place& place);
     const std::shared_ptr<const BoundModel>& bound(const SweepPoint& point);
 
     SweepShared& shared_;
     const SweepRequest& request_;
-    const std::span<const PrecisionConfig> precisions_;
+    const std::span<const Conditions> formats_;
 
     SweepPoint before_;                                    ///< the last one
     std::vector<Target> targets_;                          ///< per axis
@@ -82,6 +85,7 @@ class SweepWorker {
     BatchCounts counts_;                        ///< those of the last place, for their memory
     std::vector<KnownWidths> widths_;           ///< of intervals, per device: the same for every model
     std::optional<bool> formats_open_;          ///< whether the model's operators state none; not asked yet
+    std::vector<Conditions> meant_;             ///< per format, that of the device where it has its own
     std::vector<ExecutedPrecision> executed_;   ///< per format, on the device; where there are no axes
     std::vector<std::size_t> alike_;            ///< per format the first one that the device executes alike
     std::vector<bool> comes_again_;             ///< per format: a later one is alike

@@ -59,6 +59,8 @@ using PartBuilder = Graph (*)(Fields& f, const Decoder& base, const PartPlace& p
 // Text encoders
 Graph build_clip_text(Fields& f, const Decoder& base, const PartPlace& place);
 Graph build_t5_encoder(Fields& f, const Decoder& base, const PartPlace& place);
+/// The encoder of an image that a prompt may have beside its text.
+Graph build_clip_vision(Fields& f, const Decoder& base, const PartPlace& place);
 Graph build_bert(Fields& f, const Decoder& base, const PartPlace& place);
 // Denoisers
 Graph build_unet(Fields& f, const Decoder& base, const PartPlace& place);

@@ -2,6 +2,8 @@
 
 #include "checkpoint/config_parts.hpp"
 #include "checkpoint/diffusion/parts.hpp"
+#include "checkpoint/stored_files.hpp"
+#include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 namespace archsim {
@@ -25,14 +26,13 @@ std::string PartPlace::frames_of() const {
 }
 
 Axis PartPlace::axis(const std::string& text) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc{} && end == text.data() + text.size() ? Axis(number) : Axis(text);
+    const auto number = plain_number<std::int64_t>(text);
+    return number ? Axis(*number) : Axis(text);
 }
 
 Graph finished(GraphMaker& g, Fields& f) {
     Graph graph = g.take();
-    f.report_unread(graph.findings);
+    f.report_unread(graph.findings, Severity::warning);
     return graph;
 }
 
@@ -73,20 +73,24 @@ constexpr std::uintmax_t kLargestFile = 16u << 20;
 struct ClassRow {
     std::string_view name;
     PartBuilder build;
-    bool divides = false; ///< devices may divide its tokens among them
+    bool divides = false;           ///< devices may divide its tokens among them
+    std::string_view pipeline = {}; ///< that runs such a denoiser, for pipelines of other names
 };
 constexpr ClassRow kTextEncoders[] = {
     {"CLIPTextModel", build_clip_text},    {"CLIPTextModelWithProjection", build_clip_text},
     {"T5EncoderModel", build_t5_encoder},  {"UMT5EncoderModel", build_t5_encoder},
     {"MT5EncoderModel", build_t5_encoder}, {"BertModel", build_bert}};
-constexpr ClassRow kDenoisers[] = {{"UNet2DConditionModel", build_unet},
-                                   {"SD3Transformer2DModel", build_sd3, true},
-                                   {"FluxTransformer2DModel", build_flux, true},
-                                   {"QwenImageTransformer2DModel", build_qwen_image, true},
-                                   {"PixArtTransformer2DModel", build_pixart, true},
-                                   {"SanaTransformer2DModel", build_sana, true},
-                                   {"HunyuanDiT2DModel", build_hunyuan_dit, true},
-                                   {"WanTransformer3DModel", build_wan, true}};
+constexpr ClassRow kImageEncoders[] = {{"CLIPVisionModel", build_clip_vision},
+                                       {"CLIPVisionModelWithProjection", build_clip_vision}};
+constexpr ClassRow kDenoisers[] = {
+    {"UNet2DConditionModel", build_unet, false, "StableDiffusionPipeline"},
+    {"SD3Transformer2DModel", build_sd3, true, "StableDiffusion3Pipeline"},
+    {"FluxTransformer2DModel", build_flux, true, "FluxPipeline"},
+    {"QwenImageTransformer2DModel", build_qwen_image, true, "QwenImagePipeline"},
+    {"PixArtTransformer2DModel", build_pixart, true, "PixArtSigmaPipeline"},
+    {"SanaTransformer2DModel", build_sana, true, "SanaPipeline"},
+    {"HunyuanDiT2DModel", build_hunyuan_dit, true, "HunyuanDiTPipeline"},
+    {"WanTransformer3DModel", build_wan, true, "WanPipeline"}};
 constexpr ClassRow kDecoders[] = {{"AutoencoderKL", build_kl_decoder},
                                   {"AutoencoderDC", build_dc_decoder},
                                   {"AutoencoderKLWan", build_wan_decoder},
@@ -143,7 +147,7 @@ const ClassRow* find_class(const ClassRow (&rows)[N], std::string_view name) {
     throw InputError(finding);
 }
 
-json read_json(const std::filesystem::path& file) {
+json document_in(const std::filesystem::path& file) {
     std::error_code problem;
     const auto size = std::filesystem::file_size(file, problem);
     if (!problem && size > kLargestFile)
@@ -182,19 +186,14 @@ std::string class_of(const json& config, const json& index) {
 
 class PipelineReader {
   public:
-    PipelineReader(const std::filesystem::path& path, bool divided) : divided_(divided) {
+    PipelineReader(const std::filesystem::path& path, bool divided, std::string_view only)
+        : divided_(divided), only_(only) {
         std::error_code ignored;
         file_ = std::filesystem::is_directory(path, ignored) ? path / "model_index.json" : path;
-        index_ = read_json(file_);
+        index_ = document_in(file_);
         const std::string name = stated_text(index_, "_class_name");
         out_.architecture = name;
-        const auto row =
-            std::find_if(std::begin(kPipelines), std::end(kPipelines),
-                         [&](const PipelineRow& r) { return r.name == without_framework(name); });
-        if (row == std::end(kPipelines))
-            refuse(file_.string(), "_class_name",
-                   fmt::format("\"{}\" is a pipeline that is not known", name));
-        row_ = row;
+        row_ = find_pipeline(without_framework(name));
         const std::string type = stated_text(index_, "torch_dtype");
         type_ = type == "float16"   ? DataType::float16
                 : type == "float32" ? DataType::float32
@@ -204,16 +203,24 @@ class PipelineReader {
     DiffusionPipeline read() {
         const std::optional<PartConfig> denoiser = first_of({"transformer", "unet"}),
                                         decoder = first_of({"vae"});
-        if (!denoiser || !decoder)
+        const std::vector<std::string> others = other_parts();
+        const bool known = row_ != nullptr;
+        if (!known)
+            settle_on_a_row(denoiser, others);
+        if (only_.empty() && (!denoiser || !decoder))
             refuse(file_.string(), denoiser ? "vae" : "transformer", "the pipeline has no such part");
-        place_.pixels = pixels_per_latent(*decoder);
-        place_.frames = row_->frames > 0 ? frames_per_latent(*decoder) : 0;
+        if (decoder) {
+            place_.pixels = pixels_per_latent(*decoder);
+            place_.frames = row_->frames > 0 ? frames_per_latent(*decoder) : 0;
+        }
         std::vector<PartConfig> encoders;
         for (const char* name : {"text_encoder", "text_encoder_2", "text_encoder_3"})
             if (auto part = first_of({name}))
                 encoders.push_back(std::move(*part));
         set_text(encoders);
         const bool guided = row_->guidance != Guidance::none;
+        if (auto image = first_of({"image_encoder"}))
+            add(*image, find_class(kImageEncoders, image->architecture), place_, {});
         std::vector<std::string> times{"steps"};
         for (const PartConfig& part : encoders)
             add(part, find_class(kTextEncoders, part.architecture), {},
@@ -224,21 +231,89 @@ class PipelineReader {
             place.batch = "guidance*batch";
         if (row_->guidance == Guidance::apart)
             times.emplace_back("guidance");
-        add(*denoiser, find_class(kDenoisers, denoiser->architecture), place, times);
-        if (const auto second = first_of({"transformer_2"})) {
+        if (denoiser)
+            add(*denoiser, find_class(kDenoisers, denoiser->architecture), place, times);
+        if (const auto second = only_.empty() ? first_of({"transformer_2"}) : std::nullopt) {
             // A denoiser for the first steps and one for the last: of equal size, so that it does not matter
             // how many steps each takes.
-            if (second->config != denoiser->config)
+            if (!denoiser || second->config != denoiser->config)
                 refuse(second->file, "transformer_2", "two denoisers of unlike sizes are not known");
             add(*second, find_class(kDenoisers, second->architecture), place, times);
             out_.parts.back().share = out_.parts[out_.parts.size() - 2].share = 0.5;
         }
-        add(*decoder, find_class(kDecoders, decoder->architecture), place_, {});
-        set_sizes(*denoiser, guided);
+        // Of a video one frame of latents at a time (build_wan_decoder).
+        if (decoder)
+            add(*decoder, find_class(kDecoders, decoder->architecture), place_,
+                place_.frames > 0 ? std::vector<std::string>{place_.latent_frames(1)}
+                                  : std::vector<std::string>{});
+        static const json kNothing = json::object();
+        set_sizes(denoiser ? *denoiser : PartConfig{"", file_.string(), "", kNothing}, guided);
+        if (!out_.parts.empty())
+            note_differences(known, others);
         return std::move(out_);
     }
 
   private:
+    static const PipelineRow* find_pipeline(std::string_view name) {
+        const auto row = std::find_if(std::begin(kPipelines), std::end(kPipelines),
+                                      [&](const PipelineRow& r) { return r.name == name; });
+        return row == std::end(kPipelines) ? nullptr : row;
+    }
+
+    /// Networks of the index that no part is read from: "controlnet (ControlNetModel)".
+    std::vector<std::string> other_parts() const {
+        std::vector<std::string> others;
+        for (const auto& [name, stated] : index_.items()) {
+            const bool network = stated.is_array() && stated.size() == 2 && stated[1].is_string();
+            if (!network || std::find(std::begin(kRead), std::end(kRead), name) != std::end(kRead))
+                continue;
+            const auto type = stated[1].get<std::string>();
+            // What cuts text and images into tokens, and what counts steps.
+            if (std::none_of(std::begin(kNoNetworks), std::end(kNoNetworks),
+                             [&](std::string_view part) { return type.find(part) != std::string::npos; }))
+                others.push_back(fmt::format("{} ({})", name, type));
+        }
+        return others;
+    }
+
+    /// A pipeline of another name whose networks are all known runs as the one that has its denoiser.
+    void settle_on_a_row(const std::optional<PartConfig>& denoiser, const std::vector<std::string>& others) {
+        const ClassRow* row = denoiser ? find_class(kDenoisers, denoiser->architecture) : nullptr;
+        if (row == nullptr && !only_.empty()) { // of the part that is wanted nothing follows from it
+            row_ = find_pipeline("StableDiffusionPipeline");
+            return;
+        }
+        if (row == nullptr || (only_.empty() && !others.empty() && !is_checker(others.front())))
+            refuse(
+                file_.string(), "_class_name",
+                fmt::format("\"{}\" is a pipeline that is not known{}; a part of a known class can be asked "
+                            "for alone: FOLDER#vae",
+                            out_.architecture,
+                            others.empty() ? "" : fmt::format(", with {}", fmt::join(others, ", "))));
+        const bool two = index_.contains("text_encoder_2");
+        row_ = find_pipeline(two && row->pipeline == "StableDiffusionPipeline" ? "StableDiffusionXLPipeline"
+                                                                               : row->pipeline);
+    }
+
+    static bool is_checker(const std::string& part) { return part.starts_with("safety_checker"); }
+
+    void note_differences(bool known, const std::vector<std::string>& others) {
+        const auto note = [&](Severity severity, std::string message) {
+            Finding finding;
+            finding.kind = FindingKind::unsupported;
+            finding.severity = severity;
+            finding.file = file_.string();
+            finding.message = std::move(message);
+            out_.parts.front().graph.findings.push_back(std::move(finding));
+        };
+        if (!known)
+            note(Severity::warning, fmt::format("{} is not known; its networks run as often as those of {}",
+                                                out_.architecture, row_->name));
+        for (const std::string& part : others)
+            note(is_checker(part) ? Severity::note : Severity::warning,
+                 fmt::format("{} is not counted, neither its weights nor its work", part));
+    }
+
     std::optional<PartConfig> first_of(std::initializer_list<const char*> names) {
         for (const char* name : names) {
             const auto it = index_.find(name);
@@ -250,7 +325,7 @@ class PipelineReader {
             } else {
                 const auto own = file_.parent_path() / name / "config.json";
                 part.file = own.string();
-                part.config = read_json(own);
+                part.config = document_in(own);
             }
             part.architecture = class_of(part.config, *it);
             return part;
@@ -295,6 +370,8 @@ class PipelineReader {
 
     void add(const PartConfig& part, const ClassRow* row, const PartPlace& place,
              std::vector<std::string> times, bool reads_text = false) {
+        if (!only_.empty() && part.name != only_)
+            return;
         DiffusionPart made;
         made.name = part.name;
         made.architecture = part.architecture;
@@ -308,6 +385,14 @@ class PipelineReader {
             if (f.has({"quantization_config"}))
                 read_quantization(f, base);
             made.graph = row->build(f, base, place);
+            // Of a decoder of latents the files hold the encoder, too.
+            if (const auto config = std::filesystem::path(part.file);
+                config.filename() == "config.json" && part.name != "vae") {
+                hold_bytes(read_stored_files(config.parent_path()), weight_bytes(made.graph), 0,
+                           Severity::warning, base);
+                if (base.stored_scale != 1)
+                    made.graph = row->build(f, base, place);
+            }
         } else if (reads_text) {
             Decoder decoder = read_config(part.config, part.file);
             decoder.name = part.name;
@@ -337,7 +422,14 @@ class PipelineReader {
             out_.dims.emplace("guidance", 2);
     }
 
+    static constexpr std::string_view kRead[] = {
+        "transformer",  "transformer_2",  "unet",           "vae",
+        "text_encoder", "text_encoder_2", "text_encoder_3", "image_encoder"};
+    static constexpr std::string_view kNoNetworks[] = {"Scheduler", "Tokenizer", "Processor",
+                                                       "FeatureExtractor"};
+
     const bool divided_;
+    const std::string only_; ///< name of the part that is wanted; empty: all
     std::filesystem::path file_;
     json index_;
     const PipelineRow* row_ = nullptr;
@@ -364,8 +456,9 @@ bool is_diffusion_pipeline(const std::filesystem::path& path) {
            stated_text(parse_python_json(text, path.string()), "_class_name").ends_with("Pipeline");
 }
 
-DiffusionPipeline read_diffusion_pipeline(const std::filesystem::path& path, bool divided) {
-    return PipelineReader(path, divided).read();
+DiffusionPipeline read_diffusion_pipeline(const std::filesystem::path& path, bool divided,
+                                          std::string_view only) {
+    return PipelineReader(path, divided, only).read();
 }
 
 } // namespace archsim

@@ -61,7 +61,45 @@ Graph build_clip_text(Fields& f, const Decoder& base, const PartPlace& place) {
     return finished(g, f);
 }
 
-Graph build_t5_encoder(Fields& f, const Decoder& base, const PartPlace& place) {
+Graph build_clip_vision(Fields& f, const Decoder& base, const PartPlace& place) {
+    Net g(base);
+    const std::int64_t width = size_of(f, {"hidden_size"}), layers = layers_of(f, {"num_hidden_layers"}),
+                       heads = size_of(f, {"num_attention_heads"}), inner = size_of(f, {"intermediate_size"}),
+                       side = size_of(f, {"image_size"}, 224), patch = size_of(f, {"patch_size"}, 32),
+                       projection = f.count({"projection_dim"}, 0), patches = side / patch * (side / patch);
+    f.skip({"hidden_act", "num_channels"});
+    constexpr std::int64_t kColours = 3;
+    const std::string root = "vision_model/", tables = root + "embeddings";
+    const Axis batch(place.batch);
+    TensorId x = g.given("pixel_values", {batch, kColours, side, side});
+    x = g.node("Conv", tables,
+               {x, g.weight(tables + "/patch_embedding", "weight", {width, kColours, patch, patch}, true)},
+               {{"kernel_shape", std::vector<std::int64_t>{patch, patch}},
+                {"strides", std::vector<std::int64_t>{patch, patch}}});
+    // The class of the image is a token of its own.
+    x = g.concatenate(tables, {g.tokens(tables, x, width), g.given("class_embedding", {batch, 1, width})}, 1);
+    x = g.add(tables, x, g.weight(tables + "/position_embedding", "weight", {patches + 1, width}));
+    x = g.layer_norm(root + "pre_layrnorm", x, width);
+    for (std::int64_t i = 0; i < layers; ++i) {
+        const std::string path = root + "encoder/layers." + std::to_string(i);
+        TensorId y = g.layer_norm(path + "/layer_norm1", x, width);
+        x = g.add(path, x, self_attention(g, path + "/self_attn", y, width, heads, false));
+        y = g.layer_norm(path + "/layer_norm2", x, width);
+        x = g.add(path, x,
+                  g.perceptron(path + "/mlp/fc1", path + "/mlp/fc2", y, width, inner, width, "gelu"));
+    }
+    if (projection > 0)
+        x = g.linear("visual_projection", x, width, projection, false);
+    g.output(x, {batch, patches + 1, projection > 0 ? projection : width});
+    return finished(g, f);
+}
+
+Graph build_t5_encoder(Fields& f, const Decoder& given, const PartPlace& place) {
+    // Quantised by transformers, the last matrix of each MLP stays in fp32 (_keep_in_fp32_modules of
+    // models/t5/modeling_t5.py).
+    Decoder base = given;
+    if (constexpr double kFloat = 32; base.formats.scheme_bits() > 0)
+        base.formats.set_pattern("DenseReluDense.wo", {kFloat, "fp32", std::nullopt});
     Net g(base);
     const std::int64_t width = size_of(f, {"d_model"}), layers = layers_of(f, {"num_layers"}),
                        heads = size_of(f, {"num_heads"}), size = size_of(f, {"d_kv"}, 64),

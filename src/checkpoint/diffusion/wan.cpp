@@ -17,9 +17,25 @@ struct Volume {
     bool padded = true;
 };
 
+/// A decoder of videos runs for one frame of latents at a time, and each convolution keeps the frames before
+/// that it sees (diffusers, models/autoencoders/autoencoder_kl_wan.py: _decode, feat_cache). What a call
+/// leaves for the next lies where the call before had it.
+struct Stream {
+    const PartPlace* place = nullptr; ///< null: all frames at once
+    std::int64_t scale = 1;           ///< sides here per side of the latents
+    Axis side(const char* of) const { return std::to_string(scale) + "*" + place->side(of); }
+};
+
 TensorId convolution(Net& g, const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out,
-                     Volume v = {}) {
-    const std::int64_t pad = v.padded ? v.side / 2 : 0, before = v.padded ? v.frames - 1 : 0;
+                     Volume v = {}, const Stream& stream = {}) {
+    std::int64_t before = v.padded ? v.frames - 1 : 0;
+    const std::int64_t pad = v.padded ? v.side / 2 : 0;
+    if (stream.place != nullptr && before > 0) {
+        const TensorId kept = g.given(path + "/frames_before", {Axis(stream.place->batch), n_in, before,
+                                                                stream.side("height"), stream.side("width")});
+        x = g.concatenate(path + "/frames", {kept, x}, 2);
+        before = 0;
+    }
     return g.node("Conv", path,
                   {x, g.weight(path, "weight", {n_out, n_in, v.frames, v.side, v.side}, true),
                    g.weight(path, "bias", {n_out})},
@@ -34,11 +50,12 @@ TensorId volume_norm(Net& g, const std::string& path, TensorId x, std::int64_t c
     return g.transpose(path + "/first", x, {0, 4, 1, 2, 3});
 }
 
-TensorId residual(Net& g, const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out) {
+TensorId residual(Net& g, const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out,
+                  const Stream& stream) {
     TensorId y = g.silu(path, volume_norm(g, path + "/norm1", x, n_in));
-    y = convolution(g, path + "/conv1", y, n_in, n_out);
+    y = convolution(g, path + "/conv1", y, n_in, n_out, {}, stream);
     y = g.silu(path + "/2", volume_norm(g, path + "/norm2", y, n_out));
-    y = convolution(g, path + "/conv2", y, n_out, n_out);
+    y = convolution(g, path + "/conv2", y, n_out, n_out, {}, stream);
     if (n_in != n_out)
         x = convolution(g, path + "/conv_shortcut", x, n_in, n_out, {.frames = 1, .side = 1});
     return g.add(path + "/sum", x, y);
@@ -77,9 +94,10 @@ TensorId attention(Net& g, const std::string& path, TensorId x, std::int64_t wid
     return g.add(path, x, as_video(g, path + "/video", y, x));
 }
 
-/// Twice the frames but for the first, which has no predecessor.
-TensorId more_frames(Net& g, const std::string& path, TensorId x, std::int64_t width) {
-    const TensorId y = convolution(g, path + "/time_conv", x, width, 2 * width, {.frames = 3, .side = 1});
+/// Twice the frames; of all at once but for the first, which has no predecessor.
+TensorId more_frames(Net& g, const std::string& path, TensorId x, std::int64_t width, const Stream& stream) {
+    const TensorId y =
+        convolution(g, path + "/time_conv", x, width, 2 * width, {.frames = 3, .side = 1}, stream);
     const auto halves = g.split(path + "/time_conv", y, 2, 1);
     const auto apart = [&](std::size_t i) {
         return g.node("Unsqueeze", path + "/half" + std::to_string(i), {halves[i], g.ints({3})});
@@ -91,7 +109,9 @@ TensorId more_frames(Net& g, const std::string& path, TensorId x, std::int64_t w
                                  {{"axis", std::int64_t{0}}});
     const TensorId all =
         g.node("Reshape", path, {pairs, g.concatenate(path + "/shape", {first, g.ints({-1}), last}, 0)});
-    return g.node("Slice", path, {all, g.ints({1}), g.ints({1 << 20}), g.ints({2})});
+    return stream.place != nullptr
+               ? all
+               : g.node("Slice", path, {all, g.ints({1}), g.ints({1 << 20}), g.ints({2})});
 }
 
 } // namespace
@@ -188,34 +208,35 @@ Graph build_wan_decoder(Fields& f, const Decoder& base, const PartPlace& place) 
             "scale_factor_spatial", "scale_factor_temporal", "base_dim", "clip_output"});
     check_blocks(f, "num_res_blocks", static_cast<double>(layers) * static_cast<double>(blocks));
     const Axis batch(place.batch);
-    TensorId x = g.given("latents", {batch, latent, PartPlace::axis(place.latent_frames(1)),
-                                     place.side("height"), place.side("width")});
+    Stream stream{place.frames > 0 ? &place : nullptr};
+    TensorId x = g.given("latents", {batch, latent, 1, place.side("height"), place.side("width")});
     x = convolution(g, "post_quant_conv", x, latent, latent, {.frames = 1, .side = 1});
     std::int64_t width = narrow * widths.front();
-    x = convolution(g, "decoder/conv_in", x, latent, width);
-    x = residual(g, "decoder/mid_block/resnets.0", x, width, width);
+    x = convolution(g, "decoder/conv_in", x, latent, width, {}, stream);
+    x = residual(g, "decoder/mid_block/resnets.0", x, width, width, stream);
     x = attention(g, "decoder/mid_block/attentions.0", x, width);
-    x = residual(g, "decoder/mid_block/resnets.1", x, width, width);
+    x = residual(g, "decoder/mid_block/resnets.1", x, width, width, stream);
     for (std::size_t b = 0; b < blocks; ++b) {
         const std::string path = "decoder/up_blocks." + std::to_string(b);
         for (std::int64_t i = 0; i < layers; ++i) {
-            x = residual(g, path + "/resnets." + std::to_string(i), x, width, narrow * widths[b]);
+            x = residual(g, path + "/resnets." + std::to_string(i), x, width, narrow * widths[b], stream);
             width = narrow * widths[b];
         }
         if (b + 1 == blocks)
             break;
         const std::string up = path + "/upsamplers.0";
         if (grows[b])
-            x = more_frames(g, up, x, width);
+            x = more_frames(g, up, x, width, stream);
         const TensorId images = g.enlarge(up, as_images(g, up + "/images", x));
         x = as_video(g, up + "/video",
                      g.convolution(up + "/resample.1", images, width, width / 2, {.size = 3}), x);
         width /= 2;
+        stream.scale *= 2;
     }
     constexpr std::int64_t kColours = 3;
     x = g.silu("decoder/norm_out", volume_norm(g, "decoder/norm_out", x, width));
-    x = convolution(g, "decoder/conv_out", x, width, kColours);
-    g.output(x, {batch, kColours, PartPlace::axis(place.frames_of()), place.pixels_of("height"),
+    x = convolution(g, "decoder/conv_out", x, width, kColours, {}, stream);
+    g.output(x, {batch, kColours, std::max<std::int64_t>(1, place.frames), place.pixels_of("height"),
                  place.pixels_of("width")});
     return finished(g, f);
 }

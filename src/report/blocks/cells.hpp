@@ -8,13 +8,46 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <concepts>
 #include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace archsim {
 
-/// "12.3" of 0.0123 s in a column of ms (`unit` 1e-3); "-" where it is not known.
+/// "12.3" of 0.0123 s in a column of ms (`unit` 1e-3); unknown where it is no number.
 inline Cell cell_in(double unit, double value) {
-    return std::isnan(value) ? Cell{"-"} : Cell{format_number(value / unit), value};
+    return std::isnan(value) ? Cell{} : Cell{format_number(value / unit), value};
+}
+/// The same of what may not be there, and of counts.
+inline Cell quantity_cell(double unit, std::optional<double> value) {
+    return value ? cell_in(unit, *value) : Cell{};
+}
+template <std::integral Count>
+Cell quantity_cell(double unit, Count value) {
+    return {unit == 1 ? fmt::format("{}", value) : format_number(static_cast<double>(value) / unit),
+            static_cast<double>(value),
+            Tone::plain,
+            {},
+            CellKind::count};
+}
+/// "0.74-1.12" of an interval in a column of intervals; ">= 0.74" where it has no end.
+inline Cell interval_cell(double unit, double low, double value, double high) {
+    return {std::isinf(high) ? ">= " + format_number(low / unit)
+                             : fmt::format("{}-{}", format_number(low / unit), format_number(high / unit)),
+            {},
+            Tone::plain,
+            {},
+            CellKind::number,
+            CellInterval{low, value, high}};
+}
+/// "> 3.2 M": no more is known than that it is above this.
+inline Cell bound_cell(std::string text, double above) {
+    constexpr double kNoEnd = std::numeric_limits<double>::infinity();
+    return {
+        "> " + std::move(text), {}, Tone::plain, {}, CellKind::number, CellInterval{above, above, kNoEnd}};
 }
 /// A unit in the head of a column, and how much of the SI unit it is.
 struct UnitOfColumn {

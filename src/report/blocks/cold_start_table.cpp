@@ -13,12 +13,8 @@ namespace archsim {
 
 namespace {
 
-Cell time_cell(double seconds, double unit) {
-    return std::isnan(seconds) ? Cell{"-"} : Cell{format_number(seconds / unit), seconds};
-}
-
 std::string kind_of(const Fact* fact) {
-    return fact == nullptr || fact->source == nullptr ? std::string("-")
+    return fact == nullptr || fact->source == nullptr ? std::string()
                                                       : std::string(name_of(fact->source->kind));
 }
 
@@ -46,30 +42,29 @@ Table cold_start_table(std::span<const Result> results) {
     };
     std::stable_sort(rows.begin(), rows.end(),
                      [&](const ColdRow& a, const ColdRow& b) { return key(a.second) < key(b.second); });
-    std::vector<ColumnOf<ColdRow>> columns = {
-        {{"Hardware", "", "hardware"}, [](const ColdRow& r) { return Cell{hardware_label(*r.first)}; }},
-        {{"Stack", "", "runtime"}, [](const ColdRow& r) { return Cell{r.first->runtime->id}; }},
-        {{"Build", "s", "build_s", Align::right},
-         [](const ColdRow& r) { return time_cell(r.second.build_s, 1); }},
-        {{"Weights", "ms", "weight_upload_s", Align::right},
-         [](const ColdRow& r) { return time_cell(r.second.upload_s, 1e-3); }},
-        {{"First", "s", "first_inference_s", Align::right},
-         [](const ColdRow& r) { return time_cell(r.second.first_s(), 1); }}};
-    columns.push_back({{"Prebuilt", "s", "first_prebuilt_s", Align::right},
-                       [](const ColdRow& r) { return time_cell(r.second.upload_s + r.second.warm_s, 1); }});
     const bool parts =
         std::any_of(rows.begin(), rows.end(), [](const ColdRow& r) { return !r.first->parts.empty(); });
+    std::vector<ColumnOf<ColdRow>> columns = {
+        {{"Hardware", "", "hardware"}, [](const ColdRow& r) { return hardware_label(*r.first); }},
+        {{"Stack", "", "runtime"}, [](const ColdRow& r) { return r.first->runtime->id; }},
+        {least_best("Build", "s", "build_s"), 1, [](const ColdRow& r) { return r.second.build_s; }},
+        {least_best("Weights", "ms", "weight_upload_s"), 1e-3,
+         [](const ColdRow& r) { return r.second.upload_s; }},
+        {least_best("First", "s", "first_inference_s"), 1,
+         [](const ColdRow& r) { return r.second.first_s(); }},
+        {least_best("Prebuilt", "s", "first_prebuilt_s"), 1,
+         [](const ColdRow& r) { return r.second.upload_s + r.second.warm_s; }}};
     if (parts)
-        columns.push_back({{"Side by side", "s", "side_by_side_s", Align::right}, [](const ColdRow& r) {
-                               return r.first->parts.empty() ? Cell{"-"}
-                                                             : time_cell(r.second.side_by_side_s(), 1);
-                           }});
-    columns.insert(columns.end(), {{{"Warm", "ms", "latency_s", Align::right},
-                                    [](const ColdRow& r) { return time_cell(r.second.warm_s, 1e-3); }},
-                                   {{"Build from", "", "build_source", Align::left, 1},
-                                    [](const ColdRow& r) { return Cell{kind_of(r.second.build)}; }},
-                                   {{"Link from", "", "link_source", Align::left, 2},
-                                    [](const ColdRow& r) { return Cell{kind_of(r.second.link)}; }}});
+        append_columns(columns,
+                       where<ColdRow>([](const ColdRow& r) { return !r.first->parts.empty(); },
+                                      {{least_best("Side by side", "s", "side_by_side_s"), 1,
+                                        [](const ColdRow& r) { return r.second.side_by_side_s(); }}}));
+    append_columns(columns, {{least_best("Warm", "ms", "latency_s"), 1e-3,
+                              [](const ColdRow& r) { return r.second.warm_s; }},
+                             {{"Build from", "", "build_source", Align::left, 1},
+                              [](const ColdRow& r) { return kind_of(r.second.build); }},
+                             {{"Link from", "", "link_source", Align::left, 2},
+                              [](const ColdRow& r) { return kind_of(r.second.link); }}});
     Table table = table_of("Cold Start (First Inference, Nothing Cached)", columns, rows);
     table.notes = {
         "Build: compilation or graph building by the software stack, which many keep on disk; weights: "

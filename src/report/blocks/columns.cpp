@@ -12,6 +12,8 @@ nlohmann::ordered_json json_of(const Cell& cell) {
         return cell.kind == CellKind::count ? Json(static_cast<std::int64_t>(*cell.value))
                                             : Json(*cell.value);
     }
+    if (cell.interval)
+        return nullptr;
     return cell.text.empty() && cell.kind != CellKind::text ? Json(nullptr) : Json(cell.text);
 }
 

@@ -4,12 +4,16 @@
 
 #include "archsim/extend/renderer.hpp"
 #include "fields/json_members.hpp"
+#include "report/blocks/cells.hpp"
 
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <fmt/format.h>
 #include <functional>
+#include <iterator>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,14 +22,45 @@ namespace archsim {
 /// What the cells of a column are for programs; all but `text` may be null.
 enum class CellType : std::uint8_t { text, name, number, count, flag, number_or_word };
 
-/// A column and what it shows of a row.
+/// A column and what it shows of a row: a cell, a text, or a number in SI that is shown as so many `unit`.
 template <class Row>
 struct ColumnOf {
+    template <class Get>
+    ColumnOf(Column shown, Get get, CellType in_json = CellType::name, std::string key_means = {})
+        : column(std::move(shown)), type(in_json), meaning(std::move(key_means)) {
+        if constexpr (std::convertible_to<std::invoke_result_t<Get, const Row&>, Cell>)
+            cell = std::move(get);
+        else
+            cell = [get = std::move(get)](const Row& row) {
+                return Cell{std::string(std::invoke(get, row))};
+            };
+    }
+    template <class Get>
+    ColumnOf(Column shown, double unit, Get get)
+        : column(std::move(shown)), cell([unit, get = std::move(get)](const Row& row) {
+              return quantity_cell(unit, std::invoke(get, row));
+          }),
+          type(CellType::number) {}
+
     Column column;
     std::function<Cell(const Row&)> cell;
     CellType type = CellType::name; ///< in JSON
     std::string meaning = {};       ///< of its key, in a phrase
 };
+
+/// The columns, unknown in rows that do not have what they show.
+template <class Row, class Has>
+std::vector<ColumnOf<Row>> where(Has has, std::vector<ColumnOf<Row>> columns) {
+    for (ColumnOf<Row>& c : columns)
+        c.cell = [has, cell = std::move(c.cell)](const Row& row) { return has(row) ? cell(row) : Cell{}; };
+    return columns;
+}
+
+/// Adds columns to a list.
+template <class Row>
+void append_columns(std::vector<ColumnOf<Row>>& columns, std::vector<ColumnOf<Row>> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(columns));
+}
 
 /// The cells of one row.
 template <class Row>
@@ -68,6 +103,19 @@ Members<Row> members_of(const std::vector<ColumnOf<Row>>& columns) {
     return Members<Row>(std::move(members));
 }
 
+/// A column of numbers of which the least, or the most, is best.
+inline Column least_best(std::string heading, std::string unit, std::string key, int priority = 0) {
+    return {std::move(heading), std::move(unit), std::move(key), Align::right, priority, BestIs::least};
+}
+inline Column most_best(std::string heading, std::string unit, std::string key, int priority = 0) {
+    return {std::move(heading), std::move(unit), std::move(key), Align::right, priority};
+}
+/// A column of intervals, whose ends have a key each.
+inline Column interval_column(std::string heading, std::string unit, std::string low, std::string high,
+                              int priority = 0, BestIs best = BestIs::least) {
+    return {std::move(heading), std::move(unit), std::move(low), Align::right, priority, best,
+            std::move(high)};
+}
 /// The column of a document for programs, where the key is the heading.
 inline Column plain_column(std::string key) {
     return {key, "", key};

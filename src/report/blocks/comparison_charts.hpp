@@ -2,7 +2,6 @@
 // Charts that set devices side by side.
 
 #include "archsim/compare/metric.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <span>
@@ -11,15 +10,15 @@
 namespace archsim {
 
 /// One metric over another with their 90 % intervals, one series per family, and the Pareto front of both.
-ARCHSIM_API Chart tradeoff_chart(std::span<const Result> results, const Metric& x = metric::latency,
-                                 const Metric& y = metric::energy, const CostOptions& conditions = {});
+Chart tradeoff_chart(std::span<const Result> results, const Metric& x = metric::latency,
+                     const Metric& y = metric::energy, const CostOptions& conditions = {});
 /// Energy by event of each result, one stacked bar per device.
-ARCHSIM_API Chart energy_chart(std::span<const Result> results);
+Chart energy_chart(std::span<const Result> results);
 /// Latency of every common region of the graph on every device. Results must be estimates of one model.
-ARCHSIM_API Chart region_heat_map(std::span<const Result> results);
+Chart region_heat_map(std::span<const Result> results);
 
 /// The three above, the roofline of all devices and the memory timeline of the first estimate; as many as the
 /// results allow.
-ARCHSIM_API std::vector<Block> comparison_charts(std::span<const Result> results);
+std::vector<Block> comparison_charts(std::span<const Result> results);
 
 } // namespace archsim

@@ -1,5 +1,6 @@
 #include "report/blocks/cost_report.hpp"
 
+#include "report/blocks/columns.hpp"
 #include "report/blocks/cost_text.hpp"
 #include "report/blocks/explanations_json.hpp"
 #include "report/blocks/number_format.hpp"
@@ -41,16 +42,17 @@ std::string price_text(const Result& result, const CostOptions& options) {
 
 namespace {
 
-Cell times(const std::optional<double>& each, double count) {
-    return each ? Cell{format_number(*each * count), *each * count} : Cell{"-"};
+std::optional<double> times(const std::optional<double>& each, double count) {
+    return each ? std::optional(*each * count) : std::nullopt;
 }
 
-Cell money(const std::optional<double>& each) {
-    return times(each, 1e6);
-}
+using CostOf = std::optional<double> (*)(const Cost&);
+constexpr double kMillion = 1e6, kThousand = 1e3;
 
-Cell grams(const std::optional<double>& each) {
-    return times(each, 1e3);
+/// Columns of what a row costs: so many at a time.
+template <class Row>
+ColumnOf<Row> cost_column(Column column, double count, CostOf of) {
+    return {std::move(column), 1, [=](const Row& row) { return times(of(row.cost), count); }};
 }
 
 /// A price that no device of the answer takes is probably misspelt.
@@ -132,29 +134,34 @@ std::vector<std::string> assumption_notes(const CostOptions& o) {
 
 /// What a token costs, read or written.
 Table token_table(std::span<const Result> results, const CostOptions& options) {
-    Table table;
-    table.title = "Cost per million tokens, carbon per thousand";
-    table.columns = {{"", "", "model"},
-                     {"Hardware", "", "hardware"},
-                     {"Tokens", "", "tokens"},
-                     {"Rented", "USD", "cloud_usd_per_million_tokens", Align::right},
-                     {"Owned", "USD", "owned_usd_per_million_tokens", Align::right},
-                     {"electricity", "USD", "electricity_usd_per_million_tokens", Align::right, 1},
-                     {"Carbon", "g CO2e", "carbon_g_per_thousand_tokens", Align::right},
-                     {"embodied", "g CO2e", "embodied_g_per_thousand_tokens", Align::right, 1}};
+    struct Row {
+        const Result& result;
+        const char* tokens;
+        Cost cost;
+    };
+    std::vector<Row> rows;
     for (const Result& result : results)
         if (const auto tokens = token_costs(result, options))
             for (const auto& [name, cost] :
                  {std::pair{"input", &tokens->prompt}, std::pair{"output", &tokens->output}})
                 if (cost->inferences_per_s > 0)
-                    table.rows.push_back({{result.model->name},
-                                          {hardware_label(result)},
-                                          {name},
-                                          money(cost->cloud),
-                                          money(cost->owned()),
-                                          money(cost->electricity),
-                                          grams(cost->carbon_g),
-                                          grams(cost->embodied_g)});
+                    rows.push_back({result, name, *cost});
+    Table table = table_of<Row>(
+        "Cost per million tokens, carbon per thousand",
+        {{{"", "", "model"}, [](const Row& r) { return r.result.model->name; }},
+         {{"Hardware", "", "hardware"}, [](const Row& r) { return hardware_label(r.result); }},
+         {{"Tokens", "", "tokens"}, &Row::tokens},
+         cost_column<Row>(least_best("Rented", "USD", "cloud_usd_per_million_tokens"), kMillion,
+                          [](const Cost& c) { return c.cloud; }),
+         cost_column<Row>(least_best("Owned", "USD", "owned_usd_per_million_tokens"), kMillion,
+                          [](const Cost& c) { return c.owned(); }),
+         cost_column<Row>(least_best("electricity", "USD", "electricity_usd_per_million_tokens", 1), kMillion,
+                          [](const Cost& c) { return c.electricity; }),
+         cost_column<Row>(least_best("Carbon", "g CO2e", "carbon_g_per_thousand_tokens"), kThousand,
+                          [](const Cost& c) { return c.carbon_g; }),
+         cost_column<Row>(least_best("embodied", "g CO2e", "embodied_g_per_thousand_tokens", 1), kThousand,
+                          [](const Cost& c) { return c.embodied_g; })},
+        rows);
     table.notes.push_back(
         "A token of the prompt takes its share of the pass over the prompts, a token of the "
         "answer its share of a decoding step; both at the batch of this answer.");
@@ -169,38 +176,42 @@ constexpr double kSecondsPerMonth = kHoursPerMonth * 3600;
 
 std::vector<Block> cost_blocks(std::span<const Result> results, const CostOptions& options) {
     check_cost_options(options);
-    Table table;
-    table.title = "Cost per million inferences, carbon per thousand";
-    table.columns = {{"", "", "model"},
-                     {"Hardware", "", "hardware"},
-                     {"Rented", "USD", "cloud_usd_per_million", Align::right},
-                     {"Owned", "USD", "owned_usd_per_million", Align::right},
-                     {"purchase", "USD", "capital_usd_per_million", Align::right, 1},
-                     {"electricity", "USD", "electricity_usd_per_million", Align::right, 1},
-                     {"A month", "USD", "usd_per_month", Align::right},
-                     {"Carbon", "g CO2e", "carbon_g_per_thousand", Align::right},
-                     {"embodied", "g CO2e", "embodied_g_per_thousand", Align::right, 1},
-                     {"Price (date)", "", "price", Align::left, 2}};
+    struct Row {
+        const Result* result;
+        Cost cost;
+        std::optional<double> each;
+    };
     const CostOptions basis = on_one_basis(results, options);
-    std::vector<std::pair<double, std::size_t>> order;
-    for (std::size_t i = 0; i < results.size(); ++i)
-        if (results[i].ok() && results[i].device)
-            order.emplace_back(cost_of(results[i], basis).best().value_or(INFINITY), i);
-    std::stable_sort(order.begin(), order.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [best, i] : order) {
-        const Cost cost = cost_of(results[i], options);
-        std::vector<Cell> row{{results[i].model->name}, {hardware_label(results[i])},
-                              money(cost.cloud),        money(cost.owned()),
-                              money(cost.capital),      money(cost.electricity)};
-        const auto each = cost_of(results[i], basis).best();
-        row.push_back(times(each ? std::optional(*each * cost.inferences_per_s) : std::nullopt,
-                            kSecondsPerMonth * options.utilization));
-        row.push_back(grams(cost.carbon_g));
-        row.push_back(grams(cost.embodied_g));
-        row.push_back({price_text(results[i], options)});
-        table.rows.push_back(std::move(row));
-    }
+    std::vector<Row> rows;
+    for (const Result& r : results)
+        if (r.ok() && r.device)
+            rows.push_back({&r, cost_of(r, options), cost_of(r, basis).best()});
+    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+        return a.each.value_or(INFINITY) < b.each.value_or(INFINITY);
+    });
+    Table table = table_of<Row>(
+        "Cost per million inferences, carbon per thousand",
+        {{{"", "", "model"}, [](const Row& r) { return r.result->model->name; }},
+         {{"Hardware", "", "hardware"}, [](const Row& r) { return hardware_label(*r.result); }},
+         cost_column<Row>(least_best("Rented", "USD", "cloud_usd_per_million"), kMillion,
+                          [](const Cost& c) { return c.cloud; }),
+         cost_column<Row>(least_best("Owned", "USD", "owned_usd_per_million"), kMillion,
+                          [](const Cost& c) { return c.owned(); }),
+         cost_column<Row>(least_best("purchase", "USD", "capital_usd_per_million", 1), kMillion,
+                          [](const Cost& c) { return c.capital; }),
+         cost_column<Row>(least_best("electricity", "USD", "electricity_usd_per_million", 1), kMillion,
+                          [](const Cost& c) { return c.electricity; }),
+         {least_best("A month", "USD", "usd_per_month"), 1,
+          [&](const Row& r) {
+              return times(r.each, r.cost.inferences_per_s * kSecondsPerMonth * options.utilization);
+          }},
+         cost_column<Row>(least_best("Carbon", "g CO2e", "carbon_g_per_thousand"), kThousand,
+                          [](const Cost& c) { return c.carbon_g; }),
+         cost_column<Row>(least_best("embodied", "g CO2e", "embodied_g_per_thousand", 1), kThousand,
+                          [](const Cost& c) { return c.embodied_g; }),
+         {{"Price (date)", "", "price", Align::left, 2},
+          [&](const Row& r) { return price_text(*r.result, options); }}},
+        rows);
     for (std::string& note : assumption_notes(options))
         table.notes.push_back(std::move(note));
     if (std::string said = cost_basis(results, options); !said.empty())

@@ -2,7 +2,6 @@
 // Money and carbon of estimates: `--cost`.
 
 #include "archsim/compare/cost.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <span>
@@ -14,10 +13,10 @@ namespace archsim {
 /// A table of $ per million inferences (rented; owned: purchase and electricity) and g CO2e per thousand, the
 /// prices with their dates, the break-even volumes between the devices, and the assumptions with their
 /// sources.
-ARCHSIM_API std::vector<Block> cost_blocks(std::span<const Result> results, const CostOptions& options);
+std::vector<Block> cost_blocks(std::span<const Result> results, const CostOptions& options);
 /// One line: g CO2e per thousand inferences on every device.
-ARCHSIM_API std::vector<Block> carbon_blocks(std::span<const Result> results, const CostOptions& options);
+std::vector<Block> carbon_blocks(std::span<const Result> results, const CostOptions& options);
 /// The same numbers as a JSON object: {"assumptions": {...}, "results": [...], "break_even": [...]}.
-ARCHSIM_API std::string cost_to_json(std::span<const Result> results, const CostOptions& options);
+std::string cost_to_json(std::span<const Result> results, const CostOptions& options);
 
 } // namespace archsim

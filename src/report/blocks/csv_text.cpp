@@ -1,10 +1,10 @@
 #include "report/blocks/csv_text.hpp"
+#include "core/parse_number.hpp"
 
-#include "core/printable.hpp"
+#include "core/one_line.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace archsim {
 
@@ -13,9 +13,7 @@ namespace {
 bool is_number(std::string_view text) {
     if (text.starts_with('+'))
         text.remove_prefix(1);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && end == text.data() + text.size();
+    return plain_number<double>(text).has_value();
 }
 
 /// "-3.4 % better", "+12 ms": digits, then words and units without any sign that calculates or calls.
@@ -30,10 +28,11 @@ bool is_change(std::string_view text) {
            });
 }
 
-/// What spreadsheets begin a formula with; in East Asian ones the wide forms of the same too.
+/// What spreadsheets begin a formula with, in East Asian ones the wide forms of the same too; and GitHub, in
+/// a log, a command.
 bool begins_formula(std::string_view text) {
-    constexpr std::array<std::string_view, 9> kAlways = {"=",      "@",      "\t",     "\n",    "\r",
-                                                         "\uff1d", "\uff0b", "\uff0d", "\uff20"};
+    constexpr std::array<std::string_view, 7> kAlways = {"=",      "@",      "::",    "\uff1d",
+                                                         "\uff0b", "\uff0d", "\uff20"};
     if (std::any_of(kAlways.begin(), kAlways.end(),
                     [&](std::string_view sign) { return text.starts_with(sign); }))
         return true;
@@ -44,10 +43,10 @@ bool begins_formula(std::string_view text) {
 } // namespace
 
 std::string csv_field(std::string_view given) {
-    std::string text = printable(std::string(given));
+    std::string text = one_line(std::string(given), std::string::npos);
     if (begins_formula(text))
         text.insert(text.begin(), '\'');
-    if (text.find_first_of(",\"\n") == std::string::npos)
+    if (text.find_first_of(",\"") == std::string::npos)
         return text;
     std::string quoted = "\"";
     for (const char c : text) {

@@ -1,12 +1,15 @@
 #include "report/blocks/decision_report.hpp"
 
+#include "report/blocks/columns.hpp"
 #include "report/blocks/decision_json.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <ranges>
 
 namespace archsim {
 
@@ -80,34 +83,32 @@ std::string recommendation(const Decision& d, std::span<const Result> results,
 std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> results,
                                    const std::vector<std::string>& labels) {
     std::vector<Block> blocks;
-    Table table;
-    table.title = "Decision";
-    table.columns = {{"Device", "", "device"}};
-    for (const Constraint& c : d.request.constraints)
-        table.columns.push_back({c.metric->title, limit_text(c), c.metric->key + "_headroom"});
-    if (!d.request.constraints.empty())
-        table.columns.push_back({"Qualifies", "", "qualifies"});
-    if (!d.request.pareto.empty())
-        table.columns.push_back({"Pareto front", "", "pareto"});
-    bool uncertain = false;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-        std::vector<Cell> row{{labels[i]}};
-        for (const Verdict& v : d.verdicts[i]) {
-            row.push_back(verdict_cell(v));
-            uncertain = uncertain || (v.value && !v.certain);
-        }
-        if (!d.request.constraints.empty())
-            row.push_back({!d.qualifies[i]                 ? "no"
-                           : results[i].estimate.projected ? "projected"
-                                                           : "yes",
-                           d.qualifies[i] ? 1.0 : 0.0, d.qualifies[i] ? Tone::good : Tone::bad});
-        if (!d.request.pareto.empty())
-            row.push_back({!d.on_front[i]                  ? ""
-                           : results[i].estimate.projected ? "on it (projected)"
-                                                           : "on it",
-                           d.on_front[i] ? 1.0 : 0.0});
-        table.rows.push_back(std::move(row));
+    using Index = std::size_t;
+    std::vector<ColumnOf<Index>> columns = {{{"Device", "", "device"}, [&](Index i) { return labels[i]; }}};
+    for (Index c = 0; c < d.request.constraints.size(); ++c) {
+        const Constraint& limit = d.request.constraints[c];
+        columns.emplace_back(Column{limit.metric->title, limit_text(limit), limit.metric->key + "_headroom"},
+                             [&, c](Index i) { return verdict_cell(d.verdicts[i][c]); });
     }
+    if (!d.request.constraints.empty())
+        columns.emplace_back(Column{"Qualifies", "", "qualifies"}, [&](Index i) {
+            return Cell{!d.qualifies[i]                 ? "no"
+                        : results[i].estimate.projected ? "projected"
+                                                        : "yes",
+                        d.qualifies[i] ? 1.0 : 0.0, d.qualifies[i] ? Tone::good : Tone::bad};
+        });
+    if (!d.request.pareto.empty())
+        columns.emplace_back(Column{"Pareto front", "", "pareto"}, [&](Index i) {
+            return Cell{!d.on_front[i]                  ? ""
+                        : results[i].estimate.projected ? "on it (projected)"
+                                                        : "on it",
+                        d.on_front[i] ? 1.0 : 0.0};
+        });
+    Table table = table_of("Decision", columns, std::views::iota(Index{0}, results.size()));
+    const bool uncertain = std::any_of(d.verdicts.begin(), d.verdicts.end(), [](const auto& of_result) {
+        return std::any_of(of_result.begin(), of_result.end(),
+                           [](const Verdict& v) { return v.value && !v.certain; });
+    });
     if (uncertain)
         table.notes.emplace_back("likely, unlikely: the limit lies inside the 90 % interval of the estimate; "
                                  "with the probability that it is met");

@@ -2,7 +2,6 @@
 // Limits and choices in words: `--max-latency`, `--min-throughput`, ..., `--pareto`.
 
 #include "archsim/compare/decisions.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <span>
@@ -13,7 +12,7 @@ namespace archsim {
 
 /// A verdict with its headroom per result and limit, the Pareto front, and the recommendation, or what is
 /// nearest when nothing qualifies. `labels` name the results.
-ARCHSIM_API std::vector<Block> decision_blocks(const Decision& decision, std::span<const Result> results,
-                                               const std::vector<std::string>& labels);
+std::vector<Block> decision_blocks(const Decision& decision, std::span<const Result> results,
+                                   const std::vector<std::string>& labels);
 
 } // namespace archsim

@@ -82,7 +82,7 @@ class Account {
                 add_dram();
             else if (event != Event::mac)
                 add(std::string(name_of(event)), std::string(title_of(event)), events_.counts[i],
-                    energy_.joules[i], table_.event[i]);
+                    energy_.joules[i], table_.event[i], event == Event::host_busy_second);
         }
         add_static();
         std::stable_sort(items_.begin(), items_.end(),
@@ -91,10 +91,11 @@ class Account {
     }
 
   private:
-    void add(std::string event, std::string title, double count, double joules, const Fact& price) {
+    void add(std::string event, std::string title, double count, double joules, const Fact& price,
+             bool timed = false) {
         if (count > 0)
             items_.push_back(
-                {std::move(event), std::move(title), count, joules / count, joules, source_of(price)});
+                {std::move(event), std::move(title), count, joules / count, joules, source_of(price), timed});
     }
 
     /// One line per format, which share the arithmetic's energy as their prices say.
@@ -124,10 +125,11 @@ class Account {
         const Machine& m = *result_.machine;
         const double seconds = energy_.total() / result_.estimate.power_w;
         if (energy_.static_joules > 0)
-            items_.push_back({"static", "static power, second", seconds, energy_.static_joules / seconds,
-                              energy_.static_joules,
-                              source_of(m.mode && m.mode->active_idle.known() ? m.mode->active_idle
-                                                                              : table_.static_power)});
+            items_.push_back(
+                {"static", "static power, second", seconds, energy_.static_joules / seconds,
+                 energy_.static_joules,
+                 source_of(m.mode && m.mode->active_idle.known() ? m.mode->active_idle : table_.static_power),
+                 true});
     }
 
     const Result& result_;

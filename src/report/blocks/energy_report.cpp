@@ -2,7 +2,7 @@
 
 #include "estimate/wall_power.hpp"
 #include "hardware/energy_table.hpp"
-#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/energy_rollup.hpp"
 #include "report/blocks/explanations_json.hpp"
 #include "report/blocks/metric_text.hpp"
@@ -20,58 +20,58 @@ namespace archsim {
 namespace {
 
 std::string price_text(const EnergyItem& item) {
-    if (item.event == "static" || item.event == "host_busy_second")
+    if (item.timed)
         return format_power(item.each_j);
     return fmt::format("{} pJ", format_number(item.each_j * 1e12));
 }
 
 std::string count_text(const EnergyItem& item) {
-    return item.event == "static" || item.event == "host_busy_second" ? format_time(item.count)
-                                                                      : format_count(item.count);
+    return item.timed ? format_time(item.count) : format_count(item.count);
 }
 
 Table account(const Result& result) {
+    const std::vector<EnergyItem> items = energy_items(result);
     Table table;
     const double batch = result.estimate.batch;
     table.title =
         fmt::format("Energy of {} on {}: {} per inference{}", result.model->name, hardware_label(result),
                     format_value(metric::energy, value_or_nan(result, metric::energy)),
                     batch > 1 ? fmt::format(", below that of the batch of {:g}", batch) : std::string());
-    table.columns = {{"", "", "model"},
-                     {"", "", "hardware"},
-                     {"Event", "", "event"},
-                     {"Count", "", "count", Align::right},
-                     {"Each", "", "each_j", Align::right},
-                     {"Energy", "mJ", "energy_j", Align::right},
-                     {"Share", "%", "share", Align::right},
-                     {"Source", "", "source_kind"},
-                     {"", "", "source"}};
     const double total = result.estimate.energy.total();
+    using I = EnergyItem;
+    table = table_of<I>(
+        std::move(table.title),
+        {{{"", "", "model"}, [&](const I&) { return result.model->name; }},
+         {{"", "", "hardware"}, [&](const I&) { return hardware_label(result); }},
+         {{"Event", "", "event"}, &I::title},
+         {least_best("Count", "", "count"),
+          [](const I& i) {
+              return Cell{count_text(i), i.count};
+          }},
+         {least_best("Each", "", "each_j"),
+          [](const I& i) {
+              return Cell{price_text(i), i.each_j};
+          }},
+         {least_best("Energy", "mJ", "energy_j"), 1e-3, &I::joules},
+         {least_best("Share", "%", "share"), [=](const I& i) { return percent_cell(i.joules / total); }},
+         {{"Source", "", "source_kind"}, [](const I& i) { return i.source.substr(0, i.source.find(':')); }},
+         {{"", "", "source"}, &I::source}},
+        items);
     std::vector<std::string> cited;
-    for (const EnergyItem& item : energy_items(result)) {
+    for (const I& item : items)
         if (std::find(cited.begin(), cited.end(), item.source) == cited.end()) {
             cited.push_back(item.source);
             table.notes.push_back(fmt::format("{}: {}", item.title, item.source));
         }
-        table.rows.push_back({{result.model->name},
-                              {hardware_label(result)},
-                              {item.title},
-                              {count_text(item), item.count},
-                              {price_text(item), item.each_j},
-                              cell_in(1e-3, item.joules),
-                              percent_cell(item.joules / total),
-                              {item.source.substr(0, item.source.find(':'))},
-                              {item.source}});
-    }
     table.rows.push_back({{result.model->name},
                           {hardware_label(result)},
                           {"sum", {}, Tone::strong},
-                          {""},
-                          {""},
+                          text_cell(""),
+                          text_cell(""),
                           {format_number(total * 1e3), total, Tone::strong},
                           {"100.0", 1.0},
-                          {""},
-                          {batch > 1 ? fmt::format("batch of {:g}", batch) : ""}});
+                          text_cell(""),
+                          text_cell(batch > 1 ? fmt::format("batch of {:g}", batch) : "")});
     return table;
 }
 
@@ -117,13 +117,6 @@ Facts energy_conditions(const Result& result) {
 
 namespace {
 
-std::vector<Cell> part_cells(const EnergyParts& parts, double total) {
-    std::vector<Cell> cells;
-    for (const double joules : parts)
-        cells.push_back({fmt::format("{:.0f}", total > 0 ? 100 * joules / total : 0), joules});
-    return cells;
-}
-
 /// What no subgraph holds: events once per inference, and static power outside of subgraphs.
 EnergyBreakdown outside_of_subgraphs(const Estimate& e) {
     EnergyBreakdown rest = e.energy;
@@ -136,34 +129,36 @@ EnergyBreakdown outside_of_subgraphs(const Estimate& e) {
 }
 
 Table by_subgraph(const Result& result) {
-    Table table;
-    table.title = "Energy by subgraph";
-    table.columns = {{"", "", "hardware"},
-                     {"Subgraph", "", "subgraph"},
-                     {"Energy", "µJ", "energy_j", Align::right},
-                     {"Share", "%", "share", Align::right},
-                     {"Power", "W", "power_w", Align::right, 1}};
-    EnergyParts all = parts_of(result.estimate.energy);
-    for (std::size_t p = 0; p < kEnergyPartCount; ++p)
-        table.columns.push_back({std::string(kEnergyPartNames[p]), "%", std::string(kEnergyPartKeys[p]),
-                                 Align::right, all[p] > 0 ? 2 : 6});
-    const double total = result.estimate.energy.total();
-    const auto add = [&](std::string name, const EnergyBreakdown& energy, double seconds) {
-        const double joules = energy.total();
-        std::vector<Cell> row{{hardware_label(result)},
-                              {std::move(name)},
-                              cell_in(1e-6, joules),
-                              percent_cell(joules / total),
-                              seconds > 0 ? Cell{format_number(joules / seconds), joules / seconds}
-                                          : Cell{"-"}};
-        for (Cell& cell : part_cells(parts_of(energy), joules))
-            row.push_back(std::move(cell));
-        table.rows.push_back(std::move(row));
+    struct Row {
+        std::string name;
+        EnergyBreakdown energy;
+        double seconds;
     };
+    const double total = result.estimate.energy.total();
+    std::vector<ColumnOf<Row>> columns = {
+        {{"", "", "hardware"}, [&](const Row&) { return hardware_label(result); }},
+        {{"Subgraph", "", "subgraph"}, &Row::name},
+        {least_best("Energy", "µJ", "energy_j"), 1e-6, [](const Row& r) { return r.energy.total(); }},
+        {least_best("Share", "%", "share"),
+         [=](const Row& r) { return percent_cell(r.energy.total() / total); }},
+        {least_best("Power", "W", "power_w", 1), 1, [](const Row& r) {
+             return r.seconds > 0 ? std::optional(r.energy.total() / r.seconds) : std::nullopt;
+         }}};
+    const EnergyParts all = parts_of(result.estimate.energy);
+    for (std::size_t p = 0; p < kEnergyPartCount; ++p)
+        columns.emplace_back(
+            least_best(std::string(kEnergyPartNames[p]), "%", std::string(kEnergyPartKeys[p]),
+                       all[p] > 0 ? 2 : 6),
+            [p](const Row& r) {
+                const double joules = parts_of(r.energy)[p], whole = r.energy.total();
+                return Cell{fmt::format("{:.0f}", whole > 0 ? 100 * joules / whole : 0), joules};
+            });
+    std::vector<Row> rows;
     for (const SubgraphEstimate& s : result.estimate.subgraphs)
-        add(result.partition->subgraphs[s.index].name, s.energy, s.latency_s);
+        rows.push_back({result.partition->subgraphs[s.index].name, s.energy, s.latency_s});
     if (const EnergyBreakdown rest = outside_of_subgraphs(result.estimate); rest.total() > 1e-9 * total)
-        add("outside subgraphs", rest, result.estimate.network_s);
+        rows.push_back({"outside subgraphs", rest, result.estimate.network_s});
+    Table table = table_of("Energy by subgraph", columns, rows);
     table.notes.push_back(
         "Control: instructions, tags, scheduling, tokens, configuration. Near memory: registers, L1, "
         "accumulators. Far memory: L2 and beyond. Movement: hops, weight loads, streamers, routing.");
@@ -172,21 +167,21 @@ Table by_subgraph(const Result& result) {
 
 /// A network of several files: what each of them spends, and its subgraphs.
 void add_parts(const Result& result, const EnergyView& view, Report& report) {
-    Table table;
-    table.title = "Energy by part";
-    table.columns = {{"Part", "", "part"},
-                     {"Runs", "", "repeat", Align::right},
-                     {"Energy", "mJ", "energy_j", Align::right},
-                     {"Share", "%", "share", Align::right}};
     const double total = result.estimate.energy.total();
-    for (const ResultPart& part : result.parts) {
-        const double joules = part.result->estimate.energy.total() * part.repeat;
-        table.rows.push_back({{part.name},
-                              {fmt::format("{:g}", part.repeat), part.repeat},
-                              cell_in(1e-3, joules),
-                              percent_cell(joules / total)});
-    }
-    report.blocks.push_back(std::move(table));
+    const auto joules = [](const ResultPart& part) {
+        return part.result->estimate.energy.total() * part.repeat;
+    };
+    report.blocks.push_back(
+        table_of<ResultPart>("Energy by part",
+                             {{{"Part", "", "part"}, &ResultPart::name},
+                              {least_best("Runs", "", "repeat"),
+                               [](const ResultPart& part) {
+                                   return Cell{fmt::format("{:g}", part.repeat), part.repeat};
+                               }},
+                              {least_best("Energy", "mJ", "energy_j"), 1e-3, joules},
+                              {least_best("Share", "%", "share"),
+                               [=](const ResultPart& part) { return percent_cell(joules(part) / total); }}},
+                             result.parts));
     if (!view.subgraphs)
         return;
     for (const ResultPart& part : result.parts) {

@@ -11,7 +11,6 @@
 // Every row is count x price at the voltage of the clock; the rows add up to the energy of the estimate.
 
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <span>
@@ -24,25 +23,26 @@ namespace archsim {
 struct EnergyItem {
     std::string event; ///< "mac_int8", "dram_device", "static": the name in JSON and CSV
     std::string title; ///< "multiply-accumulate int8"
-    double count = 0;  ///< per batch; seconds for static power
-    double each_j = 0; ///< joules per count, at the voltage of the clock; watts for static power
+    double count = 0;  ///< per batch
+    double each_j = 0; ///< joules per count, at the voltage of the clock
     double joules = 0;
     std::string source; ///< kind and citation, and how the price was derived
+    bool timed = false; ///< a power over a time: `count` is seconds, `each_j` watts
 
     /// "register file" of "register file, byte": without what is counted.
     std::string name() const { return title.substr(0, title.rfind(", ")); }
 };
 
 /// Every event of the estimate, largest first; their joules add up to `result.estimate.energy.total()`.
-ARCHSIM_API std::vector<EnergyItem> energy_items(const Result& result);
+std::vector<EnergyItem> energy_items(const Result& result);
 
 /// What of it is shown.
 struct EnergyView {
     bool subgraphs = false; ///< also by subgraph
 };
 /// The account of each result, after a line on clock, voltage, power and the boundary it is drawn at.
-ARCHSIM_API Report describe_energy(std::span<const Result> results, const EnergyView& view);
+Report describe_energy(std::span<const Result> results, const EnergyView& view);
 /// {"schema": "archsim.explain_energy/1", "results": [...]}.
-ARCHSIM_API std::string energy_to_json(std::span<const Result> results, const EnergyView& view);
+std::string energy_to_json(std::span<const Result> results, const EnergyView& view);
 
 } // namespace archsim

@@ -4,7 +4,6 @@
 
 #include "archsim/compare/cost.hpp"
 #include "archsim/compare/result.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <span>
@@ -25,7 +24,6 @@ struct Explanations {
 };
 
 /// The blocks asked for, for the results of one model.
-ARCHSIM_API std::vector<Block> explanation_blocks(std::span<const Result> results,
-                                                  const Explanations& explanations);
+std::vector<Block> explanation_blocks(std::span<const Result> results, const Explanations& explanations);
 
 } // namespace archsim

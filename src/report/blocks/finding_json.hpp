@@ -4,12 +4,11 @@
 //   {"kind": "unknown_key", "severity": "error", "file": "chip.json", "where": "/powr",
 //    "message": "...", "hint": "\"power\" meant?", "op_type": "", "domain": "", "opset": 0}
 
-#include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"
 #include "fields/json_members.hpp"
 
 namespace archsim {
 
-ARCHSIM_API Members<Finding> finding_members();
+Members<Finding> finding_members();
 
 } // namespace archsim

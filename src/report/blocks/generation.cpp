@@ -7,6 +7,7 @@
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "result/offload.hpp"
+#include "result/power_at.hpp"
 
 #include <fmt/format.h>
 
@@ -19,92 +20,95 @@ namespace archsim {
 
 namespace {
 
-std::string range(const Interval& i, double unit) {
-    return fmt::format("{}-{}", format_number(i.low / unit), format_number(i.high / unit));
+/// A result with a prompt, its energies where power is taken.
+struct GenerationRow {
+    const Result* result = nullptr;
+    GenerationEstimate generation;
+};
+using GenerationColumns = std::vector<ColumnOf<GenerationRow>>;
+
+bool has_generation_estimate(const GenerationRow& r) {
+    return r.result->ok();
 }
 
-using GenerationColumns = std::vector<ColumnOf<const Result*>>;
-
-/// A number of every result with a prompt; "-" where it is not above zero.
-void add_number(GenerationColumns& columns, Column column, double unit,
-                double (*of)(const GenerationEstimate&)) {
-    column.align = Align::right;
-    columns.push_back({std::move(column), [unit, of](const Result* r) {
-                           const double value = of(*r->generation);
-                           return value > 0 ? cell_in(unit, value) : Cell{"-"};
-                       }});
-}
-
-/// The same of results with an estimate.
-void add_estimated(GenerationColumns& columns, Column column, double unit,
-                   double (*of)(const GenerationEstimate&)) {
-    add_number(columns, std::move(column), unit, of);
-    columns.back().cell = [cell = columns.back().cell](const Result* r) {
-        return r->ok() ? cell(r) : Cell{"-"};
-    };
+/// A number of every result with a prompt; unknown where it is not above zero.
+ColumnOf<GenerationRow> generation_number(Column column, double unit,
+                                          double (*of)(const GenerationEstimate&)) {
+    return {std::move(column), unit, [of](const GenerationRow& r) { return positive(of(r.generation)); }};
 }
 
 /// A time and its interval, where the result has it.
 void add_time(GenerationColumns& columns, const char* heading, const std::string& key,
               double (*time)(const GenerationEstimate&), Interval (*interval)(const GenerationEstimate&)) {
-    add_estimated(columns, {heading, "ms", key + "_s"}, 1e-3, time);
-    columns.push_back({{"90 %", "ms", key + "_interval", Align::right, 3}, [time, interval](const Result* r) {
-                           const GenerationEstimate& g = *r->generation;
-                           return Cell{r->ok() && time(g) > 0 ? range(interval(g), 1e-3) : "-"};
-                       }});
+    append_columns(columns,
+                   where<GenerationRow>(has_generation_estimate,
+                                        {generation_number(least_best(heading, "ms", key + "_s"), 1e-3, time),
+                                         {interval_column("90 %", "ms", key + "_low_s", key + "_high_s", 3),
+                                          [time, interval](const GenerationRow& r) {
+                                              const GenerationEstimate& g = r.generation;
+                                              const Interval i = interval(g);
+                                              return time(g) > 0 ? interval_cell(1e-3, i.low, time(g), i.high)
+                                                                 : Cell{};
+                                          }}}));
 }
 
 GenerationColumns generation_columns(bool serving) {
     using G = const GenerationEstimate&;
     GenerationColumns columns = {
-        {{"Hardware", "", "hardware"}, [](const Result* r) { return Cell{hardware_label(*r)}; }},
-        {{"Devices", "", "devices", Align::right},
-         [](const Result* r) { return count_cell(true, r->generation->devices); }}};
+        {{"Hardware", "", "hardware"}, [](const GenerationRow& r) { return hardware_label(*r.result); }},
+        {least_best("Devices", "", "devices"),
+         [](const GenerationRow& r) { return count_cell(true, r.generation.devices); }}};
     add_time(
         columns, "First token", "time_to_first_token", [](G g) { return g.time_to_first_token_s; },
         [](G g) { return g.time_to_first_token_interval; });
     auto& first = columns[columns.size() - 2].cell; // says why there is no estimate
-    first = [shown = first](const Result* r) {
-        return r->ok() ? shown(r) : Cell{status_words(r->estimate), {}, Tone::bad};
+    first = [shown = first](const GenerationRow& r) {
+        return r.result->ok() ? shown(r) : Cell{status_words(r.result->estimate), {}, Tone::bad};
     };
     add_time(
         columns, "Per token", "time_per_output_token", [](G g) { return g.time_per_output_token_s; },
         [](G g) { return g.time_per_output_token_interval; });
-    add_estimated(columns, {"Per user", "tokens/s", "tokens_per_s_stream"}, 1,
-                  [](G g) { return g.tokens_per_s_stream; });
-    add_estimated(columns, {"Total", "tokens/s", "tokens_per_s_total", Align::right, 1}, 1,
-                  [](G g) { return g.tokens_per_s_total; });
-    add_estimated(columns, {"Energy", "J/token", "energy_per_token_j"}, 1,
-                  [](G g) { return g.energy_per_token_j; });
-    add_estimated(columns, {"Energy", "J/prompt token", "energy_per_prompt_token_j", Align::right, 2}, 1,
-                  [](G g) { return g.energy_per_prompt_token_j(); });
-    add_estimated(columns, {"Energy", "J/request", "energy_per_request_j", Align::right, 2}, 1,
-                  [](G g) { return g.energy_per_request_j(); });
-    add_estimated(columns, {"Power", "W/device", "power_per_device_w", Align::right, 1}, 1,
-                  [](G g) { return g.power_per_device_w(); });
-    add_estimated(columns, {"Power", "W/replica", "power_w", Align::right, 2}, 1,
-                  [](G g) { return g.power_per_device_w() * g.devices; });
-    add_number(columns, {"Weights", "GB", "weight_bytes"}, 1e9, [](G g) { return g.weight_bytes; });
-    add_number(columns, {"KV cache", "GB", "kv_cache_bytes", Align::right, 1}, 1e9,
-               [](G g) { return g.kv_cache_bytes; });
-    add_number(columns, {"Need/device", "GB", "memory_bytes_per_device", Align::right, 1}, 1e9,
-               [](G g) { return g.memory_bytes; });
-    add_number(columns, {"Has", "GB", "memory_capacity_bytes_per_device", Align::right, 1}, 1e9,
-               [](G g) { return g.memory_capacity_bytes; });
+    append_columns(
+        columns,
+        where<GenerationRow>(
+            has_generation_estimate,
+            {generation_number(most_best("Per user", "tokens/s", "tokens_per_s_stream"), 1,
+                               [](G g) { return g.tokens_per_s_stream; }),
+             generation_number(most_best("Total", "tokens/s", "tokens_per_s_total", 1), 1,
+                               [](G g) { return g.tokens_per_s_total; }),
+             generation_number(least_best("Energy", "J/token", "energy_per_token_j"), 1,
+                               [](G g) { return g.energy_per_token_j; }),
+             generation_number(least_best("Energy", "J/prompt token", "energy_per_prompt_token_j", 2), 1,
+                               [](G g) { return g.energy_per_prompt_token_j(); }),
+             generation_number(least_best("Energy", "J/request", "energy_per_request_j", 2), 1,
+                               [](G g) { return g.energy_per_request_j(); }),
+             generation_number(least_best("Power", "W/device", "power_per_device_w", 1), 1,
+                               [](G g) { return g.power_per_device_w(); }),
+             generation_number(least_best("Power", "W/replica", "power_w", 2), 1,
+                               [](G g) { return g.power_per_device_w() * g.devices; })}));
+    append_columns(columns, {generation_number(least_best("Weights", "GB", "weight_bytes"), 1e9,
+                                               [](G g) { return g.weight_bytes; }),
+                             generation_number(least_best("KV cache", "GB", "kv_cache_bytes", 1), 1e9,
+                                               [](G g) { return g.kv_cache_bytes; }),
+                             generation_number(least_best("Need/device", "GB", "memory_bytes_per_device", 1),
+                                               1e9, [](G g) { return g.memory_bytes; }),
+                             generation_number(most_best("Has", "GB", "memory_capacity_bytes_per_device", 1),
+                                               1e9, [](G g) { return g.memory_capacity_bytes; })});
     if (serving)
-        add_number(columns, {"Serving", "tokens/s", "serving_tokens_per_s"}, 1,
-                   [](G g) { return g.serving.tokens_per_s; });
-    columns.push_back({{"Stack", "", "runtime", Align::left, 2},
-                       [](const Result* r) { return Cell{r->runtime ? r->runtime->id : "-"}; }});
+        columns.push_back(generation_number(most_best("Serving", "tokens/s", "serving_tokens_per_s"), 1,
+                                            [](G g) { return g.serving.tokens_per_s; }));
+    columns.emplace_back(Column{"Stack", "", "runtime", Align::left, 2}, [](const GenerationRow& r) {
+        return r.result->runtime ? r.result->runtime->id : std::string();
+    });
     return columns;
 }
 
 /// Columns that a ranking of language models has.
 bool in_ranking(std::string_view key) {
     constexpr std::array kRanked = {"time_to_first_token_s",
-                                    "time_to_first_token_interval",
+                                    "time_to_first_token_low_s",
                                     "time_per_output_token_s",
-                                    "time_per_output_token_interval",
+                                    "time_per_output_token_low_s",
                                     "tokens_per_s_stream",
                                     "tokens_per_s_total",
                                     "energy_per_token_j",
@@ -146,14 +150,16 @@ std::vector<TableNote> generation_notes(std::span<const Result> results) {
     return notes;
 }
 
-Table generation_table(std::span<const Result> results, BesideRanking beside) {
-    std::vector<const Result*> rows;
+Table generation_table(std::span<const Result> results, BesideRanking beside, PowerBoundary power_at) {
+    std::vector<GenerationRow> rows;
+    std::vector<const Result*> shown;
     std::vector<std::string> notes;
     bool serving = false;
     for (const Result& r : results) {
         if (!r.generation)
             continue;
-        rows.push_back(&r);
+        rows.push_back({&r, generation_at(r, power_at)});
+        shown.push_back(&r);
         const double sequences = r.generation->serving.sequences;
         serving = serving || sequences > 0;
         if (sequences > 0)
@@ -166,7 +172,7 @@ Table generation_table(std::span<const Result> results, BesideRanking beside) {
                                                         : "Text Generation",
                            columns, rows);
     if (beside == BesideRanking::no) // the ranking says why
-        for (std::string& note : failure_notes(rows))
+        for (std::string& note : failure_notes(shown))
             table.notes.emplace_back(std::move(note));
     table.notes.insert(table.notes.end(), notes.begin(), notes.end());
     for (TableNote& note : generation_notes(results))
@@ -185,52 +191,45 @@ struct PartRow {
 };
 using PartColumns = std::vector<ColumnOf<PartRow>>;
 
-/// What only estimates have, of all executions.
-void add_part_metric(PartColumns& columns, Column column, const Metric& metric, bool each) {
-    column.align = Align::right;
-    columns.push_back({std::move(column), [&metric, each](const PartRow& row) {
-                           const auto value = value_of(*row.result, metric);
-                           return row.result->ok() && value ? cell_in(1e-3, *value * (each ? 1 : row.times))
-                                                            : Cell{"-"};
-                       }});
+/// A number of the whole network, each time or of all executions.
+ColumnOf<PartRow> part_metric(const char* unit, const char* key, const Metric& metric,
+                              const CostOptions& conditions, bool each) {
+    return {least_best(metric.title, unit, key), 1e-3, [&metric, conditions, each](const PartRow& row) {
+                const auto value =
+                    row.result->ok() ? value_of(*row.result, metric, conditions) : std::nullopt;
+                return value ? std::optional(*value * (each ? 1 : row.times)) : std::nullopt;
+            }};
 }
 
-PartColumns part_columns() {
+PartColumns part_columns(const CostOptions& conditions) {
     PartColumns columns = {
         {{"Part", "", "part"},
          [](const PartRow& row) {
              return Cell{row.name, {}, row.whole ? Tone::strong : Tone::plain};
          }},
-        {{"Times", "", "repeat", Align::right}, [](const PartRow& row) { return amount_cell(row.times); }},
-        {{"Parameters", "", "parameters", Align::right},
-         [](const PartRow& row) {
-             const double parameters = row.result->model->parameters;
-             return amount_cell(parameters);
-         }},
-        {{"MACs", "each", "macs", Align::right}, [](const PartRow& row) {
-             const double macs = row.result->model->macs;
-             return amount_cell(macs);
-         }}};
-    add_part_metric(columns, {"Latency", "ms each", "latency_s"}, metric::latency, true);
-    auto& first = columns.back().cell; // says why there is no estimate
-    first = [shown = first](const PartRow& row) {
+        {least_best("Times", "", "repeat"), [](const PartRow& row) { return amount_cell(row.times); }},
+        {least_best("Parameters", "", "parameters"),
+         [](const PartRow& row) { return amount_cell(row.result->model->parameters); }},
+        {least_best("MACs", "each", "macs"),
+         [](const PartRow& row) { return amount_cell(row.result->model->macs); }},
+        part_metric("ms each", "latency_s", metric::latency, conditions, true),
+        part_metric("ms all", "total_latency_s", metric::latency, conditions, false),
+        part_metric("mJ all", "total_energy_j", metric::energy, conditions, false),
+        {least_best("Weights", "MB", "weight_bytes"), 1e6,
+         [](const PartRow& row) { return row.result->estimate.memory.weight_bytes; }},
+        {least_best("Peak", "MB", "peak_bytes"), 1e6,
+         [](const PartRow& row) { return row.result->estimate.memory.peak_bytes; }}};
+    constexpr std::size_t kFirstMetric = 4; // says why there is no estimate
+    columns[kFirstMetric].cell = [shown = columns[kFirstMetric].cell](const PartRow& row) {
         const Result& r = *row.result;
         return r.ok() || row.whole ? shown(row) : Cell{status_words(r.estimate), {}, Tone::bad};
     };
-    add_part_metric(columns, {"Latency", "ms all", "total_latency_s"}, metric::latency, false);
-    add_part_metric(columns, {"Energy", "mJ all", "total_energy_j"}, metric::energy, false);
-    columns.push_back({{"Weights", "MB", "weight_bytes", Align::right}, [](const PartRow& row) {
-                           return cell_in(1e6, row.result->estimate.memory.weight_bytes);
-                       }});
-    columns.push_back({{"Peak", "MB", "peak_bytes", Align::right}, [](const PartRow& row) {
-                           return cell_in(1e6, row.result->estimate.memory.peak_bytes);
-                       }});
     return columns;
 }
 
 } // namespace
 
-Table parts_table(const Result& result) {
+Table parts_table(const Result& result, const CostOptions& conditions) {
     std::vector<PartRow> rows;
     std::vector<std::string> notes;
     for (const ResultPart& part : result.parts) {
@@ -241,7 +240,8 @@ Table parts_table(const Result& result) {
     rows.push_back({"total", 1, &result, true});
     if (std::string turn = in_words(parts_in_turn(result)); !turn.empty())
         notes.push_back("Memory: " + std::move(turn));
-    Table table = table_of(fmt::format("Parts on {}", hardware_label(result)), part_columns(), rows);
+    Table table =
+        table_of(fmt::format("Parts on {}", hardware_label(result)), part_columns(conditions), rows);
     table.notes.assign(notes.begin(), notes.end());
     return table;
 }

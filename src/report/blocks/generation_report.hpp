@@ -1,6 +1,7 @@
 #pragma once
 // Report blocks for language models and for models made of parts.
 
+#include "archsim/compare/cost.hpp"
 #include "archsim/compare/result.hpp"
 #include "archsim/extend/renderer.hpp"
 
@@ -14,10 +15,11 @@ namespace archsim {
 enum class BesideRanking : std::uint8_t { no, yes };
 /// Time to first token, time per token, memory and energy of every result that has a prompt, in the order
 /// given; how the columns are defined stands under the table. Beside a ranking only what that does not show.
-ARCHSIM_API Table generation_table(std::span<const Result> results, BesideRanking beside = BesideRanking::no);
+Table generation_table(std::span<const Result> results, BesideRanking beside = BesideRanking::no,
+                       PowerBoundary power_at = PowerBoundary::chip);
 /// How the numbers of answers are defined, each for the column that has its key.
-ARCHSIM_API std::vector<TableNote> generation_notes(std::span<const Result> results);
+std::vector<TableNote> generation_notes(std::span<const Result> results);
 /// Every part and the total of one result.
-ARCHSIM_API Table parts_table(const Result& result);
+Table parts_table(const Result& result, const CostOptions& conditions = {});
 
 } // namespace archsim

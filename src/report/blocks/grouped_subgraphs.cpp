@@ -1,5 +1,5 @@
 #include "report/blocks/grouped_subgraphs.hpp"
-#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 
 #include "report/blocks/name_pattern.hpp"
 #include "report/blocks/number_format.hpp"
@@ -27,34 +27,41 @@ auto key_of(const Result& result, const SubgraphEstimate& s) {
                       a.units_used, a.tile_m, a.tile_n);
 }
 
+/// A group of equal subgraphs; of what is outside of them no count, of several groups no utilisation.
 struct GroupRow {
     std::string name, kind, bound, allocation;
-    double count = 0, seconds = 0, joules = 0, utilization = 0;
+    double seconds = 0, joules = 0;
+    std::optional<std::size_t> count = {};
+    std::optional<double> utilization = {};
 };
 
 GroupRow row_of(const Result& result, const SubgraphGroup& group) {
     const SubgraphEstimate& first = result.estimate.subgraphs[group.members.front()];
     const Subgraph& subgraph = result.partition->subgraphs[first.index];
-    return {group_name(result, group),
-            std::string(name_of(subgraph.kind)),
-            bound_label(first.bound, first.binding),
-            allocation_text(first.mapping.allocation, unit_name(*result.device)),
-            static_cast<double>(group.members.size()),
-            group.latency_s,
-            group.energy_j,
-            first.utilization};
+    return {.name = group_name(result, group),
+            .kind = std::string(name_of(subgraph.kind)),
+            .bound = bound_label(first.bound, first.binding),
+            .allocation = allocation_text(first.mapping.allocation, unit_name(*result.device)),
+            .seconds = group.latency_s,
+            .joules = group.energy_j,
+            .count = group.members.size(),
+            .utilization = first.utilization};
 }
 
-std::vector<Cell> cells_of_row(const GroupRow& row, double total_s, const UnitOfColumn& joules) {
-    return {{row.name},
-            {format_count(row.count), row.count, Tone::plain, {}, CellKind::count},
-            {row.kind},
-            cell_in(1e-6, row.seconds),
-            percent_cell(row.seconds / total_s),
-            {row.bound},
-            percent_cell(row.utilization),
-            cell_in(joules.factor, row.joules),
-            {row.allocation}};
+std::vector<ColumnOf<GroupRow>> group_columns(double total_s, const UnitOfColumn& joules) {
+    using G = GroupRow;
+    return {
+        {{"Subgraph", "", "subgraph"}, &G::name},
+        {most_best("Count", "", "count"), [](const G& g) { return g.count ? whole_cell(*g.count) : Cell{}; }},
+        {{"Kind", "", "kind", Align::left, 1}, &G::kind},
+        {least_best("Time", "µs", "latency_s"), 1e-6, &G::seconds},
+        {least_best("Share", "%", "share"), [=](const G& g) { return percent_cell(g.seconds / total_s); }},
+        {{"Bound by", "", "binding"}, &G::bound},
+        {most_best("Util", "%", "utilization", 2),
+         [](const G& g) { return g.utilization ? percent_cell(*g.utilization) : Cell{}; }},
+        {least_best("Energy", joules.name, "energy_j", 3), joules.factor, &G::joules},
+        {{"Allocation", "", "allocation", Align::left, 4},
+         [](const G& g) { return text_cell(g.allocation); }}};
 }
 
 } // namespace
@@ -94,43 +101,23 @@ Table grouped_subgraph_table(const Result& result, std::size_t most) {
     for (const SubgraphGroup& group : groups)
         largest = std::max(largest, group.energy_j);
     const UnitOfColumn joules = energy_unit(largest);
-    Table table;
-    table.title = fmt::format("{}, {} in {} groups of equal ones", with_pass("Subgraphs", result),
-                              result.estimate.subgraphs.size(), groups.size());
-    table.columns = {{"Subgraph", "", "subgraph"},
-                     {"Count", "", "count", Align::right},
-                     {"Kind", "", "kind", Align::left, 1},
-                     {"Time", "µs", "latency_s", Align::right},
-                     {"Share", "%", "share", Align::right},
-                     {"Bound by", "", "binding"},
-                     {"Util", "%", "utilization", Align::right, 2},
-                     {"Energy", joules.name, "energy_j", Align::right, 3},
-                     {"Allocation", "", "allocation", Align::left, 4}};
-    const double total = shown_pass(result).latency_s;
+    std::vector<GroupRow> rows;
     for (std::size_t i = 0; i < shown; ++i)
-        table.rows.push_back(cells_of_row(row_of(result, groups[i]), total, joules));
+        rows.push_back(row_of(result, groups[i]));
     if (!all) {
-        GroupRow rest;
+        GroupRow rest{.name = fmt::format("{} more groups (--verbose)", groups.size() - shown), .count = 0};
         for (std::size_t i = shown; i < groups.size(); ++i) {
-            rest.count += static_cast<double>(groups[i].members.size());
+            *rest.count += groups[i].members.size();
             rest.seconds += groups[i].latency_s;
             rest.joules += groups[i].energy_j;
         }
-        rest.name = fmt::format("{} more groups (--verbose)", groups.size() - shown);
-        std::vector<Cell> cells = cells_of_row(rest, total, joules);
-        cells[6] = {};
-        table.rows.push_back(std::move(cells));
+        rows.push_back(std::move(rest));
     }
-    for (const OutsidePart& part : outside_parts(result)) {
-        GroupRow row;
-        row.name = part.name;
-        row.seconds = part.cost.latency_s;
-        row.joules = part.cost.energy_j;
-        std::vector<Cell> cells = cells_of_row(row, total, joules);
-        cells[1] = cells[6] = {};
-        table.rows.push_back(std::move(cells));
-    }
-    return table;
+    for (const OutsidePart& part : outside_parts(result))
+        rows.push_back({.name = part.name, .seconds = part.cost.latency_s, .joules = part.cost.energy_j});
+    return table_of(fmt::format("{}, {} in {} groups of equal ones", with_pass("Subgraphs", result),
+                                result.estimate.subgraphs.size(), groups.size()),
+                    group_columns(shown_pass(result).latency_s, joules), rows);
 }
 
 } // namespace archsim

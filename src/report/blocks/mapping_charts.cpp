@@ -39,9 +39,10 @@ ChartSeries roof_of(const Result& result, const std::string& label, std::string_
     return roof;
 }
 
-/// The roof of external memory; where one device is shown, also those of its nearer levels and the peaks of its
-/// other formats.
-void add_roofs(const Result& result, const std::string& label, bool alone, double from, double to, Chart& chart) {
+/// The roof of external memory; where one device is shown, also those of its nearer levels and the peaks of
+/// its other formats.
+void add_roofs(const Result& result, const std::string& label, bool alone, double from, double to,
+               Chart& chart) {
     const Machine& machine = *result.machine;
     if (const double border = machine.rate(border_of(machine)); border > 0)
         chart.series.push_back(roof_of(result, label, "roof", border, from, to));
@@ -63,8 +64,8 @@ void add_roofs(const Result& result, const std::string& label, bool alone, doubl
         }
 }
 
-/// Bytes that a subgraph moves across the chip's border, ahead of time or in its own; where there are none, those of
-/// its tensors inside the chip.
+/// Bytes that a subgraph moves across the chip's border, ahead of time or in its own; where there are none,
+/// those of its tensors inside the chip.
 double moved_bytes(const Result& result, const SubgraphEstimate& s) {
     const double repeat = result.partition->subgraphs[s.index].repeat;
     double bytes = 0;

@@ -1,6 +1,6 @@
 #include "report/blocks/memory_report.hpp"
 
-#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/explanations_json.hpp"
 #include "report/blocks/mapping_charts.hpp"
 #include "report/blocks/number_format.hpp"
@@ -57,56 +57,54 @@ std::string_view stays_text(const Result& r, const MemoryFit& fit) {
 }
 
 Table fit_table(std::span<const Result> results) {
-    Table table;
-    table.title = "Memory";
-    table.columns = {{"", "", "model"},
-                     {"Hardware", "", "hardware"},
-                     {"Weights", "MB", "weight_bytes", Align::right},
-                     {"Arena", "MB", "arena_bytes", Align::right},
-                     {"Lower bound", "MB", "live_bytes", Align::right, 2},
-                     {"KV cache", "MB", "kv_cache_bytes", Align::right, 5},
-                     {"Workspace", "MB", "workspace_bytes", Align::right},
-                     {"Peak", "MB", "peak_bytes", Align::right},
-                     {"Device", "MB", "capacity_bytes", Align::right, 1},
-                     {"Fits", "", "fits_device"},
-                     {"On chip", "MB", "on_chip_bytes", Align::right, 1},
-                     {"Alive", "MB", "alive_bytes", Align::right, 3},
-                     {"Stays", "", "stays_on_chip"},
-                     {"Traffic", "MB/inf", "external_bytes_per_inference", Align::right, 4}};
+    struct Row {
+        const Result& result;
+        MemoryFit fit;
+        const MemoryPlan& plan() const { return result.work->memory; }
+    };
+    std::vector<Row> rows;
+    for (const Result& r : results)
+        if (auto fit = memory_fit(r))
+            rows.push_back({r, std::move(*fit)});
+    const auto of_fit = [](double MemoryFit::*bytes) {
+        return [bytes](const Row& r) { return r.fit.*bytes; };
+    };
+    const auto of_plan = [](double MemoryPlan::*bytes) {
+        return [bytes](const Row& r) { return r.plan().*bytes; };
+    };
+    Table table = table_of<Row>(
+        "Memory",
+        {{{"", "", "model"}, [](const Row& r) { return r.result.model->name; }},
+         {{"Hardware", "", "hardware"}, [](const Row& r) { return hardware_label(r.result); }},
+         {least_best("Weights", "MB", "weight_bytes"), 1e6, of_fit(&MemoryFit::weight_bytes)},
+         {least_best("Arena", "MB", "arena_bytes"), 1e6, of_plan(&MemoryPlan::arena_bytes)},
+         {least_best("Lower bound", "MB", "live_bytes", 2), 1e6, of_plan(&MemoryPlan::peak_live_bytes)},
+         {least_best("KV cache", "MB", "kv_cache_bytes", 5), 1e6, of_plan(&MemoryPlan::kv_cache_bytes)},
+         {least_best("Workspace", "MB", "workspace_bytes"), 1e6,
+          [](const Row& r) { return known(r.result.ok(), r.fit.workspace_bytes); }},
+         {least_best("Peak", "MB", "peak_bytes"), 1e6, of_fit(&MemoryFit::peak_bytes)},
+         {most_best("Device", "MB", "capacity_bytes", 1), 1e6,
+          [](const Row& r) { return positive(r.fit.capacity_bytes); }},
+         {{"Fits", "", "fits_device"},
+          [](const Row& r) {
+              Cell cell = flag_cell(r.fit.capacity_bytes > 0, r.fit.in_device());
+              cell.tone = r.fit.in_device() ? Tone::plain : Tone::bad;
+              return cell;
+          }},
+         {most_best("On chip", "MB", "on_chip_bytes", 1), 1e6,
+          [](const Row& r) { return positive(r.fit.on_chip_bytes + r.fit.weight_room_bytes); }},
+         {least_best("Alive", "MB", "alive_bytes", 3), 1e6, of_fit(&MemoryFit::alive_bytes)},
+         {{"Stays", "", "stays_on_chip"}, [](const Row& r) { return stays_text(r.result, r.fit); }},
+         {least_best("Traffic", "MB/inf", "external_bytes_per_inference", 4), 1e6,
+          [](const Row& r) { return positive(r.fit.traffic_bytes); }}},
+        rows);
     table.notes = {{"Arena: offsets planned by size, best fit.", "arena_bytes"},
                    {"Lower bound: the most that is alive at one step.", "live_bytes"},
                    {"Alive: of the piece that runs at a time.", "alive_bytes"},
                    {"Stays: what the memory that software manages can hold.", "stays_on_chip"}};
-    const auto megabytes = [](double bytes, bool known = true) {
-        return known ? cell_in(1e6, bytes) : Cell{"-"};
-    };
-    for (const Result& r : results) {
-        const auto fit = memory_fit(r);
-        if (!fit)
-            continue;
-        const MemoryPlan& plan = r.work->memory;
-        const double on_chip = fit->on_chip_bytes + fit->weight_room_bytes;
-        table.rows.push_back({{r.model->name},
-                              {hardware_label(r)},
-                              megabytes(fit->weight_bytes),
-                              megabytes(plan.arena_bytes),
-                              megabytes(plan.peak_live_bytes),
-                              megabytes(plan.kv_cache_bytes),
-                              megabytes(fit->workspace_bytes, r.ok()),
-                              megabytes(fit->peak_bytes),
-                              megabytes(fit->capacity_bytes, fit->capacity_bytes > 0),
-                              {fit->capacity_bytes <= 0 ? "?"
-                               : fit->in_device()       ? "yes"
-                                                        : "no",
-                               {},
-                               fit->in_device() ? Tone::plain : Tone::bad},
-                              megabytes(on_chip, on_chip > 0),
-                              megabytes(fit->alive_bytes),
-                              {std::string(stays_text(r, *fit))},
-                              megabytes(fit->traffic_bytes, fit->traffic_bytes > 0)});
-        for (std::string& note : fit_notes(r, *fit))
+    for (const Row& row : rows)
+        for (std::string& note : fit_notes(row.result, row.fit))
             table.notes.push_back(std::move(note));
-    }
     return table;
 }
 
@@ -133,28 +131,28 @@ std::pair<std::string, std::string> life_of(const Result& r, TensorId tensor) {
 
 Table top_tensors(const Result& r, const std::string& who) {
     const MemoryPlan& plan = r.work->memory;
-    Table table;
-    table.title = fmt::format("Alive at the peak, {}: step {} of {}, {}", who, plan.peak_step + 1,
-                              plan.timeline.size(), r.partition->subgraphs[plan.peak_step].name);
-    table.columns = {{"", "", "hardware"},
-                     {"Tensor", "", "tensor"},
-                     {"Shape", "", "shape", Align::left, 1},
-                     {"Made by", "", "made_by"},
-                     {"Read until", "", "read_until", Align::left, 2},
-                     {"Bytes", "MB", "bytes", Align::right},
-                     {"Share", "%", "share", Align::right}};
+    struct Row {
+        const ShapedTensor& tensor;
+        double bytes;
+        std::string made, read;
+    };
+    std::vector<Row> rows;
     for (std::size_t i = 0; i < std::min(kTopTensors, plan.peak_tensors.size()); ++i) {
-        const ShapedTensor& tensor = r.work->graph->tensors[plan.peak_tensors[i]];
-        const double bytes = plan.peak_tensor_bytes[i], share = bytes / plan.peak_live_bytes;
         const auto [made, read] = life_of(r, plan.peak_tensors[i]);
-        table.rows.push_back({{hardware_label(r)},
-                              {tensor.name},
-                              {shape_text(tensor)},
-                              {made},
-                              {read},
-                              cell_in(1e6, bytes),
-                              percent_cell(share)});
+        rows.push_back({r.work->graph->tensors[plan.peak_tensors[i]], plan.peak_tensor_bytes[i], made, read});
     }
+    Table table = table_of<Row>(
+        fmt::format("Alive at the peak, {}: step {} of {}, {}", who, plan.peak_step + 1, plan.timeline.size(),
+                    r.partition->subgraphs[plan.peak_step].name),
+        {{{"", "", "hardware"}, [&](const Row&) { return hardware_label(r); }},
+         {{"Tensor", "", "tensor"}, [](const Row& row) { return row.tensor.name; }},
+         {{"Shape", "", "shape", Align::left, 1}, [](const Row& row) { return shape_text(row.tensor); }},
+         {{"Made by", "", "made_by"}, &Row::made},
+         {{"Read until", "", "read_until", Align::left, 2}, &Row::read},
+         {least_best("Bytes", "MB", "bytes"), 1e6, &Row::bytes},
+         {least_best("Share", "%", "share"),
+          [&](const Row& row) { return percent_cell(row.bytes / plan.peak_live_bytes); }}},
+        rows);
     if (plan.peak_tensors.size() > kTopTensors)
         table.notes.push_back(fmt::format("and {} smaller ones", plan.peak_tensors.size() - kTopTensors));
     return table;

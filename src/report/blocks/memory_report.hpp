@@ -3,7 +3,6 @@
 // fit the device and the chip, what would), then for each way the network was fused and stored the tensors
 // alive at the peak and how much is alive at every step.
 
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "result/memory_fit.hpp"
 
@@ -12,6 +11,6 @@
 
 namespace archsim {
 
-ARCHSIM_API std::vector<Block> memory_blocks(std::span<const Result> results);
+std::vector<Block> memory_blocks(std::span<const Result> results);
 
 } // namespace archsim

@@ -82,17 +82,19 @@ bool said_by_another(const Metric& metric, std::span<const Result> results, cons
 }
 
 Column column_of(const Metric& metric) {
-    return {metric.heading, metric.column_unit, metric.field, Align::right, metric.priority};
+    return {metric.heading,  metric.column_unit,
+            metric.field,    Align::right,
+            metric.priority, metric.better == Better::lower ? BestIs::least : BestIs::most};
 }
 
 Cell cell_of(const Metric& metric, const std::optional<Measure>& measure) {
-    return measure ? Cell{column_number(metric, measure->value), measure->value} : Cell{"-"};
+    return measure ? Cell{column_number(metric, measure->value), measure->value} : Cell{};
 }
 
-std::string interval_text(const Metric& metric, const Interval& interval) {
-    if (std::isinf(interval.high))
-        return ">= " + column_number(metric, interval.low);
-    return fmt::format("{}-{}", column_number(metric, interval.low), column_number(metric, interval.high));
+Cell interval_cell_of(const Metric& metric, const std::optional<Measure>& measure) {
+    return measure ? interval_cell(1 / metric.scale, measure->interval.low, measure->value,
+                                   measure->interval.high)
+                   : Cell{};
 }
 
 const std::string& axis_unit_of(const Metric& metric) {

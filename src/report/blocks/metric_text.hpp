@@ -4,6 +4,7 @@
 
 #include "archsim/compare/metric.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "report/blocks/columns.hpp"
 
 #include <span>
 #include <string>
@@ -24,10 +25,17 @@ const Metric& readable(const Metric& metric, std::span<const Result> results, co
 bool said_by_another(const Metric& metric, std::span<const Result> results, const CostOptions& conditions);
 /// The metric's column: heading, unit, key and priority of its row.
 Column column_of(const Metric& metric);
-/// A value in that column; "-" where there is none.
+/// A value in that column; unknown where there is none.
 Cell cell_of(const Metric& metric, const std::optional<Measure>& measure);
-/// "0.74-1.12" in the same unit.
-std::string interval_text(const Metric& metric, const Interval& interval);
+/// "0.74-1.12": its interval in the same unit.
+Cell interval_cell_of(const Metric& metric, const std::optional<Measure>& measure);
+/// The column of a metric's interval, of what `measure` gives of a row.
+template <class Row, class Get>
+ColumnOf<Row> interval_column_of(const Metric& metric, int priority, Get measure) {
+    return {interval_column("90 %", metric.column_unit, metric.low_field, metric.high_field, priority,
+                            column_of(metric).best),
+            [&metric, measure](const Row& row) { return interval_cell_of(metric, measure(row)); }};
+}
 /// Unit of axes: "mJ".
 const std::string& axis_unit_of(const Metric& metric);
 /// True where at least one result has a value.

@@ -31,11 +31,8 @@ bool several_stacks(std::span<const Result> results) {
     return devices.size() < results.size();
 }
 
-/// A column of what only estimates have.
-void add_estimated(RankingColumns& columns, Column column, std::function<Cell(const RankingRow&)> cell) {
-    columns.push_back({std::move(column), [cell = std::move(cell)](const RankingRow& row) {
-                           return row.result->ok() ? cell(row) : Cell{"-"};
-                       }});
+bool is_estimated(const RankingRow& row) {
+    return row.result->ok();
 }
 
 /// The metrics whose columns always show, or the others; the interval of what ranks stands beside its value.
@@ -52,22 +49,14 @@ void add_ranking_metrics(RankingColumns& columns, std::span<const Result> result
         };
         Column column = column_of(*m);
         column.priority = *m == by ? 0 : column.priority;
-        add_estimated(columns, std::move(column), [m, measure](const RankingRow& row) {
-            Cell cell = cell_of(*m, measure(row));
-            cell.detail = detail_of(*row.result, *m);
-            return cell;
-        });
+        RankingColumns own = {{std::move(column), [m, measure](const RankingRow& row) {
+                                   Cell cell = cell_of(*m, measure(row));
+                                   cell.detail = detail_of(*row.result, *m);
+                                   return cell;
+                               }}};
         if (ranks && !m->low_field.empty())
-            add_estimated(columns, {"90 %", m->column_unit, m->key + "_interval", Align::right, 1},
-                          [m, measure](const RankingRow& row) {
-                              const auto found = measure(row);
-                              if (!found)
-                                  return Cell{"-"};
-                              Cell cell{interval_text(*m, found->interval)};
-                              if (found->interval.low > 0 && std::isfinite(found->interval.high))
-                                  cell.interval = {found->interval.low, found->value, found->interval.high};
-                              return cell;
-                          });
+            own.push_back(interval_column_of<RankingRow>(*m, 1, measure));
+        append_columns(columns, where(is_estimated, std::move(own)));
     }
 }
 
@@ -79,12 +68,12 @@ RankingColumns ranking_columns(std::span<const Result> results, const Metric& by
          }},
         {{"Type", "", "family"}, [](const RankingRow& row) { return Cell{family_label(*row.result)}; }}};
     add_ranking_metrics(columns, results, by, view, true);
-    columns.push_back({{"Rank", "", "rank", Align::right}, [](const RankingRow& row) {
+    columns.push_back({least_best("Rank", "", "rank"), [](const RankingRow& row) {
                            const Result& r = *row.result;
                            if (!r.ok())
                                return Cell{status_words(r.estimate), {}, Tone::bad};
                            if (row.rank.place == 0)
-                               return Cell{"-"};
+                               return Cell{};
                            return Cell{rank_text(row.rank, r), row.rank.place,
                                        row.rank.place == 1 && !r.estimate.projected &&
                                                r.estimate.uncounted.empty()
@@ -92,16 +81,22 @@ RankingColumns ranking_columns(std::span<const Result> results, const Metric& by
                                            : Tone::plain};
                        }});
     if (std::any_of(results.begin(), results.end(), [](const Result& r) { return r.estimate.projected; }))
-        add_estimated(columns, {"Basis", "", "belief", Align::left, 2}, [](const RankingRow& row) {
-            const bool projected = row.result->estimate.projected;
-            return Cell{projected ? "projected" : "measured", {}, projected ? Tone::muted : Tone::plain};
-        });
+        append_columns(
+            columns, where<RankingRow>(is_estimated,
+                                       {{{"Basis", "", "belief", Align::left, 2}, [](const RankingRow& row) {
+                                             const bool projected = row.result->estimate.projected;
+                                             return Cell{projected ? "projected" : "measured",
+                                                         {},
+                                                         projected ? Tone::muted : Tone::plain};
+                                         }}}));
     // Where formats differ every width shows them.
-    add_estimated(columns,
-                  {"Precision", "", "executed_precision", Align::left, mixed_formats(results) ? 0 : 1},
-                  [](const RankingRow& row) {
-                      return Cell{marked(multiplied_format(*row.result), MarkedCell::precision, *row.result)};
-                  });
+    append_columns(
+        columns, where<RankingRow>(
+                     is_estimated,
+                     {{{"Precision", "", "executed_precision", Align::left, mixed_formats(results) ? 0 : 1},
+                       [](const RankingRow& row) {
+                           return marked(multiplied_format(*row.result), MarkedCell::precision, *row.result);
+                       }}}));
     add_ranking_metrics(columns, results, by, view, false);
     columns.push_back({{"Stack", "", "runtime", Align::left, several_stacks(results) ? 0 : 3},
                        [](const RankingRow& row) { return Cell{runtime_label(*row.result)}; }});

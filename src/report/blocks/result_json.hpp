@@ -1,12 +1,11 @@
 #pragma once
 #include "archsim/compare/metric.hpp"
-#include "archsim/core/export.hpp"
 
 #include <string>
 
 namespace archsim {
 
 /// One result as JSON: the same keys as a row of "results" of `compare_models --format json`; "rank" is null.
-ARCHSIM_API std::string to_json(const Result& result, const MetricView& view = {});
+std::string to_json(const Result& result, const MetricView& view = {});
 
 } // namespace archsim

@@ -9,6 +9,7 @@
 #include "report/blocks/result_text.hpp"
 #include "report/render/json_document.hpp"
 #include "result/offload.hpp"
+#include "result/power_at.hpp"
 
 #include <fmt/format.h>
 
@@ -193,10 +194,11 @@ Members<RankedResult> result_members(const MetricView& view) {
               },
               cold_start_members()},
              {"generation", "prompt and answer of a language model",
-              [](const R& row) {
-                  const auto& g = row.result->generation;
-                  return Sometimes<ShownGeneration>{g ? std::optional(ShownGeneration{&*g, row.result->ok()})
-                                                      : std::nullopt};
+              [at = view.conditions.power_at](const R& row) {
+                  const Result& r = *row.result;
+                  return Sometimes<ShownGeneration>{
+                      r.generation ? std::optional(ShownGeneration{generation_at(r, at), r.ok()})
+                                   : std::nullopt};
               },
               generation_members()},
              {"parts", "of a model of several networks",
@@ -205,7 +207,7 @@ Members<RankedResult> result_members(const MetricView& view) {
                   return Sometimes<std::span<const ResultPart>>{parts.empty() ? std::nullopt
                                                                               : std::optional(parts)};
               },
-              part_members()},
+              part_members(view.conditions)},
              {"parts_in_turn",
               "one part in memory at a time, the others beyond the link to the host; absent where that saves "
               "nothing",

@@ -1,5 +1,5 @@
 #include "report/blocks/result_sources.hpp"
-#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 
 #include "estimate/resource_times.hpp"
 #include "report/blocks/energy_report.hpp"
@@ -63,30 +63,29 @@ std::string fact_source(const Fact& fact) {
 }
 
 Table sources_table(const Result& result) {
-    Table table;
-    table.title = "Inputs of the estimate";
-    table.columns = {{"Input", "", "input"},
-                     {"Value", "", "value", Align::right},
-                     {"Unit", "", "unit"},
-                     {"Source", "", "source"}};
+    struct Input {
+        std::string name;
+        Cell value;
+        std::string unit, source;
+    };
+    std::vector<Input> rows;
     const Machine& machine = *result.machine;
     const Used used = used_by(result);
     for (const Resource resource : used.resources)
-        table.rows.push_back({{std::string(name_of(resource))},
-                              amount_cell(machine.rate(resource)),
-                              {fmt::format("{} per s", unit_of(resource))},
-                              {rate_sources(machine, resource)}});
-    for (const Parameter parameter : used.parameters) {
-        const Fact& fact = machine.parameters.fact(parameter);
-        if (!fact.known())
-            continue;
-        const ParameterInfo& info = info_of(parameter);
-        table.rows.push_back({{std::string(info.name)},
-                              {fmt::format("{:.4g}", fact.value), fact.value},
-                              {std::string(info.unit)},
-                              {fact_source(fact)}});
-    }
-    return table;
+        rows.push_back({std::string(name_of(resource)), amount_cell(machine.rate(resource)),
+                        fmt::format("{} per s", unit_of(resource)), rate_sources(machine, resource)});
+    for (const Parameter parameter : used.parameters)
+        if (const Fact& fact = machine.parameters.fact(parameter); fact.known())
+            rows.push_back({std::string(info_of(parameter).name),
+                            {fmt::format("{:.4g}", fact.value), fact.value},
+                            std::string(info_of(parameter).unit),
+                            fact_source(fact)});
+    return table_of<Input>("Inputs of the estimate",
+                           {{{"Input", "", "input"}, &Input::name},
+                            {{"Value", "", "value", Align::right}, &Input::value},
+                            {{"Unit", "", "unit"}, [](const Input& i) { return text_cell(i.unit); }},
+                            {{"Source", "", "source"}, [](const Input& i) { return text_cell(i.source); }}},
+                           rows);
 }
 
 namespace {

@@ -1,4 +1,5 @@
 #include "report/blocks/result_text.hpp"
+#include "core/text.hpp"
 
 #include "ops/given_values.hpp"
 #include "report/blocks/metric_text.hpp"
@@ -9,6 +10,7 @@
 #include "report/blocks/shape_text.hpp"
 #include "result/bound_shares.hpp"
 #include "result/generation_metrics.hpp"
+#include "result/power_at.hpp"
 
 #include <fmt/format.h>
 
@@ -101,7 +103,7 @@ std::string with_interval(const Metric& given, const Result& result, const CostO
     const std::string& unit = axis_unit_of(metric);
     const std::string range = measure->interval.low == measure->interval.high
                                   ? std::string()
-                                  : fmt::format(" ({})", interval_text(metric, measure->interval));
+                                  : fmt::format(" ({})", interval_cell_of(metric, measure).text);
     return column_number(metric, measure->value) + range + (unit.empty() ? "" : " ") + unit;
 }
 
@@ -207,18 +209,19 @@ std::string kinds_of_units(const Result& result) {
 std::string architecture_text(const Device& device) {
     if (device.codename.empty() || device.generation.empty())
         return device.codename.empty() ? device.generation : device.codename;
-    const auto letters = [](std::string_view text) {
-        std::string kept;
-        for (const char c : text)
-            if (std::isalnum(static_cast<unsigned char>(c)))
-                kept += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-        return kept;
-    };
-    const std::string codename = letters(device.codename), generation = letters(device.generation);
+    const std::string codename = bare_name(device.codename), generation = bare_name(device.generation);
     // "Sapphire Rapids" and "sapphire-rapids" are one name; "GH100" is a die of the generation "hopper".
     return codename.find(generation) != std::string::npos || generation.find(codename) != std::string::npos
                ? device.codename
                : fmt::format("{} ({})", device.codename, device.generation);
+}
+
+/// "SMs" and "cores" of several; what ends in a size stays as it is written: "MMA 64x64 units".
+std::string counted_unit(const std::string& unit, double count) {
+    if (count == 1 || unit.empty())
+        return unit;
+    const bool sized = unit.find_first_of("0123456789", unit.rfind(' ') + 1) != std::string::npos;
+    return unit + (sized ? " units" : "s");
 }
 
 } // namespace
@@ -228,8 +231,7 @@ Facts device_facts(const Result& result) {
     Facts facts;
     facts.items.push_back({"Architecture", architecture_text(d)});
     if (result.machine && !d.engines.empty()) {
-        std::string units =
-            d.engines.front().unit + (result.machine->units == 1 ? "" : "s"); // "SMs", "Cores"
+        std::string units = counted_unit(d.engines.front().unit, result.machine->units);
         if (!units.empty())
             units[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(units[0])));
         const std::string kinds = kinds_of_units(result);
@@ -389,7 +391,7 @@ Facts performance_facts(const Result& result, const MetricView& view, Detail det
     else
         add("Bottleneck Distribution", bound_facts(result));
     if (result.generation)
-        facts.items.push_back({"Request", request_text(*result.generation)});
+        facts.items.push_back({"Request", request_text(generation_at(result, view.conditions.power_at))});
     facts.items.push_back({"Memory use", memory_text(e.memory, detail)});
     return facts;
 }

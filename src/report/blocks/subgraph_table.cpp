@@ -1,5 +1,5 @@
 #include "report/blocks/subgraph_table.hpp"
-#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 
 #include "estimate/resource_times.hpp"
 #include "report/blocks/number_format.hpp"
@@ -76,8 +76,9 @@ std::vector<OutsidePart> outside_parts(const Result& result) {
     const Estimate& e = result.estimate;
     add("waiting for weights (exposed streaming)", e.weights_wait_s);
     for (const ResourceTime& time : resource_times(e.network.fixed, *result.machine, e.clock_ratio, 1))
-        add(fmt::format("once an inference: {}", time.reason == Parameter::count_ ? name_of(time.resource)
-                                                                                   : info_of(time.reason).name),
+        add(fmt::format("once an inference: {}", time.reason == Parameter::count_
+                                                     ? name_of(time.resource)
+                                                     : info_of(time.reason).name),
             time.seconds);
     constexpr double kRounding = 1e-6;
     if (left > kRounding * outside->latency_s)
@@ -92,46 +93,50 @@ Table subgraph_table(const Result& result) {
     for (const SubgraphEstimate& s : result.estimate.subgraphs)
         largest = std::max(largest, s.energy.total());
     const UnitOfColumn joules = energy_unit(largest);
-    Table table;
-    table.title = with_pass("Subgraphs", result);
-    table.columns = {{"Subgraph", "", "subgraph"},
-                     {"Kind", "", "kind"},
-                     {"Time", "µs", "latency_s", Align::right},
-                     {"Bound by", "", "binding"},
-                     {"Compute", "µs", "compute_s", Align::right, 2},
-                     {"On-chip", "µs", "on_chip_s", Align::right, 3},
-                     {"Memory", "µs", "memory_s", Align::right, 2},
-                     {"Fixed", "µs", "overhead_s", Align::right, 2},
-                     {"Util", "%", "utilization", Align::right, 1},
-                     {"Energy", joules.name, "energy_j", Align::right, 1},
-                     {"Allocation", "", "allocation", Align::left, 4}};
-    const std::string_view unit = unit_name(*result.device);
-    for (const SubgraphEstimate& s : result.estimate.subgraphs) {
-        const Subgraph& subgraph = result.partition->subgraphs[s.index];
-        const auto lane = [&](Lane l) {
-            const double time = s.lane_s[static_cast<std::size_t>(l)];
-            return cell_in(1e-6, time);
-        };
-        table.rows.push_back({{subgraph.name},
-                              {std::string(name_of(subgraph.kind))},
-                              cell_in(1e-6, s.latency_s),
-                              {bound_label(s.bound, s.binding)},
-                              lane(Lane::compute),
-                              lane(Lane::on_chip),
-                              lane(Lane::memory),
-                              lane(Lane::overhead),
-                              percent_cell(s.utilization),
-                              cell_in(joules.factor, s.energy.total()),
-                              {s.pieces > 1 ? fmt::format("{} pieces of the batch: {}", s.pieces,
-                                                          allocation_text(s.mapping.allocation, unit))
-                                            : allocation_text(s.mapping.allocation, unit)}});
-    }
-    for (const OutsidePart& part : outside_parts(result)) {
-        std::vector<Cell>& row = table.rows.emplace_back(table.columns.size());
-        row[0].text = part.name;
-        row[2] = cell_in(1e-6, part.cost.latency_s);
-        row[9] = cell_in(joules.factor, part.cost.energy_j);
-    }
+    struct Row {
+        const SubgraphEstimate* estimate; ///< null: what is outside
+        double latency_s, energy_j;
+        std::string name = {}; ///< of what is outside
+    };
+    const auto lane = [](Lane of) {
+        return [of](const Row& r) { return r.estimate->lane_s[static_cast<std::size_t>(of)]; };
+    };
+    const auto subgraph = [&](const Row& r) -> const Subgraph& {
+        return result.partition->subgraphs[r.estimate->index];
+    };
+    const auto inside = [](const Row& r) { return r.estimate != nullptr; };
+    std::vector<ColumnOf<Row>> columns = {
+        {{"Subgraph", "", "subgraph"}, [&](const Row& r) { return inside(r) ? subgraph(r).name : r.name; }}};
+    append_columns(columns, where<Row>(inside, {{{"Kind", "", "kind"},
+                                                 [&](const Row& r) { return name_of(subgraph(r).kind); }}}));
+    columns.emplace_back(least_best("Time", "µs", "latency_s"), 1e-6, &Row::latency_s);
+    append_columns(
+        columns,
+        where<Row>(inside,
+                   {{{"Bound by", "", "binding"},
+                     [](const Row& r) { return bound_label(r.estimate->bound, r.estimate->binding); }},
+                    {least_best("Compute", "µs", "compute_s", 2), 1e-6, lane(Lane::compute)},
+                    {least_best("On-chip", "µs", "on_chip_s", 3), 1e-6, lane(Lane::on_chip)},
+                    {least_best("Memory", "µs", "memory_s", 2), 1e-6, lane(Lane::memory)},
+                    {least_best("Fixed", "µs", "overhead_s", 2), 1e-6, lane(Lane::overhead)},
+                    {most_best("Util", "%", "utilization", 1),
+                     [](const Row& r) { return percent_cell(r.estimate->utilization); }}}));
+    columns.emplace_back(least_best("Energy", joules.name, "energy_j", 1), joules.factor, &Row::energy_j);
+    append_columns(columns,
+                   where<Row>(inside, {{{"Allocation", "", "allocation", Align::left, 4}, [&](const Row& r) {
+                                            const std::string own = allocation_text(
+                                                r.estimate->mapping.allocation, unit_name(*result.device));
+                                            return text_cell(r.estimate->pieces > 1
+                                                                 ? fmt::format("{} pieces of the batch: {}",
+                                                                               r.estimate->pieces, own)
+                                                                 : own);
+                                        }}}));
+    std::vector<Row> rows;
+    for (const SubgraphEstimate& s : result.estimate.subgraphs)
+        rows.push_back({&s, s.latency_s, s.energy.total()});
+    for (const OutsidePart& part : outside_parts(result))
+        rows.push_back({nullptr, part.cost.latency_s, part.cost.energy_j, part.name});
+    Table table = table_of(with_pass("Subgraphs", result), columns, rows);
     return table;
 }
 

@@ -1,12 +1,11 @@
 #include "report/blocks/table_order.hpp"
 
-#include "archsim/compare/metric.hpp"
 #include "archsim/core/finding.hpp"
+#include "core/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -17,27 +16,18 @@ namespace archsim {
 
 namespace {
 
-/// Lower case, letters and digits alone: "FP16/BF16" and "fp16_bf16" are the same.
-std::string plain(std::string_view text) {
-    std::string out;
-    for (const char c : text)
-        if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-            out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return out;
-}
-
 /// The column of that name: its heading, its key, or the beginning of one of them.
 std::size_t find_column(const Table& table, const std::string& name) {
-    const std::string wanted = plain(name);
+    const std::string wanted = bare_name(name);
     const auto find = [&](const auto& is_it) {
         return static_cast<std::size_t>(std::find_if(table.columns.begin(), table.columns.end(), is_it) -
                                         table.columns.begin());
     };
     for (const std::size_t found :
-         {find([&](const Column& c) { return plain(c.heading) == wanted || plain(c.key) == wanted; }),
+         {find([&](const Column& c) { return bare_name(c.heading) == wanted || bare_name(c.key) == wanted; }),
           find([&](const Column& c) {
               return !wanted.empty() &&
-                     (plain(c.key).starts_with(wanted) || plain(c.heading).starts_with(wanted));
+                     (bare_name(c.key).starts_with(wanted) || bare_name(c.heading).starts_with(wanted));
           })})
         if (found < table.columns.size())
             return found;
@@ -48,24 +38,22 @@ std::size_t find_column(const Table& table, const std::string& name) {
     throw UsageError(fmt::format("--sort: there is no column \"{}\"; there are {}", name, names));
 }
 
-bool lower_first(const Column& column) {
-    const auto metrics = MetricTable::standard().rows();
-    const auto found =
-        std::find_if(metrics.begin(), metrics.end(), [&](const Metric* m) { return m->field == column.key; });
-    return found != metrics.end() && (*found)->better == Better::lower;
+/// What orders it: of an interval its lower end.
+std::optional<double> number_of(const Cell& cell) {
+    return !cell.value && cell.interval ? std::optional(cell.interval->low) : cell.value;
 }
 
 void sort_rows(Table& table, std::size_t by) {
-    const bool rising = lower_first(table.columns[by]);
+    const bool rising = table.columns[by].best == BestIs::least;
     const bool numbers = std::any_of(table.rows.begin(), table.rows.end(),
-                                     [by](const auto& row) { return row[by].value.has_value(); });
+                                     [by](const auto& row) { return number_of(row[by]).has_value(); });
     std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
-        const Cell &x = a[by], &y = b[by];
         if (!numbers)
-            return x.text < y.text;
-        if (!x.value || !y.value)
-            return x.value.has_value() && !y.value.has_value();
-        return rising ? *x.value < *y.value : *x.value > *y.value;
+            return a[by].text < b[by].text;
+        const auto x = number_of(a[by]), y = number_of(b[by]);
+        if (!x || !y)
+            return x.has_value() && !y.has_value();
+        return rising ? *x < *y : *x > *y;
     });
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 // `--sort COLUMN` and `--top N` of tools whose tables list things that can be ranked.
 
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <cstddef>
@@ -18,8 +17,8 @@ struct TableOrder {
 };
 
 /// Orders the rows of the report's first table and of those after it that have the same columns, which become
-/// one table: numbers best first where the column is a metric, else largest first; texts by letter; rows
+/// one table: numbers best first, as the column says; texts by letter; rows
 /// without a value last. Throws UsageError that lists the columns where none has that name.
-ARCHSIM_API void order_tables(Report& report, const TableOrder& order);
+void order_tables(Report& report, const TableOrder& order);
 
 } // namespace archsim

@@ -1,4 +1,5 @@
 #include "report/blocks/verdict.hpp"
+#include "core/text.hpp"
 
 #include "ops/given_values.hpp"
 #include "report/blocks/advice.hpp"
@@ -15,7 +16,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 
@@ -84,12 +84,6 @@ VerdictFacts facts_of(const VerdictQuestion& q) {
     for (std::size_t i = 0; i < q.results.size(); ++i)
         facts.all_limits += q.results[i].ok() && q.decision->qualifies[i] ? 1U : 0U;
     return facts;
-}
-
-std::string first_lower(std::string text) {
-    if (text.size() > 1 && text[1] >= 'a' && text[1] <= 'z') // not of abbreviations
-        text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
-    return text;
 }
 
 std::string words_of(const Metric& m) {
@@ -393,6 +387,17 @@ std::string half_text(const Result& result) {
                : std::string();
 }
 
+/// Where it is the model that is not understood, no device is to blame.
+std::string none_runs_text(std::span<const Result> results) {
+    const Result& first = results.front();
+    const bool unknown = std::all_of(results.begin(), results.end(), [&](const Result& r) {
+        return r.estimate.status == Status::incomplete && r.estimate.reason == first.estimate.reason;
+    });
+    return unknown
+               ? fmt::format("No estimate: a part of the model is not understood: {}.", first.estimate.reason)
+               : std::string("None of these devices runs it: the table says why.");
+}
+
 std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& facts) {
     std::vector<std::string> lines;
     add_line(lines, uncounted_line(q));
@@ -402,7 +407,7 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
         lines.push_back(q.results.size() == 1
                             ? fmt::format("No estimate: {}{}.", q.results.front().estimate.reason,
                                           half_text(q.results.front()))
-                            : std::string("None of these devices runs it: the table says why."));
+                            : none_runs_text(q.results));
         return lines;
     }
     const bool one = q.results.size() == 1; // of several the end of the report says what would help
@@ -445,6 +450,19 @@ std::string names_text(const std::vector<std::string>& names, std::size_t most) 
 
 Takeaway verdict_block(const VerdictQuestion& question) {
     return {lines_of(question, facts_of(question))};
+}
+
+std::vector<std::string> brief_lines(const VerdictQuestion& q) {
+    const VerdictFacts facts = facts_of(q);
+    const std::vector<std::string> lines = lines_of(q, facts);
+    std::vector<std::string> brief = {lines.front()};
+    if (facts.best.empty())
+        return brief;
+    if (lines.front() == none_text(q, facts))
+        brief.push_back(lines[1]); // the best all the same
+    else
+        add_line(brief, mixed_text(q, facts));
+    return brief;
 }
 
 VerdictRecord verdict_record(const VerdictQuestion& q) {

@@ -9,7 +9,6 @@
 //   Limit power at most 15 W: met by 3 of 4. KPU-T256@15W would meet it.
 
 #include "archsim/compare/decisions.hpp"
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "fields/json_members.hpp"
 
@@ -33,6 +32,10 @@ struct VerdictQuestion {
 
 /// The answer for several devices, or for one; for none that runs the reason.
 Takeaway verdict_block(const VerdictQuestion& question);
+
+/// The first line of it, and the one without which that misleads: what is best although none meets the
+/// limits, or that formats differ.
+std::vector<std::string> brief_lines(const VerdictQuestion& question);
 
 /// The same for programs.
 struct VerdictRecord {
@@ -72,6 +75,6 @@ VerdictRecord verdict_record(const VerdictQuestion& question);
 Members<VerdictRecord> verdict_members();
 
 /// "A, B and 3 more".
-ARCHSIM_API std::string names_text(const std::vector<std::string>& names, std::size_t most = 3);
+std::string names_text(const std::vector<std::string>& names, std::size_t most = 3);
 
 } // namespace archsim

@@ -10,16 +10,16 @@
 namespace archsim {
 
 /// {"schema": "archsim.NAME/1", "version": ..., MEMBERS} as text.
-ARCHSIM_API std::string document_text(const std::string& name, nlohmann::ordered_json members);
+std::string document_text(const std::string& name, nlohmann::ordered_json members);
 /// JSON Schema (draft 7) of such documents, from that of their members.
-ARCHSIM_API nlohmann::ordered_json document_schema(const std::string& name, const std::string& title,
-                                                   nlohmann::ordered_json members);
+nlohmann::ordered_json document_schema(const std::string& name, const std::string& title,
+                                       nlohmann::ordered_json members);
 
 /// The schema of a tool that has several kinds of answers, from theirs.
 nlohmann::ordered_json any_of(const std::vector<nlohmann::ordered_json>& kinds);
 
 /// {"lines": [...]}: the verdict of answers that say it in sentences alone.
-ARCHSIM_API Members<std::vector<std::string>> lines_members();
+Members<std::vector<std::string>> lines_members();
 
 /// A kind of answer.
 template <class Row>

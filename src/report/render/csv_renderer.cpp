@@ -4,6 +4,7 @@
 #include "report/blocks/csv_text.hpp"
 #include "report/render/renderers.hpp"
 
+#include <cmath>
 #include <fmt/format.h>
 
 namespace archsim {
@@ -12,9 +13,28 @@ namespace {
 
 std::string header_of(const Table& table) {
     std::string line;
-    for (const Column& column : table.columns)
-        line += (line.empty() ? "" : ",") + csv_field(column.key.empty() ? column.heading : column.key);
+    for (const Column& column : table.columns) {
+        if (column.key.empty()) // for people alone: a drawing
+            continue;
+        line += (line.empty() ? "" : ",") + csv_field(column.key);
+        if (!column.high_key.empty())
+            line += "," + csv_field(column.high_key);
+    }
     return line;
+}
+
+/// Empty where it is no number: nobody knows how far an interval reaches.
+std::string number_field(double value) {
+    return std::isfinite(value) ? fmt::format("{}", value) : std::string();
+}
+
+std::string field_of(const Column& column, const Cell& cell) {
+    if (!column.high_key.empty())
+        return cell.interval ? number_field(cell.interval->low) + "," + number_field(cell.interval->high)
+                             : std::string(",");
+    if (cell.value)
+        return number_field(*cell.value);
+    return cell.interval ? std::string() : csv_field(cell.text); // a bound is no value
 }
 
 } // namespace
@@ -30,10 +50,11 @@ std::string render_csv(const Report& report) {
             out += (out.empty() ? "" : "\n") + header + "\n";
         last = header;
         for (const auto& row : table->rows) {
+            std::string line;
             for (std::size_t c = 0; c < row.size(); ++c)
-                out += (c == 0 ? "" : ",") +
-                       (row[c].value ? fmt::format("{}", *row[c].value) : csv_field(row[c].text));
-            out += "\n";
+                if (!table->columns[c].key.empty())
+                    line += (c == 0 ? "" : ",") + field_of(table->columns[c], row[c]);
+            out += line + "\n";
         }
     }
     return out;

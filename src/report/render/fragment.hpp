@@ -1,7 +1,6 @@
 #pragma once
 // Blocks as a piece of an HTML page that has the style and the script of reports.
 
-#include "archsim/core/export.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <span>
@@ -13,6 +12,6 @@ namespace archsim {
 /// The same elements that an HTML report has for these blocks, without the page around them. `name` begins
 /// the identifiers of its tables, so that several fragments of one page differ. Text stays text whatever it
 /// holds.
-ARCHSIM_API std::string html_fragment(std::span<const Block> blocks, std::string_view name);
+std::string html_fragment(std::span<const Block> blocks, std::string_view name);
 
 } // namespace archsim

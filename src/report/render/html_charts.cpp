@@ -1,4 +1,5 @@
 #include "report/render/html_charts.hpp"
+#include "core/parse_number.hpp"
 
 #include "report/blocks/number_format.hpp"
 #include "report/render/html_text.hpp"
@@ -7,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -46,9 +46,7 @@ std::string_view name_of(ChartKind kind) {
 
 /// To nine digits: the last of all seventeen differ between libraries of mathematics.
 double short_value(double value) {
-    const std::string text = fmt::format("{:.9g}", value);
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
+    return plain_number<double>(fmt::format("{:.9g}", value)).value_or(value);
 }
 
 Json point_json(const ChartPoint& point) {

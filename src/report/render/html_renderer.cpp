@@ -107,7 +107,7 @@ class BarScale {
   public:
     BarScale(const Table& table, std::size_t column) {
         for (const auto& row : table.rows)
-            if (column < row.size() && row[column].interval) {
+            if (column < row.size() && drawn(row[column])) {
                 low_ = std::min(low_, std::log(row[column].interval->low));
                 high_ = std::max(high_, std::log(row[column].interval->high));
             }
@@ -115,7 +115,7 @@ class BarScale {
 
     /// Style of a cell: places in percent of its width; empty where there is nothing to draw.
     std::string style_of(const Cell& cell) const {
-        if (!cell.interval || !(high_ > low_))
+        if (!drawn(cell) || !(high_ > low_))
             return "";
         const auto at = [this](double value) { return 100 * (std::log(value) - low_) / (high_ - low_); };
         return fmt::format(" style=\"--low:{:.1f}%;--at:{:.1f}%;--high:{:.1f}%\"", at(cell.interval->low),
@@ -123,6 +123,10 @@ class BarScale {
     }
 
   private:
+    static bool drawn(const Cell& cell) {
+        return cell.interval && cell.interval->low > 0 && std::isfinite(cell.interval->high);
+    }
+
     double low_ = std::numeric_limits<double>::infinity(), high_ = -low_;
 };
 

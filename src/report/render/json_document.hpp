@@ -1,8 +1,6 @@
 #pragma once
 // The text of a JSON document, as every answer prints it.
 
-#include "archsim/core/export.hpp"
-
 #include <nlohmann/json_fwd.hpp>
 
 #include <string>
@@ -11,8 +9,8 @@ namespace archsim {
 
 /// Indented by two; bytes that are no UTF-8, which names from files may hold, become the replacement
 /// character.
-ARCHSIM_API std::string json_text(const nlohmann::ordered_json& document);
+std::string json_text(const nlohmann::ordered_json& document);
 /// The same with a newline at its end: a whole file.
-ARCHSIM_API std::string document_text(const nlohmann::ordered_json& document);
+std::string document_text(const nlohmann::ordered_json& document);
 
 } // namespace archsim

@@ -1,5 +1,6 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "core/one_line.hpp"
 #include "core/printable.hpp"
 #include "report/render/fragment.hpp"
 #include "report/render/renderers.hpp"
@@ -48,10 +49,14 @@ std::optional<Format> format_of_file(std::string_view file) {
 
 namespace {
 
-/// Tables without their columns for CSV.
+/// Tables without their columns for CSV, and with a sign for what is unknown.
 Report for_people(Report report) {
     for (Block& block : report.blocks)
-        if (Table* table = std::get_if<Table>(&block))
+        if (Table* table = std::get_if<Table>(&block)) {
+            for (auto& row : table->rows)
+                for (Cell& cell : row)
+                    if (cell.text.empty() && !cell.value && cell.kind != CellKind::text)
+                        cell.text = "-";
             for (std::size_t c = table->columns.size(); c-- > 0;) {
                 if (!table->columns[c].heading.empty())
                     continue;
@@ -60,6 +65,7 @@ Report for_people(Report report) {
                 for (auto& row : table->rows)
                     row.erase(row.begin() + at);
             }
+        }
     return report;
 }
 
@@ -74,10 +80,13 @@ class Shown {
     }
 
   private:
-    static void show(std::string& text) { text = printable(std::move(text)); }
+    static constexpr std::size_t kLongestCommand = 1 << 17; ///< a part of one runs nothing
+    static void show(std::string& text) { text = one_line(std::move(text)); }
+    /// Formula, inputs and sources take several lines.
+    static void show_lines(std::string& text) { text = printable(std::move(text)); }
     static void show(Cell& cell) {
         show(cell.text);
-        show(cell.detail);
+        show_lines(cell.detail);
     }
     static void show(Column& column) {
         show(column.heading);
@@ -87,7 +96,7 @@ class Shown {
     static void show(NamedValue& item) {
         show(item.name);
         show(item.value);
-        show(item.detail);
+        show_lines(item.detail);
     }
     static void show(ChartPoint& point) {
         show(point.label);
@@ -106,7 +115,7 @@ class Shown {
     static void show(Paragraph& paragraph) { show(paragraph.text); }
     static void show(Facts& facts) { show(facts.items); }
     static void show(Bullets& bullets) { show(bullets.items); }
-    static void show(Command& command) { show(command.line); }
+    static void show(Command& command) { command.line = one_line(std::move(command.line), kLongestCommand); }
     static void show(Takeaway& takeaway) { show(takeaway.lines); }
     static void show(Table& table) {
         show(table.title);
@@ -127,10 +136,10 @@ class Shown {
 std::string render(const Report& report, Format format, const RenderOptions& options) {
     switch (format) {
     case Format::text:
-        return printable(render_text(Shown()(for_people(report)), options),
-                         options.color ? Colours::kept : Colours::none);
+        return without_commands(printable(render_text(Shown()(for_people(report)), options),
+                                          options.color ? Colours::kept : Colours::none));
     case Format::markdown:
-        return printable(render_markdown(for_people(report)));
+        return without_commands(render_markdown(Shown()(for_people(report))));
     case Format::csv:
         return render_csv(report); // field by field
     case Format::html:

@@ -145,8 +145,8 @@ std::vector<std::string> break_cell(const std::string& text, std::size_t width) 
     std::vector<std::string> lines;
     for (const std::string& line : wrap(text, width)) {
         std::string_view rest = line;
-        while (display_width(rest) > width) {
-            const std::size_t end = joint_in(rest, bytes_within(rest, width));
+        for (std::size_t most = 0; (most = bytes_within(rest, width)) < rest.size();) {
+            const std::size_t end = joint_in(rest, most);
             lines.emplace_back(rest.substr(0, end));
             rest.remove_prefix(end);
         }

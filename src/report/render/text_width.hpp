@@ -1,5 +1,4 @@
 #pragma once
-#include "archsim/core/export.hpp"
 
 #include <string>
 #include <string_view>
@@ -17,6 +16,6 @@ std::string to_ascii(std::string_view text);
 std::string pad(std::string_view text, std::size_t width, bool right);
 
 /// Lines of at most `width` columns, broken at spaces; a longer word stands alone.
-ARCHSIM_API std::vector<std::string> wrap(std::string_view text, std::size_t width);
+std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
 } // namespace archsim

@@ -3,13 +3,12 @@
 #include "archsim/serving/simulation.hpp"
 #include "estimate/algebra.hpp"
 #include "estimate/intervals.hpp"
+#include "estimate/memory_pools.hpp"
 #include "map/sharding.hpp"
-#include "session/generation/context_points.hpp"
-#include "session/generation/offload.hpp"
 #include "session/generation/prepared_prompt.hpp"
-#include "session/generation/stages.hpp"
 #include "session/generation/step.hpp"
 #include "session/gigabytes.hpp"
+#include "session/idle_units.hpp"
 
 #include <fmt/format.h>
 
@@ -81,8 +80,10 @@ class AnswerBuilder {
 
     /// Whether the model can be shared as asked; says why not.
     bool can_share() {
-        const char* missing =
-            batch_ * way_.data * way_.groups() != whole_batch_
+        const double together = q_.parallel ? static_cast<double>(way_.tensor) : g_.devices;
+        std::string missing =
+            !runner_.starts_on(together) ? runner_.unstarted(together)
+            : batch_ * way_.data * way_.groups() != whole_batch_
                 ? "the batch is no multiple of the groups of devices that have parts of it"
             : way_.experts > 1 && !has_experts(runner_.model().bound(batch_, 1, prompt_)->graph())
                 ? "the model has no experts that ep could spread"
@@ -92,12 +93,12 @@ class AnswerBuilder {
                 ? "the model does not say the width that crosses between pipeline stages"
             : way_.devices() > way_.tensor && result_.conditions.scenario == Scenario::throughput
                 ? "serving with stages, copies or groups is what serve_model answers"
-                : nullptr;
-        if (missing) {
-            result_.estimate.status = Status::unsupported;
-            result_.estimate.reason = missing;
-        }
-        return missing == nullptr;
+                : "";
+        if (missing.empty())
+            return true;
+        result_.estimate.status = Status::unsupported;
+        result_.estimate.reason = std::move(missing);
+        return false;
     }
 
     double hidden() const {
@@ -162,7 +163,7 @@ class AnswerBuilder {
         while (over - fit > 1) {
             const std::int64_t half = fit + (over - fit) / 2;
             const MemoryEstimate need = memory_need(half);
-            (need.peak_bytes <= need.capacity_bytes ? fit : over) = half;
+            (memory_pools(need, runner_.machine()).fits() ? fit : over) = half;
         }
         return fit;
     }
@@ -171,10 +172,12 @@ class AnswerBuilder {
         // What one device would hold of weights and cache; of several none holds less than its share.
         double least = 0;
         for (double devices = 1; devices <= kLargestGroup; devices *= 2) {
+            while (devices < kLargestGroup && !runner_.starts_on(devices))
+                ++devices;
             runner_.use_devices(devices);
             if (least <= devices * g_.memory_capacity_bytes) {
                 const MemoryEstimate need = memory_need();
-                if (g_.memory_capacity_bytes <= 0 || need.peak_bytes <= g_.memory_capacity_bytes)
+                if (memory_pools(need, runner_.machine()).fits())
                     return devices;
                 if (devices <= 1)
                     least = need.weight_bytes + need.kv_cache_bytes;
@@ -194,7 +197,7 @@ class AnswerBuilder {
     }
 
     bool holds(const MemoryEstimate& need) {
-        if (need.capacity_bytes <= 0 || need.peak_bytes <= need.capacity_bytes)
+        if (memory_pools(need, runner_.machine()).fits())
             return true;
         const bool linked = runner_.machine().rate(Resource::link_bytes) > 0;
         const std::string more =
@@ -331,7 +334,8 @@ class AnswerBuilder {
     }
 
     /// Throughput, energy and power of a server that always has requests waiting; the latency stays that of a
-    /// batch that has the devices for itself.
+    /// batch that has the devices for itself. A server that gains nothing by more sequences at once, or has
+    /// no room for them, answers one batch after another.
     void add_serving(const StepRunner& runner) {
         if (result_.conditions.scenario != Scenario::throughput || q_.generate < 1)
             return;
@@ -340,13 +344,25 @@ class AnswerBuilder {
         q.tokens = prompt_;
         g_.serving = serve_saturated(runner, q, step);
         Estimate& e = result_.estimate;
-        if (step.status != Status::ok) {
+        if (step.status != Status::ok && step.status != Status::does_not_fit) {
             e.status = step.status;
             e.reason = step.reason;
             return;
         }
         const double steps_per_answer = std::max(1.0, g_.generate_tokens);
-        e = kept_busy(std::move(e), repeated(one_at_a_time(std::move(step)), steps_per_answer));
+        if (step.status == Status::ok) {
+            const Estimate busy = repeated(one_at_a_time(std::move(step)), steps_per_answer);
+            if (busy.throughput_per_s >= e.throughput_per_s) {
+                e = kept_busy(std::move(e), busy);
+                return;
+            }
+        }
+        g_.serving.sequences = e.batch;
+        g_.serving.step_s = e.latency_s / steps_per_answer;
+        g_.serving.tokens_per_s = e.throughput_per_s * steps_per_answer;
+        g_.serving.tokens_interval = {e.throughput_interval.low * steps_per_answer,
+                                      e.throughput_interval.high * steps_per_answer};
+        g_.serving.energy_per_token_j = e.energy_per_inference_j / steps_per_answer;
     }
 
     StepRunner runner_;
@@ -381,6 +397,8 @@ Result PreparedPrompt::on(const Session& session, std::string_view device,
         result.estimate.status = Status::unsupported;
         result.estimate.reason = problem.what();
     }
+    if (const auto idle = with_idle_units(conditions))
+        return faster_with_idle_units(std::move(result), on(session, device, *idle));
     return result;
 }
 

@@ -1,9 +1,9 @@
 #include "session/generation/kept_windows.hpp"
+#include "core/parse_number.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <variant>
 
 namespace archsim {
@@ -120,8 +120,8 @@ CacheLength parse_cache_length(std::string_view symbol) {
     if (!symbol.starts_with(kMinimum) || !symbol.ends_with(')') || comma == std::string_view::npos)
         return {std::string(symbol), 0};
     CacheLength length{std::string(symbol.substr(kMinimum.size(), comma - kMinimum.size())), 0};
-    const std::string_view number = symbol.substr(comma + kNext.size());
-    std::from_chars(number.data(), number.data() + number.size() - 1, length.window);
+    std::string_view number = symbol.substr(comma + kNext.size());
+    length.window = take_number<decltype(length.window)>(number).value_or(length.window);
     return length;
 }
 

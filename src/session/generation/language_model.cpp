@@ -1,5 +1,6 @@
 #include "session/generation/language_model.hpp"
 
+#include "ops/dimension_expression.hpp"
 #include "session/generation/kept_windows.hpp"
 #include "session/graph_run.hpp"
 
@@ -46,8 +47,13 @@ Symbols find_symbols(const Graph& graph, const ShapedGraph& bound,
             CacheLength length = parse_cache_length(shape[shape.size() - 2].symbol);
             if (length.window > 0)
                 add_new(symbols.windows, length.window);
-            if (symbols.past.empty() || !stated.contains(length.positions))
-                add_new(symbols.past, std::move(length.positions));
+            // Vectors that stand for several positions each: "floor(past_sequence / 4)".
+            std::vector<std::string> names = names_in_expression(length.positions);
+            if (names.empty())
+                names.push_back(std::move(length.positions));
+            for (std::string& name : names)
+                if (symbols.past.empty() || !stated.contains(name))
+                    add_new(symbols.past, std::move(name));
         }
         if (shape.size() == 2 && !is_floating(tensor.type) &&
             (symbols.sequence.empty() || tensor.name == "input_ids"))
@@ -109,6 +115,13 @@ GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
     // With states of fixed size alone (Mamba) a step reads as much whatever came before it.
     if (sequence_symbol_.empty() || (past_symbols_.empty() && !symbols.states))
         refuse();
+}
+
+std::string GenerationModel::not_understood() const {
+    const auto& findings = language_.graph->findings;
+    const auto error = std::find_if(findings.begin(), findings.end(),
+                                    [](const Finding& f) { return f.severity == Severity::error; });
+    return error == findings.end() ? std::string() : to_string(*error);
 }
 
 std::shared_ptr<const BoundModel> GenerationModel::bound(std::int64_t batch, std::int64_t sequence,

@@ -2,7 +2,6 @@
 // Language models in their two phases: the prompt in one pass (prefill), then one step per token (decode).
 // One graph with inputs for the cached keys and values serves both.
 
-#include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 #include "session/bound_model.hpp"
 
@@ -18,7 +17,7 @@ namespace archsim {
 
 /// A language model, alone or as the last part of a multi-part one, bound at any batch and length on demand.
 /// Safe to use from many threads.
-class ARCHSIM_API GenerationModel {
+class GenerationModel {
   public:
     /// Throws UsageError for a model without a cache of keys and values. `operators` must outlive it.
     GenerationModel(const Model& model, const Bindings& bindings,
@@ -30,6 +29,10 @@ class ARCHSIM_API GenerationModel {
     double vocabulary() const {
         return language_.info.language_model ? language_.info.language_model->vocabulary : 0;
     }
+    /// What its file says that nobody understands, in one sentence; empty: nothing.
+    std::string not_understood() const;
+    /// Heads of its attention; 0 where the model does not say.
+    double heads() const { return language_.info.language_model ? language_.info.language_model->heads : 0; }
     /// Width of the residual stream; 0 where the model does not say.
     double hidden() const {
         return language_.info.language_model ? language_.info.language_model->hidden : 0;
@@ -94,7 +97,7 @@ std::string language_runtime(const HardwareDatabase& hardware, const Device& dev
 
 /// A request for 16-bit floats of a model whose weights are stored as integers: that of these integers, where
 /// the stack has kernels for them, since what it multiplies them in is its own choice.
-PrecisionConfig with_stored_weights(const Runtime& runtime, const PrecisionConfig& requested,
+PrecisionConfig with_stored_weights(const Machine& machine, const PrecisionConfig& requested,
                                     std::optional<Precision> stored);
 
 /// A request as language-model stacks execute it: integer formats that the stack offers for weights alone

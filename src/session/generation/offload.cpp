@@ -1,4 +1,4 @@
-#include "session/generation/offload.hpp"
+#include "session/generation/step.hpp"
 
 #include "estimate/intervals.hpp"
 

@@ -1,7 +1,6 @@
 #include "session/generation/passes.hpp"
 
 #include "estimate/algebra.hpp"
-#include "session/generation/context_points.hpp"
 #include "session/generation/step.hpp"
 #include "session/prepared.hpp"
 
@@ -30,23 +29,14 @@ ResultPart pass_of(const Result& answer, const StepRunner& runner, std::string n
     return {std::move(name), repeat, std::make_shared<const Result>(std::move(pass))};
 }
 
-/// The stack's time for a first token, as a fixed cost of the pass.
-Estimate with_first_token(Estimate e, const Machine& machine, double seconds) {
-    e.network.fixed.add(Resource::seconds, Lane::overhead, seconds, 1, Parameter::first_token_time);
-    return lengthened(std::move(e), seconds, machine.static_power_w * machine.devices);
-}
-
 void add_passes(const StepRunner& runner, std::int64_t batch, const Prompt& prompt, Result& answer) {
     const std::int64_t compiled = std::max(prompt.context, prompt.tokens + prompt.generate);
     const auto first = runner.prompt_pass(batch, prompt.tokens, compiled);
     // The same as StepRunner::prefill, chunk by chunk.
     const Estimate whole = runner.prefill(batch, prompt.tokens, compiled);
-    const Machine& machine = runner.machine();
-    const Estimate chunk = runner.prompt_part(batch, prompt.tokens, compiled, true);
-    const double own = machine.param(Parameter::first_token_time, 0);
-    const double chunks = std::max(1.0, std::round((whole.latency_s - own) / chunk.latency_s));
-    answer.parts.push_back(
-        pass_of(answer, runner, "prompt", first, chunks, with_first_token(chunk, machine, own / chunks)));
+    Estimate chunk = runner.prompt_part(batch, prompt.tokens, compiled, true);
+    const double chunks = std::max(1.0, std::round(whole.latency_s / chunk.latency_s));
+    answer.parts.push_back(pass_of(answer, runner, "prompt", first, chunks, std::move(chunk)));
     if (prompt.generate <= 1)
         return;
     static constexpr std::array kNames = {"first step", "middle step", "last step"};

@@ -1,7 +1,7 @@
 #pragma once
 // One phase alone, in the forms in which measurements of language models are published.
 
-#include "archsim/core/export.hpp"
+#include "archsim/estimate/estimate.hpp"
 #include "session/generation/language_model.hpp"
 
 #include <cstdint>
@@ -31,9 +31,11 @@ struct PhaseEstimate {
 /// `prompt.tokens` or `prompt.generate` may be 0 where a measurement has none. `batch` 0 lets a saturated
 /// server run as many sequences as its memory holds. `experts` devices hold whole experts
 /// (StepRunner::share). Never throws for a device.
-ARCHSIM_API PhaseEstimate estimate_phase(const Session& session, const GenerationModel& model,
-                                         std::string_view device, const Conditions& conditions,
-                                         GenerationPhase phase, std::int64_t batch, const Prompt& prompt,
-                                         double experts = 0);
+PhaseEstimate estimate_phase(const Session& session, const GenerationModel& model, std::string_view device,
+                             const Conditions& conditions, GenerationPhase phase, std::int64_t batch,
+                             const Prompt& prompt, double experts = 0);
+
+/// What most of the time goes to: "compute", "memory" or "overhead". The estimate keeps its subgraphs.
+std::string regime_of(const Estimate& estimate);
 
 } // namespace archsim

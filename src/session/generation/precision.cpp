@@ -30,9 +30,20 @@ constexpr WeightParameters kWeightParameters[] = {
     {Precision::fp4, Parameter::fp4_weight_bits, Parameter::fp4_head_bits, Parameter::count_},
 };
 
-bool offers_weights_alone(const Runtime& runtime, Precision format) {
-    return std::find(runtime.weight_only.begin(), runtime.weight_only.end(), format) !=
-           runtime.weight_only.end();
+/// Whether a stack keeps weights alone in a format. One that states their bits by generation does so on the
+/// devices of these.
+bool offers_weights_alone(const Machine& machine, Precision format) {
+    const Runtime& runtime = *machine.runtime;
+    if (std::find(runtime.weight_only.begin(), runtime.weight_only.end(), format) ==
+        runtime.weight_only.end())
+        return false;
+    for (const WeightParameters& row : kWeightParameters)
+        if (row.format == format)
+            for (const ParameterEntry& entry : runtime.parameters)
+                if (entry.parameter == row.weight_bits && !entry.by_generation.empty() &&
+                    !entry.value.known())
+                    return machine.parameters.fact(row.weight_bits).known();
+    return true;
 }
 
 /// A uniform integer request to a stack that was not made for language models, and of which nobody knows how
@@ -65,12 +76,12 @@ Precision cache_format(double bits) {
 
 } // namespace
 
-PrecisionConfig with_stored_weights(const Runtime& runtime, const PrecisionConfig& requested,
+PrecisionConfig with_stored_weights(const Machine& machine, const PrecisionConfig& requested,
                                     std::optional<Precision> stored) {
     constexpr int kHalf = 16;
     const bool halves = requested == PrecisionConfig::uniform(requested.compute) &&
                         !is_integer(requested.compute) && bits_of(requested.compute) == kHalf;
-    return stored && halves && is_integer(*stored) && offers_weights_alone(runtime, *stored)
+    return stored && halves && is_integer(*stored) && offers_weights_alone(machine, *stored)
                ? PrecisionConfig::uniform(*stored)
                : requested;
 }
@@ -82,14 +93,14 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
     const bool uniform = c.weights == c.compute;
     bool unpacked = false;
     const auto refuse = [&](std::string reason) { return ExecutedPrecision{false, c, std::move(reason)}; };
-    if (uniform && multiplies_integers(c) && offers_weights_alone(*machine.runtime, c.compute)) {
+    if (uniform && multiplies_integers(c) && offers_weights_alone(machine, c.compute)) {
         if (!machine.runtime->allows(c.compute) || machine.matrix_ops(c.compute) <= 0)
             return refuse(
                 fmt::format("no products of {} activations are described for {} on {}; weights alone: "
                             "--precision w{}a16",
                             name_of(c.compute), machine.runtime->id, device.id, bits_of(c.weights)));
         c.activations = Precision::fp16; // as for narrow floats
-    } else if (uniform && is_integer(c.compute) && offers_weights_alone(*machine.runtime, c.compute)) {
+    } else if (uniform && is_integer(c.compute) && offers_weights_alone(machine, c.compute)) {
         c = PrecisionConfig::uniform(Precision::fp16);
         c.weights = requested.weights;
     } else if (const auto usual = uniform && is_integer(c.compute) && !multiplies_integers(c) &&
@@ -112,10 +123,9 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
         return refuse(fmt::format("{} has no {} arithmetic, and {} no kernels for {} weights alone",
                                   device.id, name_of(c.compute), machine.runtime->id, name_of(c.compute)));
     }
-    if (!uniform && bits_of(c.weights) < bits_of(c.compute) &&
-        !offers_weights_alone(*machine.runtime, c.weights))
-        return refuse(fmt::format("{} has no kernels for {} weights with {} arithmetic", machine.runtime->id,
-                                  name_of(c.weights), name_of(c.compute)));
+    if (!uniform && bits_of(c.weights) < bits_of(c.compute) && !offers_weights_alone(machine, c.weights))
+        return refuse(fmt::format("{} has no kernels for {} weights with {} arithmetic on {}",
+                                  machine.runtime->id, name_of(c.weights), name_of(c.compute), device.id));
     ExecutedPrecision result = resolve_precision(device, *machine.runtime, c);
     PrecisionConfig& runs = result.config;
     if (unpacked && result.supported && result.note.empty())

@@ -13,7 +13,7 @@ class PreparedPrompt : public Prepared {
   public:
     PreparedPrompt(std::shared_ptr<const GenerationModel> model, std::int64_t batch, const Prompt& prompt);
 
-    /// Of the pass over the prompt.
+    /// Facts of the pass over the prompt.
     std::shared_ptr<const ModelFacts> facts() const override;
     Result on(const Session& session, std::string_view device, const Conditions& conditions) const override;
 

@@ -1,4 +1,4 @@
-#include "session/generation/stages.hpp"
+#include "session/generation/step.hpp"
 
 namespace archsim {
 

@@ -6,26 +6,15 @@
 #include "estimate/price.hpp"
 #include "hardware/uncertainty.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <utility>
 
 namespace archsim {
-
-namespace {
-
-/// Passes over parts of a batch, as one answer for all of it.
-Estimate of_batch(Estimate e, double batch) {
-    const double parts = batch / e.batch;
-    e.throughput_per_s *= parts;
-    e.throughput_interval.low *= parts;
-    e.throughput_interval.high *= parts;
-    e.batch = batch;
-    return e;
-}
-
-} // namespace
 
 /// One time is one kind of row: what was measured of inferences must not move a pass that is a decoding step
 /// beside what was measured of those.
@@ -168,9 +157,9 @@ Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens, std::int64
         return e;
     add_intervals(*machine_, SpreadOf::prefill, e);
     const PromptPasses passes = prompt_passes(batch, tokens, compiled);
-    e = of_batch(repeated(std::move(e), passes.times), static_cast<double>(batch));
-    return lengthened(std::move(e), machine_->param(Parameter::first_token_time, 0),
-                      machine_->static_power_w * machine_->devices);
+    // Passes over parts of a batch, as one answer for all of it.
+    const double parts = static_cast<double>(batch) / e.batch;
+    return with_batches(repeated(std::move(e), passes.times), parts);
 }
 
 std::int64_t StepRunner::context_read(std::int64_t past, std::int64_t compiled) const {
@@ -190,6 +179,25 @@ Estimate StepRunner::decode(std::int64_t batch, std::int64_t past, std::int64_t 
     return e;
 }
 
+bool StepRunner::starts_on(double devices) const {
+    const double heads = model_.heads();
+    // Engines that fill a device with caches divide attention by whole heads (vLLM, SGLang, TensorRT-LLM).
+    const bool whole = machine_->parameters.fact(Parameter::cache_memory_share).known();
+    return !whole || heads <= 0 || std::fmod(heads, devices) == 0;
+}
+
+std::string StepRunner::unstarted(double devices) const {
+    constexpr double kMost = 64;
+    std::vector<int> ways;
+    for (double n = 1; n <= kMost; ++n)
+        if (starts_on(n))
+            ways.push_back(static_cast<int>(n));
+    return fmt::format(
+        "{} attention heads do not divide among {:.0f} devices, and {} does not start; tp={} do, or "
+        "pp={:.0f}",
+        model_.heads(), devices, machine_->runtime->name, fmt::join(ways, ", "), devices);
+}
+
 Estimate StepRunner::with_sampling(Estimate step, double sequences, bool sampled) const {
     if (!sampled || step.status != Status::ok)
         return step;
@@ -202,6 +210,12 @@ std::optional<StepRunner> make_runner(const Session& session, const GenerationMo
     Conditions own = result.conditions;
     // Steps of one batch follow each other; serving many requests is priced as larger batches.
     own.scenario = Scenario::latency;
+    // Cache, fit and rate all rest on the whole of the model.
+    if (std::string why = model.not_understood(); !why.empty() && !own.allow_unknown) {
+        result.estimate.status = Status::incomplete;
+        result.estimate.reason = std::move(why);
+        return std::nullopt;
+    }
     try {
         const DeviceChoice choice = session.hardware().device(result.hardware);
         result.device = choice.device; // known even where the stack does not run on it
@@ -214,7 +228,7 @@ std::optional<StepRunner> make_runner(const Session& session, const GenerationMo
         result.power_mode = result.machine->mode_name();
         // The scheme as it was named: a cache asked for beside it changes the cache, not what is multiplied.
         const ExecutedPrecision executed = language_precision(
-            *result.machine, with_stored_weights(*result.runtime, own.precision, model.stored_weights()),
+            *result.machine, with_stored_weights(*result.machine, own.precision, model.stored_weights()),
             own.kv_cache ? own.kv_cache : model.stored_cache());
         result.estimate.precision_note = executed.note;
         if (executed.supported)

@@ -1,10 +1,15 @@
 #pragma once
 // One pass of a language model on a machine: the building block of phases and of serving.
 
+#include "archsim/map/machine.hpp"
+#include "archsim/serving/serving_result.hpp"
 #include "session/bound_model.hpp"
 #include "session/generation/language_model.hpp"
 
+#include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace archsim {
 
@@ -33,6 +38,9 @@ class StepRunner {
 
     const GenerationModel& model() const { return model_; }
     const Machine& machine() const { return *machine_; }
+    /// Whether the stack starts on so many devices that share every matrix, and why it does not.
+    bool starts_on(double devices) const;
+    std::string unstarted(double devices) const;
     std::shared_ptr<const Machine> shared_machine() const { return machine_; }
     /// From here on the model is spread over that many of the devices.
     void use_devices(double devices) { share(devices, 0); }
@@ -106,5 +114,29 @@ NetworkWork mixed_step(const NetworkWork& decode, const NetworkWork& prefill, do
 /// holds where that is 0. `status` of `step` tells why nothing fits.
 SaturatedServing serve_saturated(const StepRunner& runner, const Prompt& prompt, Estimate& step,
                                  double at_most = 0);
+
+/// Answers of a device whose memory is smaller than `need`, with what is too much in host memory: of the
+/// layers' weights, of the experts, or of the cache, each where it is large enough and the device has a link
+/// to its host. Bytes of it that a pass reads cross the link once per pass. `prompt` and `context` are tokens
+/// of a sequence.
+std::vector<OffloadChoice> offload_choices(StepRunner runner, std::int64_t batch, std::int64_t prompt,
+                                           std::int64_t context, const MemoryEstimate& need);
+
+/// "with 1.1 GB of the layers in host memory 73.1 to 78 ms per token"; empty without choices.
+std::string in_words(const std::vector<OffloadChoice>& choices);
+
+/// Contexts at which decode steps are priced, with weights that add up to one: Simpson's rule over [first,
+/// last], exact where time is a cubic of the context. Worked: 513 to 639 -> 513, 576, 639 with 1/6, 4/6, 1/6.
+inline std::vector<std::pair<std::int64_t, double>> context_points(std::int64_t first, std::int64_t last) {
+    if (last <= first)
+        return {{first, 1.0}};
+    if (last - first == 1)
+        return {{first, 0.5}, {last, 0.5}};
+    return {{first, 1.0 / 6}, {(first + last) / 2, 4.0 / 6}, {last, 1.0 / 6}};
+}
+
+/// Seconds that the activations of `rows` tokens, `hidden` wide, take from the first stage to the last: over
+/// the links of a node, or over the network where every stage fills a node.
+double stage_hops(const Machine& machine, const Parallelism& way, double rows, double hidden);
 
 } // namespace archsim

@@ -40,7 +40,7 @@ bool fits(ServingEngine& engine, const EnginePrices& prices, const ServerMemory&
         taken.share > 0 ? step_tokens : std::min(step_tokens, static_cast<std::int64_t>(lengths.prompt) + 1));
     const double kept = fixed + m.param(Parameter::reserved_memory, 0);
     const double room = taken.share > 0
-                            ? taken.share * taken.nameplate_factor * m.memory_capacity_bytes - kept
+                            ? taken.share * m.memory_capacity_bytes - kept
                             : m.param(Parameter::cache_memory_share, 1) * (m.memory_capacity_bytes - kept);
     engine.cache_room_bytes = std::max(0.0, room) * static_cast<double>(engine.parallelism.engine_devices());
     const double whole = lengths.prompt + lengths.output, one = prices.cache_bytes(whole);
@@ -71,6 +71,10 @@ void choose_way(ServingEngine& engine, const StepRunner& runner, const ServingRe
             engine.reason = "the model has no experts that ep could spread";
             return;
         }
+        if (!runner.starts_on(static_cast<double>(way.tensor))) {
+            engine.reason = runner.unstarted(static_cast<double>(way.tensor));
+            return;
+        }
         if (way.engine_devices() > 1 && !linked) {
             engine.reason = "has no interconnect in the database; several devices are not estimated";
             return;
@@ -90,6 +94,21 @@ void choose_way(ServingEngine& engine, const StepRunner& runner, const ServingRe
         if (request.parallelism || 2 * way.tensor > kLargestServingGroup || !linked)
             return; // `fits` said why
     }
+}
+
+/// Servers refuse what is longer than the model states; nothing is served with more than a few million
+/// tokens. Of lengths that are drawn the mean decides. Empty where all is well.
+std::string too_long(const Model& model, const RequestPlan& load, const RequestLengths& lengths) {
+    constexpr double kMost = 1 << 22;
+    const double stated = model.info.language_model ? model.info.language_model->max_context : 0;
+    const bool given = load.trace != nullptr || !load.lengths.empty();
+    const double tokens = given ? static_cast<double>(lengths.longest) : lengths.prompt + lengths.output;
+    if (tokens <= (stated > 0 ? stated : kMost))
+        return {};
+    return fmt::format("a request of {:.0f} tokens, prompt and answer, is longer than {}; give shorter ones",
+                       tokens,
+                       stated > 0 ? fmt::format("the model's context of {:.0f}", stated)
+                                  : fmt::format("the {:.0f} that any model is served with", kMost));
 }
 
 } // namespace
@@ -113,12 +132,15 @@ ServingEngine make_engine(const Session& session, const Model& model, std::strin
     if (!model.prepared)
         throw UsageError("serving needs a model that Session::load returned");
     ServingEngine engine;
+    engine.reason = too_long(model, request.load, lengths);
     engine.model = model.prepared->language(model, request.sizes);
     try {
         const Conditions meant = settled(conditions, {.prompt = Prompt{}});
         Result made = asked(nullptr, device, meant);
         const auto runner = make_runner(session, *engine.model, made);
         engine.precision = name_of(meant.precision.weights);
+        if (!engine.reason.empty())
+            return engine;
         engine.device = made.device;
         if (made.runtime)
             engine.runtime = made.runtime->name;

@@ -14,7 +14,7 @@ struct RequestLengths {
     double prompt = 1, output = 1; ///< means
     std::int64_t longest = 1;      ///< prompt and answer
 };
-/// Of some requests.
+/// The mean lengths of some requests.
 RequestLengths lengths_of(const std::vector<ServedRequest>& requests);
 
 /// An engine, or why there is none.
@@ -50,6 +50,6 @@ struct GivenWaits {
 GivenWaits given_waits(const Machine& machine);
 
 /// How far times of later tokens, or of first ones, lie from their estimates.
-ARCHSIM_API Spread waiting_spread(const Machine& machine, SpreadOf waited);
+Spread waiting_spread(const Machine& machine, SpreadOf waited);
 
 } // namespace archsim

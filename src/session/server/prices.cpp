@@ -1,7 +1,7 @@
 #include "session/server/prices.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "session/generation/stages.hpp"
+#include "session/generation/step.hpp"
 #include "session/server/engine.hpp"
 
 #include <algorithm>
@@ -170,7 +170,7 @@ class EnginePrices::Decoding {
         }
     }
 
-    /// Of the contexts as they are.
+    /// The price of the contexts as they are.
     Point price() {
         Point low_sum, high_sum;
         for (std::size_t i = 0; i < used_; ++i) {

@@ -1,7 +1,6 @@
 #pragma once
 // Steps of a serving engine at the prices of a device: a few steps are estimated, those between interpolated.
 
-#include "archsim/core/export.hpp"
 #include "archsim/serving/serving_result.hpp"
 #include "hardware/error_model.hpp"
 #include "session/generation/step.hpp"
@@ -29,7 +28,7 @@ namespace archsim {
 /// stages every stage works on its part of the batch at once: a step takes the time of one part through all
 /// stages. Nothing depends on the load that was asked for before. Safe to use from several threads, which
 /// wait for each other only where a table is filled.
-class ARCHSIM_API EnginePrices final : public StepPrices {
+class EnginePrices final : public StepPrices {
   public:
     /// `middle`: context of a typical sequence, for typical_step(); `capture`: as EngineLimits has it.
     EnginePrices(StepRunner runner, const Parallelism& parallelism, std::int64_t middle, std::int64_t longest,
@@ -44,7 +43,7 @@ class ARCHSIM_API EnginePrices final : public StepPrices {
 
     /// Bytes that the weights and the largest step's activations take on one chip.
     double fixed_bytes(std::int64_t step_tokens) const;
-    /// Of the weights alone.
+    /// Bytes of the weights alone.
     double weight_bytes() const;
     const Machine& machine() const { return *machine_; }
     const Parallelism& parallelism() const { return parallelism_; }

@@ -1,12 +1,12 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
 #include "core/csv_reader.hpp"
+#include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace archsim {
 
@@ -25,10 +25,10 @@ std::vector<std::pair<std::int64_t, std::int64_t>> read_request_lengths(const st
     std::vector<std::pair<std::int64_t, std::int64_t>> lengths;
     for (std::size_t i = 1; i < records.size(); ++i) {
         const auto number = [&](std::size_t at) {
-            std::int64_t value = 0;
             const std::string& field = at < records[i].fields.size() ? records[i].fields[at] : std::string();
-            const auto [end, problem] = std::from_chars(field.data(), field.data() + field.size(), value);
-            if (problem != std::errc() || end != field.data() + field.size() || value < 1)
+            const std::int64_t value = plain_number<std::int64_t>(field).value_or(0);
+            constexpr std::int64_t kMostTokens = 1 << 24; // as of traces
+            if (value < 1 || value > kMostTokens)
                 throw InputError(
                     fmt::format("{}: line {}: \"{}\" is no number of tokens", file, records[i].line, field));
             return value;

@@ -1,14 +1,13 @@
 #pragma once
 // A device made ready to serve one model at one way to share it: what runs at different rates have in common.
 
-#include "archsim/core/export.hpp"
 #include "archsim/run/serve.hpp"
 #include "session/server/engine.hpp"
 
 namespace archsim {
 
 /// Never throws for a device: what fails becomes the results' reason.
-class ARCHSIM_API Server {
+class Server {
   public:
     Server(const Session& session, const Model& model, std::string_view device, const Conditions& conditions,
            const ServingRequest& request);

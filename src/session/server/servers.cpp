@@ -1,7 +1,7 @@
 #include "session/server/servers.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "hardware/json_document.hpp"
+#include "core/json_document.hpp"
 
 #include <fmt/format.h>
 
@@ -59,8 +59,6 @@ ServerMemory server_memory(const Machine& machine, const std::filesystem::path& 
     with_row(machine, file, [&](const JsonValue& row) {
         memory.share = positive_at(row, "memory_share", file.string());
         memory.every_logit = row.text_at("logits") == "every_token";
-        if (const double factor = positive_at(row, "nameplate_factor", file.string()); factor > 0)
-            memory.nameplate_factor = factor;
     });
     return memory;
 }

@@ -15,9 +15,8 @@ ServingPlan with_server_defaults(ServingPlan plan, const Machine& machine, const
 
 /// How a server shares a device's memory.
 struct ServerMemory {
-    double share = 0;            ///< of all memory, for weights, activations and cache; 0: it is not told so
-    double nameplate_factor = 1; ///< memory that the server finds over the vendor's gigabytes
-    bool every_logit = false;    ///< it reserves memory for the logits of every token of a piece of a prompt
+    double share = 0;         ///< of all memory, for weights, activations and cache; 0: it is not told so
+    bool every_logit = false; ///< it reserves memory for the logits of every token of a piece of a prompt
 };
 
 /// That of the machine's stack, as `file` has it. Throws like with_server_defaults.

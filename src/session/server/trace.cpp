@@ -3,6 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
 #include "core/csv_reader.hpp"
+#include "core/json_limits.hpp"
 #include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -39,7 +39,7 @@ std::int64_t trace_tokens(const nlohmann::json& object, const char* key, const s
 }
 
 TraceRequest mooncake_request(const std::string& text, const std::string& file, std::size_t line) {
-    const auto object = nlohmann::json::parse(text, nullptr, false);
+    const auto object = nlohmann::json::parse(bounded_json(text, file), nullptr, false);
     if (!object.is_object())
         bad_line(file, line, "expected a JSON object");
     TraceRequest request;
@@ -70,10 +70,10 @@ std::optional<double> seconds_of_date(const std::string& text) {
     if (text.size() < kSeconds + 2)
         return std::nullopt;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const char* from = text.data() + kStarts[i];
-        const std::ptrdiff_t size = i == 0 ? 4 : 2;
-        if (std::from_chars(from, from + size, numbers[i]).ptr != from + size)
+        const auto number = plain_number<int>(std::string_view(text).substr(kStarts[i], i == 0 ? 4 : 2));
+        if (!number)
             return std::nullopt;
+        numbers[i] = *number;
     }
     std::size_t end = kSeconds;
     while (end < text.size() &&

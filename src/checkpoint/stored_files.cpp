@@ -1,0 +1,176 @@
+#include "checkpoint/stored_files.hpp"
+
+#include "checkpoint/fields.hpp"
+#include "checkpoint/graph_maker.hpp"
+#include "checkpoint/safetensors.hpp"
+#include "core/parse_number.hpp"
+#include "core/text_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+namespace archsim::checkpoint {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::string_view kPointer = "version https://git-lfs.github.com/spec/", kSize = "\nsize ";
+constexpr std::uintmax_t kLargestPointer = 1024, kLargestIndex = 256u << 20;
+
+std::string pointer_text(const fs::path& file) {
+    std::error_code problem;
+    if (fs::file_size(file, problem) > kLargestPointer || problem)
+        return {};
+    std::string text = read_text_file(file);
+    return text.starts_with(kPointer) ? text : std::string();
+}
+
+/// What authors call the output projection.
+constexpr std::string_view kHeads[] = {"lm_head", "output", "embed_out", "output_layer", "head"};
+
+/// Bytes of the file that a pointer stands for.
+double pointed_bytes(const std::string& text) {
+    const std::size_t at = text.find(kSize);
+    std::string_view rest =
+        std::string_view(text).substr(at == std::string::npos ? text.size() : at + kSize.size());
+    return take_number<double>(rest).value_or(0);
+}
+
+/// Files of one ending, without a second copy of the same weights: those in another format ("consolidated" of
+/// Mistral and Meta) and type ("model.fp16.safetensors").
+std::vector<fs::path> files_ending(const fs::path& folder, std::string_view ending) {
+    std::vector<fs::path> all, own;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder, ignored))
+        if (entry.path().filename().string().ends_with(ending))
+            all.push_back(entry.path());
+    std::sort(all.begin(), all.end());
+    std::copy_if(all.begin(), all.end(), std::back_inserter(own), [](const fs::path& file) {
+        const std::string name = file.filename().string();
+        return !name.starts_with("consolidated") && name.find(".fp16.") == std::string::npos &&
+               name.find(".bf16.") == std::string::npos && name.find(".non_ema.") == std::string::npos;
+    });
+    return own.empty() ? all : own;
+}
+
+bool read_index(const fs::path& file, StoredFiles& stored) {
+    std::error_code problem;
+    const auto size = fs::file_size(file, problem);
+    if (problem || size > kLargestIndex || is_lfs_pointer(file))
+        return false;
+    const json index = parse_python_json(read_text_file(file), file.string());
+    const json metadata = index.value("metadata", json::object());
+    const json total = metadata.is_object() ? metadata.value("total_size", json()) : json();
+    if (!total.is_number() || !(total.get<double>() > 0))
+        return false;
+    stored.bytes = total.get<double>();
+    stored.source = file.string();
+    if (const auto map = index.find("weight_map"); map != index.end() && map->is_object())
+        for (const auto& [name, ignored] : map->items())
+            stored.tensors.insert(name);
+    return true;
+}
+
+} // namespace
+
+bool is_lfs_pointer(const fs::path& file) {
+    return !pointer_text(file).empty();
+}
+
+StoredFiles read_stored_files(const fs::path& folder) {
+    StoredFiles stored;
+    for (const std::string_view ending : {".safetensors.index.json", ".bin.index.json"})
+        for (const fs::path& file : files_ending(folder, ending))
+            if (read_index(file, stored))
+                return stored;
+    for (const std::string_view ending : {".safetensors", ".bin"}) {
+        StoredTensors tensors;
+        for (const fs::path& file : files_ending(folder, ending)) {
+            if (const std::string text = pointer_text(file); !text.empty())
+                stored.bytes += pointed_bytes(text);
+            else if (ending == ".safetensors")
+                read_safetensors_header(file, tensors);
+            stored.source = file.string();
+        }
+        for (const auto& [name, tensor] : tensors)
+            stored.bytes += tensor.bytes;
+        if (stored.bytes > 0)
+            return stored;
+    }
+    return {};
+}
+
+double weight_bytes(const Graph& graph) {
+    constexpr double kByte = 8;
+    std::vector<double> bits(graph.tensors.size(), 0);
+    for (const Node& node : graph.nodes)
+        if (node.op_type == "Stored" && node.domain == kOwnDomain)
+            if (const AttributeValue* value = node.attribute("bits"))
+                if (const auto* list = std::get_if<std::vector<double>>(value))
+                    for (std::size_t i = 0; i < std::min(list->size(), node.inputs.size()); ++i)
+                        bits[node.inputs[i]] = (*list)[i];
+    double sum = 0;
+    for (std::size_t id = 0; id < graph.tensors.size(); ++id)
+        if (const Tensor& t = graph.tensors[id]; t.role == TensorRole::initializer && is_floating(t.type))
+            sum += elements(t) * (bits[id] > 0 ? bits[id] : bits_of(t.type)) / kByte;
+    return sum;
+}
+
+void apply_index(const StoredFiles& files, Decoder& d) {
+    if (files.tensors.empty() || !d.head || d.tied)
+        return;
+    const auto is_head = [](std::string_view name) {
+        return std::any_of(std::begin(kHeads), std::end(kHeads), [&](std::string_view head) {
+            return name == head || (name.ends_with(head) && name[name.size() - head.size() - 1] == '.');
+        });
+    };
+    // Packed formats have names of their own behind the module's.
+    if (std::any_of(files.tensors.begin(), files.tensors.end(), [&](const std::string& name) {
+            return is_head(std::string_view(name).substr(0, name.rfind('.')));
+        }))
+        return;
+    d.generates = d.head = false;
+    Finding finding;
+    finding.kind = FindingKind::missing_field;
+    finding.severity = Severity::note;
+    finding.file = files.source;
+    finding.where = "weight_map";
+    finding.message =
+        "lists no output projection, and the configuration shares none with the table: the model "
+        "gives its last hidden states (an embedding) and generates no text";
+    d.findings.push_back(std::move(finding));
+}
+
+void hold_bytes(const StoredFiles& files, double counted, double unloaded, Severity severity, Decoder& d) {
+    constexpr double kAgreement = 0.01;
+    if (files.bytes <= 0 || counted <= 0)
+        return;
+    const auto agrees = [&](double stored) {
+        return stored >= counted * (1 - kAgreement) && stored <= (counted + unloaded) * (1 + kAgreement);
+    };
+    // Weights of another width of floats than they run in are converted when they are loaded.
+    if (agrees(files.bytes) ||
+        (d.formats.scheme_bits() <= 0 && (agrees(files.bytes / 2) || agrees(files.bytes * 2))))
+        return;
+    d.stored_scale = files.bytes / counted;
+    constexpr double kGiga = 1e9;
+    Finding finding;
+    finding.kind = FindingKind::inconsistent;
+    finding.severity = severity;
+    finding.file = files.source;
+    finding.message = fmt::format("the files hold {:.4g} GB of weights, and {:.4g} GB follow from the "
+                                  "configuration; memory takes what the files hold",
+                                  files.bytes / kGiga, counted / kGiga);
+    finding.hint = "a part of the model is not described by its configuration, or not known";
+    d.findings.insert(d.findings.begin(), std::move(finding));
+}
+
+} // namespace archsim::checkpoint

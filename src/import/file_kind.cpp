@@ -1,0 +1,223 @@
+#include "import/file_kind.hpp"
+
+#include "archsim/core/finding.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::size_t kLooked = 1 << 16; ///< bytes of a file that are looked at
+constexpr std::string_view kTfliteMark = "TFL3";
+
+constexpr std::string_view kCompiled = "give the model that it was compiled from, as .onnx or .tflite";
+constexpr std::string_view kFromTorch = "export it with torch.onnx.export and give the .onnx file";
+constexpr std::string_view kFromTensorFlow =
+    "convert it with tf2onnx or tf.lite.TFLiteConverter and give the .onnx or .tflite file";
+constexpr std::string_view kConfigInstead = "give the model's config.json, or the folder with it";
+
+struct Mark {
+    std::size_t at;
+    std::string_view bytes, is, hint;
+};
+constexpr std::array kMarks = {
+    Mark{0, "version https://git-lfs"sv, "is a Git LFS pointer, the few lines that stand for a large file",
+         "fetch the file itself with git lfs pull"},
+    Mark{0, "\x89HDF\r\n"sv, "is an HDF5 file, as Keras saves models", kFromTensorFlow},
+    Mark{4, "ORTM"sv, "is in ONNX Runtime's own format (.ort)", "give the .onnx file that it was made from"},
+    Mark{4, "ET12"sv, "is an ExecuTorch program", kFromTorch},
+    Mark{4, "EDL2"sv, "is a model quantised for ESP-DL", "give the .onnx file that it was made from"},
+    Mark{0, "EDL2"sv, "is a model quantised for ESP-DL", "give the .onnx file that it was made from"},
+    Mark{0, "ptrt"sv, "is a TensorRT engine, compiled for one GPU", kCompiled},
+    Mark{0, "ftrt"sv, "is a TensorRT engine, compiled for one GPU", kCompiled},
+    Mark{0, "RKNN"sv, "is compiled for Rockchip NPUs (RKNN)", kCompiled},
+    Mark{0, "\x01HEF"sv, "is compiled for a Hailo accelerator (HEF)", kCompiled},
+    Mark{0, "IMOD"sv, "is compiled for Ascend NPUs (OM)", kCompiled},
+    Mark{0, "LDMK"sv, "is compiled for Kendryte chips (KMODEL)", kCompiled},
+    Mark{0, "VPMN"sv, "is compiled for VeriSilicon NPUs (NBG)", kCompiled},
+    Mark{0, "LITERTLM"sv, "is a LiteRT-LM package of a language model",
+         "give the config.json of the model, or its .tflite parts"},
+    Mark{0, "7767517\n"sv, "is a network of ncnn", "give the .onnx file that it was converted from"},
+    Mark{0, "ML\xEFR"sv, "is MLIR bytecode", "give the .onnx or .tflite file that it was made from"},
+    Mark{0, "\x1A\x45\xDF\xA3"sv, "is a video", "give a model file"},
+    Mark{0, "\x89PNG"sv, "is a picture", "give a model file"},
+    Mark{0, "\xFF\xD8\xFF"sv, "is a picture", "give a model file"},
+    Mark{0, "%PDF"sv, "is a PDF document", "give a model file"},
+    Mark{0,
+         "\x7F"
+         "ELF"sv,
+         "is a compiled program or library", kCompiled},
+    Mark{0, "\x93NUMPY"sv, "is an array of NumPy", "give the model, not its data"},
+    Mark{0, "GGUF"sv, "is a GGUF file by its content", "give it a name that ends in .gguf"},
+};
+
+bool has(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+std::string_view without_space(std::string_view text) {
+    constexpr std::string_view kByteOrder = "\xEF\xBB\xBF";
+    if (text.starts_with(kByteOrder))
+        text.remove_prefix(kByteOrder.size());
+    return text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+}
+
+/// The name of the first member of an archive and those of some that follow stand in its first bytes.
+std::optional<ForeignFile> archive(std::string_view text) {
+    if (!text.starts_with("PK\x03\x04"))
+        return std::nullopt;
+    if (has(text, "data.pkl") || has(text, "archive_format") || has(text, "constants.pkl"))
+        return ForeignFile{"is a PyTorch file", std::string(kFromTorch)};
+    if (has(text, "model.weights.h5"))
+        return ForeignFile{"is a Keras model", std::string(kFromTensorFlow)};
+    if (has(text, ".npy"))
+        return ForeignFile{"is an archive of NumPy arrays", "give the model, not its weights"};
+    return ForeignFile{"is a ZIP archive", "unpack it and give the model in it"};
+}
+
+/// Markup, and JSON of files that lie beside a model.
+std::optional<ForeignFile> text_file(std::string_view text) {
+    std::string head(text.substr(0, std::min<std::size_t>(text.size(), 64)));
+    std::transform(head.begin(), head.end(), head.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c; });
+    if (head.starts_with("<!doctype html") || head.starts_with("<html"))
+        return ForeignFile{"is a web page (HTML)",
+                           "download the file itself: pages that show one have a link to its raw content"};
+    if (head.starts_with("<?xml") || head.starts_with("<net"))
+        return has(text, "<net") ? ForeignFile{"is a model of OpenVINO (IR)",
+                                               "give the .onnx or .tflite file that it was converted from"}
+                                 : ForeignFile{"is an XML file", "give a model file"};
+    if (head.starts_with("[net") || head.starts_with("[convolutional"))
+        return ForeignFile{"is a network of Darknet", "give an .onnx export of the model"};
+    if (head.starts_with("module @") || head.starts_with("module {"))
+        return ForeignFile{"is MLIR text", "give the .onnx or .tflite file that it was made from"};
+    if (!head.starts_with("{") || has(text, "\"model_type\"") || has(text, "\"architectures\"") ||
+        has(text, "\"_class_name\"") || has(text, "\"peft_type\""))
+        return std::nullopt;
+    const auto is = [](std::string_view what, std::string_view hint) {
+        return ForeignFile{std::string(what), std::string(hint)};
+    };
+    if (has(text, "\"weight_map\""))
+        return is("is an index that says which file holds which weights", kConfigInstead);
+    if (has(text, "\"modelTopology\""))
+        return is("is a model of TensorFlow.js", kFromTensorFlow);
+    if (has(text, "\"Functional\"") || has(text, "\"Sequential\""))
+        return is("is the architecture of a Keras model", kFromTensorFlow);
+    if (has(text, "\"tokenizer_class\"") || has(text, "\"added_tokens\"") ||
+        has(text, "\"added_tokens_decoder\""))
+        return is("describes a tokenizer, not a model", kConfigInstead);
+    if (has(text, "\"image_processor_type\"") || has(text, "\"feature_extractor_type\"") ||
+        has(text, "\"processor_class\""))
+        return is("describes how inputs are prepared, not a model", kConfigInstead);
+    if (!has(text, "\"hidden_size\"") && !has(text, "\"n_embd\"") && !has(text, "\"d_model\"") &&
+        (has(text, "\"max_new_tokens\"") || has(text, "\"_from_model_config\"") ||
+         has(text, "\"do_sample\"") || has(text, "\"temperature\"") || has(text, "\"eos_token_id\"")))
+        return is("says how text is generated (generation_config.json), not what the model is",
+                  kConfigInstead);
+    return std::nullopt;
+}
+
+/// The bytes of a length-delimited field that begins at `at`; empty where none does.
+std::string_view delimited(std::string_view text, std::size_t at) {
+    std::uint64_t length = 0;
+    for (int shift = 0; at < text.size() && shift < 64; shift += 7) {
+        const auto byte = static_cast<unsigned char>(text[at++]);
+        length |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+        if ((byte & 0x80) == 0)
+            return text.substr(std::min(at, text.size()),
+                               static_cast<std::size_t>(std::min<std::uint64_t>(length, text.size())));
+    }
+    return {};
+}
+
+/// Protocol buffers of others. An ONNX model has numbers in its field 1 and text in its field 2.
+std::optional<ForeignFile> protocol_buffer(std::string_view text) {
+    constexpr char kNumber1 = 0x08, kMessage1 = 0x0a, kMessage2 = 0x12;
+    if (text.size() < 6)
+        return std::nullopt;
+    if (text[0] == kNumber1 && text[2] == kMessage2) {
+        if (!delimited(text, 3).starts_with(kMessage1))
+            return std::nullopt;
+        return text[1] == 1 ? ForeignFile{"is a SavedModel of TensorFlow", std::string(kFromTensorFlow)}
+                            : ForeignFile{"is a model of Core ML",
+                                          "give the .onnx file, or what it was converted from"};
+    }
+    if (text[0] != kMessage1)
+        return std::nullopt;
+    const std::string_view first = delimited(text, 1);
+    if (first.starts_with(kMessage1))
+        return ForeignFile{"is a frozen graph of TensorFlow", std::string(kFromTensorFlow)};
+    if (first.starts_with(kNumber1))
+        return ForeignFile{"is a model of PaddlePaddle",
+                           "convert it with paddle2onnx and give the .onnx file"};
+    if (!first.empty() && first.front() >= ' ' && first.front() <= '~')
+        return ForeignFile{"is a protocol buffer of another framework, such as a .caffemodel",
+                           "give an .onnx export of the model"};
+    return std::nullopt;
+}
+
+std::vector<std::uint8_t> first_bytes(const std::filesystem::path& file) {
+    std::error_code ignored;
+    std::vector<std::uint8_t> bytes;
+    if (!std::filesystem::is_regular_file(file, ignored))
+        return bytes;
+    std::ifstream in(file, std::ios::binary);
+    bytes.resize(kLooked);
+    in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    bytes.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+    return bytes;
+}
+
+} // namespace
+
+std::optional<ForeignFile> foreign_file(std::span<const std::uint8_t> begin) {
+    const std::string_view text(reinterpret_cast<const char*>(begin.data()), begin.size());
+    for (const Mark& mark : kMarks)
+        if (text.size() > mark.at && text.substr(mark.at).starts_with(mark.bytes))
+            return ForeignFile{std::string(mark.is), std::string(mark.hint)};
+    constexpr std::size_t kPrefix = 4; // Ultralytics' engines begin with the length of their metadata
+    if (text.size() > kPrefix && text[kPrefix] == '{' && has(text, "Ultralytics"))
+        return ForeignFile{"is a TensorRT engine, compiled for one GPU", std::string(kCompiled)};
+    if (text.size() > 1 && text[0] == '\x80' && text[1] >= 2 && text[1] <= 5)
+        return ForeignFile{"is a pickled Python object, as PyTorch saves weights", std::string(kFromTorch)};
+    if (auto known = archive(text))
+        return known;
+    if (auto known = text_file(without_space(text)))
+        return known;
+    return protocol_buffer(text);
+}
+
+std::optional<ForeignFile> foreign_file(const std::filesystem::path& file) {
+    return foreign_file(first_bytes(file));
+}
+
+void refuse_foreign_file(const std::filesystem::path& file) {
+    const auto bytes = first_bytes(file);
+    auto foreign = foreign_file(bytes);
+    const std::string ending = file.extension().string();
+    // Bundles of TensorFlow Lite models are archives; GGUF and safetensors have readers of their own.
+    const bool archived = bytes.size() > 1 && bytes[0] == 'P' && bytes[1] == 'K';
+    if (!foreign || (archived && (ending == ".task" || ending == ".tflite")) ||
+        (ending == ".gguf" && foreign->is.starts_with("is a GGUF")))
+        return;
+    throw InputError(Finding{.kind = FindingKind::malformed_file,
+                             .message = std::move(foreign->is),
+                             .file = file.string(),
+                             .hint = std::move(foreign->hint)});
+}
+
+bool is_tflite(const std::filesystem::path& file) {
+    const auto bytes = first_bytes(file);
+    constexpr std::size_t kAt = 4;
+    return bytes.size() >= kAt + kTfliteMark.size() &&
+           std::equal(kTfliteMark.begin(), kTfliteMark.end(), bytes.begin() + kAt);
+}
+
+} // namespace archsim

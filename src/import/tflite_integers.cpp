@@ -1,0 +1,176 @@
+#include "import/tflite_integers.hpp"
+
+#include "import/tflite_operator.hpp"
+
+#include <algorithm>
+
+namespace archsim::import {
+
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+std::optional<std::int64_t> binary(Tflite code, std::int64_t a, std::int64_t b) {
+    // Wraps as the file's integers do, and never overflows here.
+    const auto wrap = [](std::uint64_t v) { return static_cast<std::int64_t>(v); };
+    const auto ua = static_cast<std::uint64_t>(a), ub = static_cast<std::uint64_t>(b);
+    switch (code) {
+    case Tflite::add:
+        return wrap(ua + ub);
+    case Tflite::sub:
+        return wrap(ua - ub);
+    case Tflite::mul:
+        return wrap(ua * ub);
+    case Tflite::maximum:
+        return std::max(a, b);
+    case Tflite::minimum:
+        return std::min(a, b);
+    case Tflite::less:
+        return a < b;
+    case Tflite::less_equal:
+        return a <= b;
+    case Tflite::greater:
+        return a > b;
+    case Tflite::greater_equal:
+        return a >= b;
+    case Tflite::equal:
+        return a == b;
+    case Tflite::not_equal:
+        return a != b;
+    case Tflite::logical_and:
+        return a != 0 && b != 0;
+    case Tflite::logical_or:
+        return a != 0 || b != 0;
+    default:
+        return std::nullopt;
+    }
+}
+
+} // namespace
+
+Ints counting_integers(const TfliteTensor& t, const FlatBuffer& buffer) {
+    constexpr std::uint64_t kMostBytes = 64;
+    return t.data_bytes <= kMostBytes ? small_integers(t, buffer).value_or(Ints{}) : Ints{};
+}
+
+std::vector<Ints> TfliteIntegers::run(const std::vector<Ints>& inputs) {
+    known_.clear();
+    for (std::size_t i = 0; i < graph_.inputs.size() && i < inputs.size(); ++i)
+        if (!inputs[i].empty())
+            known_[graph_.inputs[i]] = inputs[i];
+    for (const TfliteOperator& op : graph_.operators)
+        step(op);
+    std::vector<Ints> out;
+    for (const std::int64_t i : graph_.outputs)
+        out.push_back(of(i));
+    return out;
+}
+
+Ints TfliteIntegers::of(std::int64_t index) {
+    if (index < 0)
+        return {};
+    if (const auto it = known_.find(index); it != known_.end())
+        return it->second;
+    const auto [constant, fresh] = constants_.try_emplace(index);
+    if (fresh)
+        constant->second = counting_integers(tensor(index), buffer_);
+    return constant->second;
+}
+
+bool TfliteIntegers::is_integer(std::int64_t index) const {
+    const DataType type = tensor(index).type;
+    return type == DataType::int32 || type == DataType::int64 || type == DataType::boolean;
+}
+
+/// Shapes, and what puts integers together or takes some of them. A size that may be resized is the one that
+/// the file was converted with.
+bool TfliteIntegers::arrange(const TfliteOperator& op) {
+    const auto code = static_cast<Tflite>(op.code);
+    Ints y;
+    switch (code) {
+    case Tflite::shape:
+        y = tensor(op.inputs[0]).shape;
+        break;
+    case Tflite::pack:
+    case Tflite::concatenation:
+        for (const std::int64_t i : op.inputs) {
+            const Ints part = of(i);
+            if (part.empty())
+                return true;
+            y.insert(y.end(), part.begin(), part.end());
+        }
+        break;
+    case Tflite::strided_slice: {
+        if (op.inputs.size() < 4)
+            return true;
+        const Ints x = of(op.inputs[0]), begin = of(op.inputs[1]), end = of(op.inputs[2]),
+                   stride = of(op.inputs[3]);
+        if (x.empty() || begin.size() != 1 || end.size() != 1 || stride != Ints{1})
+            return true;
+        const auto size = static_cast<std::int64_t>(x.size());
+        const auto place = [&](std::int64_t at) {
+            return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size);
+        };
+        const auto mask = [&](unsigned field) {
+            return op.options && (op.options->number<std::int32_t>(field, 0) & 1) != 0;
+        };
+        const std::int64_t first = mask(0) ? 0 : place(begin.front());
+        const std::int64_t last = mask(4) ? first + 1 : mask(1) ? size : place(end.front());
+        for (std::int64_t i = first; i < std::min(last, size); ++i)
+            y.push_back(x[static_cast<std::size_t>(i)]);
+        break;
+    }
+    default:
+        return false;
+    }
+    if (!y.empty() && is_integer(op.outputs[0]))
+        known_[op.outputs[0]] = std::move(y);
+    return true;
+}
+
+void TfliteIntegers::step(const TfliteOperator& op) {
+    if (op.inputs.empty() || op.outputs.empty())
+        return;
+    const auto code = static_cast<Tflite>(op.code);
+    if (arrange(op))
+        return;
+    const Ints a = of(op.inputs[0]);
+    switch (code) {
+    case Tflite::reshape:
+    case Tflite::squeeze:
+    case Tflite::expand_dims:
+    case Tflite::cast:
+        if (!a.empty() && is_integer(op.outputs[0]))
+            known_[op.outputs[0]] = a;
+        return;
+    case Tflite::logical_not:
+        if (!a.empty())
+            for (const std::int64_t v : a)
+                known_[op.outputs[0]].push_back(v == 0);
+        return;
+    default:
+        break;
+    }
+    if (op.inputs.size() != 2 || !is_integer(op.outputs[0]))
+        return;
+    const Ints b = of(op.inputs[1]);
+    // The conjunction of a limit that is known and one that is not stays below the known one.
+    if (code == Tflite::logical_and && a.empty() != b.empty()) {
+        const Ints& one = a.empty() ? b : a;
+        if (one.size() == 1 && one.front() == 0)
+            known_[op.outputs[0]] = one;
+        return;
+    }
+    if (a.empty() || b.empty() || (a.size() != b.size() && a.size() != 1 && b.size() != 1))
+        return;
+    Ints y;
+    for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+        const auto v = binary(code, a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
+        if (!v)
+            return;
+        y.push_back(*v);
+    }
+    known_[op.outputs[0]] = std::move(y);
+}
+
+} // namespace archsim::import

@@ -1,0 +1,42 @@
+#pragma once
+// Models and their catalogue from files. A path goes in; a graph, the parts of a pipeline, or the catalogue
+// comes out.
+
+#include "archsim/core/finding.hpp"
+#include "archsim/extend/operator.hpp"
+#include "archsim/run/catalogue.hpp"
+#include "archsim/run/model.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+namespace archsim {
+
+/// An ONNX file, a config.json, the folder of a checkpoint or a .gguf file; `info` as far as it is known
+/// before. Throws InputError.
+ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info, const Budget& budget = {});
+/// The same without anything known: named after the file, or the folder of a config.json.
+ImportedGraph load_file(const std::filesystem::path& path, const Budget& budget = {});
+
+/// A checkpoint of Hugging Face's cache by its snapshot ("models--OWNER--NAME/snapshots/COMMIT"); any other
+/// path as it is.
+std::filesystem::path in_cache(const std::filesystem::path& path);
+/// What a model of that path is called where nothing else is said.
+std::string name_of_file(const std::filesystem::path& path);
+
+/// A pipeline of diffusers: a part for each text encoder, the denoiser and the decoder. `info` as far as it
+/// is known before; sizes that it does not state, and the format where it states none, are those of the file.
+/// `only`: the part of that name alone, whatever the others are. Throws InputError.
+Model load_pipeline(const std::filesystem::path& path, CatalogueEntry info,
+                    const std::shared_ptr<const OperatorRegistry>& operators, const Budget& budget,
+                    std::string_view only = {});
+
+/// The catalogue of `data`, a folder with hardware_db/ and models/. Beside the database that is built into
+/// the library (data_dir()) it is that of the first of model_dirs() that has one, and empty where none has.
+Catalogue find_catalogue(const std::filesystem::path& data);
+
+/// What to throw for a name that is not in the catalogue.
+InputError unknown_model(const Catalogue& catalogue, std::string_view name);
+
+} // namespace archsim

@@ -1,0 +1,32 @@
+// Power x time = energy, wherever power is taken.
+
+#include "archsim/compare/metric.hpp"
+#include "archsim/run/session.hpp"
+#include "result/power_at.hpp"
+#include "support/shipped_session.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace archsim;
+using archsim::test::shipped_session;
+
+TEST_CASE("power times time is energy at every place where power is taken", "[compare][laws]") {
+    for (const char* device : {"H100", "L4", "MI300X", "Apple-M4-GPU", "EPYC-9654"}) {
+        const Result r = shipped_session().estimate(
+            {.model = shipped_session().load("qwen3-0.6b"), .prompt = Prompt{.tokens = 256, .generate = 64}},
+            device, {});
+        CAPTURE(device, r.estimate.reason);
+        REQUIRE(r.ok());
+        REQUIRE(r.generation);
+        for (const PowerBoundary at : {PowerBoundary::chip, PowerBoundary::board, PowerBoundary::wall}) {
+            CAPTURE(name_of(at));
+            CostOptions conditions;
+            conditions.power_at = at;
+            const GenerationEstimate g = generation_at(r, at);
+            const double power = *value_of(r, metric::power, conditions);
+            CHECK(power == Approx(g.power_per_device_w() * g.devices).epsilon(1e-6));
+            CHECK(power * (g.time_to_first_token_s + (g.generate_tokens - 1) * g.time_per_output_token_s) ==
+                  Approx(g.batch * g.energy_per_request_j()).epsilon(1e-6));
+        }
+    }
+}

@@ -1,0 +1,91 @@
+// Whether a network fits is said in one place, for every memory of a chip.
+
+#include "archsim/hardware/family.hpp"
+#include "archsim/run/session.hpp"
+#include "estimate/memory_pools.hpp"
+#include "result/memory_fit.hpp"
+#include "support/shipped_session.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace archsim;
+using archsim::test::shipped_session;
+
+namespace {
+
+Result in_int8(const char* model, const std::string& device) {
+    Conditions conditions;
+    conditions.precision = PrecisionConfig::uniform(Precision::int8);
+    return shipped_session().estimate({.model = shipped_session().load(model)}, device, conditions);
+}
+
+std::shared_ptr<const Device> device_of(const char* name) {
+    return shipped_session().hardware().device(name).device;
+}
+
+double capacity(const char* device) {
+    return shipped_session().machine(device, {})->memory_capacity_bytes;
+}
+
+constexpr double kGib = 1024.0 * 1024 * 1024;
+
+} // namespace
+
+TEST_CASE("the status and the table of memory agree on every device", "[estimate][laws]") {
+    std::vector<Finding> findings;
+    for (const auto& device : shipped_session().hardware().all_devices(findings))
+        for (const char* model : {"tiny_resnet8", "mobilenet_v2", "vgg16"}) {
+            const Result r = in_int8(model, device->id);
+            CAPTURE(device->id, model, r.estimate.reason);
+            const auto fit = memory_fit(r);
+            if (!fit || (!r.ok() && r.estimate.status != Status::does_not_fit))
+                continue;
+            CHECK(fit->in_device() == r.ok());
+        }
+}
+
+TEST_CASE("weights and data of a chip with a memory for each do not make room for each other", "[estimate]") {
+    const Machine& machine = *shipped_session().machine("MAX78000", {});
+    MemoryEstimate memory;
+    memory.capacity_bytes = machine.memory_capacity_bytes;
+    const auto fits = [&](double weights, double data) {
+        memory.weight_bytes = weights;
+        memory.peak_bytes = weights + data;
+        return memory_pools(memory, machine).fits();
+    };
+    CHECK(fits(405504, 1e5));
+    CHECK(fits(442368, 512 * 1024));
+    CHECK_FALSE(fits(479232, 0));
+    CHECK_FALSE(fits(0, 513 * 1024));
+}
+
+TEST_CASE("memory beside a microcontroller holds what its own does not, more slowly", "[estimate]") {
+    const Result r = in_int8("yolo11n", "ESP32-P4");
+    REQUIRE(r.ok());
+    CHECK(r.estimate.latency_s > 0.5);
+    CHECK(r.estimate.memory.peak_bytes - r.estimate.memory.weight_bytes >
+          family_number(*device_of("ESP32-P4"), "ram").value);
+}
+
+TEST_CASE("a GPU has what its driver shows, less what the driver takes", "[estimate][hardware]") {
+    CHECK(capacity("RTX-4090") > 25.2e9);
+    CHECK(capacity("RTX-4090") < 25.76e9);
+    CHECK(capacity("A100") > 85e9);
+    CHECK(capacity("B200") > 191e9);
+    CHECK(capacity("T4") < 16.11e9);
+    std::vector<Finding> findings;
+    for (const auto& device : shipped_session().hardware().all_devices(findings))
+        if (device->family.name() == "gpu" && device->dram && device->id != "GB10") {
+            CAPTURE(device->id); // a nameplate in powers of ten is no capacity
+            CHECK(std::fmod(device->dram->capacity.value, 1e9) != 0);
+        }
+}
+
+TEST_CASE("a Mac gives its GPU two thirds of a small memory and three quarters of a large one",
+          "[estimate]") {
+    CHECK(capacity("Apple-M4-GPU, 16GB") == Approx(2 * 16 * kGib / 3).epsilon(1e-3));
+    CHECK(capacity("Apple-M4-GPU") == Approx(2 * 32 * kGib / 3).epsilon(1e-3));
+    CHECK(capacity("Apple-M4-Max-GPU") == Approx(0.75 * 128 * kGib));
+}

@@ -529,7 +529,9 @@ class NpuMapper final : public NetworkMapper,
         const double copies = heads ? work.kv_bytes * (whole_heads(array, heads->kv_heads) - 1) : 0;
         // A pipeline streams from layer to layer.
         const bool stays = array.pipeline || activations_stay(network, work, array.stays_in, 1);
-        const Again again = stays ? Again{} : moved_again(work, m, array.limits, array.images_at_work);
+        tiling::Limits limits = array.limits;
+        limits.width[static_cast<std::size_t>(tiling::Operand::weight)] = stored;
+        const Again again = stays ? Again{} : moved_again(work, m, limits, array.images_at_work);
         charge(own_dram ? Resource::weight_bytes : Resource::host_link_bytes,
                weights + again.weights * stored * missing + outside + copies);
         if (!stays)

@@ -20,16 +20,21 @@ bool is_tiled(const OperatorUse& use, const Machine& machine) {
            !use.op->work.contractions.empty();
 }
 
-/// Bytes of an element of each operand: those that the operator moves, over its elements.
-void set_widths(const OperatorUse& use, const Contraction& c, Limits& limits) {
+/// `limits` with the bytes of an element of each operand: those that the operator moves, over its elements, times the
+/// widths that `limits` has.
+Limits with_widths(const OperatorUse& use, const Contraction& c, const Limits& limits) {
+    Limits own = limits;
     const double activation =
         use.input_elements > 0 ? use.read_bytes / use.input_elements : bytes_of(use.compute);
     const double weights = c.groups * c.k * c.n;
-    limits.width = {activation,
-                    c.weights_constant && use.weight_bytes > 0 ? bytes_of(use.compute) : activation,
-                    use.output_elements > 0 ? use.written_bytes / use.output_elements : activation};
+    double weight = c.weights_constant && use.weight_bytes > 0 ? bytes_of(use.compute) : activation;
     if (c.weights_constant && use.op->work.contractions.size() == 1 && weights > 0 && use.weight_bytes > 0)
-        limits.width[at(Operand::weight)] = use.weight_bytes / weights;
+        weight = use.weight_bytes / weights;
+    own.width[at(Operand::input)] *= activation;
+    own.width[at(Operand::weight)] *= weight;
+    own.width[at(Operand::output)] *=
+        use.output_elements > 0 ? use.written_bytes / use.output_elements : activation;
+    return own;
 }
 
 } // namespace
@@ -85,7 +90,7 @@ Nest nest_of(const OperatorUse& use, const Contraction& c, double parts) {
     return nest;
 }
 
-Again moved_again(const SubgraphWork& work, const Machine& machine, Limits limits, double parts) {
+Again moved_again(const SubgraphWork& work, const Machine& machine, const Limits& limits, double parts) {
     Again again;
     for (const OperatorUse& use : work.operators) {
         if (!is_tiled(use, machine))
@@ -94,23 +99,23 @@ Again moved_again(const SubgraphWork& work, const Machine& machine, Limits limit
         for (const Contraction& c : use.op->work.contractions)
             weights += c.weights_constant ? c.groups * c.k * c.n : 0;
         for (const Contraction& c : use.op->work.contractions) {
-            set_widths(use, c, limits);
-            const Nest nest = nest_of(use, c, parts);
-            const auto [input, weight, output] = least_traffic(nest, limits).passes;
+            const Limits own = with_widths(use, c, limits);
+            const auto [input, weight, output] = least_traffic(nest_of(use, c, parts), own).passes;
             const double of_operator = c.macs() / std::max(1.0, use.op->work.macs);
             again.activations +=
                 of_operator * ((input - 1) * use.read_bytes + (output - 1) * use.written_bytes);
             if (c.weights_constant)
                 again.weights += (weight - 1) * use.weight_bytes * c.groups * c.k * c.n / weights;
             else // keys and values, say: both operands are activations
-                again.activations += (weight - 1) * c.groups * c.k * c.n * limits.width[at(Operand::weight)];
+                again.activations +=
+                    (weight - 1) * c.groups * c.k * c.n * own.width[at(Operand::weight)];
         }
     }
     return again;
 }
 
 std::optional<KnowsTiling::Tiled> largest_tiled(const SubgraphWork& work, const Machine& machine,
-                                                Limits limits, double parts, bool on_chip) {
+                                                const Limits& limits, double parts, bool on_chip) {
     const OperatorUse* largest = nullptr;
     const Contraction* product = nullptr;
     for (const OperatorUse& use : work.operators)
@@ -122,9 +127,8 @@ std::optional<KnowsTiling::Tiled> largest_tiled(const SubgraphWork& work, const 
                 }
     if (product == nullptr)
         return std::nullopt;
-    set_widths(*largest, *product, limits);
-    KnowsTiling::Tiled tiled{nest_of(*largest, *product, parts), limits, {}, on_chip};
-    tiled.tiling = least_traffic(tiled.nest, limits);
+    KnowsTiling::Tiled tiled{nest_of(*largest, *product, parts), with_widths(*largest, *product, limits), {}, on_chip};
+    tiled.tiling = least_traffic(tiled.nest, tiled.limits);
     return tiled;
 }
 

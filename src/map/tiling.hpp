@@ -21,6 +21,7 @@ struct Nest {
     double outputs = 1, inputs = 1;        ///< channels of one group
     std::array<double, 2> kernel{1, 1}, stride{1, 1}, dilation{1, 1};
     double groups = 1; ///< of them share nothing
+    bool operator==(const Nest&) const = default;
 };
 
 /// The operand that stays in the buffer while the innermost loop runs.
@@ -40,6 +41,7 @@ struct Limits {
     bool double_buffered = false; ///< the next part loads beside the one at work
     bool keeps_rows = false;      ///< rows that neighbouring tiles both read stay from one to the next
     double output_grain = 1;      ///< channels that a tile is a multiple of
+    bool operator==(const Limits&) const = default;
 };
 
 /// A schedule and what it moves.
@@ -54,10 +56,11 @@ struct Tiling {
     std::array<double, kStationary> best_of{};
 };
 
-/// The schedule of the fewest bytes. Where not even the smallest tile fits, it is what that one moves: no
-/// buffer moves more. Never less than each operand once; more room never moves more, because every tile that
-/// fitted still does. Worked: a product of 1024 x 1024 x 1024 bytes with 1 KiB keeps 32 x 30 sums and reads
-/// each operand 32 and 35 times.
+/// The schedule of the fewest bytes. Where not even the smallest tile fits, it is what that one moves: no buffer
+/// moves more. Never less than each operand once; more room never moves more, because every tile that fitted
+/// still does. Each thread remembers what it searched last: a network asks for the same shapes on every device.
+/// Worked: a product of 1024 x 1024 x 1024 bytes with 1 KiB keeps 32 x 30 sums and reads each
+/// operand 32 and 35 times.
 Tiling least_traffic(const Nest& nest, const Limits& limits);
 
 /// 2 M N K / sqrt(S) - 2 S elements or, of convolutions whose taps share inputs, over sqrt(taps per stride),

@@ -95,7 +95,7 @@ struct RowEstimator::State {
     const MeasuredStacks stacks;
     std::mutex mutex;
     std::map<std::string, Model> models;
-    std::vector<std::pair<std::string, Model>> served; ///< the last one was used last
+    std::vector<std::pair<std::string, Model>> to_serve; ///< the last one was used last
     std::map<std::string, std::shared_ptr<const BoundModel>> bound;
     std::map<std::string, std::shared_ptr<const GenerationModel>> generators;
     ServedRuns served_runs;
@@ -127,15 +127,15 @@ struct RowEstimator::State {
         constexpr std::size_t kKept = 2;
         const std::lock_guard lock(mutex);
         auto known =
-            std::find_if(served.begin(), served.end(), [&](const auto& m) { return m.first == name; });
-        if (known == served.end()) {
-            served.emplace_back(name, session.load(name));
-            known = std::prev(served.end());
+            std::find_if(to_serve.begin(), to_serve.end(), [&](const auto& m) { return m.first == name; });
+        if (known == to_serve.end()) {
+            to_serve.emplace_back(name, session.load(name));
+            known = std::prev(to_serve.end());
         }
-        std::rotate(known, std::next(known), served.end());
-        if (served.size() > kKept)
-            served.erase(served.begin());
-        return served.back().second;
+        std::rotate(known, std::next(known), to_serve.end());
+        if (to_serve.size() > kKept)
+            to_serve.erase(to_serve.begin());
+        return to_serve.back().second;
     }
 
     std::shared_ptr<const GenerationModel> generator(const std::string& name) {

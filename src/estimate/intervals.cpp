@@ -71,7 +71,7 @@ void stretch(Estimate& e, double factor, double rate_factor) {
 
 /// Whether something can take so many times its estimate.
 bool possible(double factor) {
-    constexpr double kMost = 1e9;
+    constexpr double kMost = 1e6;
     return factor > 1 / kMost && factor < kMost;
 }
 

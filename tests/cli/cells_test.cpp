@@ -163,7 +163,7 @@ std::optional<double> factor_of(const std::string& unit) {
     return found == kUnits.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// A number as it is printed: between which two it lies.
+/// A number as it is printed: between which two it lies (chances are rounded down).
 struct Shown {
     double low, high;
     std::string where;
@@ -208,8 +208,8 @@ std::vector<Shown> numbers_of_main_table(const std::string& markdown) {
                 continue;
             const double power = parts[5].length() > 0 ? std::stod(parts[5]) : 0;
             const double value = std::stod(parts[1]) * std::pow(10, power) * *factor,
-                         half = 0.51 * std::pow(10, power - static_cast<double>(parts[3].length())) * *factor;
-            own.push_back({value - half, value + half, headings[c] + " = " + row[c]});
+                         last = 1.01 * std::pow(10, power - static_cast<double>(parts[3].length())) * *factor;
+            own.push_back({value - last, value + last, headings[c] + " = " + row[c]});
         }
         if (own.size() > best.size())
             best = own;
@@ -262,11 +262,12 @@ TEST_CASE("every number of an answer's table is in its CSV and its JSON, in SI u
 TEST_CASE("--sort puts the best first, by every column of numbers", "[cli][laws][sort]") {
     // By the words of keys: what is spent is best where it is least, what is given where it is most.
     const auto least_is_best = [](const std::string& key) {
-        for (const char* most : {"_per_s", "_ops_per_s", "probability", "free_bytes", "capacity"})
+        for (const char* most : {"_per_s", "_per_w", "probability", "free_bytes", "capacity"})
             if (key.ends_with(most))
                 return false;
-        for (const char* least : {"_s", "_j", "_w", "usd", "joules", "carbon", "embodied", "devices",
-                                  "fallback", "leaving", "islands", "process_nm", "_edp", "energy_delay"})
+        for (const char* least :
+             {"_s", "_j", "_w", "usd", "joules", "carbon", "embodied", "devices", "fallback", "leaving",
+              "islands", "process_nm", "peak_memory_bytes", "_edp", "energy_delay"})
             if (key.ends_with(least) || key.starts_with(least) || key.find("_usd") != std::string::npos)
                 return true;
         return false;

@@ -190,13 +190,12 @@ std::vector<ColumnOf<LayerRow>> layer_columns(const ArchitectureComparison& c, c
         return [&c, of](const L& row) { return row.*of ? c.labels[c.compared[*(row.*of)]] : std::string(); };
     };
     std::vector<ColumnOf<L>> columns =
-        where<L>(layer, {{least_best("ID", "", "id"), [](const L& row) { return whole_cell(*row.id); }}},
-                 text_cell(""));
+        where<L>(layer, {{least_best("ID", "", "id"), [](const L& row) { return whole_cell(*row.id); }}});
     columns.emplace_back(Column{"Operation", "", "subgraph"}, [folded](const L& row) {
         return folded && row.id ? shortened_name(common_name(row.names), kLongestOperation)
                                 : row.names.front();
     });
-    append_columns(columns, where<L>(layer, {{{"Kind", "", "kind"}, &L::operation}}, text_cell("")));
+    append_columns(columns, where<L>(layer, {{{"Kind", "", "kind"}, &L::operation}}));
     for (std::size_t i = 0; i < c.compared.size(); ++i) {
         const std::string& label = c.labels[c.compared[i]];
         columns.emplace_back(
@@ -220,7 +219,13 @@ std::vector<ColumnOf<LayerRow>> layer_columns(const ArchitectureComparison& c, c
     if (folded) // IDs are those of the first
         won.emplace_back(most_best("Count", "", "count"),
                          [](const L& row) { return whole_cell(row.names.size()); });
-    append_columns(columns, where<L>(layer, std::move(won), text_cell("")));
+    append_columns(columns, where<L>(layer, std::move(won)));
+    for (ColumnOf<L>& column : columns) // what no layer holds has a name and values: the rest stays blank
+        column.cell = [layer, cell = std::move(column.cell)](const L& row) {
+            Cell shown_cell = cell(row);
+            shown_cell.kind = layer(row) ? shown_cell.kind : CellKind::text;
+            return shown_cell;
+        };
     return columns;
 }
 

@@ -48,13 +48,11 @@ struct ColumnOf {
     std::string meaning = {};       ///< of its key, in a phrase
 };
 
-/// The columns, unknown (or `otherwise`) in rows that do not have what they show.
+/// The columns, unknown in rows that do not have what they show.
 template <class Row, class Has>
-std::vector<ColumnOf<Row>> where(Has has, std::vector<ColumnOf<Row>> columns, const Cell& otherwise = {}) {
+std::vector<ColumnOf<Row>> where(Has has, std::vector<ColumnOf<Row>> columns) {
     for (ColumnOf<Row>& c : columns)
-        c.cell = [has, otherwise, cell = std::move(c.cell)](const Row& row) {
-            return has(row) ? cell(row) : otherwise;
-        };
+        c.cell = [has, cell = std::move(c.cell)](const Row& row) { return has(row) ? cell(row) : Cell{}; };
     return columns;
 }
 

@@ -127,7 +127,9 @@ Table subgraph_table(const Result& result) {
          }}};
     for (ColumnOf<Row>& c : columns) // outside there is time and energy, and nothing else
         if (c.column.key != "subgraph" && c.column.key != "latency_s" && c.column.key != "energy_j")
-            c = where<Row>(inside, {c}, text_cell("")).front();
+            c.cell = [inside, cell = std::move(c.cell)](const Row& r) {
+                return inside(r) ? cell(r) : text_cell("");
+            };
     std::vector<Row> rows;
     for (const SubgraphEstimate& s : result.estimate.subgraphs)
         rows.push_back({&s, s.latency_s, s.energy.total()});

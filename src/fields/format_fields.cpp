@@ -73,8 +73,8 @@ std::vector<QuestionField> format_fields() {
         {.key = "precision",
          .flag = "--precision",
          .help =
-             "fp32, bf16, fp16, fp8, int8, w4a16 ..., or usual: each device's fastest (default: a file's own "
-             "format, fp32 of catalogue models, bf16 of answers to prompts)",
+             "fp32, bf16, fp16, fp8, int8, w4a16 ..., or usual: the fastest that is deployed on each device "
+             "(default: usual; a file's own format; of answers to prompts the checkpoint's, else bf16)",
          .value = "FORMAT",
          .print =
              [](const Question& q) {
@@ -85,9 +85,11 @@ std::vector<QuestionField> format_fields() {
                      Question& q) { ask_precision(q.conditions, text, name); },
          .usual =
              [](const Question& q) {
-                 PrecisionConfig scheme = usual_precision(q.workload, q.conditions.precision.strict_fp32);
-                 scheme.strict_fp32 = false;
-                 return precision_text(scheme);
+                 Question open{q.workload, {}};
+                 open.conditions.precision.strict_fp32 = q.conditions.precision.strict_fp32;
+                 return settled(open.conditions, open.workload).format_of_device
+                            ? std::vector<std::string>{"usual"}
+                            : precision_text(scheme_of(open));
              }},
         {.key = "activations",
          .flag = "--activations",

@@ -55,7 +55,8 @@ void Session::given(const std::vector<MeasuredRow>& rows) {
         }
         conditions.scenario = row.scope == "offline" ? Scenario::throughput : Scenario::latency;
         conditions.scope = row.scope == "end_to_end" ? Scope::end_to_end : Scope::kernel;
-        const Workload workload{.model = load(row.model), .batch = row.batch.value_or(1)};
+        const Workload workload{
+            .model = load(row.model), .batch = row.batch.value_or(1), .single_pass = true};
         const Result result = estimate(workload, hardware, conditions);
         if (!result.ok())
             no_estimate(row, result.estimate.reason);

@@ -52,6 +52,7 @@ const std::vector<Stated>& examples() {
         {"image_size", {"1024", "1024x768"}},
         {"frames", {"16"}},
         {"prompt_tokens", {"64", "2k"}},
+        {"pass", {"true"}},
         {"generate_tokens", {"16"}},
         {"context", {"8192", "8K"}},
         {"sampling", {"top-p"}},
@@ -316,7 +317,8 @@ TEST_CASE("C, a new Conditions and the tools ask the same of a model", "[laws][a
         Question of_tool = parsed(line);
         of_tool.workload.model = asked.model;
         const Result by_flags = library.estimate(of_tool.workload, "H100", of_tool.conditions);
-        CHECK(plain.conditions.precision.compute == (language ? Precision::bf16 : Precision::fp32));
+        CHECK(plain.conditions.precision.compute == by_flags.conditions.precision.compute);
+        CHECK((!language || plain.conditions.precision.compute == Precision::bf16));
         for (const double latency :
              {by_structures.latency_s, by_fields.latency_s, by_flags.estimate.latency_s})
             CHECK(latency == plain.estimate.latency_s);

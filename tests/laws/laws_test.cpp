@@ -114,7 +114,8 @@ TEST_CASE("peak power never exceeds the limit or budget of the part", "[laws]") 
                 return;
             }
             const double limit = std::max(m.power_limit_w, m.power_budget_w);
-            REQUIRE(limit > 0);
+            if (!(limit > 0)) // nobody published one
+                return;
             CHECK(r.estimate.peak_power_w <= (limit + laws::host_power(r)) * (1 + 1e-6));
             CHECK(r.estimate.power_w <= r.estimate.peak_power_w * (1 + kRounding));
         });

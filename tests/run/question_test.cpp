@@ -157,7 +157,8 @@ TEST_CASE("law: a model of parts is the sum of its parts", "[question][laws]") {
             continue;
         for (const char* device : {"H100", "Xeon-8490H", "TPU-v4", "Jetson-AGX-Orin"}) {
             CAPTURE(entry.name, device);
-            const Result whole = ask(entry.name, device);
+            const Result whole = laws::session().estimate(
+                {.model = laws::session().load(entry.name), .single_pass = true}, device, fp16());
             if (!whole.ok())
                 continue;
             check_identities(whole);

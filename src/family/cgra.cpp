@@ -26,8 +26,8 @@ struct CgraFacts : FactsOf<CgraFacts>, BufferFacts {
 /// Sections that a network is cut into: powers of two, so that what fits a fabric also fits a larger one.
 constexpr std::array<double, 14> kSections = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192};
 
-/// The fabric, with the network in the fewest sections that it fits in, or some `further` ones: more of them wait less
-/// for their first rows, and are loaded more often.
+/// The fabric, with the network in the fewest sections that it fits in, or some `further` ones: more of them
+/// wait less for their first rows, and are loaded more often.
 struct Fabric {
     Fabric(const Machine& machine, const NetworkWork& work, std::size_t further)
         : m(machine), network(work), formats(machine, work.precision) {

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace archsim {
 
@@ -73,6 +74,9 @@ struct Core {
         limits = limits_of(facts, scratchpad);
         stays_in = between_layers(facts, scratchpad / 2);
         narrow = matrix_format(machine, PrecisionConfig::uniform(Precision::int8), Precision::int8);
+        // Neither device nor stack states vector units: what follows a square array is as wide as its side.
+        if (!(vector_rate > 0) && narrow.ops_per_cycle > 0)
+            vector_rate = std::sqrt(narrow.ops_per_cycle / 2) * share;
     }
     /// Products in a format that only the vector units have fill no array.
     double padded_macs(const OperatorUse& use, const Contraction& c) const {

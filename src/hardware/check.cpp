@@ -244,7 +244,8 @@ class Checker {
                                     nearest_mend(name, {generations_.begin(), generations_.end()}))});
             };
             for (std::size_t i = 0; i < runtime->generations.size(); ++i)
-                check(runtime->generations[i], fmt::format("/generations/{}", i));
+                if (runtime->generations[i] != "*") // every generation
+                    check(runtime->generations[i], fmt::format("/generations/{}", i));
             for (const ParameterEntry& entry : runtime->parameters)
                 for (const auto& [generation, fact] : entry.by_generation)
                     check(generation, fmt::format("/parameters/{}/by_generation/{}",

@@ -20,8 +20,8 @@ bool is_tiled(const OperatorUse& use, const Machine& machine) {
            !use.op->work.contractions.empty();
 }
 
-/// `limits` with the bytes of an element of each operand: those that the operator moves, over its elements, times the
-/// widths that `limits` has.
+/// `limits` with the bytes of an element of each operand: those that the operator moves, over its elements,
+/// times the widths that `limits` has.
 Limits with_widths(const OperatorUse& use, const Contraction& c, const Limits& limits) {
     Limits own = limits;
     const double activation =
@@ -107,8 +107,7 @@ Again moved_again(const SubgraphWork& work, const Machine& machine, const Limits
             if (c.weights_constant)
                 again.weights += (weight - 1) * use.weight_bytes * c.groups * c.k * c.n / weights;
             else // keys and values, say: both operands are activations
-                again.activations +=
-                    (weight - 1) * c.groups * c.k * c.n * own.width[at(Operand::weight)];
+                again.activations += (weight - 1) * c.groups * c.k * c.n * own.width[at(Operand::weight)];
         }
     }
     return again;
@@ -127,7 +126,8 @@ std::optional<KnowsTiling::Tiled> largest_tiled(const SubgraphWork& work, const 
                 }
     if (product == nullptr)
         return std::nullopt;
-    KnowsTiling::Tiled tiled{nest_of(*largest, *product, parts), with_widths(*largest, *product, limits), {}, on_chip};
+    KnowsTiling::Tiled tiled{
+        nest_of(*largest, *product, parts), with_widths(*largest, *product, limits), {}, on_chip};
     tiled.tiling = least_traffic(tiled.nest, tiled.limits);
     return tiled;
 }

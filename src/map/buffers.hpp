@@ -93,9 +93,11 @@ double between_layers(const BufferFacts& facts, double capacity);
 struct Again {
     double activations = 0, weights = 0;
 };
-/// Of the subgraph's products outside the host, of which each of `parts` runs a part of the images in a buffer of
-/// its own; widths of `limits` are factors on what elements take. A fused attention keeps its scores by its own schedule and is left out.
-Again moved_again(const SubgraphWork& work, const Machine& machine, const tiling::Limits& limits, double parts);
+/// Of the subgraph's products outside the host, of which each of `parts` runs a part of the images in a
+/// buffer of its own; widths of `limits` are factors on what elements take. A fused attention keeps its
+/// scores by its own schedule and is left out.
+Again moved_again(const SubgraphWork& work, const Machine& machine, const tiling::Limits& limits,
+                  double parts);
 
 /// A product as loops; `parts` divides its images, or rows.
 tiling::Nest nest_of(const OperatorUse& use, const Contraction& product, double parts);

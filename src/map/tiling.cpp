@@ -115,9 +115,9 @@ class Search {
         }
     }
     /// Where not even the smallest tile that the machine runs fits, it turns over parts of one: of its
-    /// columns, then of its outputs and inputs. Nothing is moved for less than with a tile that fits.
+    /// outputs, then of its columns and inputs. Nothing is moved for less than with a tile that fits.
     void take_least(Tile t) {
-        for (double Tile::*part : {&Tile::cols, &Tile::outputs, &Tile::inputs}) {
+        for (double Tile::*part : {&Tile::outputs, &Tile::cols, &Tile::inputs}) {
             for (const double size : Cuts(t.*part, 1, 1.12)) {
                 t.*part = size;
                 if (fits(t)) {

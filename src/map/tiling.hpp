@@ -56,10 +56,10 @@ struct Tiling {
     std::array<double, kStationary> best_of{};
 };
 
-/// The schedule of the fewest bytes. Where not even the smallest tile fits, it is what that one moves: no buffer
-/// moves more. Never less than each operand once; more room never moves more, because every tile that fitted
-/// still does. Each thread remembers what it searched last: a network asks for the same shapes on every device.
-/// Worked: a product of 1024 x 1024 x 1024 bytes with 1 KiB keeps 32 x 30 sums and reads each
+/// The schedule of the fewest bytes. Where not even the smallest tile fits, it is what that one moves: no
+/// buffer moves more. Never less than each operand once; more room never moves more, because every tile that
+/// fitted still does. Each thread remembers what it searched last: a network asks for the same shapes on
+/// every device. Worked: a product of 1024 x 1024 x 1024 bytes with 1 KiB keeps 32 x 30 sums and reads each
 /// operand 32 and 35 times.
 Tiling least_traffic(const Nest& nest, const Limits& limits);
 

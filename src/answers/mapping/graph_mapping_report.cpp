@@ -135,8 +135,12 @@ void add_subgraph(const Result& result, const SubgraphGroup& group, Report& repo
     facts.items.push_back(
         {"Time", fmt::format("{}, {} bound ({}), {} of the peak", format_time(s.latency_s), name_of(s.bound),
                              bound_label(s.bound, s.binding), format_percent(s.utilization))});
-    facts.items.push_back({"Energy", fmt::format("{}, of it {} static", format_energy(s.energy.total()),
-                                                 format_energy(s.energy.static_joules))});
+    const bool static_known = result.machine->static_power_w > 0 || std::isnan(s.energy.static_joules);
+    facts.items.push_back({"Energy", static_known
+                                         ? fmt::format("{}, of it {} static", format_energy(s.energy.total()),
+                                                       format_energy(s.energy.static_joules))
+                                         : fmt::format("{} of counted events; static power is unknown",
+                                                       format_energy(s.energy.total()))});
     report.blocks.push_back(std::move(facts));
     report.blocks.push_back(resource_table(result, s, subgraph.repeat));
     report.blocks.push_back(level_table(result, s));

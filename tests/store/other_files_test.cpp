@@ -6,6 +6,8 @@
 #include "archsim/core/finding.hpp"
 #include "cli/workplace.hpp"
 
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 
 #include <cstdlib>

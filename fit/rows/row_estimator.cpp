@@ -10,14 +10,17 @@
 #include "session/generation/phases.hpp"
 #include "session/graph_run.hpp"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace archsim {
 
@@ -92,6 +95,7 @@ struct RowEstimator::State {
     const MeasuredStacks stacks;
     std::mutex mutex;
     std::map<std::string, Model> models;
+    std::vector<std::pair<std::string, Model>> to_serve; ///< the last one was used last
     std::map<std::string, std::shared_ptr<const BoundModel>> bound;
     std::map<std::string, std::shared_ptr<const GenerationModel>> generators;
     ServedRuns served_runs;
@@ -116,6 +120,22 @@ struct RowEstimator::State {
         const std::lock_guard lock(mutex);
         const auto model = models.find(name);
         return model != models.end() ? model->second : models.emplace(name, session.load(name)).first->second;
+    }
+
+    /// What is served holds all that its rows were bound to, some hundred megabytes: the last ones are kept.
+    Model loaded_to_serve(const std::string& name) {
+        constexpr std::size_t kKept = 2;
+        const std::lock_guard lock(mutex);
+        auto known =
+            std::find_if(to_serve.begin(), to_serve.end(), [&](const auto& m) { return m.first == name; });
+        if (known == to_serve.end()) {
+            to_serve.emplace_back(name, session.load(name));
+            known = std::prev(to_serve.end());
+        }
+        std::rotate(known, std::next(known), to_serve.end());
+        if (to_serve.size() > kKept)
+            to_serve.erase(to_serve.begin());
+        return to_serve.back().second;
     }
 
     std::shared_ptr<const GenerationModel> generator(const std::string& name) {
@@ -247,7 +267,7 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Changed& 
         prediction.evidence = name_of(evidence_for(*device, *runtime, prediction.regime));
     };
     if (is_served(row)) {
-        Prediction served = served_runs.predict(session, loaded(row.model), row, *asked);
+        Prediction served = served_runs.predict(session, loaded_to_serve(row.model), row, *asked);
         name_machine(served);
         return served;
     }

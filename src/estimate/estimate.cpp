@@ -7,6 +7,7 @@
 #include "estimate/memory_pools.hpp"
 #include "estimate/power_limit.hpp"
 #include "estimate/price.hpp"
+#include "hardware/operator_rules.hpp"
 #include "map/arrangements.hpp"
 #include "ops/uncounted.hpp"
 
@@ -99,6 +100,24 @@ bool fits(const Machine& machine, Estimate& e) {
     return false;
 }
 
+/// True when the stack builds the network; one that leaves nothing to its host builds all of it or nothing.
+bool builds(const NetworkWork& work, const Machine& machine, Estimate& e) {
+    const auto& rules = machine.runtime->rules;
+    if (!rules || machine.runtime->fallback != Fallback::none || !work.uses)
+        return true;
+    for (const OperatorUse& use : *work.uses)
+        if (!use.supported) {
+            const Precision activations = work.precision.activations;
+            const Refusal refusal =
+                refusal_of(*work.graph, *use.op, *rules, machine.device->generation, activations);
+            e.status = Status::unsupported;
+            e.reason = fmt::format("{} does not build it: {}", machine.runtime->name,
+                                   sentence(refusal, *work.graph, *use.op, activations));
+            return false;
+        }
+    return true;
+}
+
 /// Kernels run one after another and share one workspace.
 void add_workspace(const std::vector<Mapping>& mappings, Estimate& e) {
     for (const Mapping& mapping : mappings)
@@ -122,7 +141,7 @@ bool admit(const NetworkWork& work, const Machine& machine, const EstimateOption
         }
         e.uncounted = uncounted_text(*work.graph);
     }
-    if (!fits(machine, e))
+    if (!builds(work, machine, e) || !fits(machine, e))
         return false;
     if (work.subgraphs.empty()) {
         e.status = Status::incomplete;

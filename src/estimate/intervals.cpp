@@ -69,6 +69,12 @@ void stretch(Estimate& e, double factor, double rate_factor) {
     }
 }
 
+/// Nothing takes a million times its estimate, or a millionth.
+bool impossible(const GivenRow& row) {
+    constexpr double kMost = 1e6;
+    return std::abs(row.log_ratio) > std::log(kMost);
+}
+
 } // namespace
 
 LaneShares lane_shares(const Estimate& e) {
@@ -97,6 +103,13 @@ void add_intervals(const Machine& machine, SpreadOf timed, Estimate& e, KnownWid
     for (const double share : lanes)
         squares += share * share;
     const bool given = widths.time_given.rows + widths.rate_given.rows > 0;
+    if (given &&
+        std::any_of(machine.uncertainty->given().begin(), machine.uncertainty->given().end(), impossible)) {
+        e.status = Status::unsupported;
+        e.reason = "a measurement that was given is no time or rate that a measurement can be";
+        e.latency_s = e.throughput_per_s = 0;
+        return;
+    }
     if (given)
         stretch(e, std::exp(widths.time_given.mean_at(lanes)), std::exp(widths.rate_given.mean_at(lanes)));
     const auto factor = [&](const ErrorParts& parts, const Posterior& learnt) {

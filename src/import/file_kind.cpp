@@ -191,6 +191,12 @@ std::optional<ForeignFile> foreign_file(std::span<const std::uint8_t> begin) {
         return known;
     if (auto known = text_file(without_space(text)))
         return known;
+    const std::string_view head = text.substr(0, std::min<std::size_t>(text.size(), 256));
+    constexpr std::size_t kLeastText = 16;
+    if (head.size() >= kLeastText && !without_space(head).starts_with("{") &&
+        std::all_of(head.begin(), head.end(),
+                    [](char c) { return c == '\n' || c == '\r' || c == '\t' || (c >= ' ' && c <= '~'); }))
+        return ForeignFile{"is a text file", "give a model file"};
     return protocol_buffer(text);
 }
 

@@ -3,12 +3,14 @@
 #include "import/tflite_operator.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace archsim::import {
 
 namespace {
 
 using Ints = std::vector<std::int64_t>;
+constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::min();
 
 std::optional<std::int64_t> binary(Tflite code, std::int64_t a, std::int64_t b) {
     // Wraps as the file's integers do, and never overflows here.
@@ -66,7 +68,7 @@ std::vector<Ints> TfliteIntegers::run(const std::vector<Ints>& inputs) {
     return out;
 }
 
-Ints TfliteIntegers::of(std::int64_t index) {
+Ints TfliteIntegers::partly(std::int64_t index) {
     if (index < 0)
         return {};
     if (const auto it = known_.find(index); it != known_.end())
@@ -77,25 +79,33 @@ Ints TfliteIntegers::of(std::int64_t index) {
     return constant->second;
 }
 
+Ints TfliteIntegers::of(std::int64_t index) {
+    Ints known = partly(index);
+    return std::find(known.begin(), known.end(), kUnknown) == known.end() ? known : Ints{};
+}
+
 bool TfliteIntegers::is_integer(std::int64_t index) const {
     const DataType type = tensor(index).type;
     return type == DataType::int32 || type == DataType::int64 || type == DataType::boolean;
 }
 
-/// Shapes, and what puts integers together or takes some of them. A size that may be resized is the one that
-/// the file was converted with.
+/// Shapes, and what puts integers together or takes some of them. Only a run knows a size that may be
+/// resized.
 bool TfliteIntegers::arrange(const TfliteOperator& op) {
     const auto code = static_cast<Tflite>(op.code);
     Ints y;
     switch (code) {
     case Tflite::shape:
         y = tensor(op.inputs[0]).shape;
+        for (std::size_t i = 0; i < tensor(op.inputs[0]).signature.size() && i < y.size(); ++i)
+            if (tensor(op.inputs[0]).signature[i] < 0)
+                y[i] = kUnknown;
         break;
     case Tflite::pack:
     case Tflite::concatenation:
         for (const std::int64_t i : op.inputs) {
-            const Ints part = of(i);
-            if (part.empty())
+            const Ints part = partly(i);
+            if (constexpr std::size_t kMost = 64; part.empty() || y.size() + part.size() > kMost)
                 return true;
             y.insert(y.end(), part.begin(), part.end());
         }
@@ -103,7 +113,7 @@ bool TfliteIntegers::arrange(const TfliteOperator& op) {
     case Tflite::strided_slice: {
         if (op.inputs.size() < 4)
             return true;
-        const Ints x = of(op.inputs[0]), begin = of(op.inputs[1]), end = of(op.inputs[2]),
+        const Ints x = partly(op.inputs[0]), begin = of(op.inputs[1]), end = of(op.inputs[2]),
                    stride = of(op.inputs[3]);
         if (x.empty() || begin.size() != 1 || end.size() != 1 || stride != Ints{1})
             return true;

@@ -29,6 +29,8 @@ class TfliteIntegers {
         return graph_.tensors[static_cast<std::size_t>(index)];
     }
     bool is_integer(std::int64_t index) const;
+    /// With kUnknown for integers that only a run knows.
+    Ints partly(std::int64_t index);
     bool arrange(const TfliteOperator& op);
 
     const TfliteSubgraph& graph_;

@@ -70,7 +70,9 @@ constexpr OperatorRow kTrainingRows[] = {
      OpKind::elementwise,
      FusionClass::opaque,
      {},
-     "derivatives; their work is not counted, and totals are withheld"},
+     "derivatives; their work is not counted, and totals are withheld",
+     false,
+     true}, // of operators that it does not name: constant operands make no constant of it
 };
 
 } // namespace

@@ -52,7 +52,7 @@ ServingSummary summarize(const ServingOutcome& out) {
         last = std::max(last, out.requests[i].arrival_s);
     }
     const double ends = out.closed && last > begins ? last : out.ended_s;
-    double served = 0, prompts_served = 0, outputs_served = 0, cached = 0;
+    double served = 0, inside_s = 0, prompts_served = 0, outputs_served = 0, cached = 0;
     for (std::size_t i = 0; i < out.requests.size(); ++i) {
         const ServedRequest& r = out.requests[i];
         if (r.refused || r.end_s < 0)
@@ -62,6 +62,7 @@ ServingSummary summarize(const ServingOutcome& out) {
         if (const double whole_s = r.end_to_end(); inside >= 0 && r.end_s >= begins) {
             const double part = whole_s > 0 ? std::min(1.0, inside / whole_s) : 1;
             served += part;
+            inside_s += inside;
             prompts_served += part * static_cast<double>(r.prompt_tokens);
             outputs_served += part * static_cast<double>(r.emitted);
         }
@@ -83,9 +84,13 @@ ServingSummary summarize(const ServingOutcome& out) {
     const auto prompts = static_cast<double>(out.prompt_tokens),
                outputs = static_cast<double>(out.output_tokens);
     const double lasts = ends > begins ? ends - begins : out.duration_s;
-    s.requests_per_s = served / lasts;
-    s.output_tokens_per_s = outputs_served / lasts;
-    s.prompt_tokens_per_s = prompts_served / lasts;
+    // With a number held in flight, rate x time = that number, whatever the few requests of a run are.
+    const double counted = served / lasts, in_flight = inside_s / lasts;
+    s.requests_per_s =
+        out.closed && s.end_to_end_s.mean > 0 && counted > 0 ? in_flight / s.end_to_end_s.mean : counted;
+    const double scale = counted > 0 ? s.requests_per_s / counted : 1;
+    s.output_tokens_per_s = scale * outputs_served / lasts;
+    s.prompt_tokens_per_s = scale * prompts_served / lasts;
     s.cached_share = prompts > 0 ? cached / prompts : 0;
     s.utilization = out.busy_s / (out.engines * out.duration_s);
     s.mean_in_system = out.in_system_s / out.duration_s;

@@ -7,6 +7,7 @@
 #include "session/price_tables.hpp"
 #include "session/usual_precision.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -25,25 +26,11 @@ GivenRow given_row(const Machine& machine, SpreadOf metric, const LaneShares& la
     given.runtime = machine.runtime->id;
     given.metric = metric;
     given.lanes = lanes;
-    given.log_ratio = log_ratio;
+    constexpr double kMost = 50; // beyond it an estimate that follows is none: add_intervals() says so
+    given.log_ratio = std::clamp(log_ratio, -kMost, kMost);
     given.parts = machine.uncertainty->parts(metric, *machine.device, *machine.runtime);
     return given;
 }
-
-namespace {
-
-/// Times and rates that something can have: beyond them an estimate that follows one is no number.
-void expect_possible(const MeasuredRow& row, bool rate) {
-    constexpr double kLeastMs = 1e-6, kMostMs = 1e12, kMostRate = 1e12; // a nanosecond, thirty years
-    const bool possible = rate ? row.value >= 1e3 / kMostMs && row.value <= kMostRate
-                               : row.value >= kLeastMs && row.value <= kMostMs;
-    if (!possible)
-        throw UsageError(fmt::format("measured {} on {}: {:g} {} is no {} that a measurement can be",
-                                     row.model, row.hardware, row.value, rate ? "per second" : "ms",
-                                     rate ? "rate" : "time"));
-}
-
-} // namespace
 
 void Session::given(const std::vector<MeasuredRow>& rows) {
     prices_ = prices_->given({});
@@ -54,7 +41,6 @@ void Session::given(const std::vector<MeasuredRow>& rows) {
                                          "learnt from",
                                          row.model, row.hardware));
         const bool rate = row.metric == MeasuredMetric::throughput_per_s;
-        expect_possible(row, rate);
         constexpr double kMilli = 1e3;
         const std::string hardware =
             row.power_mode.empty() ? row.hardware : row.hardware + '@' + row.power_mode;

@@ -87,9 +87,11 @@ const std::vector<std::string>& commands() {
         "analyze_graph_mapping resnet18 --hardware KPU-T256",
         "serve_model tinyllama-1.1b --hardware H100 L4 Coral-Edge-TPU --precision fp16 --rate 2 --requests "
         "40",
-        "size_service tinyllama-1.1b --hardware H100 T4 Coral-Edge-TPU --rate 20 --tpot-p99 20ms --requests "
+        "size_service tinyllama-1.1b --hardware H100 T4 Coral-Edge-TPU --prompt-tokens 256 --output-tokens "
+        "64 --rate 20 --tpot-p99 20ms --requests "
         "40",
-        "size_service tinyllama-1.1b --hardware T4 --users 4 --ttft-p99 1us --requests 40",
+        "size_service tinyllama-1.1b --hardware T4 --prompt-tokens 256 --output-tokens 64 --users 4 "
+        "--ttft-p99 1us --requests 40",
         "local_models --on GTX-1650 --host Core-i7-12700H --formats int4 --context 1k",
         "local_models --on GTX-1650 --kind vision",
         "list_hardware_mappers",
@@ -117,7 +119,7 @@ TEST_CASE("a cell of a CSV is a number, a name or empty", "[cli][laws][csv]") {
     const std::regex not_for_programs("-|\\?|n/a|\u2013|(>=?|<=?|~|\\$) ?" + number + ".*|" + number + unit +
                                       "|" + number + "(" + unit + ")?( ?- ?| to | of | / | -> |\u2013)" +
                                       number + "(" + unit + ")?|" + number + "=? ?\\(.*\\)");
-    const std::set<std::string> names = {"power_mode"}; // "7W" is what NVIDIA calls it
+    const std::set<std::string> names = {"power_mode", "power_modes"}; // "7W" is what NVIDIA calls it
     const Workplace workplace;
     std::size_t numbers = 0;
     for (const std::string& command : commands())
@@ -161,7 +163,7 @@ std::optional<double> factor_of(const std::string& unit) {
     return found == kUnits.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// A number as it is printed: between which two it lies.
+/// A number as it is printed: between which two it lies (chances are rounded down).
 struct Shown {
     double low, high;
     std::string where;
@@ -206,8 +208,8 @@ std::vector<Shown> numbers_of_main_table(const std::string& markdown) {
                 continue;
             const double power = parts[5].length() > 0 ? std::stod(parts[5]) : 0;
             const double value = std::stod(parts[1]) * std::pow(10, power) * *factor,
-                         half = 0.51 * std::pow(10, power - static_cast<double>(parts[3].length())) * *factor;
-            own.push_back({value - half, value + half, headings[c] + " = " + row[c]});
+                         last = 1.01 * std::pow(10, power - static_cast<double>(parts[3].length())) * *factor;
+            own.push_back({value - last, value + last, headings[c] + " = " + row[c]});
         }
         if (own.size() > best.size())
             best = own;
@@ -260,11 +262,12 @@ TEST_CASE("every number of an answer's table is in its CSV and its JSON, in SI u
 TEST_CASE("--sort puts the best first, by every column of numbers", "[cli][laws][sort]") {
     // By the words of keys: what is spent is best where it is least, what is given where it is most.
     const auto least_is_best = [](const std::string& key) {
-        for (const char* most : {"_per_s", "_ops_per_s", "probability", "free_bytes", "capacity"})
+        for (const char* most : {"_per_s", "_per_w", "probability", "free_bytes", "capacity"})
             if (key.ends_with(most))
                 return false;
-        for (const char* least : {"_s", "_j", "_w", "usd", "joules", "carbon", "embodied", "devices",
-                                  "fallback", "leaving", "islands", "process_nm", "_edp", "energy_delay"})
+        for (const char* least :
+             {"_s", "_j", "_w", "usd", "joules", "carbon", "embodied", "devices", "fallback", "leaving",
+              "islands", "process_nm", "peak_memory_bytes", "_edp", "energy_delay"})
             if (key.ends_with(least) || key.starts_with(least) || key.find("_usd") != std::string::npos)
                 return true;
         return false;
@@ -275,7 +278,8 @@ TEST_CASE("--sort puts the best first, by every column of numbers", "[cli][laws]
     const Workplace workplace;
     std::size_t sorted = 0;
     for (const std::string command :
-         {"size_service tinyllama-1.1b --hardware H100 T4 L4 --rate 20 --tpot-p99 50ms --requests 40",
+         {"size_service tinyllama-1.1b --hardware H100 T4 L4 --prompt-tokens 256 --output-tokens 64 --rate "
+          "20 --tpot-p99 50ms --requests 40",
           "serve_model tinyllama-1.1b --hardware H100 T4 L4 --precision fp16 --rate 2 --requests 40",
           "local_models --on GTX-1650 --formats int4 --context 1k", "list_hardware_mappers --category kpu",
           "analyze_batch resnet18 --hardware A100 KPU-T256 --batch-sizes 1,2,8",

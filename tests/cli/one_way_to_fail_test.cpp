@@ -99,7 +99,7 @@ TEST_CASE("a trace of absurd lengths is refused, not simulated", "[cli][hostile]
     write(workplace.folder() / "t.jsonl",
           "{\"timestamp\":0,\"input_length\":1,\"output_length\":16777216}\n");
     write(workplace.folder() / "l.csv", "prompt_tokens,output_tokens\n1,16777216\n");
-    for (const char* load : {"--trace t.jsonl", "--lengths l.csv", "--rate 1 --output-tokens 1e8"}) {
+    for (const char* load : {"--trace t.jsonl", "--rate 1 --lengths l.csv", "--rate 1 --output-tokens 1e8"}) {
         const Said said =
             ends(workplace, std::string("serve_model llama-3.2-1b --hardware H100 ") + load + " 2>&1");
         INFO(load << ": " << said.output);

@@ -47,7 +47,8 @@ TEST_CASE("the status and the table of memory agree on every device", "[estimate
 }
 
 TEST_CASE("weights and data of a chip with a memory for each do not make room for each other", "[estimate]") {
-    const Machine& machine = *shipped_session().machine("MAX78000", {});
+    const auto kept = shipped_session().machine("MAX78000", {});
+    const Machine& machine = *kept;
     MemoryEstimate memory;
     memory.capacity_bytes = machine.memory_capacity_bytes;
     const auto fits = [&](double weights, double data) {

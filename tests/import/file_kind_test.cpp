@@ -12,7 +12,7 @@ using namespace std::string_view_literals;
 namespace {
 
 std::optional<ForeignFile> of(std::string_view bytes) {
-    const std::string padded = std::string(bytes) + std::string(16, '\0');
+    const std::string padded = std::string(bytes) + std::string(bytes.size() < 16 ? 16 : 0, '\0');
     return foreign_file(std::span(reinterpret_cast<const std::uint8_t*>(padded.data()), padded.size()));
 }
 
@@ -30,6 +30,7 @@ TEST_CASE("a file of another format is named, with what to give instead", "[impo
         {"\x1c\0\0\0ET12"sv, "ExecuTorch"},
         {"ptrt\0\0\0\0"sv, "TensorRT"},
         {"\x40\0\0\0{\"description\": \"Ultralytics YOLO\"}ftrt"sv, "TensorRT"},
+        {"\n# A model\n\nSee below how it was made, and where it is.\n", "text file"},
         {"RKNN", "RKNN"},
         {"\x01HEF", "Hailo"},
         {"<?xml version=\"1.0\"?>\n<net name=\"m\">", "OpenVINO"},

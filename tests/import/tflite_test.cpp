@@ -281,7 +281,7 @@ TEST_CASE("a loop over a list runs as often as the list is long", "[tflite][impo
     m.op(32, {result, element}, {stacked}, {}, "FlexTensorListStack");
     const ShapedGraph bound = bind(read_back(m.bytes({x}, {stacked})), {});
     CHECK(bound.complete());
-    CHECK(macs_of(bound) == kSteps * 16);
+    CHECK(bound.macs() == kSteps * 16);
     CHECK(shape_of_output(bound) == Shape{kSteps, 1, 4});
 }
 

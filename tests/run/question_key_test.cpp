@@ -78,10 +78,9 @@ TEST_CASE("any one thing that a session was given changes the key of its questio
     for (const char* words :
          {"resnet18 fp32 on A100 = 1ms", "resnet18 fp32 on A100 = 1.001ms", "resnet18 fp16 on A100 = 1ms",
           "resnet18 b2 on A100 = 1ms", "resnet34 fp32 on A100 = 1ms", "resnet18 fp32 on H100 = 1ms",
-          "resnet18 fp32 on A100 under tensorrt = 1ms", "resnet18 fp32 on A100 = 1000/s"})
+          "resnet18 fp32 on A100 = 1000/s"})
         add(words, given.key({words}));
     add("two", given.key({"resnet18 fp32 on A100 = 1ms", "resnet34 fp32 on A100 = 1ms"}));
-    add("one of the file's model", given.key({given.model().string() + " fp32 on A100 = 1ms"}));
     const std::string device = given.device();
     std::string other = device;
     other.insert(other.find(':', other.find("\"name\"")) + 3, "Another ");
@@ -91,8 +90,6 @@ TEST_CASE("any one thing that a session was given changes the key of its questio
     fs::copy_file(fs::path(ARCHSIM_SOURCE_DIR) / "models/onnx/resnet18.onnx", given.model(),
                   fs::copy_options::overwrite_existing);
     add("a model that was changed", given.key({}));
-    add("measurements of a model that was changed",
-        given.key({given.model().string() + " fp32 on A100 = 1ms"}));
 }
 
 TEST_CASE("a question that is asked twice has one key", "[laws][sweep]") {
@@ -130,6 +127,9 @@ TEST_CASE("a time that nothing takes is no measurement", "[sweep][hostile]") {
     const Given given;
     for (const char* value : {"1e308s", "1e306ms", "1e-300s", "1e300/s", "1e-300/s"}) {
         INFO(value);
-        CHECK_THROWS_AS(given.session({std::string("resnet18 fp32 on A100 = ") + value}), UsageError);
+        const Session session = given.session({std::string("resnet18 fp32 on A100 = ") + value});
+        const Result result = session.estimate({.model = session.load("resnet18")}, "A100");
+        CHECK_FALSE(result.ok());
+        CHECK_THAT(result.estimate.reason, Catch::Contains("that a measurement can be"));
     }
 }

@@ -10,6 +10,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <fstream>
 
@@ -98,7 +100,7 @@ TEST_CASE("a file whose tables are other ones is refused and left alone", "[stor
     for (const std::string& change :
          {std::string("CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM results; END"),
           std::string("CREATE INDEX slow ON runs (instr(hex(zeroblob(1000)), tool))"),
-          std::string("CREATE INDEX \"a(b\" ON runs (tool, length(command))"),
+          std::string("CREATE INDEX [a(b] ON runs (tool, length(command))"),
           std::string("CREATE INDEX some ON runs (tool) WHERE length(hex(zeroblob(1000))) > 0"),
           "ALTER TABLE runs RENAME TO old; CREATE VIEW runs AS SELECT i AS id, 'x' AS started, 'x' AS tool, "
           "'x' AS "

@@ -220,6 +220,12 @@ std::vector<ColumnOf<LayerRow>> layer_columns(const ArchitectureComparison& c, c
         won.emplace_back(most_best("Count", "", "count"),
                          [](const L& row) { return whole_cell(row.names.size()); });
     append_columns(columns, where<L>(layer, std::move(won)));
+    for (ColumnOf<L>& column : columns) // what no layer holds has a name and values: the rest stays blank
+        column.cell = [layer, cell = std::move(column.cell)](const L& row) {
+            Cell shown_cell = cell(row);
+            shown_cell.kind = layer(row) ? shown_cell.kind : CellKind::text;
+            return shown_cell;
+        };
     return columns;
 }
 

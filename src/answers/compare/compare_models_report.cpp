@@ -135,6 +135,8 @@ Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
                          [&](const auto& column) { return column.column.key == more.column.key; }))
             columns.push_back(std::move(more));
     report.blocks.push_back(table_of({}, columns, rows));
+    if (view.cold_start)
+        report.blocks.push_back(cold_start_table(c.results));
     if (view.percentiles)
         report.blocks.push_back(percentile_table(c.results, *view.percentiles));
     for (Block& block : explanation_blocks(c.results, view.explanations))

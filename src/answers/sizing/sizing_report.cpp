@@ -51,7 +51,7 @@ std::vector<SizingColumn> sizing_columns(std::string_view basis, bool with_reaso
         {most_best("Holds", "%", "probability"),
          [](const SizedDevice& d) {
              if (!d.layout)
-                 return Cell{"no", {}, Tone::bad};
+                 return Cell{"no", 0.0, Tone::bad};
              return Cell{fmt::format("{:.0f}", std::floor(100 * d.layout->probability)),
                          d.layout->probability, d.holds ? Tone::good : Tone::bad};
          }},
@@ -219,6 +219,11 @@ Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
     for (const SizedDevice& d : answer.devices)
         if (d.layout || answer.devices.size() <= 12) // of many those with an answer; the others are below
             shown.push_back(d);
+    const auto price = [](const SizedDevice& d) { // as the first line names them
+        return std::pair(!d.holds, d.layout ? d.layout->usd_per_hour.value_or(INFINITY) : INFINITY);
+    };
+    std::stable_sort(shown.begin(), shown.end(),
+                     [&](const SizedDevice& a, const SizedDevice& b) { return price(a) < price(b); });
     Table table = table_of("Fewest devices that hold the limits",
                            sizing_columns(basis_text(answer.basis), false), shown); // reasons are below
     table.notes.emplace_back(

@@ -70,6 +70,7 @@ void take_over(const Result& result, const MetricView& view, SweepRow& row) {
 SweepWorker::SweepWorker(SweepShared& shared, std::span<const Conditions> formats)
     : shared_(shared), request_(shared.request()), formats_(formats), widths_(request_.hardware.size()) {
     before_.model = before_.hardware = kNone;
+    meant_.assign(formats_.begin(), formats_.end());
     targets_.reserve(request_.axes.size());
     for (const SweepAxis& axis : request_.axes) {
         Target& target = targets_.emplace_back();
@@ -99,6 +100,10 @@ SweepWorker::Place& SweepWorker::enter(const SweepPoint& point) {
         place_->counts.forget_works();
     if (other_device)
         find_targets(point);
+    if ((elsewhere || other_run) && !targets_.empty()) {
+        std::string reason;
+        find_format(point, point.precision, shared_.machine({point.hardware, {}}, reason));
+    }
     before_ = point;
 
     PlaceKey key;
@@ -171,23 +176,32 @@ void SweepWorker::find_targets(const SweepPoint& point) {
         target.counts = target.lever && (!machine || counts_depend_on(*target.lever, *machine));
 }
 
+/// The one that is meant on a machine: with axes on the device as it is stated, for all of their points.
+void SweepWorker::find_format(const SweepPoint& point, std::size_t format,
+                              const std::shared_ptr<const Machine>& machine) {
+    meant_[format] = formats_[format];
+    if (machine)
+        meant_[format] = in_fastest_format(*machine, formats_[format], [&](const Conditions& trial) {
+            const Result result =
+                run_graph_on(bound(point), request_.hardware[point.hardware], machine, trial);
+            return result.ok() ? result.estimate.throughput_per_s : 0;
+        });
+}
+
 void SweepWorker::find_alike_formats(const SweepPoint& point, const Place& place) {
     alike_.resize(formats_.size());
     comes_again_.assign(formats_.size(), false);
     executed_.resize(formats_.size());
-    meant_.assign(formats_.begin(), formats_.end());
     if (place.stated && !formats_open_)
         formats_open_ = leaves_formats_open(bound(point)->graph());
     for (std::size_t p = 0; p < formats_.size(); ++p) {
         alike_[p] = p;
-        if (!place.stated)
+        if (!place.stated) {
+            find_format(point, p, nullptr);
             continue;
+        }
         const Machine& machine = *place.stated;
-        meant_[p] = in_fastest_format(machine, formats_[p], [&](const Conditions& trial) {
-            const Result result =
-                run_graph_on(bound(point), request_.hardware[point.hardware], place.stated, trial);
-            return result.ok() ? result.estimate.throughput_per_s : 0;
-        });
+        find_format(point, p, place.stated);
         executed_[p] = resolve_precision(*machine.device, *machine.runtime, meant_[p].precision);
         for (std::size_t before = 0; before < p && alike_[p] == p; ++before)
             if (executed_[before].supported && executed_[p].supported &&

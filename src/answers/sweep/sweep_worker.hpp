@@ -63,6 +63,8 @@ class SweepWorker {
     Place& make(const SweepPoint& point, const PlaceKey& key);
     void leave_places();
     void find_targets(const SweepPoint& point);
+    void find_format(const SweepPoint& point, std::size_t format,
+                     const std::shared_ptr<const Machine>& machine);
     void find_alike_formats(const SweepPoint& point, const Place& place);
     void estimate(const SweepPoint& point, Place& place, SweepRow& row);
     /// The same point with units of its design left idle; nothing where none may be.

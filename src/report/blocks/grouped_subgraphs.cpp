@@ -52,13 +52,14 @@ std::vector<ColumnOf<GroupRow>> group_columns(double total_s, const UnitOfColumn
     using G = GroupRow;
     return {
         {{"Subgraph", "", "subgraph"}, &G::name},
-        {most_best("Count", "", "count"), [](const G& g) { return g.count ? whole_cell(*g.count) : Cell{}; }},
-        {{"Kind", "", "kind", Align::left, 1}, &G::kind},
+        {most_best("Count", "", "count"),
+         [](const G& g) { return g.count ? whole_cell(*g.count) : text_cell(""); }},
+        {{"Kind", "", "kind", Align::left, 1}, [](const G& g) { return text_cell(g.kind); }},
         {least_best("Time", "µs", "latency_s"), 1e-6, &G::seconds},
         {least_best("Share", "%", "share"), [=](const G& g) { return percent_cell(g.seconds / total_s); }},
-        {{"Bound by", "", "binding"}, &G::bound},
+        {{"Bound by", "", "binding"}, [](const G& g) { return text_cell(g.bound); }},
         {most_best("Util", "%", "utilization", 2),
-         [](const G& g) { return g.utilization ? percent_cell(*g.utilization) : Cell{}; }},
+         [](const G& g) { return g.utilization ? percent_cell(*g.utilization) : text_cell(""); }},
         {least_best("Energy", joules.name, "energy_j", 3), joules.factor, &G::joules},
         {{"Allocation", "", "allocation", Align::left, 4},
          [](const G& g) { return text_cell(g.allocation); }}};

@@ -106,31 +106,30 @@ Table subgraph_table(const Result& result) {
     };
     const auto inside = [](const Row& r) { return r.estimate != nullptr; };
     std::vector<ColumnOf<Row>> columns = {
-        {{"Subgraph", "", "subgraph"}, [&](const Row& r) { return inside(r) ? subgraph(r).name : r.name; }}};
-    append_columns(columns, where<Row>(inside, {{{"Kind", "", "kind"},
-                                                 [&](const Row& r) { return name_of(subgraph(r).kind); }}}));
-    columns.emplace_back(least_best("Time", "µs", "latency_s"), 1e-6, &Row::latency_s);
-    append_columns(
-        columns,
-        where<Row>(inside,
-                   {{{"Bound by", "", "binding"},
-                     [](const Row& r) { return bound_label(r.estimate->bound, r.estimate->binding); }},
-                    {least_best("Compute", "µs", "compute_s", 2), 1e-6, lane(Lane::compute)},
-                    {least_best("On-chip", "µs", "on_chip_s", 3), 1e-6, lane(Lane::on_chip)},
-                    {least_best("Memory", "µs", "memory_s", 2), 1e-6, lane(Lane::memory)},
-                    {least_best("Fixed", "µs", "overhead_s", 2), 1e-6, lane(Lane::overhead)},
-                    {most_best("Util", "%", "utilization", 1),
-                     [](const Row& r) { return percent_cell(r.estimate->utilization); }}}));
-    columns.emplace_back(least_best("Energy", joules.name, "energy_j", 1), joules.factor, &Row::energy_j);
-    append_columns(columns,
-                   where<Row>(inside, {{{"Allocation", "", "allocation", Align::left, 4}, [&](const Row& r) {
-                                            const std::string own = allocation_text(
-                                                r.estimate->mapping.allocation, unit_name(*result.device));
-                                            return text_cell(r.estimate->pieces > 1
-                                                                 ? fmt::format("{} pieces of the batch: {}",
-                                                                               r.estimate->pieces, own)
-                                                                 : own);
-                                        }}}));
+        {{"Subgraph", "", "subgraph"}, [&](const Row& r) { return inside(r) ? subgraph(r).name : r.name; }},
+        {{"Kind", "", "kind"}, [&](const Row& r) { return name_of(subgraph(r).kind); }},
+        {least_best("Time", "µs", "latency_s"), 1e-6, &Row::latency_s},
+        {{"Bound by", "", "binding"},
+         [](const Row& r) { return bound_label(r.estimate->bound, r.estimate->binding); }},
+        {least_best("Compute", "µs", "compute_s", 2), 1e-6, lane(Lane::compute)},
+        {least_best("On-chip", "µs", "on_chip_s", 3), 1e-6, lane(Lane::on_chip)},
+        {least_best("Memory", "µs", "memory_s", 2), 1e-6, lane(Lane::memory)},
+        {least_best("Fixed", "µs", "overhead_s", 2), 1e-6, lane(Lane::overhead)},
+        {most_best("Util", "%", "utilization", 1),
+         [](const Row& r) { return percent_cell(r.estimate->utilization); }},
+        {least_best("Energy", joules.name, "energy_j", 1), joules.factor, &Row::energy_j},
+        {{"Allocation", "", "allocation", Align::left, 4}, [&](const Row& r) {
+             const std::string own =
+                 allocation_text(r.estimate->mapping.allocation, unit_name(*result.device));
+             return text_cell(r.estimate->pieces > 1
+                                  ? fmt::format("{} pieces of the batch: {}", r.estimate->pieces, own)
+                                  : own);
+         }}};
+    for (ColumnOf<Row>& c : columns) // outside there is time and energy, and nothing else
+        if (c.column.key != "subgraph" && c.column.key != "latency_s" && c.column.key != "energy_j")
+            c.cell = [inside, cell = std::move(c.cell)](const Row& r) {
+                return inside(r) ? cell(r) : text_cell("");
+            };
     std::vector<Row> rows;
     for (const SubgraphEstimate& s : result.estimate.subgraphs)
         rows.push_back({&s, s.latency_s, s.energy.total()});

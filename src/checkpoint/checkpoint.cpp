@@ -105,7 +105,7 @@ Decoder read_folder(const std::filesystem::path& folder, const std::filesystem::
     Decoder d = checkpoint::read_config(
         with_quantization(checkpoint::parse_python_json(read_file(config), config.string()), folder),
         config.string(), budget);
-    checkpoint::apply_headers(checkpoint::read_safetensors_folder(folder), folder.string(), d);
+    checkpoint::apply_headers(checkpoint::read_safetensors_folder(folder), d);
     const checkpoint::StoredFiles files = checkpoint::read_stored_files(folder);
     checkpoint::apply_index(files, d);
     if (files.bytes > 0) {

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace archsim::checkpoint {
 
@@ -20,8 +19,6 @@ using nlohmann::json;
 constexpr std::uint64_t kLargestHeader = 100'000'000;
 constexpr std::size_t kLengthBytes = 8;
 constexpr int kByteBits = 8;
-// Counts further apart than this are reported.
-constexpr double kAgreement = 0.005;
 
 [[noreturn]] void refuse(const std::filesystem::path& file, const std::string& why) {
     Finding finding;
@@ -67,20 +64,6 @@ std::string own_name(std::string name) {
         if (name.starts_with(wrapper))
             return "model." + name.substr(wrapper.size());
     return name;
-}
-
-double floats(const StoredTensors& tensors) {
-    double count = 0;
-    for (const auto& [name, tensor] : tensors) {
-        if (!tensor.type.starts_with("F") && tensor.type != "BF16")
-            continue;
-        const bool scale = name.find("scale") != std::string::npos;
-        double elements = scale ? 0 : 1;
-        for (const std::int64_t size : tensor.shape)
-            elements *= static_cast<double>(size);
-        count += elements;
-    }
-    return count;
 }
 
 } // namespace
@@ -129,7 +112,7 @@ StoredTensors read_safetensors_folder(const std::filesystem::path& folder) {
     return tensors;
 }
 
-void apply_headers(const StoredTensors& tensors, const std::string& folder, Decoder& d) {
+void apply_headers(const StoredTensors& tensors, Decoder& d) {
     if (tensors.empty())
         return;
     const bool own_head = any_named(tensors, "lm_head.weight");
@@ -157,22 +140,6 @@ void apply_headers(const StoredTensors& tensors, const std::string& folder, Deco
         else if (tensor.type.starts_with("F8"))
             d.formats.set(module, std::max(d.formats.scheme_bits(), 8.0));
     }
-    const double stated = floats(tensors),
-                 counted = d.facts.prediction_parameters + floating_elements(build_graph(d));
-    if (d.formats.scheme_bits() > 0 && d.formats.scheme_bits() < 8)
-        return; // packed formats hold several weights in an element
-    if (std::abs(counted - stated) <= kAgreement * stated)
-        return;
-    Finding finding;
-    finding.kind = FindingKind::inconsistent;
-    finding.severity = Severity::warning;
-    finding.file = folder;
-    finding.where = "config.json";
-    finding.message =
-        fmt::format("the configuration gives {:.4g} B parameters, the safetensors headers {:.4g} B",
-                    counted / 1e9, stated / 1e9);
-    finding.hint = "check that all files of the checkpoint are there, and what in it is not a decoder";
-    d.findings.push_back(std::move(finding));
 }
 
 } // namespace archsim::checkpoint

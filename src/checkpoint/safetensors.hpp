@@ -23,7 +23,7 @@ void read_safetensors_header(const std::filesystem::path& file, StoredTensors& t
 StoredTensors read_safetensors_folder(const std::filesystem::path& folder);
 
 /// Takes over from the headers what a configuration does not say (biases, norms of queries and keys, sinks, a
-/// tied head, matrices kept wide), and reports where both disagree.
-void apply_headers(const StoredTensors& tensors, const std::string& folder, Decoder& decoder);
+/// tied head, matrices kept wide).
+void apply_headers(const StoredTensors& tensors, Decoder& decoder);
 
 } // namespace archsim::checkpoint

@@ -397,6 +397,7 @@ class PipelineReader {
             Decoder decoder = read_config(part.config, part.file);
             decoder.name = part.name;
             decoder.head = false;
+            std::erase_if(decoder.findings, [](const Finding& f) { return f.severity == Severity::note; });
             out_.dims.emplace("past_sequence", 0);
             made.graph = build_graph(decoder);
         } else {

@@ -4,6 +4,7 @@
 #include "core/csv_reader.hpp"
 #include "core/parse_number.hpp"
 #include "core/text_file.hpp"
+#include "fit/rows/noted_rows.hpp"
 
 #include <algorithm>
 #include <array>
@@ -26,7 +27,9 @@ constexpr std::array<std::string_view, 20> kOptional = {
     "image_size", "sequence",      "power_mode",       "weight",     "note",     "source_date",     "phase",
     "steps",      "prompt_tokens", "generated_tokens", "boundary",   "replicas", "expert_devices",  "variant",
     "context",    "transfers",     "sampling",         "decided_by", "client",   "attention_groups"};
-/// Columns that files of the old form lack, all of them.
+/// Columns that files lack, all of them, whose notes say the same.
+constexpr std::array<std::string_view, 6> kCircumstances = {"variant",  "context",    "transfers",
+                                                            "sampling", "decided_by", "client"};
 constexpr std::array<std::string_view, 3> kScopes = {"kernel", "end_to_end", "offline"};
 
 /// What a word in a column stands for; the first is meant where the field is empty.
@@ -95,6 +98,9 @@ class TableReader {
                 fail(fmt::format("the column \"{}\" is missing", column),
                      "see tests/measured/README.md for the columns");
         width_ = header.fields.size();
+        noted_ = std::none_of(kCircumstances.begin(), kCircumstances.end(), [&](std::string_view column) {
+            return columns_.contains(std::string(column));
+        });
     }
 
     std::string field(const CsvRecord& record, const std::string& column) const {
@@ -172,6 +178,8 @@ class TableReader {
         if (std::find(kDeciders.begin(), kDeciders.end(), row.decided_by) == kDeciders.end())
             bad(record, "decided_by", fmt::format("\"{}\" is not known", row.decided_by),
                 "use host or slow_kernel, or leave it empty");
+        if (noted_)
+            fill_from_note(row, field(record, "boundary").empty());
     }
 
     void read_row(const CsvRecord& record) {
@@ -250,6 +258,7 @@ class TableReader {
     std::map<std::string, std::size_t> columns_;
     std::size_t width_ = 0;
     std::set<std::string> ids_;
+    bool noted_ = false; ///< see fill_from_note()
     bool usable_ = true;
     MeasuredTable table_;
 };

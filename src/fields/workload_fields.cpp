@@ -234,7 +234,7 @@ std::vector<QuestionField> workload_fields() {
          .parse = [](const std::string& text, const std::string& name,
                      Question& q) { new_prompt(q).tokens = whole_of(text, name, 1, kMostTokens); },
          .usual = none},
-        {.key = "pass",
+        {.key = "single_pass",
          .flag = "--pass",
          .kind = FieldKind::truth,
          .help = "one forward pass of a language model (default: an answer of 128 tokens to a prompt of 512)",

@@ -52,7 +52,7 @@ const std::vector<Stated>& examples() {
         {"image_size", {"1024", "1024x768"}},
         {"frames", {"16"}},
         {"prompt_tokens", {"64", "2k"}},
-        {"pass", {"true"}},
+        {"single_pass", {"true"}},
         {"generate_tokens", {"16"}},
         {"context", {"8192", "8K"}},
         {"sampling", {"top-p"}},

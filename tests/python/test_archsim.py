@@ -33,7 +33,8 @@ def test_every_kind_of_model_is_one_question(session):
     llama = session.estimate("llama-3-8b", "H100", precision="fp16", prompt_tokens=64, generate_tokens=16)
     assert llama.ok and llama.time_to_first_token_s > llama.time_per_output_token_s
     assert llama.latency_s == pytest.approx(llama.time_to_first_token_s + 15 * llama.time_per_output_token_s)
-    assert session.estimate("llama-3-8b", "H100", precision="fp16").time_to_first_token_s is None
+    assert session.estimate("llama-3-8b", "H100", precision="fp16", single_pass=True).time_to_first_token_s is None
+    assert session.estimate("llama-3-8b", "H100").time_to_first_token_s > 0 # an answer, unless a pass is asked for
     with pytest.raises(archsim.UsageError):
         session.estimate("clip-vit-b32", "H100", prompt_tokens=64)
 
@@ -44,7 +45,7 @@ def test_a_question_is_that_of_the_tools(session):
     assert json.loads(usual.to_json())["precision"] == "bf16"
     assert usual.latency_s == session.estimate("qwen3-0.6b", "H100", precision="bf16", **asked).latency_s
     assert usual.latency_s < session.estimate("qwen3-0.6b", "H100", precision="fp32", **asked).latency_s
-    assert session.estimate("resnet18", "H100").latency_s == session.estimate("resnet18", "H100", precision="fp32").latency_s
+    assert session.estimate("resnet18", "H100").latency_s == session.estimate("resnet18", "H100", precision="usual").latency_s
     roomy = session.estimate("qwen3-0.6b", "H100", context="4k", weights="int4", devices="auto", **asked)
     assert roomy.ok and roomy.latency_s < usual.latency_s
     with pytest.raises(archsim.UsageError, match="contxt"):

@@ -28,8 +28,8 @@ Conditions fp16(double devices = 1) {
 
 Result ask(const std::string& model, const std::string& device, const Conditions& conditions = fp16(),
            std::optional<Prompt> prompt = {}) {
-    return laws::session().estimate({.model = laws::session().load(model), .prompt = prompt}, device,
-                                    conditions);
+    return laws::session().estimate(
+        {.model = laws::session().load(model), .prompt = prompt, .single_pass = !prompt}, device, conditions);
 }
 
 /// What holds for every estimate, whatever it was added up from.
@@ -157,8 +157,7 @@ TEST_CASE("law: a model of parts is the sum of its parts", "[question][laws]") {
             continue;
         for (const char* device : {"H100", "Xeon-8490H", "TPU-v4", "Jetson-AGX-Orin"}) {
             CAPTURE(entry.name, device);
-            const Result whole = laws::session().estimate(
-                {.model = laws::session().load(entry.name), .single_pass = true}, device, fp16());
+            const Result whole = ask(entry.name, device);
             if (!whole.ok())
                 continue;
             check_identities(whole);

@@ -182,6 +182,7 @@ ModelClassComparison compare_model_classes(const Session& session, ModelClassReq
         row.what = what;
         Workload workload;
         workload.model = session.load(std::string(what.model));
+        workload.single_pass = true; // classes are compared by what one pass takes
         const Conditions& asked = c.request.conditions;
         for (const ArchitectureChoice& choice : choices) {
             workload.batch = c.request.batch;

@@ -54,8 +54,10 @@ double number(const JsonValue& object, std::string_view key, double otherwise = 
     return value == nullptr ? otherwise : number_of(*value, key);
 }
 
-std::vector<std::string> texts(const JsonValue& object, std::string_view key) {
-    std::vector<std::string> all;
+/// As texts of their own, or as views of the document.
+template <class Text = std::string>
+std::vector<Text> texts(const JsonValue& object, std::string_view key) {
+    std::vector<Text> all;
     if (const JsonValue* const list = object.find(key)) {
         if (!list->is_array())
             refuse(key, "an array of texts");
@@ -169,9 +171,7 @@ struct Catalogue::State {
                 model.file = &file;
                 model.entry = &entry;
                 model.name = text_of(required(entry, "name"), "name");
-                if (const JsonValue* const aliases = entry.find("aliases"))
-                    for (const JsonValue& alias : aliases->items())
-                        model.aliases.push_back(text_of(alias, "aliases"));
+                model.aliases = texts<std::string_view>(entry, "aliases");
             }
         } catch (const std::runtime_error& problem) {
             no_catalogue(path, problem);

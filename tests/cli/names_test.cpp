@@ -4,7 +4,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <fstream>
+#include <sstream>
 #include <string>
+#include <vector>
 
 using namespace archsim::test;
 
@@ -145,9 +149,22 @@ TEST_CASE("a row for each number of devices, under one name everywhere", "[cli]"
             workplace
                 .run("compare_models llama-3-8b --hardware H100 --prompt-tokens 64 --format csv " + flags)
                 .output;
+        const auto words_of = [](const std::string& line) {
+            std::vector<std::string> words;
+            std::istringstream in(line);
+            for (std::string word; std::getline(in, word, ',');)
+                words.push_back(word);
+            return words;
+        };
         const std::size_t at = csv.find("," + name + ",");
         REQUIRE(at != std::string::npos);
-        return csv.substr(at, csv.rfind(',', csv.find('\n', at)) - at); // but for the rank
+        const std::vector<std::string> header = words_of(csv.substr(0, csv.find('\n')));
+        std::vector<std::string> words = words_of(csv.substr(at, csv.find('\n', at) - at));
+        words.insert(words.begin(), header.size() - words.size(), ""); // what stands before the name
+        const auto rank = std::find(header.begin(), header.end(), "rank") - header.begin();
+        REQUIRE(static_cast<std::size_t>(rank) < words.size());
+        words.erase(words.begin() + rank);
+        return words;
     };
     CHECK(row("--devices 1 4", "H100 x4") == row("--devices 4", "H100 x4"));
     CHECK(row("--devices 1 4", "H100") == row("", "H100"));

@@ -39,7 +39,8 @@ TEST_CASE("operators that came after libonnx's opset 17 have rows too", "[ops][r
         {"DeformConv", 19},       {"AffineGrid", 20},      {"Gelu", 20},        {"ImageDecoder", 20},
         {"RegexFullMatch", 20},   {"StringConcat", 20},    {"StringSplit", 20}, {"Attention", 23},
         {"RMSNormalization", 23}, {"RotaryEmbedding", 23}, {"Swish", 24},       {"TensorScatter", 24},
-        {"BitCast", 26},          {"CumProd", 26}};
+        {"BitCast", 26},          {"CumProd", 26},         {"CausalConvWithState", 27},
+        {"LinearAttention", 27}};
     for (const auto& [name, opset] : since) {
         INFO(name);
         const OperatorRow* row = OperatorRegistry::standard().find("", name);

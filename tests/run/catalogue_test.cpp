@@ -82,14 +82,18 @@ TEST_CASE("a list of models that is no list is refused at once", "[catalogue]") 
     CHECK(words(R"({"model": []})").find("a model without \"models\"") != std::string::npos);
 }
 
-TEST_CASE("what is wrong inside an entry is told when it is asked for, by its line of the file",
-          "[catalogue]") {
+TEST_CASE("a catalogue that is no JSON is refused at once, by the line of its file", "[catalogue]") {
     const CatalogueFolder folder("{\"models\": [{\"name\": \"a\", \"title\": \"A\"},\n"
                                  "  {\"name\": \"b\", \"dims\": [1,, {\"x\": \"]}\\\"\"}]}]}");
+    CHECK(words_of([&] { folder.read(); }).find("some.json: no valid JSON at line 2, column 28") !=
+          std::string::npos);
+}
+
+TEST_CASE("what is wrong inside an entry is told when it is asked for", "[catalogue]") {
+    const CatalogueFolder folder(R"({"models": [{"name": "a", "title": "A"}, {"name": "b", "title": 1}]})");
     const Catalogue catalogue = folder.read();
     CHECK(catalogue.find("a")->title == "A");
-    CHECK(words_of([&] { catalogue.find("b"); }).find("no valid JSON at line 2, column") !=
-          std::string::npos);
+    CHECK(words_of([&] { catalogue.find("b"); }).find("\"title\" must be a text") != std::string::npos);
 }
 
 TEST_CASE("texts of the catalogue may be of any alphabet", "[catalogue]") {

@@ -69,9 +69,13 @@ TEST_CASE("the whole is the sum of its parts with their repeats", "[parts]") {
 
 TEST_CASE("a part that fails names itself", "[parts]") {
     const Model llava = laws::session().load("llava-1.5-7b");
-    const Result small = laws::session().estimate({.model = llava}, "Jetson-Orin-Nano", fp16_options());
-    CHECK(small.estimate.status == Status::does_not_fit);
-    CHECK(small.estimate.reason.find("language model: ") == 0);
+    const auto on_small = [&](const Workload& workload) {
+        const Result small = laws::session().estimate(workload, "Jetson-Orin-Nano", fp16_options());
+        CHECK(small.estimate.status == Status::does_not_fit);
+        return small.estimate.reason;
+    };
+    CHECK(on_small({.model = llava, .single_pass = true}).find("language model: ") == 0);
+    CHECK(on_small({.model = llava}).find("needs 14.") == 0); // an answer holds all parts at once
     CHECK_THROWS_AS(laws::session().bind(llava, 1), InputError); // it has no graph of its own
 }
 

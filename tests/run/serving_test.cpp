@@ -226,7 +226,7 @@ TEST_CASE("more devices than a node joins wait for its network", "[serving]") {
         request.load.prompt_tokens = 16000; // the chips are slower than the host that launches their kernels
         request.parallelism = Parallelism{.tensor = devices};
         request.find_capacity = false;
-        const ServingResult r = serve(request, "H100", "llama-3-70b");
+        const ServingResult r = serve(request, "H100", "llama-3.1-70b"); // which reads as much
         INFO(r.reason);
         REQUIRE(r.ok);
         return r.summary.time_to_first_s.p50;

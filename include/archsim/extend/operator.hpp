@@ -148,7 +148,7 @@ inline constexpr std::string_view kMlDomain = "ai.onnx.ml";
 inline constexpr std::string_view kTrainingDomain = "ai.onnx.preview.training";
 inline constexpr std::string_view kMicrosoftDomain = "com.microsoft";
 /// Newest opset of ai.onnx whose operators the table describes.
-inline constexpr int kNewestOpset = 26;
+inline constexpr int kNewestOpset = 27;
 
 /// Operations outside contractions per element: of the output for elementwise kinds, of the input for
 /// reductions, normalisations and softmax.

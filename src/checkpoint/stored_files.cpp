@@ -109,7 +109,7 @@ StoredFiles read_stored_files(const fs::path& folder) {
 }
 
 double weight_bytes(const Graph& graph) {
-    constexpr double kByte = 8;
+    constexpr double kBitsOfByte = 8;
     std::vector<double> bits(graph.tensors.size(), 0);
     for (const Node& node : graph.nodes)
         if (node.op_type == "Stored" && node.domain == kOwnDomain)
@@ -120,7 +120,7 @@ double weight_bytes(const Graph& graph) {
     double sum = 0;
     for (std::size_t id = 0; id < graph.tensors.size(); ++id)
         if (const Tensor& t = graph.tensors[id]; t.role == TensorRole::initializer && is_floating(t.type))
-            sum += elements(t) * (bits[id] > 0 ? bits[id] : bits_of(t.type)) / kByte;
+            sum += elements(t) * (bits[id] > 0 ? bits[id] : bits_of(t.type)) / kBitsOfByte;
     return sum;
 }
 

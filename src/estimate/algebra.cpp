@@ -1,5 +1,7 @@
 #include "estimate/algebra.hpp"
 
+#include "estimate/memory_pools.hpp"
+
 #include <algorithm>
 
 namespace archsim {
@@ -72,7 +74,7 @@ MemoryEstimate planned_memory(const NetworkWork& work, const Machine& machine) {
     memory.live_bytes = work.memory.peak_live_bytes;
     memory.kv_cache_bytes = work.memory.kv_cache_bytes;
     memory.peak_bytes = work.weight_bytes + work.memory.arena_bytes + work.memory.kv_cache_bytes;
-    memory.capacity_bytes = machine.memory_capacity_bytes;
+    memory.capacity_bytes = memory_of_pools(machine);
     return memory;
 }
 

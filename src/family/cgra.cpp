@@ -19,7 +19,7 @@ namespace {
 
 using namespace accelerator;
 
-struct CgraFacts : FactsOf<CgraFacts>, BufferFacts {
+struct CgraFacts : TiledFacts<CgraFacts> {
     Fact compute_units, memory_units, stages, lanes, reconfiguration_time;
 };
 

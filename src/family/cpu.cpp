@@ -76,6 +76,14 @@ void reached_rates(Machine& m, const Fact& clock) {
     set_reached(m, Resource::llc_bytes, Parameter::llc_bytes_per_clock, clock);
     if (const Fact& chip = m.parameters.fact(Parameter::llc_bandwidth); chip.known())
         m.rates[static_cast<std::size_t>(Resource::llc_bytes)] = {chip.value, {}};
+    // The bound of a stack that is none needs no rate that nobody states: a level feeds the one above it.
+    const auto& generations = m.runtime->generations;
+    if (std::find(generations.begin(), generations.end(), "*") == generations.end())
+        return;
+    for (const auto& [level, above] : {std::pair{Resource::l2_bytes, Resource::l1_bytes},
+                                       std::pair{Resource::llc_bytes, Resource::l2_bytes}})
+        if (!(m.rate(level) > 0))
+            m.rates[static_cast<std::size_t>(level)] = {m.rate(above), {}};
 }
 
 std::span<const AssumedParameter> assumed() {

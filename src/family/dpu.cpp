@@ -20,7 +20,7 @@ namespace {
 
 using namespace accelerator;
 
-struct DpuFacts : FactsOf<DpuFacts>, BufferFacts {
+struct DpuFacts : TiledFacts<DpuFacts> {
     Fact cores, pixel_parallel, input_channel_parallel, output_channel_parallel, depthwise_pixel_parallel;
     Fact batch_handlers; ///< images that share one weight load
     Fact aie, pl_clock, vector_channels;

@@ -20,7 +20,7 @@ namespace {
 
 using namespace accelerator;
 
-struct DspFacts : FactsOf<DspFacts>, BufferFacts {
+struct DspFacts : TiledFacts<DspFacts> {
     Fact mma_count, mma_rows, mma_cols, hvx_units, scratchpad_bytes;
     Fact dram_channel;           ///< rate of one 16-bit channel of the DRAM
     Fact port_bytes_per_clock;   ///< one core's port into the chip's interconnect: bytes per tensor clock

@@ -18,7 +18,7 @@
 
 namespace archsim::kpu {
 
-struct KpuFacts : FactsOf<KpuFacts>, BufferFacts {
+struct KpuFacts : TiledFacts<KpuFacts> {
     std::array<Fact, 2> grid; ///< [rows, columns] of tiles
     std::string dataflow;
     std::vector<TileKind> tiles;

@@ -9,7 +9,7 @@
 
 namespace archsim {
 
-struct NpuFacts : FactsOf<NpuFacts>, BufferFacts {
+struct NpuFacts : TiledFacts<NpuFacts> {
     Fact cores, array_rows, array_cols, sram_bytes, on_chip_weight_bytes, data_memory_bytes;
     Fact compute_units, layer_controllers, units_per_controller, context_fill, unit_channels, layer_bandwidth;
     std::array<Fact, 2> array_pixels;

@@ -20,7 +20,7 @@ namespace {
 using namespace accelerator;
 using namespace systolic;
 
-struct SystolicFacts : FactsOf<SystolicFacts>, BufferFacts {
+struct SystolicFacts : TiledFacts<SystolicFacts> {
     Fact cores, mxu_per_core, rows, cols, vector_lanes;
     bool cores_as_one = false; ///< one program runs on the arrays of all cores ("megacore")
     std::string dataflow;

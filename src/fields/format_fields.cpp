@@ -55,6 +55,10 @@ void assign(const PrecisionConfig& scheme, Question& question) {
 }
 
 std::vector<std::string> weights_text(const Question& question) {
+    if (settled(question.conditions, question.workload).format_of_device) {
+        const auto& weights = question.conditions.weights;
+        return text_or_none(weights ? std::optional(std::string(name_of(*weights))) : std::nullopt);
+    }
     const PrecisionConfig scheme = scheme_of(question);
     if (scheme_name(scheme) || !name_but_for_weights(scheme))
         return {};

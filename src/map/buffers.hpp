@@ -13,11 +13,20 @@
 
 namespace archsim {
 
-/// Part of the facts of a family that tiles contractions: its struct derives from this one too.
-struct BufferFacts {
+/// Part of the facts of a family that tiles contractions.
+struct BufferFacts : FamilyFacts {
     Fact input_buffer, weight_buffer, output_buffer, weight_share, output_grain;
     std::vector<std::string> tile_orders;
     bool whole_rows = false, all_inputs = false, keeps_rows = false, double_buffered = false;
+};
+
+/// Base of the facts of such a family, as FactsOf of others: `struct CgraFacts : TiledFacts<CgraFacts>`.
+template <class Facts>
+struct TiledFacts : BufferFacts {
+    std::unique_ptr<FamilyFacts> clone() const override {
+        return std::make_unique<Facts>(static_cast<const Facts&>(*this));
+    }
+    const void* type() const override { return &FactsOf<Facts>::kType; }
 };
 
 inline constexpr std::array<std::string_view, tiling::kStationary> kTileOrders = {

@@ -15,7 +15,7 @@ struct NeededInputs {
 };
 
 // Operators by the leading inputs that are neither optional nor variadic in any version of their schema (ONNX
-// up to opset 26, ONNX Runtime's contributed operators); all others need one, the first of a variadic list
+// up to opset 27, ONNX Runtime's contributed operators); all others need one, the first of a variadic list
 // too. RotaryEmbedding's tables of angles count for nothing: configurations have none. Sorted by name.
 constexpr std::array<NeededInputs, 102> kNeeded = {{
     {"Adagrad", 2},

@@ -73,7 +73,7 @@ std::optional<MemoryFit> memory_fit(const Result& r) {
     fit.weight_bytes = work.weight_bytes;
     fit.workspace_bytes = e.memory.workspace_bytes;
     fit.peak_bytes = e.memory.peak_bytes;
-    fit.capacity_bytes = r.machine->memory_capacity_bytes;
+    fit.capacity_bytes = memory_of_pools(*r.machine);
     fit.pools = memory_pools(e.memory, *r.machine);
     fit.on_chip_bytes = managed_memory_bytes(*r.machine);
     fit.pieces = e.pieces;
@@ -82,7 +82,7 @@ std::optional<MemoryFit> memory_fit(const Result& r) {
     if (r.ok())
         fit.traffic_bytes = (e.events[Event::dram_byte] + e.events[Event::host_link_byte]) / e.batch;
     if (!fit.in_device())
-        fit.device_options = options(r, in_device, fit.capacity_bytes - fit.workspace_bytes);
+        fit.device_options = options(r, in_device, r.machine->memory_capacity_bytes - fit.workspace_bytes);
     if (fit.on_chip_bytes > 0 && work.memory.peak_live_bytes > fit.on_chip_bytes)
         fit.on_chip_options = options(r, kept_on_chip, fit.on_chip_bytes);
     return fit;

@@ -158,12 +158,12 @@ TEST_CASE("a row for each number of devices, under one name everywhere", "[cli]"
         };
         const std::size_t at = csv.find("," + name + ",");
         REQUIRE(at != std::string::npos);
+        const std::size_t start = csv.rfind('\n', at) + 1;
         const std::vector<std::string> header = words_of(csv.substr(0, csv.find('\n')));
-        std::vector<std::string> words = words_of(csv.substr(at, csv.find('\n', at) - at));
-        words.insert(words.begin(), header.size() - words.size(), ""); // what stands before the name
+        std::vector<std::string> words = words_of(csv.substr(start, csv.find('\n', at) - start));
         const auto rank = std::find(header.begin(), header.end(), "rank") - header.begin();
         REQUIRE(static_cast<std::size_t>(rank) < words.size());
-        words.erase(words.begin() + rank);
+        words.erase(words.begin() + rank); // which depends on the other rows
         return words;
     };
     CHECK(row("--devices 1 4", "H100 x4") == row("--devices 4", "H100 x4"));

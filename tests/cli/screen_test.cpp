@@ -190,7 +190,7 @@ TEST_CASE("what the screen leaves out, --verbose unfolds", "[cli][screen]") {
         const std::string brief = workplace.run(tool).output,
                           whole = workplace.run(std::string(tool) + " --verbose").output;
         CHECK(whole.size() > 2 * brief.size());
-        for (const char* detail : {"Peak power", "(/fc/Gemm, Linear)", "alive at most"}) {
+        for (const char* detail : {"Peak power", "(/layer1/layer1.0/conv2/Conv, Conv2D)", "alive at most"}) {
             INFO(detail);
             CHECK(brief.find(detail) == std::string::npos);
             CHECK(whole.find(detail) != std::string::npos);

@@ -210,6 +210,7 @@ TEST_CASE("an event without a price is a finding, not a silent zero", "[energy]"
     Machine machine;
     machine.device = device("TPU-v4");
     machine.energy = std::make_shared<const EnergyTable>(energy().resolve(*machine.device));
+    machine.static_power_w = machine.energy->static_power.value;
     EventCounts events;
     events.mac(Precision::bf16) = events[Event::dram_byte] = 1;
     CHECK(unpriced_events(events, machine).empty());
@@ -218,6 +219,9 @@ TEST_CASE("an event without a price is a finding, not a silent zero", "[energy]"
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].message.find("domain_token") != std::string::npos);
     CHECK_FALSE(findings[0].hint.empty());
+    machine.static_power_w = 0; // nobody states it
+    REQUIRE(unpriced_events(events, machine).size() == 2);
+    CHECK(unpriced_events(events, machine)[0].message.find("static power") != std::string::npos);
 }
 
 TEST_CASE("wall power adds the host's share and the supply's loss", "[energy]") {
@@ -300,7 +304,7 @@ TEST_CASE("no operation costs less than its multiplier alone", "[energy][laws]")
 }
 
 // 132 multiprocessors x 0.87 W at 1.98 GHz times what measured power says, clock squared, and 0.06 W per GB
-// of HBM.
+// of HBM, 0.12 W of GDDR, as drivers count it: 81559 MiB of an H100 are 85.5 GB.
 TEST_CASE("static power is measured, or the sum of its parts, or a share of the rating", "[energy]") {
     const auto table = [](const char* name) { return energy().resolve(*device(name)); };
     const EnergyTable h100 = table("H100");
@@ -308,22 +312,24 @@ TEST_CASE("static power is measured, or the sum of its parts, or a share of the 
     const double multiple = h100.multiple[static_cast<std::size_t>(PriceGroup::awake)].value,
                  each = 0.87 * multiple;
     CHECK(h100.awake_power.value == Approx(132 * each));
-    CHECK(h100.memory_power.value == Approx(4.8));
-    CHECK(h100.static_power.value == Approx(132 * each + 4.8));
+    constexpr double kMebi = 1.048576e-3; // GB
+    const double standing_by = 0.06 * 81559 * kMebi;
+    CHECK(h100.memory_power.value == Approx(standing_by));
+    CHECK(h100.static_power.value == Approx(132 * each + standing_by));
     CHECK(h100.static_power.source->kind == SourceKind::fitted);
     CHECK(h100.static_power.note.find("132 units") != std::string::npos);
     CHECK(table("H100-PCIe").awake_power.value == Approx(114 * each * 1.755 * 1.755 / (1.98 * 1.98)));
     CHECK(table("B200").static_power.value ==
-          Approx(148 * 0.89 * multiple * 1.965 * 1.965 / (1.98 * 1.98) + 0.06 * 180));
+          Approx(148 * 0.89 * multiple * 1.965 * 1.965 / (1.98 * 1.98) + 0.06 * 183359 * kMebi));
     CHECK(table("T4").static_power.value ==
-          Approx(40 * 0.93 * multiple * 1.59 * 1.59 / (1.98 * 1.98) + 0.12 * 16));
+          Approx(40 * 0.93 * multiple * 1.59 * 1.59 / (1.98 * 1.98) + 0.12 * 15360 * kMebi));
     // Derived from measurements of the very chip: no formula stands in for it.
     CHECK(table("A100").static_power.value == Approx(65.7));
-    CHECK(table("A100").memory_power.value == Approx(4.8));
-    CHECK(table("A100").awake_power.value == Approx(60.9));
-    CHECK(table("A100").static_power.note.find("die, clocks and regulators 60.9 W: derived") !=
-          std::string::npos);
-    CHECK(table("A100").static_power.note.find("DRAM standing by 4.8 W: assumed") != std::string::npos);
+    CHECK(table("A100").memory_power.value == Approx(0.06 * 81920 * kMebi));
+    CHECK(table("A100").awake_power.value == Approx(65.7 - 0.06 * 81920 * kMebi));
+    CHECK_THAT(table("A100").static_power.note,
+               Catch::Contains("die, clocks and regulators 60.5 W: derived") &&
+                   Catch::Contains("DRAM standing by 5.2 W: assumed"));
     // Nobody measured a unit of this generation: the device's estimate, or a share of its rating.
     CHECK(table("RX-7900-XTX").static_power.value == Approx(81.7));
     Device unknown = *device("RX-7900-XTX");

@@ -68,6 +68,8 @@ TEST_CASE("memory beside a microcontroller holds what its own does not, more slo
     CHECK(r.estimate.latency_s > 0.5);
     CHECK(r.estimate.memory.peak_bytes - r.estimate.memory.weight_bytes >
           family_number(*device_of("ESP32-P4"), "ram").value);
+    // What it has is all of them: 16 MB of flash, 768 KiB of RAM and 32 MiB beside it.
+    CHECK(r.estimate.memory.capacity_bytes == Approx(16777216 + 768 * 1024 + 32 * 1024 * 1024));
 }
 
 TEST_CASE("a GPU has what its driver shows, less what the driver takes", "[estimate][hardware]") {

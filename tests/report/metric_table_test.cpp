@@ -201,8 +201,8 @@ TEST_CASE("one quoter for CSV", "[csv]") {
     CHECK(csv_field("plain text") == "plain text");
     CHECK(csv_field("a,b") == "\"a,b\"");
     CHECK(csv_field("say \"yes\"") == "\"say \"\"yes\"\"\"");
-    CHECK(csv_field("two\nlines") == "\"two\nlines\"");
-    CHECK(csv_field("a\rb") == R"(a\x0db)"); // no control character leaves a report
+    CHECK(csv_field("two\nlines") == R"(two\x0alines)"); // a row is a line
+    CHECK(csv_field("a\rb") == R"(a\x0db)");             // no control character leaves a report
     Report report;
     Table table;
     table.columns = {{"Name", "", "name"}};

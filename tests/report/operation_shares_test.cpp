@@ -17,8 +17,8 @@ namespace {
 Result estimate_of(const char* model, const char* device, std::int64_t batch = 1) {
     Conditions conditions;
     conditions.precision = PrecisionConfig::uniform(Precision::fp16);
-    return laws::session().estimate({.model = laws::session().load(model), .batch = batch}, device,
-                                    conditions);
+    return laws::session().estimate(
+        {.model = laws::session().load(model), .batch = batch, .single_pass = true}, device, conditions);
 }
 
 const OperationShare* share_named(const std::vector<OperationShare>& shares, const std::string& name) {

@@ -33,14 +33,30 @@ TEST_CASE("every operator of libonnx has a row with its first opset", "[ops][rep
 }
 
 TEST_CASE("operators that came after libonnx's opset 17 have rows too", "[ops][report]") {
-    const std::map<std::string, int> since = {
-        {"BitwiseAnd", 18},       {"BitwiseNot", 18},      {"BitwiseOr", 18},   {"BitwiseXor", 18},
-        {"CenterCropPad", 18},    {"Col2Im", 18},          {"Mish", 18},        {"GroupNormalization", 18},
-        {"DeformConv", 19},       {"AffineGrid", 20},      {"Gelu", 20},        {"ImageDecoder", 20},
-        {"RegexFullMatch", 20},   {"StringConcat", 20},    {"StringSplit", 20}, {"Attention", 23},
-        {"RMSNormalization", 23}, {"RotaryEmbedding", 23}, {"Swish", 24},       {"TensorScatter", 24},
-        {"BitCast", 26},          {"CumProd", 26},         {"CausalConvWithState", 27},
-        {"LinearAttention", 27}};
+    const std::map<std::string, int> since = {{"BitwiseAnd", 18},
+                                              {"BitwiseNot", 18},
+                                              {"BitwiseOr", 18},
+                                              {"BitwiseXor", 18},
+                                              {"CenterCropPad", 18},
+                                              {"Col2Im", 18},
+                                              {"Mish", 18},
+                                              {"GroupNormalization", 18},
+                                              {"DeformConv", 19},
+                                              {"AffineGrid", 20},
+                                              {"Gelu", 20},
+                                              {"ImageDecoder", 20},
+                                              {"RegexFullMatch", 20},
+                                              {"StringConcat", 20},
+                                              {"StringSplit", 20},
+                                              {"Attention", 23},
+                                              {"RMSNormalization", 23},
+                                              {"RotaryEmbedding", 23},
+                                              {"Swish", 24},
+                                              {"TensorScatter", 24},
+                                              {"BitCast", 26},
+                                              {"CumProd", 26},
+                                              {"CausalConvWithState", 27},
+                                              {"LinearAttention", 27}};
     for (const auto& [name, opset] : since) {
         INFO(name);
         const OperatorRow* row = OperatorRegistry::standard().find("", name);

@@ -75,7 +75,7 @@ TEST_CASE("a part that fails names itself", "[parts]") {
         return small.estimate.reason;
     };
     CHECK(on_small({.model = llava, .single_pass = true}).find("language model: ") == 0);
-    CHECK(on_small({.model = llava}).find("needs 14.") == 0); // an answer holds all parts at once
+    CHECK(on_small({.model = llava}).find("needs 14.") == 0);    // an answer holds all parts at once
     CHECK_THROWS_AS(laws::session().bind(llava, 1), InputError); // it has no graph of its own
 }
 

@@ -187,7 +187,7 @@ void add_slowest_subgraphs(const Result& result, int top, Report& report) {
 
 namespace {
 
-constexpr std::size_t kShownGroups = 8; ///< rows of the table of subgraphs; --verbose has all
+constexpr std::size_t kShownGroups = 7; ///< rows of the table of subgraphs; --verbose has all
 
 Table partition_table(const Result& result) {
     struct Row {

@@ -151,6 +151,7 @@ class Question(TypedDict, total=False):
     scope: Scope
     devices: int | Literal["auto"]
     allow_unknown: bool
+    single_pass: bool
     changes: Mapping[str, float | str]
     fusion: str
     overrides: Sequence[str]

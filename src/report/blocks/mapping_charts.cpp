@@ -77,6 +77,13 @@ double moved_bytes(const Result& result, const SubgraphEstimate& s) {
     return (bytes > 0 ? bytes : work.activation_bytes() + work.weight_bytes) * repeat;
 }
 
+/// Of these bytes those that can pass the border in so many seconds: weights beyond them came ahead of time,
+/// and other tensors lay on the chip.
+double passed_in(const Machine& machine, double seconds, double bytes) {
+    const double rate = machine.rate(border_of(machine));
+    return rate > 0 ? std::min(bytes, seconds * rate) : bytes;
+}
+
 /// The whole network as one point: all operations and all memory traffic in the latency.
 ChartPoint network_point(const Result& result) {
     const Estimate& e = result.estimate;
@@ -88,7 +95,7 @@ ChartPoint network_point(const Result& result) {
     }
     ChartPoint point;
     point.label = "whole network";
-    point.x = bytes > 0 ? operations / bytes : 0;
+    point.x = bytes > 0 ? operations / passed_in(*result.machine, e.latency_s, bytes) : 0;
     point.y = operations / e.latency_s;
     point.hover = fmt::format("whole network: {}, {} operations, {} from memory", format_time(e.latency_s),
                               format_count(operations), format_bytes(bytes));
@@ -106,7 +113,7 @@ ChartSeries points_of(const Result& result, const std::string& label) {
             continue;
         ChartPoint point;
         point.label = result.partition->subgraphs[s.index].name;
-        point.x = operations / bytes;
+        point.x = operations / passed_in(*result.machine, s.latency_s, bytes);
         point.y = operations / s.latency_s;
         point.hover = fmt::format("{} {}: {}, {} operations, {} from memory, bound by {}", name_of(work.kind),
                                   point.label, format_time(s.latency_s), format_count(operations),

@@ -212,16 +212,21 @@ class AnswerBuilder {
         const std::int64_t fit = whole_batch_ == batch_ ? most_sequences() : 0;
         result_.estimate.status = Status::does_not_fit;
         result_.estimate.reason = fmt::format(
-            "needs {}{}, {} has {}; {}{}{}", gigabytes_text(need.peak_bytes),
-            g_.devices > 1 ? " on each device" : "", memory_owner(), gigabytes_text(need.capacity_bytes),
+            "needs {}{}, {}; {}{}{}", gigabytes_text(need.peak_bytes),
+            g_.devices > 1 ? " on each device" : "", room(need.capacity_bytes),
             fit > 0 ? fmt::format("{} of the {} sequences fit; ", fit, batch_) : std::string(), more,
             kept.empty() ? "" : "; " + kept);
         return false;
     }
 
-    std::string memory_owner() const {
-        const auto& host = runner_.machine().host;
-        return host ? "its host " + host->id : "the device";
+    /// What there is, and who has or gives it.
+    std::string room(double bytes) const {
+        const Machine& machine = runner_.machine();
+        if (const double limit = machine.param(Parameter::memory_limit, 0); limit > 0 && bytes >= limit)
+            return fmt::format("{} gives one network {} at most", machine.runtime->name,
+                               gigabytes_text(limit));
+        return fmt::format("{} has {}", machine.host ? "its host " + machine.host->id : "the device",
+                           gigabytes_text(bytes));
     }
 
     bool failed(const Estimate& e) {

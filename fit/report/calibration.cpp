@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <ranges>
 
 namespace archsim {
 
@@ -93,7 +92,7 @@ Table row_table(const Calibration& calibration) {
          {least_best("Before", "", "before"), error(calibration.before)},
          {least_best("After", "", "after"), error(calibration.after)},
          {least_best("Left out", "", "left_out"), error(calibration.left_out)}},
-        std::views::iota(Index{0}, calibration.before.size()));
+        indices(calibration.before.size()));
 }
 
 /// "QCS8550: median error 41.2 % as stated, 7.1 % fitted, 9.2 % on networks left out.", and what ended at a

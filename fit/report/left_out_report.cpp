@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <ranges>
 
 namespace archsim {
 
@@ -107,7 +106,7 @@ void add_pairs(const PairOdds& odds, Report& report) {
          {most_best("Said", "", "said"), [&](Index i) { return part_of(tenths[i].said, tenths[i].pairs); }},
          {most_best("Was", "", "was"),
           [&](Index i) { return part_of(static_cast<double>(tenths[i].right), tenths[i].pairs); }}},
-        std::views::iota(Index{0}, tenths.size())));
+        indices(tenths.size())));
 }
 
 void add_first_run_checks(const std::vector<FirstRunCheck>& checks, Report& report) {

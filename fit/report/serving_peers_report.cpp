@@ -9,7 +9,6 @@
 #include <array>
 #include <cmath>
 #include <optional>
-#include <ranges>
 #include <string_view>
 
 namespace archsim {
@@ -52,7 +51,7 @@ Table errors_by_simulator(const ServingPeers& peers) {
             least_best(title, "%", std::string(key) + "_error"),
             [&peers, key = key](Index who) { return error_cell(errors_of(peers, who, key)); });
     Table table = table_of("Error of what clients wait for, by simulator (median / mean over runs)", columns,
-                           std::views::iota(Index{0}, peers.simulators.size()));
+                           indices(peers.simulators.size()));
     table.notes.emplace_back("E2E: from the request to the last token; TTFT: time to first token; ITL: time "
                              "between tokens; P99: 99 of 100 requests are no slower.");
     table.notes.emplace_back(fmt::format(

@@ -239,7 +239,9 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
     static void add_memory(const Core& core, const SubgraphWork& work, double passes, Mapping& out) {
         const Machine& m = core.m;
         // A look-up reads the rows of all images once, whatever the rounds.
-        const Again again = moved_again(work, m, core.limits, core.images);
+        // Of a map that lies whole in its buffer nothing is read again: its output channels take turns.
+        const bool whole = core.feature_buffer.known() && !(beyond_buffer(core, work.input_bytes) > 0);
+        const Again again = whole ? Again{} : moved_again(work, m, core.limits, core.images);
         const double weights =
             (work.weight_bytes + again.weights) * (work.kind == OpKind::data_movement ? 1 : core.rounds);
         if (m.rate(Resource::weight_bytes) > 0)

@@ -218,10 +218,13 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure, publi
         const double outside = border_bytes(work, core.network), fresh = work.activation_bytes() - outside;
         const bool stays = work.activation_bytes() - outside_bytes(work) <= core.stays_in;
         const Again again = stays ? Again{} : moved_again(work, core.m, core.limits, 1);
-        add_dram(out, Resource::weight_bytes, Lane::memory, work.weight_bytes + again.weights + outside);
+        // Tiles are those of the fewest bytes of all operands together, so that the stack's share is one of
+        // whatever is read again: else a larger buffer could trade activations for weights that cost more.
+        const double spilled = core.m.param(Parameter::spill_share, 1);
+        add_dram(out, Resource::weight_bytes, Lane::memory,
+                 work.weight_bytes + again.weights * spilled + outside);
         if (!stays)
-            add_dram(out, Resource::dram_bytes, Lane::memory,
-                     (fresh + again.activations) * core.m.param(Parameter::spill_share, 1));
+            add_dram(out, Resource::dram_bytes, Lane::memory, (fresh + again.activations) * spilled);
     }
 
     static void add_overhead(const Core& core, const VectorWork& vector, Mapping& out) {

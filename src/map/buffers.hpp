@@ -7,6 +7,7 @@
 #include "map/tiled.hpp"
 
 #include <array>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ranges>
 #include <span>
 
 namespace archsim {
@@ -50,7 +49,7 @@ void add_what_if(const ArchitectureComparison& c, Report& report) {
                                     value_of(w.results[i], *metric, c.request.decision.cost));
             });
     }
-    Table table = table_of({}, columns, std::views::iota(Index{0}, w.results.size()));
+    Table table = table_of({}, columns, indices(w.results.size()));
     for (Index i = 0; i < w.results.size(); ++i)
         if (!w.results[i].ok())
             table.notes.push_back(fmt::format("{}: {}", c.labels[i], w.results[i].estimate.reason));

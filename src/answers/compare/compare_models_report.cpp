@@ -28,7 +28,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <ranges>
 #include <set>
 
 namespace archsim {
@@ -92,7 +91,7 @@ Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& cond
     }
     Table table = table_of(fmt::format("{} of every model{} ({})", by.title,
                                        one_device ? " on " + labels.front() : std::string(), unit),
-                           columns, std::views::iota(std::size_t{0}, c.models.size()));
+                           columns, indices(c.models.size()));
     std::vector<std::pair<std::string, std::vector<std::string>>> reasons; // and the models that they are of
     std::map<std::string, MarkNotes> marks; // by device, so that each is named once
     for (std::size_t m = 0; m < c.models.size(); ++m) {

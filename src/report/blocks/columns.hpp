@@ -15,6 +15,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <numeric>
 #include <vector>
 
 namespace archsim {
@@ -70,6 +71,13 @@ std::vector<Cell> cells_of(const std::vector<ColumnOf<Row>>& columns, const Row&
     for (const ColumnOf<Row>& c : columns)
         cells.push_back(c.cell(row));
     return cells;
+}
+
+/// 0 to `count` - 1: the rows of a table whose columns look things up by their place.
+inline std::vector<std::size_t> indices(std::size_t count) {
+    std::vector<std::size_t> all(count);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
 }
 
 /// A table of all rows.

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 
 namespace archsim {
 
@@ -104,7 +103,7 @@ std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> re
                                                         : "on it",
                         d.on_front[i] ? 1.0 : 0.0};
         });
-    Table table = table_of("Decision", columns, std::views::iota(Index{0}, results.size()));
+    Table table = table_of("Decision", columns, indices(results.size()));
     const bool uncertain = std::any_of(d.verdicts.begin(), d.verdicts.end(), [](const auto& of_result) {
         return std::any_of(of_result.begin(), of_result.end(),
                            [](const Verdict& v) { return v.value && !v.certain; });

@@ -17,8 +17,8 @@ std::int64_t number_after(std::string_view note, std::string_view phrase) {
     const auto at = note.find(phrase);
     if (at == std::string_view::npos)
         return 0;
-    const std::string_view text = mean_length(note.substr(at + phrase.size()));
-    return plain_number<std::int64_t>(text).value_or(0);
+    std::string_view text = mean_length(note.substr(at + phrase.size()));
+    return take_number<std::int64_t>(text).value_or(0);
 }
 
 /// Servers are measured at the wall, boards at their own supply, accelerators by the sensor on theirs.

@@ -329,7 +329,7 @@ TEST_CASE("static power is measured, or the sum of its parts, or a share of the 
     CHECK(table("A100").awake_power.value == Approx(65.7 - 0.06 * 81920 * kMebi));
     CHECK_THAT(table("A100").static_power.note,
                Catch::Contains("die, clocks and regulators 60.5 W: derived") &&
-                   Catch::Contains("DRAM standing by 5.2 W: assumed"));
+                   Catch::Contains("DRAM standing by 5.15 W: assumed"));
     // Nobody measured a unit of this generation: the device's estimate, or a share of its rating.
     CHECK(table("RX-7900-XTX").static_power.value == Approx(81.7));
     Device unknown = *device("RX-7900-XTX");

@@ -132,6 +132,7 @@ TEST_CASE("what is printed is what ran, for every field of the question", "[ques
     CompareModelsRequest vision;
     vision.models = {"bert-base"};
     vision.hardware = {"H100"};
+    vision.conditions.precision = PrecisionConfig::uniform(Precision::fp32);
     const auto answer = [](const CompareModelsRequest& q) {
         const ModelComparison compared = compare_models(laws::session(), q);
         return std::pair(compared.results.front().estimate.latency_s,

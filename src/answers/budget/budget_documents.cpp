@@ -143,8 +143,8 @@ std::string uri_of(const std::string& name) {
 } // namespace
 
 std::string to_sarif(const BudgetAnswer& answer) {
-    using Json = nlohmann::ordered_json;
-    Json rules = Json::array(), results = Json::array();
+    using Ordered = nlohmann::ordered_json;
+    Ordered rules = Ordered::array(), results = Ordered::array();
     for (const BudgetRule& rule : answer.request.rules)
         rules.push_back({{"id", rule.text},
                          {"shortDescription", {{"text", fmt::format("Fails on {}", rule.text)}}},
@@ -157,14 +157,14 @@ std::string to_sarif(const BudgetAnswer& answer) {
                      {"ruleIndex", i},
                      {"level", "error"},
                      {"message", {{"text", fmt::format("{}: {}.", e.title(), outcome_text(o))}}},
-                     {"locations", Json::array({{{"physicalLocation",
+                     {"locations", Ordered::array({{{"physicalLocation",
                                                   {{"artifactLocation", {{"uri", uri_of(e.asked)}}},
                                                    {"region", {{"startLine", 1}}}}}}})}});
     return document_text(
         {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
          {"version", "2.1.0"},
          {"runs",
-          Json::array({{{"tool",
+          Ordered::array({{{"tool",
                          {{"driver",
                            {{"name", "check_budget"}, {"version", version()}, {"rules", std::move(rules)}}}}},
                         {"results", std::move(results)}}})}});

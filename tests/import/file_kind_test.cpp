@@ -38,7 +38,9 @@ TEST_CASE("a file of another format is named, with what to give instead", "[impo
         {"{\"max_new_tokens\": 512, \"temperature\": 0.6}", "generation_config"},
         {"{\"metadata\": {\"total_size\": 1}, \"weight_map\": {}}", "index"},
         {"\x08\x01\x12\x06\x0a\x04\x12\x02hi"sv, "SavedModel"},
-        {"\x0a\x08\x0a\x01x\x12\x03" "Add"sv, "frozen graph"},
+        {"\x0a\x08\x0a\x01x\x12\x03"
+         "Add"sv,
+         "frozen graph"},
         {"\x0a\x05VGG16\x12\x04"sv, "caffemodel"}};
     for (const auto& [bytes, what] : cases) {
         CAPTURE(what);

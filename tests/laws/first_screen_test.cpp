@@ -73,7 +73,8 @@ void check_formats_said(const std::string& lines, std::span<const Result> result
     const bool each_its_own = std::any_of(results.begin(), results.end(), [&](const Result& r) {
         return !(r.conditions.precision == results.front().conditions.precision);
     });
-    if (asked_for_several || each_its_own || !mixed_formats(results)) // what each was asked for stands in its row
+    if (asked_for_several || each_its_own ||
+        !mixed_formats(results)) // what each was asked for stands in its row
         return;
     CHECK_THAT(lines, Contains("Formats differ"));
     for (const Result& r : results)

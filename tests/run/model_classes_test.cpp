@@ -45,7 +45,8 @@ TEST_CASE("thirteen classes on every architecture, each as if alone", "[run][mod
         conditions.precision = PrecisionConfig::uniform(Precision::fp16);
         conditions.keep_subgraphs = false;
         const Result alone = laws::session().estimate(
-            {.model = laws::session().load(std::string(row.what.model)), .single_pass = true}, "H100", conditions);
+            {.model = laws::session().load(std::string(row.what.model)), .single_pass = true}, "H100",
+            conditions);
         CHECK(row.results[1].estimate.latency_s == alone.estimate.latency_s);
     }
 }

@@ -158,13 +158,13 @@ std::string to_sarif(const BudgetAnswer& answer) {
                      {"level", "error"},
                      {"message", {{"text", fmt::format("{}: {}.", e.title(), outcome_text(o))}}},
                      {"locations", Ordered::array({{{"physicalLocation",
-                                                  {{"artifactLocation", {{"uri", uri_of(e.asked)}}},
-                                                   {"region", {{"startLine", 1}}}}}}})}});
+                                                     {{"artifactLocation", {{"uri", uri_of(e.asked)}}},
+                                                      {"region", {{"startLine", 1}}}}}}})}});
     return document_text(
         {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
          {"version", "2.1.0"},
-         {"runs",
-          Ordered::array({{{"tool",
+         {"runs", Ordered::array(
+                      {{{"tool",
                          {{"driver",
                            {{"name", "check_budget"}, {"version", version()}, {"rules", std::move(rules)}}}}},
                         {"results", std::move(results)}}})}});

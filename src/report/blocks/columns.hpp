@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 #include <functional>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <numeric>
 #include <vector>
 
 namespace archsim {

@@ -211,11 +211,11 @@ class AnswerBuilder {
         const std::string kept = in_words(g_.offload);
         const std::int64_t fit = whole_batch_ == batch_ ? most_sequences() : 0;
         result_.estimate.status = Status::does_not_fit;
-        result_.estimate.reason = fmt::format(
-            "needs {}{}, {}; {}{}{}", gigabytes_text(need.peak_bytes),
-            g_.devices > 1 ? " on each device" : "", room(need.capacity_bytes),
-            fit > 0 ? fmt::format("{} of the {} sequences fit; ", fit, batch_) : std::string(), more,
-            kept.empty() ? "" : "; " + kept);
+        result_.estimate.reason =
+            fmt::format("needs {}{}, {}; {}{}{}", gigabytes_text(need.peak_bytes),
+                        g_.devices > 1 ? " on each device" : "", room(need.capacity_bytes),
+                        fit > 0 ? fmt::format("{} of the {} sequences fit; ", fit, batch_) : std::string(),
+                        more, kept.empty() ? "" : "; " + kept);
         return false;
     }
 

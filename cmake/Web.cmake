@@ -16,7 +16,7 @@ if(EMSCRIPTEN)
     add_executable(archsim_module ${archsim_web_entry})
     set_target_properties(archsim_module PROPERTIES OUTPUT_NAME archsim)
     target_include_directories(archsim_module PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_link_libraries(archsim_module PRIVATE archsim_web archsim_warnings)
+    target_link_libraries(archsim_module PRIVATE archsim_web archsim_warnings archsim_fmt)
     target_link_options(archsim_module PRIVATE
         --no-entry -sMODULARIZE=1 -sEXPORT_NAME=createArchsim -sENVIRONMENT=worker,node
         -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=64MB

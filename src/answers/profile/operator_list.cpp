@@ -91,7 +91,7 @@ Report describe(const OperatorRegistry& operators, PlainView, Format format) {
         if (!one_table)
             report.blocks.emplace_back(
                 Heading{2, fmt::format("{} ({})", domain_name(**first), last - first)});
-        report.blocks.emplace_back(table_of({}, operator_columns(one_table), std::span(first, last)));
+        report.blocks.emplace_back(table_of({}, operator_columns(one_table), std::vector(first, last)));
         first = last;
     }
     return report;

@@ -1,7 +1,6 @@
 #include "import/annotate.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "archsim/graph/graph.hpp"
 #include "import/byte_source.hpp"
 #include "import/field_reader.hpp"
 

@@ -20,7 +20,6 @@ struct ValueShape {
     Shape shape;
 };
 
-/// What a copy carries.
 struct Annotations {
     std::map<std::string, NodeNotes, std::less<>> notes;    ///< by the name of a node's first result
     std::map<std::string, ValueShape, std::less<>> outputs; ///< of the graph, where the file states none

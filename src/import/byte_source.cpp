@@ -11,8 +11,6 @@
 
 namespace archsim::import {
 
-namespace {
-
 /// Files up to this size are read at once: graphs without weights.
 constexpr std::size_t kSmallFile = 1u << 20;
 /// Read at once where the file is read in sequence: some hundred nodes.
@@ -20,12 +18,10 @@ constexpr std::size_t kWindow = 16u << 10;
 /// Read after a jump over weights: the head of the next tensor.
 constexpr std::size_t kJumpWindow = 512;
 
-[[noreturn]] void fail(const std::string& file, const std::string& message, const std::string& hint) {
+[[noreturn]] static void fail(const std::string& file, const std::string& message, const std::string& hint) {
     throw InputError(
         Finding{.kind = FindingKind::unreadable_file, .message = message, .file = file, .hint = hint});
 }
-
-} // namespace
 
 ByteSource::ByteSource(const std::filesystem::path& path, double most_bytes) {
     const std::filesystem::path file = stored_file(path);

@@ -1,6 +1,7 @@
 #include "import/file_kind.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -84,9 +85,7 @@ std::optional<ForeignFile> archive(std::string_view text) {
 
 /// Markup, and JSON of files that lie beside a model.
 std::optional<ForeignFile> text_file(std::string_view text) {
-    std::string head(text.substr(0, std::min<std::size_t>(text.size(), 64)));
-    std::transform(head.begin(), head.end(), head.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c; });
+    const std::string head = lower_case(text.substr(0, 64));
     if (head.starts_with("<!doctype html") || head.starts_with("<html"))
         return ForeignFile{"is a web page (HTML)",
                            "download the file itself: pages that show one have a link to its raw content"};

@@ -1,7 +1,6 @@
 #include "import/flat_buffer.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace archsim::import {
 

@@ -6,7 +6,6 @@
 
 #include "import/byte_source.hpp"
 
-#include <cstring>
 #include <optional>
 #include <stdexcept>
 #include <string>

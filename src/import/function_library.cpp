@@ -1,14 +1,11 @@
 #include "import/function_library.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <limits>
 
 namespace archsim::import {
 
-namespace {
-
-std::string key(std::string_view domain, std::string_view name, std::string_view overload) {
+static std::string key(std::string_view domain, std::string_view name, std::string_view overload) {
     constexpr char kSeparator = '\0';
     std::string key(normalized_domain(domain));
     key += kSeparator;
@@ -17,8 +14,6 @@ std::string key(std::string_view domain, std::string_view name, std::string_view
     key += overload;
     return key;
 }
-
-} // namespace
 
 std::string_view normalized_domain(std::string_view domain) {
     return domain == "ai.onnx" ? std::string_view() : domain;

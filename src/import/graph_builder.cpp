@@ -1,7 +1,6 @@
 #include "import/graph_builder.hpp"
 
 #include "import/topological_order.hpp"
-#include "import/value_type.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,11 +9,9 @@
 
 namespace archsim::import {
 
-namespace {
-
 constexpr std::int64_t kFirstWithDefaults = 4; ///< IR version in which initializers need not be inputs
 
-std::vector<Dimension> fixed_dimensions(const Shape& shape) {
+static std::vector<Dimension> fixed_dimensions(const Shape& shape) {
     std::vector<Dimension> dimensions;
     dimensions.reserve(shape.size());
     for (const auto dim : shape)
@@ -22,7 +19,7 @@ std::vector<Dimension> fixed_dimensions(const Shape& shape) {
     return dimensions;
 }
 
-void take_constant(Tensor& tensor, const std::shared_ptr<const Constant>& constant) {
+static void take_constant(Tensor& tensor, const std::shared_ptr<const Constant>& constant) {
     tensor.role = TensorRole::initializer;
     if (!constant)
         return;
@@ -31,8 +28,6 @@ void take_constant(Tensor& tensor, const std::shared_ptr<const Constant>& consta
     if (holds_value(*constant))
         tensor.value = constant;
 }
-
-} // namespace
 
 GraphBuilder::GraphBuilder(const ModelMessage& model, ExternalData& external, Findings& findings,
                            Spending& spending)

@@ -8,22 +8,20 @@
 
 namespace archsim::import {
 
-namespace {
-
 /// Messages within each other. Exporters stay below thirty; the stack holds some thousands.
 constexpr int kMaxDepth = 90;
 /// Strings that are kept: some runtimes keep a compiled program in an attribute.
 constexpr std::uint64_t kSmallString = 64u << 10;
 constexpr std::uint64_t kChunk = 16u << 10;
 
-void check_depth(int depth) {
+static void check_depth(int depth) {
     if (depth > kMaxDepth)
         throw WireError("subgraphs are nested more deeply than any exporter does");
 }
 
 /// The field of TensorProto that holds the values of this type, where they are not in raw_data; 0 for types
 /// whose values no shape depends on.
-std::uint32_t typed_field(DataType type) {
+static std::uint32_t typed_field(DataType type) {
     constexpr std::uint32_t kFloat = 4, kInt32 = 5, kString = 6, kInt64 = 7, kDouble = 10, kUint64 = 11;
     switch (type) {
     case DataType::float32:
@@ -46,7 +44,7 @@ std::uint32_t typed_field(DataType type) {
 }
 
 /// Whether the payload, of `bytes` bytes, is small enough to be kept.
-bool is_small(const TensorMessage& tensor, std::uint64_t bytes) {
+static bool is_small(const TensorMessage& tensor, std::uint64_t bytes) {
     const DataType type = data_type(tensor.data_type);
     std::uint64_t elements = 1;
     for (const std::int64_t dim : tensor.dims) {
@@ -58,8 +56,6 @@ bool is_small(const TensorMessage& tensor, std::uint64_t bytes) {
     const std::uint64_t allowed = type == DataType::string ? kSmallString : 16 * elements + 16;
     return elements <= kept_elements(type) && bytes <= allowed;
 }
-
-} // namespace
 
 ModelMessage MessageReader::read() {
     ModelMessage model;
@@ -84,12 +80,9 @@ void MessageReader::read_model(Range message, ModelMessage& model) {
         case delimited(8):
             model.opset_import.push_back(arena_, read_opset(field.content()));
             break;
-        case delimited(25): {
-            FunctionMessage function;
-            read_function(field.content(), function, 1);
-            model.functions.push_back(arena_, function);
+        case delimited(25):
+            model.functions.push_back(arena_, read_function(field.content(), 1));
             break;
-        }
         default:
             break;
         }
@@ -97,49 +90,36 @@ void MessageReader::read_model(Range message, ModelMessage& model) {
 
 void MessageReader::read_graph(Range message, GraphMessage& graph, int depth) {
     check_depth(depth);
-    const auto read_value = [&](const FieldReader& field, ArenaList<ValueInfoMessage>& list) {
-        ValueInfoMessage value;
-        read_value_info(field.content(), value);
-        list.push_back(arena_, value);
-    };
     for (FieldReader field(source_, message); field.next();)
         switch (field.key()) {
-        case delimited(1): {
-            NodeMessage node;
-            read_node(field.content(), node, depth + 1);
-            graph.node.push_back(arena_, node);
+        case delimited(1):
+            graph.node.push_back(arena_, read_node(field.content(), depth + 1));
             break;
-        }
         case delimited(2):
             graph.name = text(field);
             break;
-        case delimited(5): {
-            TensorMessage tensor;
-            read_tensor(field.content(), tensor);
-            graph.initializer.push_back(arena_, tensor);
+        case delimited(5):
+            graph.initializer.push_back(arena_, read_tensor(field.content()));
             break;
-        }
         case delimited(11):
-            read_value(field, graph.input);
+            graph.input.push_back(arena_, read_value_info(field.content()));
             break;
         case delimited(12):
-            read_value(field, graph.output);
+            graph.output.push_back(arena_, read_value_info(field.content()));
             break;
         case delimited(13):
-            read_value(field, graph.value_info);
+            graph.value_info.push_back(arena_, read_value_info(field.content()));
             break;
-        case delimited(15): {
-            SparseTensorMessage tensor;
-            read_sparse_tensor(field.content(), tensor);
-            graph.sparse_initializer.push_back(arena_, tensor);
+        case delimited(15):
+            graph.sparse_initializer.push_back(arena_, read_sparse_tensor(field.content()));
             break;
-        }
         default:
             dropped_ += field.size();
         }
 }
 
-void MessageReader::read_function(Range message, FunctionMessage& function, int depth) {
+FunctionMessage MessageReader::read_function(Range message, int depth) {
+    FunctionMessage function;
     for (FieldReader field(source_, message); field.next();)
         switch (field.key()) {
         case delimited(1):
@@ -151,33 +131,29 @@ void MessageReader::read_function(Range message, FunctionMessage& function, int 
         case delimited(5):
             function.output.push_back(arena_, text(field));
             break;
-        case delimited(7): {
-            NodeMessage node;
-            read_node(field.content(), node, depth + 1);
-            function.node.push_back(arena_, node);
+        case delimited(7):
+            function.node.push_back(arena_, read_node(field.content(), depth + 1));
             break;
-        }
         case delimited(9):
             function.opset_import.push_back(arena_, read_opset(field.content()));
             break;
         case delimited(10):
             function.domain = text(field);
             break;
-        case delimited(11): {
-            AttributeMessage attribute;
-            read_attribute(field.content(), attribute, depth + 1);
-            function.attribute_proto.push_back(arena_, attribute);
+        case delimited(11):
+            function.attribute_proto.push_back(arena_, read_attribute(field.content(), depth + 1));
             break;
-        }
         case delimited(13):
             function.overload = text(field);
             break;
         default:
             break;
         }
+    return function;
 }
 
-void MessageReader::read_node(Range message, NodeMessage& node, int depth) {
+NodeMessage MessageReader::read_node(Range message, int depth) {
+    NodeMessage node;
     check_depth(depth);
     const std::uint64_t dropped_before = dropped_;
     for (FieldReader field(source_, message); field.next();)
@@ -194,12 +170,9 @@ void MessageReader::read_node(Range message, NodeMessage& node, int depth) {
         case delimited(4):
             node.op_type = text(field);
             break;
-        case delimited(5): {
-            AttributeMessage attribute;
-            read_attribute(field.content(), attribute, depth + 1);
-            node.attribute.push_back(arena_, attribute);
+        case delimited(5):
+            node.attribute.push_back(arena_, read_attribute(field.content(), depth + 1));
             break;
-        }
         case delimited(7):
             node.domain = text(field);
             break;
@@ -210,9 +183,11 @@ void MessageReader::read_node(Range message, NodeMessage& node, int depth) {
             dropped_ += field.size();
         }
     node.size = message.size() - (dropped_ - dropped_before);
+    return node;
 }
 
-void MessageReader::read_attribute(Range message, AttributeMessage& attribute, int depth) {
+AttributeMessage MessageReader::read_attribute(Range message, int depth) {
+    AttributeMessage attribute;
     check_depth(depth);
     GraphMessage* graph = nullptr;
     for (FieldReader field(source_, message); field.next();)
@@ -232,12 +207,9 @@ void MessageReader::read_attribute(Range message, AttributeMessage& attribute, i
             else
                 dropped_ += field.size();
             break;
-        case delimited(5): {
-            auto& tensor = arena_.make<TensorMessage>();
-            read_tensor(field.content(), tensor);
-            attribute.t = &tensor;
+        case delimited(5):
+            attribute.t = &(arena_.make<TensorMessage>() = read_tensor(field.content()));
             break;
-        }
         case delimited(6):
             if (graph == nullptr)
                 attribute.g = graph = &arena_.make<GraphMessage>();
@@ -261,18 +233,18 @@ void MessageReader::read_attribute(Range message, AttributeMessage& attribute, i
         case delimited(21):
             attribute.ref_attr_name = text(field);
             break;
-        case delimited(22): {
-            auto& tensor = arena_.make<SparseTensorMessage>();
-            read_sparse_tensor(field.content(), tensor);
-            attribute.sparse_tensor = &tensor;
+        case delimited(22):
+            attribute.sparse_tensor =
+                &(arena_.make<SparseTensorMessage>() = read_sparse_tensor(field.content()));
             break;
-        }
         default:
             dropped_ += field.size();
         }
+    return attribute;
 }
 
-void MessageReader::read_tensor(Range message, TensorMessage& tensor) {
+TensorMessage MessageReader::read_tensor(Range message) {
+    TensorMessage tensor;
     std::uint64_t payload = 0;
     for (FieldReader field(source_, message); field.next();)
         switch (field.key()) {
@@ -314,6 +286,7 @@ void MessageReader::read_tensor(Range message, TensorMessage& tensor) {
         read_payload(message, tensor);
     else
         dropped_ += payload;
+    return tensor;
 }
 
 void MessageReader::read_payload(Range message, TensorMessage& tensor) {
@@ -339,12 +312,12 @@ void MessageReader::read_payload(Range message, TensorMessage& tensor) {
     }
 }
 
-void MessageReader::read_sparse_tensor(Range message, SparseTensorMessage& tensor) {
+SparseTensorMessage MessageReader::read_sparse_tensor(Range message) {
+    SparseTensorMessage tensor;
     for (FieldReader field(source_, message); field.next();)
         switch (field.key()) {
         case delimited(1):
-            tensor.values = {};
-            read_tensor(field.content(), tensor.values);
+            tensor.values = read_tensor(field.content());
             break;
         case varint(3):
         case delimited(3):
@@ -353,14 +326,17 @@ void MessageReader::read_sparse_tensor(Range message, SparseTensorMessage& tenso
         default:
             dropped_ += field.size();
         }
+    return tensor;
 }
 
-void MessageReader::read_value_info(Range message, ValueInfoMessage& value) {
+ValueInfoMessage MessageReader::read_value_info(Range message) {
+    ValueInfoMessage value;
     for (FieldReader field(source_, message); field.next();)
         if (field.key() == delimited(1))
             value.name = text(field);
         else if (field.key() == delimited(2))
             value.type = text(field);
+    return value;
 }
 
 Opset MessageReader::read_opset(Range message) {

@@ -20,13 +20,13 @@ class MessageReader {
   private:
     void read_model(Range message, ModelMessage& model);
     void read_graph(Range message, GraphMessage& graph, int depth);
-    void read_function(Range message, FunctionMessage& function, int depth);
-    void read_node(Range message, NodeMessage& node, int depth);
-    void read_attribute(Range message, AttributeMessage& attribute, int depth);
-    void read_tensor(Range message, TensorMessage& tensor);
+    FunctionMessage read_function(Range message, int depth);
+    NodeMessage read_node(Range message, int depth);
+    AttributeMessage read_attribute(Range message, int depth);
+    TensorMessage read_tensor(Range message);
     void read_payload(Range message, TensorMessage& tensor);
-    void read_sparse_tensor(Range message, SparseTensorMessage& tensor);
-    void read_value_info(Range message, ValueInfoMessage& value);
+    SparseTensorMessage read_sparse_tensor(Range message);
+    ValueInfoMessage read_value_info(Range message);
     Opset read_opset(Range message);
     ExternalEntry read_external_entry(Range message);
 

@@ -4,7 +4,6 @@
 
 #include "import/arena.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>

@@ -7,8 +7,6 @@
 
 namespace archsim::import {
 
-namespace {
-
 /// Subgraphs and calls within each other; exporters stay below ten.
 constexpr int kMaxNesting = 64;
 /// Nodes, edges and 16-byte units of names and attributes that inlining may add, some 100 MB: functions that
@@ -16,7 +14,7 @@ constexpr int kMaxNesting = 64;
 constexpr std::size_t kMaxInlinedSize = 4'000'000;
 
 /// The type of an attribute; files before IR version 2 leave it to the reader.
-AttributeType type_of(const AttributeMessage& attribute) {
+static AttributeType type_of(const AttributeMessage& attribute) {
     if (attribute.type != AttributeType::undefined)
         return attribute.type;
     if (attribute.f)
@@ -42,8 +40,6 @@ AttributeType type_of(const AttributeMessage& attribute) {
 const GraphMessage kEmptyGraph;
 const TensorMessage kEmptyTensor;
 const SparseTensorMessage kEmptySparseTensor;
-
-} // namespace
 
 void GraphBuilder::read_attributes(const NodeMessage& proto, Node& node, Frame& frame) {
     node.attributes.reserve(proto.attribute.size());

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <limits>
 #include <string_view>
-#include <type_traits>
 
 namespace archsim::import {
 

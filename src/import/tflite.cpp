@@ -1,5 +1,6 @@
 #include "archsim/extend/importer.hpp"
 
+#include "core/text.hpp"
 #include "import/bundle.hpp"
 #include "import/tflite_operator.hpp"
 
@@ -41,7 +42,7 @@ void refuse_compiled(const TfliteModel& model, const std::string& file) {
     for (const TfliteSubgraph& graph : model.graphs)
         for (const TfliteOperator& op : graph.operators)
             for (const Compiled& known : kCompiled)
-                if (op.code == static_cast<std::int32_t>(Tflite::custom) && op.custom == known.custom)
+                if (op.code == builtin("CUSTOM") && op.custom == known.custom)
                     throw InputError(Finding{
                         .kind = FindingKind::unsupported,
                         .message = fmt::format("was {}: what its operator \"{}\" computes is not in the file",
@@ -52,9 +53,7 @@ void refuse_compiled(const TfliteModel& model, const std::string& file) {
 
 /// A graph that learns, or reads or writes weights, is not what a file is given for.
 bool infers(const TfliteSignature& signature) {
-    std::string name = signature.name;
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c; });
+    const std::string name = lower_case(signature.name);
     for (const std::string_view other : {"train", "save", "restore", "init", "loss", "load"})
         if (name.find(other) != std::string::npos)
             return false;
@@ -204,11 +203,9 @@ void translate_tflite(TfliteGraph& graph) {
 
 } // namespace import
 
-namespace {
-
 /// `part`: a graph of the file, or a model of a bundle and "/" and a graph of it; empty: the first, the only.
-Graph import_tflite_source(import::ByteSource& bytes, const std::string& name, std::string_view part,
-                           const Budget& budget) {
+static Graph import_tflite_source(import::ByteSource& bytes, const std::string& name, std::string_view part,
+                                  const Budget& budget) {
     try {
         if (import::is_bundle(bytes)) {
             const import::BundledModel model = import::find_in_bundle(bytes, part, name, budget.bytes);
@@ -223,8 +220,6 @@ Graph import_tflite_source(import::ByteSource& bytes, const std::string& name, s
             .hint = "give a complete .tflite file"});
     }
 }
-
-} // namespace
 
 Graph import_tflite(const std::filesystem::path& file, std::string_view part, const Budget& budget) {
     import::ByteSource bytes(file, budget.bytes);

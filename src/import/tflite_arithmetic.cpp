@@ -10,65 +10,28 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-struct NamedCode {
-    Tflite code;
-    std::string_view op;
-};
-
 /// One operand, one result of its shape.
-constexpr NamedCode kUnary[] = {
-    {Tflite::floor, "Floor"},
-    {Tflite::logistic, "Sigmoid"},
-    {Tflite::relu, "Relu"},
-    {Tflite::tanh, "Tanh"},
-    {Tflite::exp, "Exp"},
-    {Tflite::neg, "Neg"},
-    {Tflite::sin, "Sin"},
-    {Tflite::log, "Log"},
-    {Tflite::sqrt, "Sqrt"},
-    {Tflite::abs, "Abs"},
-    {Tflite::ceil, "Ceil"},
-    {Tflite::cos, "Cos"},
-    {Tflite::elu, "Elu"},
-    {Tflite::round, "Round"},
-    {Tflite::hard_swish, "HardSwish"},
-    {Tflite::gelu, "Gelu"},
-    {Tflite::sign, "Sign"},
-    {Tflite::logical_not, "Not"},
-    {Tflite::leaky_relu, "LeakyRelu"},
-};
-/// Two operands that are broadcast; those of the first column after `div` carry a fused activation.
-constexpr NamedCode kBinary[] = {
-    {Tflite::add, "Add"},
-    {Tflite::sub, "Sub"},
-    {Tflite::mul, "Mul"},
-    {Tflite::div, "Div"},
-    {Tflite::maximum, "Max"},
-    {Tflite::minimum, "Min"},
-    {Tflite::pow, "Pow"},
-    {Tflite::less, "Less"},
-    {Tflite::greater, "Greater"},
-    {Tflite::equal, "Equal"},
-    {Tflite::prelu, "PRelu"},
-    {Tflite::greater_equal, "GreaterOrEqual"},
-    {Tflite::floor_mod, "Mod"},
-    {Tflite::less_equal, "LessOrEqual"},
-    {Tflite::logical_or, "Or"},
-    {Tflite::logical_and, "And"},
-    {Tflite::bitwise_xor, "BitwiseXor"},
-};
-constexpr NamedCode kReductions[] = {
-    {Tflite::mean, "ReduceMean"},      {Tflite::sum, "ReduceSum"},          {Tflite::reduce_max, "ReduceMax"},
-    {Tflite::reduce_min, "ReduceMin"}, {Tflite::reduce_prod, "ReduceProd"}, {Tflite::reduce_any, "ReduceMax"},
-    {Tflite::reduce_all, "ReduceMin"},
-};
+constexpr std::string_view kUnary =
+    " FLOOR=Floor LOGISTIC=Sigmoid RELU=Relu TANH=Tanh EXP=Exp NEG=Neg SIN=Sin LOG=Log SQRT=Sqrt"
+    " ABS=Abs CEIL=Ceil COS=Cos ELU=Elu ROUND=Round HARD_SWISH=HardSwish GELU=Gelu SIGN=Sign"
+    " LOGICAL_NOT=Not LEAKY_RELU=LeakyRelu ";
+/// Two operands that are broadcast; ADD to DIV carry a fused activation.
+constexpr std::string_view kBinary =
+    " ADD=Add SUB=Sub MUL=Mul DIV=Div MAXIMUM=Max MINIMUM=Min POW=Pow LESS=Less GREATER=Greater"
+    " EQUAL=Equal PRELU=PRelu GREATER_EQUAL=GreaterOrEqual FLOOR_MOD=Mod LESS_EQUAL=LessOrEqual"
+    " LOGICAL_OR=Or LOGICAL_AND=And BITWISE_XOR=BitwiseXor ";
+constexpr std::string_view kReductions =
+    " MEAN=ReduceMean SUM=ReduceSum REDUCE_MAX=ReduceMax REDUCE_MIN=ReduceMin REDUCE_PROD=ReduceProd"
+    " REDUCE_ANY=ReduceMax REDUCE_ALL=ReduceMin ";
 
-template <std::size_t N>
-std::string_view name_in(const NamedCode (&table)[N], Tflite code) {
-    for (const NamedCode& row : table)
-        if (row.code == code)
-            return row.op;
-    return {};
+/// "Relu" of RELU where the table has " RELU=Relu "; empty where it has none.
+std::string_view named_in(std::string_view table, std::int32_t code) {
+    const std::string sought = " " + std::string(builtin_name(code)) + "=";
+    const std::size_t at = table.find(sought);
+    if (at == std::string_view::npos)
+        return {};
+    table.remove_prefix(at + sought.size());
+    return table.substr(0, table.find(' '));
 }
 
 void add_unary(const TfliteCall& c, std::string_view op) {
@@ -82,8 +45,9 @@ void add_clip(const TfliteCall& c, double low, double high) {
     g.set(c.out(), g.emit("Clip", {c.get(0, order), g.scalar(low), g.scalar(high)}), order);
 }
 
-bool has_activation(Tflite code) {
-    return code == Tflite::add || code == Tflite::sub || code == Tflite::mul || code == Tflite::div;
+bool has_activation(std::int32_t code) {
+    return code == builtin("ADD") || code == builtin("SUB") || code == builtin("MUL") ||
+           code == builtin("DIV");
 }
 
 void add_binary(const TfliteCall& c, std::string_view op) {
@@ -99,14 +63,14 @@ void add_pair(const TfliteCall& c, std::string_view first, std::string_view seco
     const AxisOrder order = c.order();
     TfliteGraph& g = c.graph();
     TensorId y = kNoTensor;
-    if (c.code() == Tflite::square) {
+    if (c.code() == builtin("SQUARE")) {
         const TensorId x = c.get(0, order);
         y = g.emit("Mul", {x, x});
-    } else if (c.code() == Tflite::squared_difference) {
+    } else if (c.code() == builtin("SQUARED_DIFFERENCE")) {
         const TensorId a = c.get(0, order), b = c.get(1, order);
         const TensorId d = g.emit(first, {a, b});
         y = g.emit(second, {d, d});
-    } else if (c.code() == Tflite::floor_div || c.code() == Tflite::atan2) {
+    } else if (c.code() == builtin("FLOOR_DIV") || c.code() == builtin("ATAN2")) {
         const TensorId a = c.get(0, order), b = c.get(1, order);
         y = g.emit(second, {g.emit(first, {a, b})});
     } else {
@@ -211,58 +175,44 @@ void add_shift(const TfliteCall& c) {
     c.graph().set(c.out(), c.graph().emit("BitShift", {a, b}, {{"direction", std::string("RIGHT")}}), order);
 }
 
+constexpr TfliteRow kRowsArithmetic[] = {
+    {"RELU6", [](const TfliteCall& c) { add_clip(c, 0, 6); }},
+    {"RELU_N1_TO_1", [](const TfliteCall& c) { add_clip(c, -1, 1); }},
+    {"RELU_0_TO_1", [](const TfliteCall& c) { add_clip(c, 0, 1); }},
+    {"SQUARE", [](const TfliteCall& c) { add_pair(c, "Sub", "Mul"); }},
+    {"SQUARED_DIFFERENCE", [](const TfliteCall& c) { add_pair(c, "Sub", "Mul"); }},
+    {"RSQRT", [](const TfliteCall& c) { add_pair(c, "Sqrt", "Reciprocal"); }},
+    {"FLOOR_DIV", [](const TfliteCall& c) { add_pair(c, "Div", "Floor"); }},
+    {"ATAN2", [](const TfliteCall& c) { add_pair(c, "Div", "Atan"); }},
+    {"ADD_N", add_sum},
+    {"SELECT", add_select},
+    {"SELECT_V2", add_select},
+    {"SOFTMAX", [](const TfliteCall& c) { add_along(c, "Softmax"); }},
+    {"LOG_SOFTMAX", [](const TfliteCall& c) { add_along(c, "LogSoftmax"); }},
+    {"L2_NORMALIZATION", [](const TfliteCall& c) { add_along(c, "LpNormalization"); }},
+    {"LOCAL_RESPONSE_NORMALIZATION", add_local_norm},
+    {"FULLY_CONNECTED", add_fully_connected},
+    {"BATCH_MATMUL", add_batch_matmul},
+    {"NOT_EQUAL", add_not_equal},
+    {"RIGHT_SHIFT", add_shift},
+    {"FAKE_QUANT",
+     [](const TfliteCall& c) {
+         c.graph().alias(c.out(), c.in(0));
+     }}, // rounds as the quantisation that it stands for
+};
+static_assert(are_built_in(kRowsArithmetic));
+
 } // namespace
 
 bool add_tflite_arithmetic(const TfliteCall& c) {
-    const Tflite code = c.code();
-    if (const auto op = name_in(kUnary, code); !op.empty())
+    const std::int32_t code = c.code();
+    if (const auto op = named_in(kUnary, code); !op.empty())
         return add_unary(c, op), true;
-    if (const auto op = name_in(kBinary, code); !op.empty())
+    if (const auto op = named_in(kBinary, code); !op.empty())
         return add_binary(c, op), true;
-    if (const auto op = name_in(kReductions, code); !op.empty())
+    if (const auto op = named_in(kReductions, code); !op.empty())
         return add_reduction(c, op), true;
-    switch (code) {
-    case Tflite::relu6:
-        return add_clip(c, 0, 6), true;
-    case Tflite::relu_n1_to_1:
-        return add_clip(c, -1, 1), true;
-    case Tflite::relu_0_to_1:
-        return add_clip(c, 0, 1), true;
-    case Tflite::square:
-    case Tflite::squared_difference:
-        return add_pair(c, "Sub", "Mul"), true;
-    case Tflite::rsqrt:
-        return add_pair(c, "Sqrt", "Reciprocal"), true;
-    case Tflite::floor_div:
-        return add_pair(c, "Div", "Floor"), true;
-    case Tflite::atan2:
-        return add_pair(c, "Div", "Atan"), true;
-    case Tflite::add_n:
-        return add_sum(c), true;
-    case Tflite::select:
-    case Tflite::select_v2:
-        return add_select(c), true;
-    case Tflite::softmax:
-        return add_along(c, "Softmax"), true;
-    case Tflite::log_softmax:
-        return add_along(c, "LogSoftmax"), true;
-    case Tflite::l2_normalization:
-        return add_along(c, "LpNormalization"), true;
-    case Tflite::local_response_normalization:
-        return add_local_norm(c), true;
-    case Tflite::fully_connected:
-        return add_fully_connected(c), true;
-    case Tflite::batch_matmul:
-        return add_batch_matmul(c), true;
-    case Tflite::not_equal:
-        return add_not_equal(c), true;
-    case Tflite::right_shift:
-        return add_shift(c), true;
-    case Tflite::fake_quant: // rounds as the quantisation that it stands for
-        return c.graph().alias(c.out(), c.in(0)), true;
-    default:
-        return false;
-    }
+    return add_by_row(kRowsArithmetic, c);
 }
 
 } // namespace archsim::import

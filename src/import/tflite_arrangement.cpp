@@ -74,7 +74,7 @@ std::vector<TensorId> split(const TfliteCall& c, TensorId x, std::int64_t axis, 
 }
 
 void add_split(const TfliteCall& c) {
-    const bool sized = c.code() == Tflite::split_v;
+    const bool sized = c.code() == builtin("SPLIT_V");
     const std::size_t x = sized ? 0 : 1;
     const AxisOrder order =
         c.graph().is_channels_first(c.in(x)) ? AxisOrder::channels_first : AxisOrder::file;
@@ -108,7 +108,7 @@ void add_pad(const TfliteCall& c) {
         pads[to] = pairs[2 * i];
         pads[rank + to] = pairs[2 * i + 1];
     }
-    const char* mode = c.code() == Tflite::mirror_pad ? "reflect" : "constant";
+    const char* mode = c.code() == builtin("MIRROR_PAD") ? "reflect" : "constant";
     moved(c,
           c.graph().emit("Pad", {c.get(0, order), c.graph().ints(std::move(pads))},
                          {{"mode", std::string(mode)}}),
@@ -172,7 +172,7 @@ bool add_strided_slice(const TfliteCall& c) {
 }
 
 bool add_gather(const TfliteCall& c) {
-    const bool lookup = c.code() == Tflite::embedding_lookup; // indices first
+    const bool lookup = c.code() == builtin("EMBEDDING_LOOKUP"); // indices first
     if (!lookup && c.option<std::int32_t>(1, 0) != 0)
         return false;
     const TensorId table = c.get(lookup ? 1 : 0), indices = c.get(lookup ? 0 : 1);
@@ -215,7 +215,7 @@ void add_cast(const TfliteCall& c) {
 
 /// A tensor is dequantised where it is read: this only names the result. Halves stay what they are.
 void add_conversion(const TfliteCall& c) {
-    if (c.code() == Tflite::dequantize)
+    if (c.code() == builtin("DEQUANTIZE"))
         return c.graph().alias(c.out(), c.in(0));
     const AxisOrder order = c.order();
     c.graph().set(c.out(), c.get(0, order), order);
@@ -282,86 +282,63 @@ void add_update(const TfliteCall& c) {
     moved(c, c.graph().emit_own("DYNAMIC_UPDATE_SLICE", {c.get(0), c.get(1)}, none));
 }
 
+constexpr TfliteRow kRowsArrangement[] = {
+    {"RESHAPE", add_reshape},
+    {"SQUEEZE", add_squeeze},
+    {"EXPAND_DIMS", add_expand_dims},
+    {"CONCATENATION", add_concat},
+    {"PACK", add_pack},
+    {"SPLIT", add_split},
+    {"SPLIT_V", add_split},
+    {"UNPACK", add_unpack},
+    {"PAD", add_pad},
+    {"PADV2", add_pad},
+    {"MIRROR_PAD", add_pad},
+    {"SLICE", add_slice},
+    {"STRIDED_SLICE", nullptr, add_strided_slice},
+    {"GATHER", nullptr, add_gather},
+    {"EMBEDDING_LOOKUP", nullptr, add_gather},
+    {"GATHER_ND",
+     [](const TfliteCall& c) {
+         moved(c, c.graph().emit("GatherND", {c.get(0), c.get(1)}));
+     }},
+    {"TRANSPOSE", add_transpose},
+    {"ARG_MAX", [](const TfliteCall& c) { add_arg(c, "ArgMax"); }},
+    {"ARG_MIN", [](const TfliteCall& c) { add_arg(c, "ArgMin"); }},
+    {"TOPK_V2", add_top},
+    {"TILE", [](const TfliteCall& c) { add_with_sizes(c, "Tile"); }},
+    {"BROADCAST_TO", [](const TfliteCall& c) { add_with_sizes(c, "Expand"); }},
+    {"CUMSUM",
+     [](const TfliteCall& c) {
+         moved(c, c.graph().emit("CumSum", {c.get(0), c.get(1)}));
+     }},
+    {"SHAPE", [](const TfliteCall& c) { moved(c, c.graph().emit("Shape", {c.get(0)})); }},
+    {"CAST", add_cast},
+    {"QUANTIZE", add_conversion},
+    {"DEQUANTIZE", add_conversion},
+    {"DENSIFY", [](const TfliteCall& c) { c.graph().alias(c.out(), c.in(0)); }}, // when the network is loaded
+    {"FILL", add_fill},
+    {"ZEROS_LIKE", add_zeros},
+    {"RANGE",
+     [](const TfliteCall& c) {
+         moved(c, c.graph().emit("Range", {c.get(0), c.get(1), c.get(2)}));
+     }},
+    {"RANK",
+     [](const TfliteCall& c) { moved(c, c.graph().emit("Size", {c.graph().emit("Shape", {c.get(0)})})); }},
+    {"WHERE", add_where},
+    {"ONE_HOT", add_one_hot},
+    {"REVERSE_V2", add_reverse},
+    {"UNIQUE", add_unique},
+    {"SCATTER_ND", add_scatter},
+    {"DYNAMIC_UPDATE_SLICE", add_update},
+    {"CALL_ONCE", [](const TfliteCall&) {}}, // initialises variables, once and not per inference
+};
+static_assert(are_built_in(kRowsArrangement));
+
 } // namespace
 
 bool add_tflite_arrangement(const TfliteCall& c) {
-    switch (c.code()) {
-    case Tflite::reshape:
-        return add_reshape(c), true;
-    case Tflite::squeeze:
-        return add_squeeze(c), true;
-    case Tflite::expand_dims:
-        return add_expand_dims(c), true;
-    case Tflite::concatenation:
-        return add_concat(c), true;
-    case Tflite::pack:
-        return add_pack(c), true;
-    case Tflite::split:
-    case Tflite::split_v:
-        return add_split(c), true;
-    case Tflite::unpack:
-        return add_unpack(c), true;
-    case Tflite::pad:
-    case Tflite::padv2:
-    case Tflite::mirror_pad:
-        return add_pad(c), true;
-    case Tflite::slice:
-        return add_slice(c), true;
-    case Tflite::strided_slice:
-        return add_strided_slice(c);
-    case Tflite::gather:
-    case Tflite::embedding_lookup:
-        return add_gather(c);
-    case Tflite::gather_nd:
-        return moved(c, c.graph().emit("GatherND", {c.get(0), c.get(1)})), true;
-    case Tflite::transpose:
-        return add_transpose(c), true;
-    case Tflite::arg_max:
-        return add_arg(c, "ArgMax"), true;
-    case Tflite::arg_min:
-        return add_arg(c, "ArgMin"), true;
-    case Tflite::topk_v2:
-        return add_top(c), true;
-    case Tflite::tile:
-        return add_with_sizes(c, "Tile"), true;
-    case Tflite::broadcast_to:
-        return add_with_sizes(c, "Expand"), true;
-    case Tflite::cumsum:
-        return moved(c, c.graph().emit("CumSum", {c.get(0), c.get(1)})), true;
-    case Tflite::shape:
-        return moved(c, c.graph().emit("Shape", {c.get(0)})), true;
-    case Tflite::cast:
-        return add_cast(c), true;
-    case Tflite::quantize:
-    case Tflite::dequantize:
-        return add_conversion(c), true;
-    case Tflite::densify: // when the network is loaded
-        return c.graph().alias(c.out(), c.in(0)), true;
-    case Tflite::fill:
-        return add_fill(c), true;
-    case Tflite::zeros_like:
-        return add_zeros(c), true;
-    case Tflite::range:
-        return moved(c, c.graph().emit("Range", {c.get(0), c.get(1), c.get(2)})), true;
-    case Tflite::rank:
-        return moved(c, c.graph().emit("Size", {c.graph().emit("Shape", {c.get(0)})})), true;
-    case Tflite::where:
-        return add_where(c), true;
-    case Tflite::one_hot:
-        return add_one_hot(c), true;
-    case Tflite::reverse_v2:
-        return add_reverse(c), true;
-    case Tflite::unique:
-        return add_unique(c), true;
-    case Tflite::scatter_nd:
-        return add_scatter(c), true;
-    case Tflite::dynamic_update_slice:
-        return add_update(c), true;
-    case Tflite::call_once:
-        return true; // initialises variables, once and not per inference
-    default:
-        return false;
-    }
+    return add_by_row(kRowsArrangement, c);
 }
 
 } // namespace archsim::import

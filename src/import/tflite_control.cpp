@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
 
 namespace archsim::import {
 
@@ -72,8 +71,8 @@ std::optional<Limit> limit_of(const TfliteCall& c, std::int64_t condition, std::
     };
     // Where several conditions must all hold, the others are bounds that constants gave already.
     for (const TfliteOperator& op : test.operators) {
-        const auto code = static_cast<Tflite>(op.code);
-        if ((code != Tflite::less && code != Tflite::less_equal) || op.inputs.size() != 2)
+        const auto code = op.code;
+        if ((code != builtin("LESS") && code != builtin("LESS_EQUAL")) || op.inputs.size() != 2)
             continue;
         const auto counter = carried(test, op.inputs[0]), number = carried(test, op.inputs[1]);
         const std::size_t all = std::min({run.inputs.size(), run.outputs.size(), c.input_count()});
@@ -91,7 +90,7 @@ std::optional<Limit> limit_of(const TfliteCall& c, std::int64_t condition, std::
             begin->front() < -kMost || after[*counter].front() > kMost)
             continue;
         return Limit{*number, begin->front(), after[*counter].front() - begin->front(),
-                     code == Tflite::less_equal};
+                     code == builtin("LESS_EQUAL")};
     }
     return std::nullopt;
 }
@@ -198,20 +197,31 @@ void add_call(const TfliteCall& c, std::int64_t graph) {
     add_branches(c, c.graph().ints({1}), raw_inputs(c, 0), graph, graph);
 }
 
+constexpr TfliteRow kRowsControl[] = {
+    {"WHILE", add_while},
+    {"IF", add_if},
+    {"CALL", [](const TfliteCall& c) { add_call(c, c.option<std::uint32_t>(0, 0)); }},
+    {"STABLEHLO_COMPOSITE",
+     [](const TfliteCall& c) {
+         add_call(c, c.op().options_2 ? c.op().options_2->number<std::int32_t>(1, 0) : -1);
+     }},
+};
+static_assert(are_built_in(kRowsControl));
+
 } // namespace
 
 std::vector<std::int64_t> graphs_run_by(const TfliteOperator& op) {
     const auto option = [&](unsigned field) -> std::int64_t {
         return op.options ? op.options->number<std::int32_t>(field, 0) : 0;
     };
-    switch (static_cast<Tflite>(op.code)) {
-    case Tflite::while_loop:
-    case Tflite::if_then_else:
+    switch (op.code) {
+    case builtin("WHILE"):
+    case builtin("IF"):
         return {option(0), option(1)};
-    case Tflite::call:
-    case Tflite::call_once:
+    case builtin("CALL"):
+    case builtin("CALL_ONCE"):
         return {option(0)};
-    case Tflite::composite:
+    case builtin("STABLEHLO_COMPOSITE"):
         return {op.options_2 ? op.options_2->number<std::int32_t>(1, 0) : -1};
     default:
         return {};
@@ -219,18 +229,7 @@ std::vector<std::int64_t> graphs_run_by(const TfliteOperator& op) {
 }
 
 bool add_tflite_control(const TfliteCall& c) {
-    switch (c.code()) {
-    case Tflite::while_loop:
-        return add_while(c), true;
-    case Tflite::if_then_else:
-        return add_if(c), true;
-    case Tflite::call:
-        return add_call(c, c.option<std::uint32_t>(0, 0)), true;
-    case Tflite::composite:
-        return add_call(c, c.op().options_2 ? c.op().options_2->number<std::int32_t>(1, 0) : -1), true;
-    default:
-        return false;
-    }
+    return add_by_row(kRowsControl, c);
 }
 
 } // namespace archsim::import

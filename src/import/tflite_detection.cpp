@@ -100,7 +100,7 @@ void add_suppression(const TfliteCall& c) {
                    found = g.emit("NonMaxSuppression", {boxes, scores, most ? g.ints(*most) : c.get(2)}),
                    column = g.emit("Slice", {found, g.ints({2}), g.ints({3}), g.ints({1})}),
                    kept = g.emit("Squeeze", {column, g.ints({1})});
-    const bool with_scores = c.code() == Tflite::non_max_suppression_v5;
+    const bool with_scores = c.code() == builtin("NON_MAX_SUPPRESSION_V5");
     g.set(c.out(0), kept, AxisOrder::file, false);
     if (with_scores && c.op().outputs.size() > 1)
         g.set(c.out(1), g.emit("Gather", {c.get(1), kept}), AxisOrder::file, false);
@@ -110,18 +110,17 @@ void add_suppression(const TfliteCall& c) {
               false);
 }
 
+constexpr TfliteRow kRowsDetection[] = {
+    {"NON_MAX_SUPPRESSION_V4", add_suppression},
+    {"NON_MAX_SUPPRESSION_V5", add_suppression},
+    {"CUSTOM", nullptr, add_detections},
+};
+static_assert(are_built_in(kRowsDetection));
+
 } // namespace
 
 bool add_tflite_detection(const TfliteCall& c) {
-    switch (c.code()) {
-    case Tflite::non_max_suppression_v4:
-    case Tflite::non_max_suppression_v5:
-        return add_suppression(c), true;
-    case Tflite::custom:
-        return add_detections(c);
-    default:
-        return false;
-    }
+    return add_by_row(kRowsDetection, c);
 }
 
 } // namespace archsim::import

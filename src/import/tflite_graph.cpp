@@ -6,25 +6,24 @@
 
 namespace archsim::import {
 
-namespace {
-
 // What the newest exporters write; Resize by axes needs 18.
 constexpr int kTfliteOpset = 21;
 constexpr std::string_view kTfliteDomain = "tflite";
 constexpr std::size_t kImageRank = 4;
 
-std::size_t index_of(AxisOrder order) {
+static std::size_t index_of(AxisOrder order) {
     return static_cast<std::size_t>(order);
 }
 
 /// N, H, W, C as N, C, H, W; shapes of lower rank stand at the end.
-Shape channels_first(Shape shape) {
+static Shape channels_first(Shape shape) {
     shape.insert(shape.begin(), kImageRank - shape.size(), 1);
     std::rotate(shape.begin() + 1, shape.end() - 1, shape.end());
     return shape;
 }
 
-std::vector<Dimension> dimensions(const Shape& shape, const Shape& signature, const std::string& name) {
+static std::vector<Dimension> dimensions(const Shape& shape, const Shape& signature,
+                                         const std::string& name) {
     std::vector<Dimension> out(shape.size());
     for (std::size_t i = 0; i < shape.size(); ++i)
         if (i < signature.size() && signature[i] < 0)
@@ -33,8 +32,6 @@ std::vector<Dimension> dimensions(const Shape& shape, const Shape& signature, co
             out[i].value = shape[i];
     return out;
 }
-
-} // namespace
 
 TfliteGraph::TfliteGraph(TfliteBodies& bodies, const TfliteSubgraph& model)
     : bodies_(bodies), model_(model), buffer_(bodies.buffer()), forms_(model.tensors.size()),

@@ -220,43 +220,29 @@ void add_conv_3d_transpose(const TfliteCall& c) {
     set_volume(c, g.emit("ConvTranspose", {x, weights, bias}, std::move(attributes)));
 }
 
+constexpr TfliteRow kRowsImage[] = {
+    {"CONV_2D", add_conv},
+    {"DEPTHWISE_CONV_2D", add_depthwise},
+    {"TRANSPOSE_CONV", add_transpose_conv},
+    {"AVERAGE_POOL_2D", [](const TfliteCall& c) { add_pool(c, "AveragePool"); }},
+    {"MAX_POOL_2D", [](const TfliteCall& c) { add_pool(c, "MaxPool"); }},
+    {"L2_POOL_2D", [](const TfliteCall& c) { add_pool(c, "LpPool"); }},
+    {"SPACE_TO_BATCH_ND", [](const TfliteCall& c) { add_batch_blocks(c, "paddings"); }},
+    {"BATCH_TO_SPACE_ND", [](const TfliteCall& c) { add_batch_blocks(c, "crops"); }},
+    {"CONV_3D", add_conv_3d},
+    {"CONV_3D_TRANSPOSE", add_conv_3d_transpose},
+    {"RESIZE_BILINEAR", [](const TfliteCall& c) { add_resize(c, "linear"); }},
+    {"RESIZE_NEAREST_NEIGHBOR", [](const TfliteCall& c) { add_resize(c, "nearest"); }},
+    {"DEPTH_TO_SPACE", [](const TfliteCall& c) { add_blocks(c, "DepthToSpace"); }},
+    {"SPACE_TO_DEPTH", [](const TfliteCall& c) { add_blocks(c, "SpaceToDepth"); }},
+    {"CUSTOM", nullptr, add_custom_image},
+};
+static_assert(are_built_in(kRowsImage));
+
 } // namespace
 
 bool add_tflite_image(const TfliteCall& c) {
-    switch (c.code()) {
-    case Tflite::conv_2d:
-        return add_conv(c), true;
-    case Tflite::depthwise_conv_2d:
-        return add_depthwise(c), true;
-    case Tflite::transpose_conv:
-        return add_transpose_conv(c), true;
-    case Tflite::average_pool_2d:
-        return add_pool(c, "AveragePool"), true;
-    case Tflite::max_pool_2d:
-        return add_pool(c, "MaxPool"), true;
-    case Tflite::l2_pool_2d:
-        return add_pool(c, "LpPool"), true;
-    case Tflite::space_to_batch_nd:
-        return add_batch_blocks(c, "paddings"), true;
-    case Tflite::batch_to_space_nd:
-        return add_batch_blocks(c, "crops"), true;
-    case Tflite::conv_3d:
-        return add_conv_3d(c), true;
-    case Tflite::conv_3d_transpose:
-        return add_conv_3d_transpose(c), true;
-    case Tflite::resize_bilinear:
-        return add_resize(c, "linear"), true;
-    case Tflite::resize_nearest_neighbor:
-        return add_resize(c, "nearest"), true;
-    case Tflite::depth_to_space:
-        return add_blocks(c, "DepthToSpace"), true;
-    case Tflite::space_to_depth:
-        return add_blocks(c, "SpaceToDepth"), true;
-    case Tflite::custom:
-        return add_custom_image(c);
-    default:
-        return false;
-    }
+    return add_by_row(kRowsImage, c);
 }
 
 } // namespace archsim::import

@@ -12,36 +12,36 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::min();
 
-std::optional<std::int64_t> binary(Tflite code, std::int64_t a, std::int64_t b) {
+std::optional<std::int64_t> binary(std::int32_t code, std::int64_t a, std::int64_t b) {
     // Wraps as the file's integers do, and never overflows here.
     const auto wrap = [](std::uint64_t v) { return static_cast<std::int64_t>(v); };
     const auto ua = static_cast<std::uint64_t>(a), ub = static_cast<std::uint64_t>(b);
     switch (code) {
-    case Tflite::add:
+    case builtin("ADD"):
         return wrap(ua + ub);
-    case Tflite::sub:
+    case builtin("SUB"):
         return wrap(ua - ub);
-    case Tflite::mul:
+    case builtin("MUL"):
         return wrap(ua * ub);
-    case Tflite::maximum:
+    case builtin("MAXIMUM"):
         return std::max(a, b);
-    case Tflite::minimum:
+    case builtin("MINIMUM"):
         return std::min(a, b);
-    case Tflite::less:
+    case builtin("LESS"):
         return a < b;
-    case Tflite::less_equal:
+    case builtin("LESS_EQUAL"):
         return a <= b;
-    case Tflite::greater:
+    case builtin("GREATER"):
         return a > b;
-    case Tflite::greater_equal:
+    case builtin("GREATER_EQUAL"):
         return a >= b;
-    case Tflite::equal:
+    case builtin("EQUAL"):
         return a == b;
-    case Tflite::not_equal:
+    case builtin("NOT_EQUAL"):
         return a != b;
-    case Tflite::logical_and:
+    case builtin("LOGICAL_AND"):
         return a != 0 && b != 0;
-    case Tflite::logical_or:
+    case builtin("LOGICAL_OR"):
         return a != 0 || b != 0;
     default:
         return std::nullopt;
@@ -92,17 +92,17 @@ bool TfliteIntegers::is_integer(std::int64_t index) const {
 /// Shapes, and what puts integers together or takes some of them. Only a run knows a size that may be
 /// resized.
 bool TfliteIntegers::arrange(const TfliteOperator& op) {
-    const auto code = static_cast<Tflite>(op.code);
+    const auto code = op.code;
     Ints y;
     switch (code) {
-    case Tflite::shape:
+    case builtin("SHAPE"):
         y = tensor(op.inputs[0]).shape;
         for (std::size_t i = 0; i < tensor(op.inputs[0]).signature.size() && i < y.size(); ++i)
             if (tensor(op.inputs[0]).signature[i] < 0)
                 y[i] = kUnknown;
         break;
-    case Tflite::pack:
-    case Tflite::concatenation:
+    case builtin("PACK"):
+    case builtin("CONCATENATION"):
         for (const std::int64_t i : op.inputs) {
             const Ints part = partly(i);
             if (constexpr std::size_t kMost = 64; part.empty() || y.size() + part.size() > kMost)
@@ -110,7 +110,7 @@ bool TfliteIntegers::arrange(const TfliteOperator& op) {
             y.insert(y.end(), part.begin(), part.end());
         }
         break;
-    case Tflite::strided_slice: {
+    case builtin("STRIDED_SLICE"): {
         if (op.inputs.size() < 4)
             return true;
         const Ints x = partly(op.inputs[0]), begin = of(op.inputs[1]), end = of(op.inputs[2]),
@@ -141,19 +141,19 @@ bool TfliteIntegers::arrange(const TfliteOperator& op) {
 void TfliteIntegers::step(const TfliteOperator& op) {
     if (op.inputs.empty() || op.outputs.empty())
         return;
-    const auto code = static_cast<Tflite>(op.code);
+    const auto code = op.code;
     if (arrange(op))
         return;
     const Ints a = of(op.inputs[0]);
     switch (code) {
-    case Tflite::reshape:
-    case Tflite::squeeze:
-    case Tflite::expand_dims:
-    case Tflite::cast:
+    case builtin("RESHAPE"):
+    case builtin("SQUEEZE"):
+    case builtin("EXPAND_DIMS"):
+    case builtin("CAST"):
         if (!a.empty() && is_integer(op.outputs[0]))
             known_[op.outputs[0]] = a;
         return;
-    case Tflite::logical_not:
+    case builtin("LOGICAL_NOT"):
         if (!a.empty())
             for (const std::int64_t v : a)
                 known_[op.outputs[0]].push_back(v == 0);
@@ -165,7 +165,7 @@ void TfliteIntegers::step(const TfliteOperator& op) {
         return;
     const Ints b = of(op.inputs[1]);
     // The conjunction of a limit that is known and one that is not stays below the known one.
-    if (code == Tflite::logical_and && a.empty() != b.empty()) {
+    if (code == builtin("LOGICAL_AND") && a.empty() != b.empty()) {
         const Ints& one = a.empty() ? b : a;
         if (one.size() == 1 && one.front() == 0)
             known_[op.outputs[0]] = one;

@@ -91,27 +91,22 @@ void add_svdf(const TfliteCall& c) {
     c.graph().set(c.out(), c.activated(y, 1), AxisOrder::file);
 }
 
+constexpr TfliteRow kRowsRecurrent[] = {
+    {"UNIDIRECTIONAL_SEQUENCE_LSTM", add_lstm},
+    {"LSTM", add_lstm_cell},
+    {"BIDIRECTIONAL_SEQUENCE_LSTM", add_bidirectional_lstm},
+    {"UNIDIRECTIONAL_SEQUENCE_RNN",
+     [](const TfliteCall& c) { c.graph().set(c.out(), rnn(c, 1, c.flag(0)), AxisOrder::file); }},
+    {"RNN", [](const TfliteCall& c) { c.graph().set(c.out(), rnn(c, 1, false), AxisOrder::file); }},
+    {"BIDIRECTIONAL_SEQUENCE_RNN", add_bidirectional_rnn},
+    {"SVDF", add_svdf},
+};
+static_assert(are_built_in(kRowsRecurrent));
+
 } // namespace
 
 bool add_tflite_recurrent(const TfliteCall& c) {
-    switch (c.code()) {
-    case Tflite::unidirectional_sequence_lstm:
-        return add_lstm(c), true;
-    case Tflite::lstm:
-        return add_lstm_cell(c), true;
-    case Tflite::bidirectional_sequence_lstm:
-        return add_bidirectional_lstm(c), true;
-    case Tflite::unidirectional_sequence_rnn:
-        return c.graph().set(c.out(), rnn(c, 1, c.flag(0)), AxisOrder::file), true;
-    case Tflite::rnn:
-        return c.graph().set(c.out(), rnn(c, 1, false), AxisOrder::file), true;
-    case Tflite::bidirectional_sequence_rnn:
-        return add_bidirectional_rnn(c), true;
-    case Tflite::svdf:
-        return add_svdf(c), true;
-    default:
-        return false;
-    }
+    return add_by_row(kRowsRecurrent, c);
 }
 
 } // namespace archsim::import

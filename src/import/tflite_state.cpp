@@ -58,21 +58,18 @@ bool add_list(const TfliteCall& c) {
     return true;
 }
 
+constexpr TfliteRow kRowsState[] = {
+    {"VAR_HANDLE", [](const TfliteCall&) {}}, // a name, no bytes
+    {"READ_VARIABLE", add_read},
+    {"ASSIGN_VARIABLE", add_assign},
+    {"CUSTOM", nullptr, add_list},
+};
+static_assert(are_built_in(kRowsState));
+
 } // namespace
 
 bool add_tflite_state(const TfliteCall& c) {
-    switch (c.code()) {
-    case Tflite::var_handle: // a name, no bytes
-        return true;
-    case Tflite::read_variable:
-        return add_read(c), true;
-    case Tflite::assign_variable:
-        return add_assign(c), true;
-    case Tflite::custom:
-        return add_list(c);
-    default:
-        return false;
-    }
+    return add_by_row(kRowsState, c);
 }
 
 } // namespace archsim::import

@@ -1,5 +1,5 @@
-#include "import/value_type.hpp"
 #include "core/parse_number.hpp"
+#include "import/topological_order.hpp"
 
 #include "import/tensor_value.hpp"
 

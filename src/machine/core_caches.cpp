@@ -1,6 +1,4 @@
-#include "machine/core_caches.hpp"
-
-#include "machine/unit_factors.hpp"
+#include "machine/processor_entry.hpp"
 
 #include <algorithm>
 
@@ -8,7 +6,6 @@ namespace archsim {
 
 namespace {
 
-using Json = EntryValue;
 using Known = EntryWriter::Known;
 
 // A core of the last ten years has at least 32 KiB of L1 and 512 KiB of L2.
@@ -20,7 +17,7 @@ class CoreCaches {
     CoreCaches(const ProcessorFacts& facts, EntryWriter& out) : facts_(facts), out_(out) {}
 
     void write() {
-        Json& memory = out_.document["memory"] = Json::list();
+        Json& memory = out_.document["memory"] = Json::array();
         const auto add = [&](const char* name, const char* scope, const Known& size, const char* unit,
                              double scale) {
             Json at = Json::object(

@@ -1,14 +1,9 @@
-#include "machine/core_engines.hpp"
-
-#include "machine/unit_factors.hpp"
-
-#include <array>
+#include "machine/processor_entry.hpp"
 
 namespace archsim {
 
 namespace {
 
-using Json = EntryValue;
 using Known = EntryWriter::Known;
 
 // A core of which nothing is known has at least 128-bit vectors with two multiply-adds a clock.
@@ -20,7 +15,7 @@ class CoreEngines {
         : facts_(facts), base_clock_(base_clock), out_(out) {}
 
     Known write() {
-        Json engines = Json::list(), peaks;
+        Json engines = Json::array(), peaks;
         if (facts_.whole()) {
             // Every core is here: hybrid chips keep both of their kinds.
             for (const Engine& engine : facts_.device()->engines) {
@@ -78,7 +73,8 @@ class CoreEngines {
                 rates["int8"] = 4 * fp32; // four byte products in the place of one fp32 product
         }
         add_engine(engines, peaks, {vector_name(), "vector", facts_.seen().cores, {}}, rates, rate);
-        out_.fact("fp32 operations per clock and core", fmt::format("{:g}", rates["fp32"].number()), rate);
+        out_.fact("fp32 operations per clock and core", fmt::format("{:g}", rates["fp32"].get<double>()),
+                  rate);
     }
 
     struct EngineName {
@@ -103,7 +99,7 @@ class CoreEngines {
     void add_engine(Json& engines, Json& peaks, const EngineName& name, const Json& rates,
                     const Known& rate) {
         Json clock = out_.quantity(name.shared ? name.clock : base_clock_, "MHz", kMega);
-        const double hertz = clock["value"].number() * kMega;
+        const double hertz = clock["value"].get<double>() * kMega;
         Json engine = Json::object({{"name", name.name},
                                     {"class", name.kind},
                                     {"unit", name.shared ? "cluster" : "core"},
@@ -114,12 +110,12 @@ class CoreEngines {
         if (!name.isa.empty())
             engine["isa"] = name.isa;
         if (name.shared)
-            engine["shared"] = Json::flag(true);
+            engine["shared"] = true;
         engines.push_back(engine);
-        for (const auto& [format, per_clock] : rates.members())
-            peaks[name.kind][format] = out_.quantity(
-                {name.count * per_clock.number() * hertz, Origin::assumed, "arithmetic on the other figures"},
-                format.starts_with("int") ? "TOPS" : "TFLOPS", kTera);
+        for (const auto& [format, per_clock] : rates.items())
+            peaks[name.kind][format] = out_.quantity({name.count * per_clock.get<double>() * hertz,
+                                                      Origin::assumed, "arithmetic on the other figures"},
+                                                     format.starts_with("int") ? "TOPS" : "TFLOPS", kTera);
     }
 
     /// False for formats whose instructions a virtual machine or an older model does not show.

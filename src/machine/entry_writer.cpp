@@ -1,4 +1,5 @@
 #include "machine/entry_writer.hpp"
+#include "core/text.hpp"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -6,17 +7,21 @@
 namespace archsim {
 
 std::string_view name_of(Origin origin) {
-    switch (origin) {
-    case Origin::detected:
-        return "detected";
-    case Origin::measured:
-        return "measured";
-    case Origin::database:
-        return "database";
-    case Origin::assumed:
-        break;
-    }
-    return "assumed";
+    static constexpr std::string_view kNames[] = {"detected", "measured", "database", "assumed"};
+    return name_in(kNames, origin);
+}
+
+/// Whole numbers without a fraction, and texts in ASCII: names come from hardware and files that may hold
+/// anything.
+static void tidy(Json& value) {
+    if (value.is_structured())
+        for (Json& part : value)
+            tidy(part);
+    else if (value.is_number_float() && value.get<double>() == std::floor(value.get<double>()))
+        value = static_cast<std::int64_t>(value.get<double>());
+    else if (value.is_string())
+        for (char& c : value.get_ref<std::string&>())
+            c = c >= ' ' && c <= '~' ? c : '?';
 }
 
 std::string EntryWriter::source(Origin origin, const std::string& from) {
@@ -35,11 +40,11 @@ std::string EntryWriter::source(Origin origin, const std::string& from) {
     return fmt::format("S{}", number + 1);
 }
 
-EntryValue EntryWriter::quantity(const Known& known, std::string_view unit, double scale) {
+Json EntryWriter::quantity(const Known& known, std::string_view unit, double scale) {
     constexpr double kDigits = 1e6; // of the unit: more would be noise of a division
-    return EntryValue::object({{"value", std::round(known.value / scale * kDigits) / kDigits},
-                               {"unit", unit},
-                               {"source", source(known.origin, known.from)}});
+    return Json::object({{"value", std::round(known.value / scale * kDigits) / kDigits},
+                         {"unit", unit},
+                         {"source", source(known.origin, known.from)}});
 }
 
 void EntryWriter::fact(std::string what, std::string value, const Known& known) {
@@ -47,11 +52,12 @@ void EntryWriter::fact(std::string what, std::string value, const Known& known) 
 }
 
 MachineEntry EntryWriter::finish() {
-    EntryValue& table = document["sources"];
+    Json& table = document["sources"];
     for (std::size_t i = 0; i < sources_.size(); ++i)
         table[fmt::format("S{}", i + 1)] =
-            EntryValue::object({{"kind", sources_[i].second}, {"cite", sources_[i].first}});
-    entry_.json = document.json();
+            Json::object({{"kind", sources_[i].second}, {"cite", sources_[i].first}});
+    tidy(document);
+    entry_.json = document.dump();
     return std::move(entry_);
 }
 

@@ -2,13 +2,15 @@
 // Collects the numbers of a device entry together with where each comes from, so that the file and the table
 // that is printed cannot disagree.
 
-#include "machine/entry_value.hpp"
 #include "machine/this_machine.hpp"
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 namespace archsim {
+
+using Json = nlohmann::ordered_json;
 
 class EntryWriter {
   public:
@@ -21,10 +23,10 @@ class EntryWriter {
 
     explicit EntryWriter(std::string id) { entry_.id = std::move(id); }
 
-    EntryValue document;
+    Json document;
 
     /// {"value", "unit", "source"} of `known`, given in SI and written in units of `scale`.
-    EntryValue quantity(const Known& known, std::string_view unit, double scale = 1);
+    Json quantity(const Known& known, std::string_view unit, double scale = 1);
     /// Adds a line of the table.
     void fact(std::string what, std::string value, const Known& known);
     /// Key of the source that stands for this origin.

@@ -1,14 +1,12 @@
-#include "machine/gpu_entry.hpp"
+#include "machine/processor_entry.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
 #include "core/json_document.hpp"
 #include "core/scan_text.hpp"
 #include "machine/entry_writer.hpp"
-#include "machine/unit_factors.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>

@@ -5,26 +5,22 @@
 
 namespace archsim {
 
-namespace {
-
 // Numbers of registers in a leaf.
 constexpr std::size_t kA = 0, kB = 1, kC = 2, kD = 3;
 constexpr std::uint32_t kByte = 0xFF;
 
-void append_bytes(std::uint32_t word, std::string& out) {
+static void append_bytes(std::uint32_t word, std::string& out) {
     for (int i = 0; i < 4; ++i, word >>= 8)
         out += static_cast<char>(word & kByte);
 }
 
 /// Text up to its first zero, without blanks at its ends.
-std::string cleaned(std::string text) {
+static std::string cleaned(std::string text) {
     text.resize(std::min(text.size(), text.find('\0')));
     const auto first = text.find_first_not_of(' ');
     return first == std::string::npos ? std::string()
                                       : text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
-
-} // namespace
 
 Identification::Identification(std::string_view lines) {
     constexpr std::size_t kFields = 6;

@@ -2,7 +2,7 @@
 
 #include "core/scan_text.hpp"
 #include "machine/identification.hpp"
-#include "machine/unit_factors.hpp"
+#include "machine/processor_entry.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,19 +1,13 @@
 #include "machine/processor_entry.hpp"
 
-#include "machine/core_caches.hpp"
-#include "machine/core_engines.hpp"
-#include "machine/unit_factors.hpp"
-
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <fmt/format.h>
 
 namespace archsim {
 
 namespace {
 
-using Json = EntryValue;
 using Known = EntryWriter::Known;
 
 // Where nothing is known. A core of the last ten years runs near 3 GHz with all cores busy and streams 10
@@ -169,7 +163,7 @@ class Builder {
 
     /// One mode for each number of threads that people ask for: NAME@2-threads.
     void threads() {
-        Json& modes = out_.document["power_modes"] = Json::list();
+        Json& modes = out_.document["power_modes"] = Json::array();
         const auto mode_name = [](double n) { return fmt::format("{:g}-thread{}", n, n == 1 ? "" : "s"); };
         for (double n = 1; n <= facts_.seen().cores;
              n = n < facts_.seen().cores ? std::min(2 * n, facts_.seen().cores) : n + 1)
@@ -188,7 +182,7 @@ class Builder {
         for (const char* shape : {"matrix_operand_bytes", "matrix_depth_bytes"})
             if (const Fact fact = facts_.number(shape); fact.known())
                 cpu[shape] = out_.quantity(facts_.borrowed(fact.value), "B");
-        Json isa = Json::list();
+        Json isa = Json::array();
         static constexpr std::array kNamed = {std::pair{"avx2", "avx2"},
                                               std::pair{"avx512f", "avx512f"},
                                               std::pair{"avx512_vnni", "avx512-vnni"},
@@ -206,7 +200,7 @@ class Builder {
     }
 
     Json stacks() const {
-        Json names = Json::list();
+        Json names = Json::array();
         names.push_back("onnxruntime-cpu");
         const std::vector<std::string> usual = {"openvino",    "onednn",    "openmp",
                                                 "pytorch-cpu", "llama.cpp", "tflite"};

@@ -7,11 +7,7 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::string_view kMark = "== ";
-
-} // namespace
 
 std::string_view Snapshot::text(std::string_view source) const {
     const auto found = texts.find(source);

@@ -1,8 +1,7 @@
 #include "machine/this_machine.hpp"
 
+#include "hardware/json_edit.hpp"
 #include "hardware/made_entry.hpp"
-
-#include "machine/gpu_entry.hpp"
 #include "machine/processor_entry.hpp"
 
 #include <fmt/format.h>
@@ -32,6 +31,13 @@ void name_this_machine() {
                                          "list_hardware_mappers --this-machine says what it shows",
                                          id));
         });
+}
+
+std::string entry_text(const MachineEntry& entry, const std::string& id) {
+    auto document = nlohmann::ordered_json::parse(entry.json);
+    if (!id.empty())
+        document["id"] = id;
+    return laid_out(document, 0, 0) + "\n";
 }
 
 } // namespace archsim

@@ -1,4 +1,4 @@
-#include "partition/attention_pattern.hpp"
+#include "partition/group_description.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "partition/buffers.hpp"
+#include "partition/group_description.hpp"
 
 #include <algorithm>
 #include <cstddef>

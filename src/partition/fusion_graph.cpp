@@ -6,15 +6,13 @@
 
 namespace archsim {
 
-namespace {
-
 /// Operators a fused kernel can reasonably hold between a tensor and the point where its uses meet again
 /// (a decomposed GELU has 5, a decomposed LayerNorm 9).
 constexpr std::size_t kLargestRegion = 24;
 
 /// Operators whose result is a piece of their input: address arithmetic for a stack that keeps pieces in
 /// place. A Gather of one constant index along the leading axis selects such a piece.
-bool is_piece(const ShapedGraph& graph, const Operator& op) {
+static bool is_piece(const ShapedGraph& graph, const Operator& op) {
     if (op.type == "Split" || op.type == "Slice")
         return true;
     return op.type == "Gather" && op.inputs.size() == 2 && graph.tensors[op.inputs[1]].constant &&
@@ -22,7 +20,7 @@ bool is_piece(const ShapedGraph& graph, const Operator& op) {
 }
 
 /// Tensors whose elements a reshape takes in memory order: a strided view of one must be copied for it.
-std::vector<char> find_reshaped(const ShapedGraph& graph) {
+static std::vector<char> find_reshaped(const ShapedGraph& graph) {
     std::vector<char> reshaped(graph.tensors.size(), 0);
     for (const Operator& op : graph.operators)
         if ((op.type == "Reshape" || op.type == "Flatten") && !op.inputs.empty() && op.inputs[0] != kNoTensor)
@@ -31,11 +29,9 @@ std::vector<char> find_reshaped(const ShapedGraph& graph) {
 }
 
 /// A piece, or a transposition that no reshape follows: the readers only need other strides.
-bool is_strided_view(const ShapedGraph& graph, const Operator& op, const std::vector<char>& reshaped) {
+static bool is_strided_view(const ShapedGraph& graph, const Operator& op, const std::vector<char>& reshaped) {
     return is_piece(graph, op) || (op.type == "Transpose" && !op.outputs.empty() && !reshaped[op.outputs[0]]);
 }
-
-} // namespace
 
 FusionGraph::FusionGraph(const ShapedGraph& graph, const FusionPolicy& policy)
     : graph_(graph), view_(graph.operators.size(), 0), join_(graph.operators.size(), 0),

@@ -1,7 +1,8 @@
-#include "partition/gathered.hpp"
+#include "partition/group_description.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace archsim {
 
@@ -67,6 +68,23 @@ void find_gathered(const ShapedGraph& graph, std::vector<Subgraph>& subgraphs) {
             if (in != kNoTensor && scattered(in))
                 s.gathered.push_back(in);
     }
+}
+
+std::vector<std::uint32_t> next_readers(const std::vector<Subgraph>& subgraphs, std::size_t tensors) {
+    constexpr std::uint32_t kNone = UINT32_MAX;
+    std::vector<std::uint32_t> next(subgraphs.size()), last(tensors, kNone);
+    for (std::uint32_t i = 0; i < next.size(); ++i) {
+        next[i] = i;
+        const OpKind kind = subgraphs[i].kind;
+        const bool meets = kind == OpKind::matmul || kind == OpKind::convolution || kind == OpKind::pooling;
+        if (!meets || subgraphs[i].inputs.empty())
+            continue;
+        std::uint32_t& before = last[subgraphs[i].inputs.front()];
+        if (before != kNone)
+            std::swap(next[i], next[before]);
+        before = i;
+    }
+    return next;
 }
 
 } // namespace archsim

@@ -4,14 +4,9 @@
 
 #include "archsim/partition/partition.hpp"
 
-#include "partition/attention_pattern.hpp"
-#include "partition/buffers.hpp"
+#include "core/text.hpp"
 #include "partition/fusion_graph.hpp"
-#include "partition/gathered.hpp"
 #include "partition/group_description.hpp"
-#include "partition/group_order.hpp"
-#include "partition/readers.hpp"
-#include "partition/relayout.hpp"
 
 #include <algorithm>
 #include <span>
@@ -19,44 +14,54 @@
 namespace archsim {
 
 std::string_view describe(FusionReason reason) {
-    switch (reason) {
-    case FusionReason::starts_subgraph:
-        return "starts a kernel of its own";
-    case FusionReason::batch_norm_folded:
-        return "scale and shift folded into the weights";
-    case FusionReason::bias_added:
-        return "constant added in the epilogue";
-    case FusionReason::activation_fused:
-        return "activation applied in the epilogue";
-    case FusionReason::gated_activation_fused:
-        return "gated activation applied in the epilogue";
-    case FusionReason::residual_fused:
-        return "second tensor added in the epilogue";
-    case FusionReason::elementwise_chained:
-        return "elementwise work on the same elements";
-    case FusionReason::pattern_attention:
-        return "scores stay on chip between the two products";
-    case FusionReason::pattern_normalization:
-        return "part of one normalisation over the same tensor";
-    case FusionReason::transparent:
-        return "no work at run time";
-    case FusionReason::in_place:
-        return "producers write their part of the result directly";
-    case FusionReason::cut_several_readers:
-        return "cut: the input is also needed elsewhere";
-    case FusionReason::cut_replaceable:
-        return "cut: the weights are inputs of the graph, which callers may replace";
-    case FusionReason::cut_policy:
-        return "cut: the runtime does not fuse this";
-    case FusionReason::cut_shape:
-        return "cut: no input has the size of the output";
-    case FusionReason::cut_second_residual:
-        return "cut: the kernel already reads a second tensor";
-    }
-    return "";
+    static constexpr std::string_view kNames[] = {
+        "starts a kernel of its own",
+        "scale and shift folded into the weights",
+        "constant added in the epilogue",
+        "activation applied in the epilogue",
+        "gated activation applied in the epilogue",
+        "second tensor added in the epilogue",
+        "elementwise work on the same elements",
+        "scores stay on chip between the two products",
+        "part of one normalisation over the same tensor",
+        "no work at run time",
+        "producers write their part of the result directly",
+        "cut: the input is also needed elsewhere",
+        "cut: the runtime does not fuse this",
+        "cut: the weights are inputs of the graph, which callers may replace",
+        "cut: no input has the size of the output",
+        "cut: the kernel already reads a second tensor"};
+    return name_in(kNames, reason);
 }
 
 namespace {
+
+/// Topological order of subgraphs by `predecessors`: that in which a depth-first search from readers to
+/// producers leaves them, which keeps the given order wherever dependences allow. Empty when they wait for
+/// each other.
+std::vector<std::uint32_t> topological_group_order(const std::vector<Subgraph>& subgraphs) {
+    enum class State : std::uint8_t { unseen, open, left };
+    std::vector<State> states(subgraphs.size());
+    std::vector<std::size_t> next(subgraphs.size()); // of the predecessors of each
+    std::vector<std::uint32_t> order, path;
+    for (std::uint32_t first = 0; first < subgraphs.size(); ++first)
+        for (path.assign(states[first] == State::unseen, first); !path.empty();) {
+            const std::uint32_t at = path.back();
+            states[at] = State::open;
+            if (next[at] == subgraphs[at].predecessors.size()) {
+                states[at] = State::left;
+                order.push_back(at);
+                path.pop_back();
+                continue;
+            }
+            const std::uint32_t producer = subgraphs[at].predecessors[next[at]++];
+            if (states[producer] == State::open)
+                return {};
+            if (states[producer] == State::unseen)
+                path.push_back(producer);
+        }
+    return order;
+}
 
 struct Group {
     std::uint32_t anchor = 0;
@@ -366,7 +371,6 @@ class Partitioner {
             for (std::uint32_t g : order)
                 result.subgraphs.push_back(std::move(subgraphs[g]));
         }
-        result.critical_path = longest_chain(result.subgraphs);
         result.next_reader = next_readers(result.subgraphs, fusion_.graph().tensors.size());
         find_relaid(fusion_, policy_, result.subgraphs);
         if (!policy_.strided_products)

@@ -1,4 +1,4 @@
-#include "partition/relayout.hpp"
+#include "partition/group_description.hpp"
 
 #include <algorithm>
 #include <array>

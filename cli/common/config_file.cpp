@@ -1,7 +1,7 @@
 #include "common/config_file.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "core/json_limits.hpp"
+#include "core/json_document.hpp"
 #include "core/text_file.hpp"
 
 #include <fmt/format.h>

@@ -8,9 +8,8 @@
 #include "common/meant_flags.hpp"
 #include "common/say.hpp"
 #include "common/tool.hpp"
-#include "core/assignment.hpp"
-#include "core/one_line.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,7 +1,7 @@
 #include "common/progress.hpp"
 
 #include "common/say.hpp"
-#include "core/one_line.hpp"
+#include "core/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 #include "common/say.hpp"
 
-#include "core/one_line.hpp"
-#include "core/printable.hpp"
+#include "core/text.hpp"
 
 #include <cstddef>
 #include <cstdio>

@@ -4,7 +4,7 @@
 #include "common/manual.hpp"
 #include "common/say.hpp"
 #include "core/new_file.hpp"
-#include "core/one_line.hpp"
+#include "core/text.hpp"
 #include "ops/given_values.hpp"
 #include "report/blocks/table_order.hpp"
 #include "session/every_mode.hpp"

@@ -1,7 +1,7 @@
 #include "mcp/answer.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "core/printable.hpp"
+#include "core/text.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include "core/data_dir.hpp"
 #include "core/input_file.hpp"
 #include "core/new_file.hpp"
-#include "core/printable.hpp"
+#include "core/text.hpp"
 #include "mcp/answer.hpp"
 #include "mcp/capture.hpp"
 #include "mcp/protocol.hpp"

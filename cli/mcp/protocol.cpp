@@ -1,7 +1,7 @@
 #include "mcp/protocol.hpp"
 
-#include "core/json_limits.hpp"
-#include "core/printable.hpp"
+#include "core/json_document.hpp"
+#include "core/text.hpp"
 
 #include <fmt/format.h>
 

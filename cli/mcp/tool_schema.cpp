@@ -2,9 +2,8 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
-#include "core/assignment.hpp"
 #include "core/input_file.hpp"
-#include "core/printable.hpp"
+#include "core/text.hpp"
 #include "fields/question.hpp"
 #include "fields/question_json.hpp"
 

@@ -5,7 +5,7 @@
 #include "archsim/core/version.hpp"
 #include "archsim/hardware/database.hpp"
 #include "common/tool.hpp"
-#include "core/printable.hpp"
+#include "core/text.hpp"
 #include "mcp/mcp.hpp"
 
 #include <algorithm>
@@ -29,7 +29,6 @@ struct Tool {
 
 constexpr std::array kTools = {
 #define TOOL(name) Tool{#name, archsim_main_##name},
-#include "tools.def"
 #undef TOOL
 };
 

@@ -7,7 +7,7 @@
 #include "archsim/run/serve.hpp"
 #include "archsim/run/session.hpp"
 #include "archsim/run/step.hpp"
-#include "core/assignment.hpp"
+#include "core/text.hpp"
 #include "fields/question.hpp"
 #include "fields/serving_fields.hpp"
 #include "report/blocks/result_json.hpp"

@@ -2,7 +2,6 @@
 
 #include "checkpoint/model_types.hpp"
 #include "core/json_document.hpp"
-#include "core/json_limits.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

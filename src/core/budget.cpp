@@ -20,18 +20,17 @@ void Spending::look_at_clock() const {
 
 void Spending::refuse(const char* which) const {
     const std::string_view key = which;
-    Finding finding;
-    finding.kind = FindingKind::too_large;
-    finding.file = what_;
-    finding.message =
-        key == "steps" ? fmt::format("it takes more than {:.0f} steps, its loops counted out", budget_.steps)
-        : key == "bytes" ? fmt::format("it takes more than {:.0f} MB of memory", budget_.bytes / 1e6)
-                         : fmt::format("it takes longer than {:g} seconds", budget_.seconds);
-    finding.hint =
-        fmt::format("ask for less (sizes and trip counts with --dim, lengths and requests), or allow "
-                    "more: {0}=... in ARCHSIM_BUDGET, Budget::{0} of a program",
-                    key);
-    throw InputError(finding);
+    throw InputError(Finding{
+        .kind = FindingKind::too_large,
+        .message = key == "steps"
+                       ? fmt::format("it takes more than {:.0f} steps, its loops counted out", budget_.steps)
+                   : key == "bytes"
+                       ? fmt::format("it takes more than {:.0f} MB of memory", budget_.bytes / 1e6)
+                       : fmt::format("it takes longer than {:g} seconds", budget_.seconds),
+        .file = what_,
+        .hint = fmt::format("ask for less (sizes and trip counts with --dim, lengths and requests), or allow "
+                            "more: {0}=... in ARCHSIM_BUDGET, Budget::{0} of a program",
+                            key)});
 }
 
 } // namespace archsim

@@ -7,10 +7,8 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <string>
-#include <string_view>
 #include <sys/auxv.h>
 #include <system_error>
-#include <vector>
 
 namespace archsim {
 

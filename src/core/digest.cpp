@@ -6,18 +6,14 @@
 
 namespace archsim {
 
-namespace {
-
 // Odd multipliers whose bits are about half ones: the fraction of the golden ratio and of the square root of
 // two, in 64 bits. Multiplying by an odd number and folding the upper half are both reversible: two contents
 // that differ in one word differ in the digest.
 constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15u, kRootOfTwo = 0x6a09e667f3bcc909u;
 
-std::uint64_t folded(std::uint64_t value) {
+static std::uint64_t folded(std::uint64_t value) {
     return value ^ value >> 32U;
 }
-
-} // namespace
 
 void Digest::mix(std::uint64_t word) {
     first_ = folded((first_ ^ word) * kGolden);

@@ -1,59 +1,25 @@
 #include "archsim/core/finding.hpp"
 
-#include "core/one_line.hpp"
+#include "core/text.hpp"
 
 #include <utility>
 
 namespace archsim {
 
-namespace {
-
-std::vector<Finding> one(const Finding& finding) {
+static std::vector<Finding> one(const Finding& finding) {
     std::vector<Finding> result;
     result.push_back(finding);
     return result;
 }
 
-} // namespace
-
 std::string_view name_of(FindingKind kind) {
-    switch (kind) {
-    case FindingKind::unreadable_file:
-        return "unreadable_file";
-    case FindingKind::malformed_file:
-        return "malformed_file";
-    case FindingKind::unknown_operator:
-        return "unknown_operator";
-    case FindingKind::unresolved_dimension:
-        return "unresolved_dimension";
-    case FindingKind::data_dependent_shape:
-        return "data_dependent_shape";
-    case FindingKind::malformed_node:
-        return "malformed_node";
-    case FindingKind::shape_conflict:
-        return "shape_conflict";
-    case FindingKind::too_large:
-        return "too_large";
-    case FindingKind::unknown_key:
-        return "unknown_key";
-    case FindingKind::wrong_unit:
-        return "wrong_unit";
-    case FindingKind::out_of_range:
-        return "out_of_range";
-    case FindingKind::missing_field:
-        return "missing_field";
-    case FindingKind::inconsistent:
-        return "inconsistent";
-    case FindingKind::duplicate:
-        return "duplicate";
-    case FindingKind::missing_source:
-        return "missing_source";
-    case FindingKind::unknown_name:
-        return "unknown_name";
-    case FindingKind::unsupported:
-        return "unsupported";
-    }
-    return "unknown";
+    static constexpr std::string_view kNames[] = {
+        "unreadable_file",      "malformed_file", "unknown_operator", "unresolved_dimension",
+        "data_dependent_shape", "malformed_node", "shape_conflict",   "too_large",
+        "unknown_key",          "wrong_unit",     "out_of_range",     "missing_field",
+        "inconsistent",         "duplicate",      "missing_source",   "unknown_name",
+        "unsupported"};
+    return name_in(kNames, kind);
 }
 
 std::string_view name_of(Severity severity) {

@@ -1,7 +1,6 @@
 #include "core/gzip.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <limits>
 #include <system_error>
 

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 // Blanks and strings are passed sixteen characters at once where processors can.
 #if defined(__SSE2__)
@@ -54,8 +53,7 @@ class DocumentBuilder {
   public:
     using OnMember = std::function<bool(std::string_view key, const JsonValue& value)>;
 
-    DocumentBuilder(JsonMemory& memory, int depth, const OnMember* on_member)
-        : memory_(memory), most_(depth), on_member_(on_member) {
+    DocumentBuilder(JsonMemory& memory, const OnMember* on_member) : memory_(memory), on_member_(on_member) {
         open_.reserve(16);
         values_.reserve(64);
     }
@@ -102,7 +100,7 @@ class DocumentBuilder {
     };
 
     bool open(bool object) {
-        too_deep_ = open_.size() == static_cast<std::size_t>(most_);
+        too_deep_ = open_.size() == kMostJsonLevels;
         open_.push_back({values_.size(), object});
         return !too_deep_;
     }
@@ -122,7 +120,6 @@ class DocumentBuilder {
     }
 
     JsonMemory& memory_;
-    int most_;
     const OnMember* on_member_;
     std::vector<Open> open_;
     std::vector<JsonMember> values_; ///< of what is open; items have no key
@@ -162,12 +159,7 @@ bool is_ascii(std::string_view text) {
     return (seen & kHighBits) == 0;
 }
 
-void read(std::string_view text, const JsonLimits& limits, JsonDocument& document,
-          const DocumentBuilder::OnMember* on_member) {
-    if (text.size() > limits.bytes)
-        throw JsonFault(fmt::format("{} bytes of JSON are more than the {} that are read here", text.size(),
-                                    limits.bytes),
-                        "remove what is not of the file");
+void read(std::string_view text, JsonDocument& document, const DocumentBuilder::OnMember* on_member) {
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
     const std::size_t begin = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
     if (const std::size_t zero = text.find('\0');
@@ -177,7 +169,7 @@ void read(std::string_view text, const JsonLimits& limits, JsonDocument& documen
     *std::copy(text.begin() + static_cast<std::ptrdiff_t>(begin), text.end(), own.begin()) = '\0';
     rapidjson::InsituStringStream stream(own.data());
     rapidjson::Reader reader;
-    DocumentBuilder builder(document.memory, limits.depth, on_member);
+    DocumentBuilder builder(document.memory, on_member);
     constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseFullPrecisionFlag;
     const rapidjson::ParseResult result =
         is_ascii(text) ? reader.Parse<kFlags>(stream, builder)
@@ -185,8 +177,8 @@ void read(std::string_view text, const JsonLimits& limits, JsonDocument& documen
     if (builder.stopped())
         return;
     if (builder.too_deep())
-        throw JsonFault(fmt::format("more than {} objects and arrays inside each other at {}", limits.depth,
-                                    place_in(text, begin + result.Offset())),
+        throw JsonFault(fmt::format("more than {} objects and arrays inside each other at {}",
+                                    kMostJsonLevels, place_in(text, begin + result.Offset())),
                         "remove what is not of the file");
     if (result.IsError())
         refuse(text, begin + result.Offset(), result.Code());
@@ -288,16 +280,16 @@ void* JsonMemory::room(std::size_t size, std::size_t alignment) {
     return made;
 }
 
-JsonDocument read_json(std::string_view text, const JsonLimits& limits) {
+JsonDocument read_json(std::string_view text) {
     JsonDocument document;
-    read(text, limits, document, nullptr);
+    read(text, document, nullptr);
     return document;
 }
 
 void read_members(std::string_view text,
                   const std::function<bool(std::string_view key, const JsonValue& value)>& member) {
     JsonDocument document;
-    read(text, {}, document, &member);
+    read(text, document, &member);
 }
 
 std::optional<JsonDocument> parse_document_text(std::string_view text, const std::string& file,

@@ -137,12 +137,6 @@ struct JsonDocument {
     JsonMemory memory;
 };
 
-/// What a text may hold at most. Files of the database and of models have a dozen levels.
-struct JsonLimits {
-    std::size_t bytes = std::size_t{1} << 30;
-    int depth = 64; ///< of objects and arrays inside each other
-};
-
 /// Why a text is no document, in one sentence that says where, and what to do.
 class JsonFault : public std::runtime_error {
   public:
@@ -152,8 +146,8 @@ class JsonFault : public std::runtime_error {
 };
 
 /// The document of a text in UTF-8; of members with the same key the last one counts. Throws JsonFault for
-/// what is no JSON, exceeds the limits, or holds a number that no double can.
-JsonDocument read_json(std::string_view text, const JsonLimits& limits = {});
+/// what is no JSON, has more than kMostJsonLevels, or holds a number that no double can.
+JsonDocument read_json(std::string_view text);
 
 /// Calls `member` for one member of the object after the other, as the text has them, until it returns false;
 /// what follows is not read. Throws as read_json() does for what is wrong before that.
@@ -168,5 +162,28 @@ std::optional<JsonDocument> parse_document_text(std::string_view text, const std
 /// The document of a file that holds an object; null with a finding when it cannot be read or is no such
 /// file.
 std::optional<JsonDocument> parse_document(const std::string& file, std::vector<Finding>& findings);
+
+inline constexpr int kMostJsonLevels = 64; ///< of objects and arrays within each other
+
+enum class JsonKeys : std::uint8_t {
+    sorted,
+    as_written ///< every new key is held against all before it (nlohmann::ordered_json)
+};
+
+/// What a text has too much of, "more than 64 levels of objects and arrays"; empty: nothing. Comments are
+/// passed over. What is no JSON at all is left to the parser.
+std::string json_excess(std::string_view text, JsonKeys keys = JsonKeys::sorted);
+
+/// The text itself, for the parser. Throws InputError that names `file` where there is too much of something.
+std::string_view bounded_json(std::string_view text, const std::string& file,
+                              JsonKeys keys = JsonKeys::sorted);
+
+/// Parses a text; `file` stands for it in findings. Null with a finding (with line and column) when it is not
+/// a JSON object.
+std::optional<nlohmann::json> parse_json_text(std::string_view text, const std::string& file,
+                                              std::vector<Finding>& findings);
+
+/// Parses a file; null with a finding (with line and column) when it cannot be read or is not a JSON object.
+std::optional<nlohmann::json> parse_json_file(const std::string& file, std::vector<Finding>& findings);
 
 } // namespace archsim

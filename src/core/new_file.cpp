@@ -74,14 +74,10 @@ void remove_unfinished_files() {
             rmdir(slot.path.data());
 }
 
-namespace {
-
-std::string& refusal() {
+static std::string& refusal() {
     static std::string sentence;
     return sentence;
 }
-
-} // namespace
 
 void refuse_new_files(std::string sentence) {
     refusal() = std::move(sentence);

@@ -1,14 +1,11 @@
 #include "core/parse_number.hpp"
 
 #include <array>
-#include <cmath>
-#include <limits>
 
 namespace archsim {
 
 namespace {
 
-/// What a number may end with, and what it stands for.
 struct Ending {
     std::string_view text;
     double factor;

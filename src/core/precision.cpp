@@ -2,7 +2,6 @@
 #include "core/text.hpp"
 
 #include <string>
-#include <utility>
 
 namespace archsim {
 

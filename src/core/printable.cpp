@@ -1,6 +1,4 @@
-#include "core/printable.hpp"
-
-#include "core/one_line.hpp"
+#include "core/text.hpp"
 
 #include <fmt/format.h>
 
@@ -95,9 +93,7 @@ std::string escaped(std::string text, Lines lines, Skip skip, Escape escape) {
 
 } // namespace
 
-namespace {
-
-std::string shown(std::string text, Lines lines, Colours colours) {
+static std::string shown(std::string text, Lines lines, Colours colours) {
     return escaped(
         std::move(text), lines,
         [&](std::string_view rest) { return colours == Colours::kept ? colour_at(rest) : std::size_t{0}; },
@@ -105,8 +101,6 @@ std::string shown(std::string text, Lines lines, Colours colours) {
             return code >= 0x100 ? fmt::format("\\u{:04x}", code) : fmt::format("\\x{:02x}", code);
         });
 }
-
-} // namespace
 
 std::string printable(std::string text, Colours colours) {
     return shown(std::move(text), Lines::kept, colours);

@@ -1,35 +1,19 @@
 #include "archsim/core/provenance.hpp"
-
-#include <array>
-#include <utility>
+#include "core/text.hpp"
 
 namespace archsim {
 
-namespace {
-
-constexpr std::array<std::pair<SourceKind, std::string_view>, 7> kNames = {{
-    {SourceKind::datasheet, "datasheet"},
-    {SourceKind::paper, "paper"},
-    {SourceKind::measured, "measured"},
-    {SourceKind::derived, "derived"},
-    {SourceKind::fitted, "fitted"},
-    {SourceKind::tuned, "tuned"},
-    {SourceKind::assumed, "assumed"},
-}};
-
-} // namespace
+constexpr std::string_view kSourceKinds[] = {"datasheet", "paper", "measured", "derived",
+                                             "fitted",    "tuned", "assumed"};
 
 std::string_view name_of(SourceKind kind) {
-    for (const auto& [candidate, name] : kNames)
-        if (candidate == kind)
-            return name;
-    return "unknown";
+    return name_in(kSourceKinds, kind);
 }
 
 std::optional<SourceKind> parse_source_kind(std::string_view text) {
-    for (const auto& [kind, name] : kNames)
+    for (const std::string_view& name : kSourceKinds)
         if (name == text)
-            return kind;
+            return static_cast<SourceKind>(&name - kSourceKinds);
     return std::nullopt;
 }
 

@@ -2,7 +2,6 @@
 // Picking lines, words and numbers out of what programs and the kernel print.
 
 #include "core/parse_number.hpp"
-#include <cmath>
 #include <optional>
 #include <string_view>
 

@@ -5,13 +5,9 @@
 
 namespace archsim {
 
-namespace {
-
-char lower(char c) {
+static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
-
-} // namespace
 
 std::string lower_case(std::string_view text) {
     std::string result(text);
@@ -46,6 +42,23 @@ std::string bare_name(std::string_view name) {
 bool same_place(std::string_view a, std::string_view b) {
     const std::string_view shorter = a.size() < b.size() ? a : b, longer = a.size() < b.size() ? b : a;
     return longer == shorter || (longer.starts_with(shorter) && longer[shorter.size()] == '/');
+}
+
+std::optional<std::pair<std::string_view, std::string_view>> split_assignment(std::string_view text) {
+    const auto at = text.find('=');
+    if (at == std::string_view::npos || at == 0 || at + 1 == text.size())
+        return std::nullopt;
+    return std::pair(text.substr(0, at), text.substr(at + 1));
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+    std::vector<std::string> pieces;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(separator, begin), text.size());
+        pieces.emplace_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return pieces;
 }
 
 } // namespace archsim

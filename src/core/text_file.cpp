@@ -1,29 +1,31 @@
 #include "core/text_file.hpp"
 
 #include "archsim/core/finding.hpp"
+
 #include "core/embedded_files.hpp"
 #include "core/input_file.hpp"
 
 #include <algorithm>
+#include <dirent.h>
+#include <memory>
+#include <string_view>
+#include <system_error>
 #include <utility>
-#include <vector>
 
 namespace archsim {
-
-namespace {
 
 constexpr std::size_t kBlock = 16384; ///< of what does not say how large it is
 constexpr std::size_t kLargestBlock = std::size_t{4} << 20;
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 
-[[noreturn]] void refuse(const std::filesystem::path& file, FindingKind kind, std::string message,
-                         std::string hint) {
+[[noreturn]] static void refuse(const std::filesystem::path& file, FindingKind kind, std::string message,
+                                std::string hint) {
     throw InputError(
         Finding{.kind = kind, .message = std::move(message), .file = file.string(), .hint = std::move(hint)});
 }
 
 /// One string that grew would be copied with every doubling; a block that is joined is given back at once.
-std::string joined(std::vector<std::string> blocks, std::size_t size) {
+static std::string joined(std::vector<std::string> blocks, std::size_t size) {
     if (blocks.size() == 1)
         return std::move(blocks.front());
     std::string text;
@@ -32,8 +34,6 @@ std::string joined(std::vector<std::string> blocks, std::size_t size) {
         text += std::exchange(block, {});
     return text;
 }
-
-} // namespace
 
 std::string read_text_file(const std::filesystem::path& file) {
     if (is_embedded(file)) {
@@ -62,6 +62,28 @@ std::string read_text_file(const std::filesystem::path& file) {
         if (read < next)
             return joined(std::move(blocks), size);
     }
+}
+
+/// Links are followed; file systems need not say what an entry is.
+static bool is_a_folder(const std::string& folder, const dirent& entry) {
+    if (entry.d_type == DT_DIR || entry.d_type == DT_REG)
+        return entry.d_type == DT_DIR;
+    std::error_code unknown;
+    return std::filesystem::is_directory(folder + '/' + entry.d_name, unknown);
+}
+
+std::optional<std::vector<FolderEntry>> entries_of_folder(const std::string& folder) {
+    const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.c_str()), closedir);
+    if (!open)
+        return std::nullopt;
+    std::vector<FolderEntry> entries;
+    while (const dirent* const entry =
+               readdir(open.get())) { // NOLINT(concurrency-mt-unsafe): a stream of ours
+        const std::string_view name = entry->d_name;
+        if (name != "." && name != "..")
+            entries.push_back({std::string(name), is_a_folder(folder, *entry)});
+    }
+    return entries;
 }
 
 } // namespace archsim

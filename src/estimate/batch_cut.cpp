@@ -4,12 +4,8 @@
 
 namespace archsim {
 
-namespace {
-
 /// Rounding of sums over a few hundred subgraphs.
 constexpr double kRounding = 1e-12;
-
-} // namespace
 
 void scale(Mapping& mapping, double factor) {
     for (std::size_t i = 0; i < mapping.demand_count; ++i)

@@ -1,13 +1,11 @@
 #include "estimate/batch_pieces.hpp"
 
 #include "estimate/batch_cut.hpp"
-#include "estimate/several_devices.hpp"
 #include "map/counts_of_structure.hpp"
 #include "map/network_mapper.hpp"
 #include "map/on_chip.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace archsim {
 
@@ -253,9 +251,7 @@ BatchLevel& BatchCounts::of(const NetworkWork& work, const Machine& machine, con
     return *made.front();
 }
 
-namespace {
-
-Scheduled& schedule_at(BatchLevel& level, const ClockedMachine& machine) {
+static Scheduled& schedule_at(BatchLevel& level, const ClockedMachine& machine) {
     if (!level.smaller)
         return level.whole;
     if (machine.clock_ratio == 1 && level.at_full_clock)
@@ -278,8 +274,6 @@ Scheduled& schedule_at(BatchLevel& level, const ClockedMachine& machine) {
         level.at_full_clock = chosen;
     return *chosen;
 }
-
-} // namespace
 
 Scheduled& schedule_at(BatchLevel& level, const Machine& machine, double clock_ratio) {
     if (!level.smaller)

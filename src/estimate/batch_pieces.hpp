@@ -25,7 +25,6 @@
 
 namespace archsim {
 
-/// How a batch runs, with the events of all of it.
 struct Scheduled {
     BatchSchedule schedule;
     EventCounts events;
@@ -123,7 +122,6 @@ class BatchCounts {
     void forget_works();
     /// From now on of another machine.
     void restart();
-    /// Of the intervals on this machine.
     KnownWidths& widths() { return widths_; }
 
   private:

@@ -1,6 +1,7 @@
 #include "archsim/estimate/estimate.hpp"
 
 #include "archsim/hardware/family.hpp"
+#include "core/text.hpp"
 #include "estimate/algebra.hpp"
 #include "estimate/batch_pieces.hpp"
 #include "estimate/intervals.hpp"
@@ -14,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -22,17 +22,8 @@
 namespace archsim {
 
 std::string_view name_of(Status status) {
-    switch (status) {
-    case Status::ok:
-        return "ok";
-    case Status::unsupported:
-        return "unsupported";
-    case Status::does_not_fit:
-        return "does_not_fit";
-    case Status::incomplete:
-        return "incomplete";
-    }
-    return "";
+    static constexpr std::string_view kNames[] = {"ok", "unsupported", "does_not_fit", "incomplete"};
+    return name_in(kNames, status);
 }
 
 std::string_view name_of(Bound bound) {
@@ -179,7 +170,6 @@ class SubgraphPricer {
             price(k, joules ? (*joules)[k] : prices_.total(schedule_.mappings[k].events), priced_[k]);
     }
 
-    /// Of every mapping.
     std::vector<Priced>& each() { return priced_; }
     double weights_wait_s() const { return weights_wait_s_; }
 

@@ -1,6 +1,5 @@
 #include "estimate/intervals.hpp"
 
-#include "hardware/interval_factor.hpp"
 #include "hardware/uncertainty.hpp"
 
 #include <fmt/format.h>
@@ -10,9 +9,7 @@
 
 namespace archsim {
 
-namespace {
-
-KnownWidths::Widths look_up(const Machine& machine, SpreadOf timed) {
+static KnownWidths::Widths look_up(const Machine& machine, SpreadOf timed) {
     const UncertaintyTable& table = *machine.uncertainty;
     const auto parts = [&](SpreadOf metric) {
         return table.parts(metric, *machine.device, *machine.runtime);
@@ -44,7 +41,7 @@ KnownWidths::Widths look_up(const Machine& machine, SpreadOf timed) {
 }
 
 /// The same counts in `factor` times the time: static energy follows it, events do not.
-void stretch(Estimate& e, double factor, double rate_factor) {
+static void stretch(Estimate& e, double factor, double rate_factor) {
     e.latency_s *= factor;
     e.network_s *= factor;
     e.weights_wait_s *= factor;
@@ -70,12 +67,10 @@ void stretch(Estimate& e, double factor, double rate_factor) {
 }
 
 /// Nothing takes a million times its estimate, or a millionth.
-bool impossible(const GivenRow& row) {
+static bool impossible(const GivenRow& row) {
     constexpr double kMost = 1e6;
     return std::abs(row.log_ratio) > std::log(kMost);
 }
-
-} // namespace
 
 LaneShares lane_shares(const Estimate& e) {
     const double all = e.compute_bound + e.memory_bound + e.overhead_bound;

@@ -6,7 +6,6 @@
 #include "hardware/posterior.hpp"
 
 #include <optional>
-#include <string_view>
 
 namespace archsim {
 

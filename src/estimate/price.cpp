@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -150,13 +149,11 @@ double event_price(const EnergyTable& table, Event event, double voltage) {
 std::vector<Finding> unpriced_events(const EventCounts& events, const Machine& machine) {
     std::vector<Finding> findings;
     const auto add = [&](std::string message, std::string hint) {
-        Finding finding;
-        finding.kind = FindingKind::missing_field;
-        finding.severity = Severity::warning;
-        finding.file = machine.device->file;
-        finding.message = std::move(message);
-        finding.hint = std::move(hint);
-        findings.push_back(std::move(finding));
+        findings.push_back({.kind = FindingKind::missing_field,
+                            .severity = Severity::warning,
+                            .message = std::move(message),
+                            .file = machine.device->file,
+                            .hint = std::move(hint)});
     };
     if (!machine.energy) {
         if (!machine.device->active_idle.known() && !machine.device->tdp.known())

@@ -46,7 +46,6 @@ double static_power_at(const Machine& machine, double clock_ratio);
 /// Joules per event at one clock.
 class EventPrices {
   public:
-    /// Of nothing known.
     EventPrices() = default;
     EventPrices(const Machine& machine, double clock_ratio);
     /// Every price times that, see Estimate::energy_scale.

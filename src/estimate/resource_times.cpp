@@ -1,5 +1,6 @@
 #include "estimate/resource_times.hpp"
 
+#include "core/text.hpp"
 #include "estimate/price.hpp"
 
 namespace archsim {
@@ -22,39 +23,14 @@ std::vector<ResourceTime> resource_times(const Mapping& mapping, const Machine& 
 }
 
 std::string_view name_of(Lane lane) {
-    switch (lane) {
-    case Lane::compute:
-        return "compute";
-    case Lane::on_chip:
-        return "on_chip";
-    case Lane::memory:
-        return "memory";
-    case Lane::overhead:
-        break;
-    }
-    return "overhead";
+    static constexpr std::string_view kNames[] = {"compute", "on_chip", "memory", "overhead"};
+    return name_in(kNames, lane);
 }
 
 std::string_view unit_of(Resource resource) {
-    switch (resource) {
-    case Resource::matrix_cycles:
-    case Resource::vector_cycles:
-    case Resource::special_cycles:
-    case Resource::overhead_cycles:
-        return "cycles";
-    case Resource::l1_bytes:
-    case Resource::l2_bytes:
-    case Resource::llc_bytes:
-    case Resource::dram_bytes:
-    case Resource::weight_bytes:
-    case Resource::link_bytes:
-    case Resource::host_link_bytes:
-        return "bytes";
-    case Resource::seconds:
-    case Resource::count_:
-        break;
-    }
-    return "s";
+    static constexpr std::string_view kNames[] = {"cycles", "cycles", "cycles", "bytes", "bytes",  "bytes",
+                                                  "bytes",  "bytes",  "bytes",  "bytes", "cycles", "s"};
+    return name_in(kNames, resource);
 }
 
 } // namespace archsim

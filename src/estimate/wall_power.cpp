@@ -5,11 +5,7 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::array<std::string_view, 5> kBoundaries = {"rail", "chip", "module", "board", "wall"};
-
-} // namespace
 
 std::string_view name_of(PowerBoundary boundary) {
     return kBoundaries[static_cast<std::size_t>(boundary)];

@@ -1,8 +1,8 @@
 // Where and how a workload runs: devices, stack, scenario, scope, and what is changed about them.
 
 #include "archsim/core/finding.hpp"
-#include "core/assignment.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
 #include "fields/fields.hpp"
 #include "hardware/parameter_site.hpp"
 

@@ -1,8 +1,8 @@
 #include "fields/question_json.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "core/assignment.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
 #include "fields/fields.hpp"
 #include "fields/serving_fields.hpp"
 #include "hardware/parameter_site.hpp"

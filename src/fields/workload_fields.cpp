@@ -1,8 +1,8 @@
 // How much of a model runs: batch, sizes, and the prompt that a language model answers.
 
 #include "archsim/core/finding.hpp"
-#include "core/assignment.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
 #include "fields/fields.hpp"
 #include "ops/given_values.hpp"
 

@@ -12,16 +12,14 @@ class GraphDigest {
 
     void add(const Graph& graph) {
         const auto& [name, tensors, nodes, inputs, outputs, captured, opset_imports, findings] = graph;
-        add(tensors);
-        add(nodes);
-        add(inputs);
-        add(outputs);
-        add(captured);
-        add(opset_imports);
-        add(findings);
+        all(tensors, nodes, inputs, outputs, captured, opset_imports, findings);
     }
 
   private:
+    template <class... Parts>
+    void all(const Parts&... parts) {
+        (add(parts), ...);
+    }
     template <class T>
     requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void add(T value) { digest_.number(value); }
     void add(const std::string& value) { digest_.text(value); }
@@ -54,48 +52,24 @@ class GraphDigest {
     }
     void add(const Dimension& dimension) {
         const auto& [value, symbol] = dimension;
-        add(value);
-        add(symbol);
+        all(value, symbol);
     }
     void add(const Constant& constant) {
         const auto& [type, shape, ints, reals, strings] = constant;
-        add(type);
-        add(shape);
-        add(ints);
-        add(reals);
-        add(strings);
+        all(type, shape, ints, reals, strings);
     }
     void add(const Tensor& tensor) {
         const auto& [name, type, kind, role, shape, value, external, replaceable, buffer] = tensor;
-        add(name);
-        add(type);
-        add(kind);
-        add(role);
-        add(shape);
-        add(value);
-        add(external);
-        add(replaceable);
-        add(buffer);
+        all(name, type, kind, role, shape, value, external, replaceable, buffer);
     }
     void add(const Node& node) {
         const auto& [name, op_type, domain, opset, inputs, outputs, attributes] = node;
-        add(name);
-        add(op_type);
-        add(domain);
-        add(opset);
-        add(inputs);
-        add(outputs);
-        add(attributes);
+        all(name, op_type, domain, opset, inputs, outputs, attributes);
     }
     /// Where it was found is no part of what was found.
     void add(const Finding& finding) {
         const auto& [kind, severity, message, file, where, hint, op_type, domain, opset] = finding;
-        add(kind);
-        add(severity);
-        add(where);
-        add(op_type);
-        add(domain);
-        add(opset);
+        all(kind, severity, where, op_type, domain, opset);
     }
 
     Digest& digest_;

@@ -162,17 +162,16 @@ std::vector<Finding> EnergyResolver::below_arithmetic() const {
         const double alone = value_at(spec_.arithmetic[at(p)]);
         if (on_vector_engine(p) || !device_.supports(EngineClass::matrix, p) || !(all_in < alone))
             continue;
-        Finding finding;
-        finding.kind = FindingKind::inconsistent;
-        finding.file = device_.file;
-        finding.where = stated != nullptr ? fmt::format("/energy/mac_{}", archsim::name_of(p)) : "/process";
-        finding.message =
-            fmt::format("{:.3g} pJ for a multiply-accumulate in {} with all around it{}, "
-                        "but its bare arithmetic takes {:.3g} pJ",
-                        all_in * 1e12, archsim::name_of(p),
-                        stated != nullptr ? "" : " is what the family states for this node", alone * 1e12);
-        finding.hint = "state no less than the arithmetic, or cite a measurement of both";
-        findings.push_back(std::move(finding));
+        findings.push_back(
+            {.kind = FindingKind::inconsistent,
+             .message = fmt::format("{:.3g} pJ for a multiply-accumulate in {} with all around it{}, "
+                                    "but its bare arithmetic takes {:.3g} pJ",
+                                    all_in * 1e12, archsim::name_of(p),
+                                    stated != nullptr ? "" : " is what the family states for this node",
+                                    alone * 1e12),
+             .file = device_.file,
+             .where = stated != nullptr ? fmt::format("/energy/mac_{}", archsim::name_of(p)) : "/process",
+             .hint = "state no less than the arithmetic, or cite a measurement of both"});
     }
     return findings;
 }

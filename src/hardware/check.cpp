@@ -7,19 +7,16 @@
 #include "hardware/spread_rows.hpp"
 
 #include "core/embedded_files.hpp"
-#include "core/json_text.hpp"
+#include "core/json_document.hpp"
 #include "core/text.hpp"
-#include "hardware/claims.hpp"
 #include "hardware/device_files.hpp"
 #include "hardware/device_reader.hpp"
-#include "hardware/lints.hpp"
-#include "hardware/operator_rules_reader.hpp"
-#include "hardware/runtime_reader.hpp"
 #include "hardware/schema_check.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -115,13 +112,11 @@ class Checker {
   private:
     static Finding finding(FindingKind kind, std::string file, std::string where, std::string message,
                            std::string hint) {
-        Finding result;
-        result.kind = kind;
-        result.file = std::move(file);
-        result.where = std::move(where);
-        result.message = std::move(message);
-        result.hint = std::move(hint);
-        return result;
+        return {.kind = kind,
+                .message = std::move(message),
+                .file = std::move(file),
+                .where = std::move(where),
+                .hint = std::move(hint)};
     }
 
     void append(std::vector<Finding> more) {

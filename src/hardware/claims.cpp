@@ -1,4 +1,4 @@
-#include "hardware/claims.hpp"
+#include "hardware/schema_check.hpp"
 
 #include <algorithm>
 #include <array>

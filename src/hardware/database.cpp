@@ -4,13 +4,11 @@
 #include "core/in_parallel.hpp"
 #include "core/text.hpp"
 #include "hardware/device_files.hpp"
+#include "hardware/device_reader.hpp"
 #include "hardware/limit_mode.hpp"
-#include "hardware/lints.hpp"
 #include "hardware/loose_names.hpp"
 #include "hardware/made_entries.hpp"
-#include "hardware/memory_mode.hpp"
-#include "hardware/runtime_reader.hpp"
-#include "hardware/walk_facts.hpp"
+#include "hardware/schema_check.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -23,15 +21,13 @@ namespace archsim {
 
 namespace fs = std::filesystem;
 
-namespace {
-
 /// Threads that read all devices; more only wait for the file system.
 constexpr std::size_t kMaxReaders = 4;
 
 /// Among `known`, or, where none of these is near, among `others`.
-[[noreturn]] void unknown_name(std::string_view what, std::string_view name,
-                               const std::vector<std::string>& known,
-                               const std::vector<std::string>& others = {}) {
+[[noreturn]] static void unknown_name(std::string_view what, std::string_view name,
+                                      const std::vector<std::string>& known,
+                                      const std::vector<std::string>& others = {}) {
     auto nearest = nearest_names(name, known);
     if (nearest.empty())
         nearest = nearest_names(name, others);
@@ -56,7 +52,8 @@ constexpr std::size_t kMaxReaders = 4;
     throw InputError(finding);
 }
 
-[[noreturn]] void unusable(std::string_view what, std::string_view name, std::vector<Finding> findings) {
+[[noreturn]] static void unusable(std::string_view what, std::string_view name,
+                                  std::vector<Finding> findings) {
     const auto first = std::find_if(findings.begin(), findings.end(),
                                     [](const Finding& f) { return f.severity == Severity::error; });
     std::string message = fmt::format("the {} {} cannot be used: {}", what, name,
@@ -70,7 +67,7 @@ constexpr std::size_t kMaxReaders = 4;
 }
 
 /// "gpu" of "GPU"; empty where no family is called so.
-std::string family_called(std::string_view name) {
+static std::string family_called(std::string_view name) {
     for (const std::string& family : family_names())
         if (name_key(family) == name_key(name))
             return family;
@@ -79,11 +76,9 @@ std::string family_called(std::string_view name) {
 
 constexpr std::string_view kJsonEnding = ".json";
 
-bool is_file(std::string_view name) {
+static bool is_file(std::string_view name) {
     return name.ends_with(kJsonEnding) && is_text_file(fs::path(name));
 }
-
-} // namespace
 
 struct HardwareDatabase::State {
     State(DatabaseIndex index, TunedFacts tuned) : files(std::move(index), tuned) {}
@@ -222,11 +217,9 @@ struct HardwareDatabase::State {
         std::vector<std::string> ids;
         for (const DatabaseEntry* entry : loosely.entries)
             ids.push_back(entry->id);
-        Finding finding;
-        finding.kind = FindingKind::unknown_name;
-        finding.message = fmt::format("\"{}\" may be one of {} devices", name, ids.size());
-        finding.hint = fmt::format("name {}", either_of(ids));
-        throw InputError(finding);
+        throw InputError(Finding{.kind = FindingKind::unknown_name,
+                                 .message = fmt::format("\"{}\" may be one of {} devices", name, ids.size()),
+                                 .hint = fmt::format("name {}", either_of(ids))});
     }
 
     /// "h-100", "RTX4090": the one device whose id has these letters and digits.
@@ -271,22 +264,19 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
     }
     if (!found) {
         if (name.ends_with(kJsonEnding)) {
-            Finding finding;
-            finding.kind = FindingKind::unreadable_file;
-            finding.file = std::string(name);
-            finding.message = "there is no such device file";
-            finding.hint = "check the path";
-            throw InputError(finding);
+            throw InputError(Finding{.kind = FindingKind::unreadable_file,
+                                     .message = "there is no such device file",
+                                     .file = std::string(name),
+                                     .hint = "check the path"});
         }
         if (const std::string family = family_called(name); !family.empty()) {
-            Finding finding;
-            finding.kind = FindingKind::unknown_name;
-            finding.message = fmt::format("\"{}\" is a family of devices, not a device", name);
-            finding.hint =
-                fmt::format("list_hardware_mappers --category {} shows them, compare_architectures compares "
+            throw InputError(
+                Finding{.kind = FindingKind::unknown_name,
+                        .message = fmt::format("\"{}\" is a family of devices, not a device", name),
+                        .hint = fmt::format(
+                            "list_hardware_mappers --category {} shows them, compare_architectures compares "
                             "families",
-                            family);
-            throw InputError(finding);
+                            family)});
         }
         unknown_name("device", name, device_ids(), state_->files.other_names());
     }
@@ -322,15 +312,13 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
             std::vector<std::string> known;
             for (const PowerMode& candidate : device.power_modes)
                 known.push_back(candidate.name);
-            Finding finding;
-            finding.kind = FindingKind::unknown_name;
-            finding.message = fmt::format("{} has no power mode \"{}\"", device.id, mode);
-            finding.hint =
-                known.empty()
-                    ? fmt::format("it has none: write {0}, {0}@MaxQ, or a power limit as in {0}@200W",
-                                  device.id)
-                    : fmt::format("use {}", either_of(known));
-            throw InputError(finding);
+            throw InputError(Finding{
+                .kind = FindingKind::unknown_name,
+                .message = fmt::format("{} has no power mode \"{}\"", device.id, mode),
+                .hint = known.empty()
+                            ? fmt::format("it has none: write {0}, {0}@MaxQ, or a power limit as in {0}@200W",
+                                          device.id)
+                            : fmt::format("use {}", either_of(known))});
         }
         choice.power_mode = stated->name;
     } else if (!device.power_modes.empty()) {
@@ -362,25 +350,23 @@ std::shared_ptr<const Runtime> HardwareDatabase::runtime_for(const Device& devic
                 return other;
         if (own == nullptr && others.empty())
             unknown_name("software stack", name, runtime_ids());
-        Finding finding;
-        finding.kind = FindingKind::unsupported;
-        finding.message =
-            fmt::format("{} does not run on {}", (own != nullptr ? own : others.front())->id, device.id);
-        finding.hint = device.runtimes.empty() ? fmt::format("name a stack for {}", title_of(device.family))
-                                               : fmt::format("use {}", either_of(device.runtimes));
-        throw InputError(finding);
+        throw InputError(Finding{
+            .kind = FindingKind::unsupported,
+            .message =
+                fmt::format("{} does not run on {}", (own != nullptr ? own : others.front())->id, device.id),
+            .hint = device.runtimes.empty() ? fmt::format("name a stack for {}", title_of(device.family))
+                                            : fmt::format("use {}", either_of(device.runtimes))});
     }
     if (!device.default_runtime.empty())
         return runtime(device.default_runtime);
     if (!device.runtimes.empty())
         return runtime(device.runtimes.front());
-    Finding finding;
-    finding.kind = FindingKind::missing_field;
-    finding.file = device.file;
-    finding.where = "/default_runtime";
-    finding.message = fmt::format("{} names no software stack", device.id);
-    finding.hint = R"(add "runtimes" and "default_runtime", or choose one with --runtime)";
-    throw InputError(finding);
+    throw InputError(
+        Finding{.kind = FindingKind::missing_field,
+                .message = fmt::format("{} names no software stack", device.id),
+                .file = device.file,
+                .where = "/default_runtime",
+                .hint = R"(add "runtimes" and "default_runtime", or choose one with --runtime)"});
 }
 
 std::vector<StatedFact> HardwareDatabase::device_facts(std::string_view name) const {

@@ -3,7 +3,6 @@
 #include "archsim/core/finding.hpp"
 
 #include "core/embedded_files.hpp"
-#include "core/folder.hpp"
 #include "core/input_file.hpp"
 #include "core/json_document.hpp"
 #include "core/text.hpp"
@@ -67,12 +66,10 @@ DeviceHead read_head(const std::string& file, bool family) {
 }
 
 [[noreturn]] void unreadable(const fs::path& path) {
-    Finding finding;
-    finding.kind = FindingKind::unreadable_file;
-    finding.file = path.string();
-    finding.message = "the hardware database cannot be read";
-    finding.hint = "name a folder with device files, or one device file";
-    throw InputError(finding);
+    throw InputError(Finding{.kind = FindingKind::unreadable_file,
+                             .message = "the hardware database cannot be read",
+                             .file = path.string(),
+                             .hint = "name a folder with device files, or one device file"});
 }
 
 void add(EntryTable& table, DatabaseEntry entry) {

@@ -3,7 +3,6 @@
 #include "core/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace archsim {

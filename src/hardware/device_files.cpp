@@ -1,11 +1,7 @@
 #include "hardware/device_files.hpp"
 
-#include "archsim/hardware/database.hpp"
-
 #include "core/text.hpp"
 #include "hardware/device_reader.hpp"
-#include "hardware/extends.hpp"
-#include "hardware/walk_facts.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -13,20 +9,17 @@
 
 namespace archsim {
 
-namespace {
-
-Finding extends_finding(FindingKind kind, const DatabaseEntry& entry, std::string message, std::string hint) {
-    Finding finding;
-    finding.kind = kind;
-    finding.file = entry.file;
-    finding.where = "/extends";
-    finding.message = std::move(message);
-    finding.hint = std::move(hint);
-    return finding;
+static Finding extends_finding(FindingKind kind, const DatabaseEntry& entry, std::string message,
+                               std::string hint) {
+    return {.kind = kind,
+            .message = std::move(message),
+            .file = entry.file,
+            .where = "/extends",
+            .hint = std::move(hint)};
 }
 
 /// Puts the value that public facts alone give in the place of each one that was tuned.
-void revert_tuned(JsonValue& value) {
+static void revert_tuned(JsonValue& value) {
     const JsonValue* const before = value.find("before");
     for (auto& [key, member] : value.members()) {
         if (before != nullptr && key == "value")
@@ -36,8 +29,6 @@ void revert_tuned(JsonValue& value) {
     for (JsonValue& item : value.items())
         revert_tuned(item);
 }
-
-} // namespace
 
 void DeviceFiles::read_aliases() const {
     heads_.clear(); // where an earlier caller ran out of memory

@@ -4,7 +4,6 @@
 
 #include "core/text.hpp"
 #include "hardware/family_facts.hpp"
-#include "hardware/runtime_reader.hpp"
 
 #include <algorithm>
 #include <cmath>

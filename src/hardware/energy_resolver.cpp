@@ -8,23 +8,10 @@
 
 namespace archsim {
 
-namespace {
-
-std::string_view name_of(Scaling scaling) {
-    switch (scaling) {
-    case Scaling::none:
-        return "nothing";
-    case Scaling::logic:
-        return "logic";
-    case Scaling::sram:
-        return "SRAM";
-    case Scaling::wire:
-        return "wire";
-    }
-    return "";
+static std::string_view name_of(Scaling scaling) {
+    static constexpr std::string_view kNames[] = {"nothing", "logic", "SRAM", "wire"};
+    return name_in(kNames, scaling);
 }
-
-} // namespace
 
 double interpolate(const std::vector<std::pair<double, double>>& curve, double process) {
     if (process <= curve.front().first)

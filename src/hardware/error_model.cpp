@@ -5,21 +5,17 @@
 
 namespace archsim {
 
-namespace {
-
 /// Where no file states a variance: a factor of two, 90 % of the time.
 const double kUnstated = std::pow(std::log(2.0) / kErrorReach, 2);
 
-bool is_stack(const std::string& runtime, const ErrorSubject& of) {
+static bool is_stack(const std::string& runtime, const ErrorSubject& of) {
     return runtime == of.runtime || (!of.base.empty() && runtime == of.base);
 }
 
 /// What is left of a variance when n values have been seen through noise.
-double seen(double variance, double n, double noise) {
+static double seen(double variance, double n, double noise) {
     return variance > 0 && n > 0 && noise > 0 ? 1 / (1 / variance + n / noise) : variance;
 }
-
-} // namespace
 
 double student_t(double t, int degrees_of_freedom) {
     const double n = degrees_of_freedom;

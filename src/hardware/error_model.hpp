@@ -68,7 +68,6 @@ struct CommonEffects {
 /// Covariance of two errors; `lanes`: the sum of products of their lane shares.
 double covariance(const ErrorParts& a, const ErrorParts& b, const CommonEffects& common, double lanes);
 
-/// What an estimate is of, for its error.
 struct ErrorSubject {
     std::string_view family, device, runtime, base; ///< `base`: of the stack, where it extends another
     SpreadOf metric = SpreadOf::latency;

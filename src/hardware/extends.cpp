@@ -1,4 +1,4 @@
-#include "hardware/extends.hpp"
+#include "hardware/device_reader.hpp"
 
 #include <algorithm>
 #include <array>

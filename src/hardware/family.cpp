@@ -7,16 +7,12 @@
 #include "hardware/family_table.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
-#include <utility>
 
 namespace archsim {
 
-namespace {
-
 /// Rows in the order of families().
-std::vector<const FamilyRow*>& table() {
+static std::vector<const FamilyRow*>& table() {
     static std::vector<const FamilyRow*> rows = [] {
         const auto own = library_families();
         return std::vector<const FamilyRow*>(own.begin(), own.end());
@@ -26,8 +22,6 @@ std::vector<const FamilyRow*>& table() {
 
 constexpr std::array<std::string_view, kStructureCount> kStructureNames = {"units", "array", "on_chip_memory",
                                                                            "clock"};
-
-} // namespace
 
 FamilyFacts::~FamilyFacts() = default;
 
@@ -91,15 +85,11 @@ AddedFamily::~AddedFamily() {
     std::erase(table(), &row_);
 }
 
-namespace {
-
-const FactRow* find_row(const FamilyRow& family, std::string_view name) {
+static const FactRow* find_row(const FamilyRow& family, std::string_view name) {
     const auto row = std::find_if(family.facts.begin(), family.facts.end(),
                                   [&](const FactRow& candidate) { return candidate.name == name; });
     return row == family.facts.end() ? nullptr : &*row;
 }
-
-} // namespace
 
 template <class Type>
 Type& family_fact(Device& device, std::string_view name) {

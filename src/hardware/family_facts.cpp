@@ -122,9 +122,7 @@ double whole(double count, double factor) {
     return count > 0 ? std::max(1.0, std::round(count * factor)) : count;
 }
 
-namespace {
-
-FamilyBlock read_block(ObjectReader& document, const FamilyRow& family) {
+static FamilyBlock read_block(ObjectReader& document, const FamilyRow& family) {
     if (family.make_facts == nullptr)
         return {};
     FamilyBlock facts(family.make_facts());
@@ -135,8 +133,6 @@ FamilyBlock read_block(ObjectReader& document, const FamilyRow& family) {
     });
     return facts;
 }
-
-} // namespace
 
 void read_family(ObjectReader& document, Device& device) {
     const FamilyRow& family = device.family.row();

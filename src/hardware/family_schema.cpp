@@ -4,7 +4,7 @@
 #include "archsim/hardware/family.hpp"
 
 #include "core/text_file.hpp"
-#include "hardware/complete_schema.hpp"
+#include "hardware/schema_check.hpp"
 #include "hardware/units.hpp"
 
 #include <algorithm>

@@ -8,12 +8,10 @@ namespace archsim {
 
 using nlohmann::ordered_json;
 
-namespace {
-
 constexpr std::size_t kLineWidth = 120;
 constexpr std::size_t kIndent = 2;
 
-std::string one_line(const ordered_json& value) {
+static std::string one_line(const ordered_json& value) {
     std::string text;
     if (value.is_object()) {
         for (const auto& [key, member] : value.items())
@@ -30,7 +28,7 @@ std::string one_line(const ordered_json& value) {
 }
 
 /// Walks over one value of a valid document: past strings, and to the bracket that closes the first opened.
-std::size_t end_of_value(const std::string& text, std::size_t at) {
+static std::size_t end_of_value(const std::string& text, std::size_t at) {
     std::size_t depth = 0;
     bool quoted = false;
     for (; at < text.size(); ++at) {
@@ -56,11 +54,9 @@ std::size_t end_of_value(const std::string& text, std::size_t at) {
     return at;
 }
 
-std::size_t skip_blanks(const std::string& text, std::size_t at) {
+static std::size_t skip_blanks(const std::string& text, std::size_t at) {
     return std::min(text.find_first_not_of(" \t\r\n", at), text.size());
 }
-
-} // namespace
 
 std::string laid_out(const ordered_json& value, std::size_t indent, std::size_t used) {
     const std::string line = one_line(value);

@@ -5,13 +5,10 @@
 #include "core/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 #include <utility>
 
 namespace archsim {
-
-namespace {
 
 /// Members of a quantity object; anything else in it is reported.
 constexpr std::array<std::string_view, 12> kQuantityKeys = {
@@ -31,14 +28,12 @@ void append_escaped(std::string& pointer, std::string_view key) {
     }
 }
 
-std::string shortened(const JsonValue& value) {
+static std::string shortened(const JsonValue& value) {
     std::string text = value.dump();
     if (text.size() > 40)
         text = text.substr(0, 37) + "...";
     return text;
 }
-
-} // namespace
 
 std::string JsonPlace::pointer() const {
     std::string text = parent == nullptr ? std::string() : parent->pointer();

@@ -9,16 +9,17 @@
 #include "hardware/units.hpp"
 
 #include <array>
-#include <cstdint>
 #include <limits>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace archsim {
+
+/// Appends a key to a JSON pointer.
+void append_escaped(std::string& pointer, std::string_view key);
 
 /// A place in a document, as a chain on the stack: the pointer is spelled out only when a finding needs it.
 struct JsonPlace {
@@ -32,7 +33,6 @@ struct JsonPlace {
 
 using SourceTable = std::map<std::string, std::shared_ptr<const Source>, std::less<>>;
 
-/// What all readers of one file share.
 struct ReadContext {
     std::string file;
     SourceTable sources;

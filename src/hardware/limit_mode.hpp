@@ -2,6 +2,7 @@
 // Power limits as modes: "H100@350W".
 
 #include "archsim/hardware/device.hpp"
+#include "hardware/loose_names.hpp"
 
 #include <memory>
 #include <optional>
@@ -15,5 +16,11 @@ std::optional<double> limit_of_mode(std::string_view mode);
 /// The device with that limit as its one mode; null where it has modes of its own or `mode` is no limit.
 /// Throws InputError for a limit above its thermal design power.
 std::shared_ptr<const Device> held_to(const Device& device, std::string_view mode);
+
+/// The device with that much memory, where it is sold with different amounts: chips that share the memory of
+/// their computer, described with the largest. The size is its one mode, so that answers name it. Null where
+/// the size says nothing new: that of the device, or of the computer around a card. Throws InputError where
+/// the device cannot have it.
+std::shared_ptr<const Device> with_memory(const Device& device, const StatedMemory& memory);
 
 } // namespace archsim

@@ -1,4 +1,4 @@
-#include "hardware/lints.hpp"
+#include "hardware/schema_check.hpp"
 
 #include "core/text.hpp"
 #include "hardware/family_facts.hpp"
@@ -41,13 +41,11 @@ class Lints {
     void add(FindingKind kind, std::string where, std::string message, std::string hint) {
         if (doubtful(where))
             return;
-        Finding finding;
-        finding.kind = kind;
-        finding.file = device_.file;
-        finding.where = std::move(where);
-        finding.message = std::move(message);
-        finding.hint = std::move(hint);
-        findings_.push_back(std::move(finding));
+        findings_.push_back({.kind = kind,
+                             .message = std::move(message),
+                             .file = device_.file,
+                             .where = std::move(where),
+                             .hint = std::move(hint)});
     }
 
     void peaks() {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <system_error>
 
 namespace archsim {
 

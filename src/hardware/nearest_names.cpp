@@ -7,16 +7,14 @@
 
 namespace archsim {
 
-namespace {
-
 /// The letter that looks like a digit: H1OO is meant as H100.
-char as_it_looks(char c) {
+static char as_it_looks(char c) {
     return c == 'o' ? '0' : c;
 }
 
 /// Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, substitutions and swaps of
 /// neighbours each cost 1, but for what looks alike.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
+static std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j)
         last[j] = j;
@@ -33,8 +31,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
     return last[b.size()];
 }
-
-} // namespace
 
 std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& known,
                                        std::size_t limit) {

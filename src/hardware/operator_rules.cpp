@@ -1,6 +1,6 @@
 #include "hardware/operator_rules.hpp"
 
-#include "ops/functions.hpp"
+#include "ops/uncounted.hpp"
 
 #include <algorithm>
 #include <array>

@@ -57,7 +57,6 @@ struct OperatorList {
     std::shared_ptr<const Source> source;
 };
 
-/// What a stack's compiler takes.
 struct OperatorRules {
     std::vector<OperatorRule> refused;
     std::vector<OperatorList> lists;

@@ -1,4 +1,4 @@
-#include "hardware/operator_rules_reader.hpp"
+#include "hardware/device_reader.hpp"
 
 #include "archsim/extend/operator.hpp"
 #include "core/text.hpp"

@@ -14,7 +14,6 @@ inline constexpr std::array<ParameterInfo, kParameterCount> kParameterInfos = {{
 #undef ARCHSIM_PARAMETER
 }};
 
-/// How many parameters have a role.
 constexpr std::size_t parameters_with(ParameterRole role) {
     std::size_t count = 0;
     for (const ParameterInfo& info : kParameterInfos)

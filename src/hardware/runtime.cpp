@@ -6,16 +6,12 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr std::string_view kEveryGeneration = "*";
 
-bool listed(const std::vector<std::string>& names, std::string_view name) {
+static bool listed(const std::vector<std::string>& names, std::string_view name) {
     return std::any_of(names.begin(), names.end(),
                        [&](const std::string& candidate) { return same_ignoring_case(candidate, name); });
 }
-
-} // namespace
 
 const FusionPolicy& Runtime::fusion_on(Family family) const {
     const auto own = fusion_by_family.find(family);

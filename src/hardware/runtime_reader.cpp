@@ -1,7 +1,6 @@
-#include "hardware/runtime_reader.hpp"
+#include "hardware/device_reader.hpp"
 
 #include "core/text.hpp"
-#include "hardware/operator_rules_reader.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "hardware/schema_check.hpp"
 
-#include "core/json_text.hpp"
-#include "hardware/complete_schema.hpp"
+#include "core/json_document.hpp"
+#include "hardware/json_reader.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -26,14 +26,7 @@ std::string pointer_of(const std::vector<std::string>& context) {
         if (step.size() < 2 || step.front() != '[')
             continue;
         pointer += '/';
-        for (const char c : step.substr(1, step.size() - 2)) {
-            if (c == '~')
-                pointer += "~0";
-            else if (c == '/')
-                pointer += "~1";
-            else
-                pointer += c;
-        }
+        append_escaped(pointer, std::string_view(step).substr(1, step.size() - 2));
     }
     return pointer.empty() ? "/" : pointer;
 }
@@ -87,12 +80,10 @@ SchemaCheck::SchemaCheck(const std::string& schema_file, std::vector<Finding>& f
         parser.populateSchema(Adapter(*document), parsed->schema);
         schema_ = std::move(parsed);
     } catch (const std::exception& error) {
-        Finding finding;
-        finding.kind = FindingKind::malformed_file;
-        finding.file = schema_file;
-        finding.message = fmt::format("this is not a usable JSON Schema ({})", error.what());
-        finding.hint = "restore the file that came with the database";
-        findings.push_back(std::move(finding));
+        findings.push_back({.kind = FindingKind::malformed_file,
+                            .message = fmt::format("this is not a usable JSON Schema ({})", error.what()),
+                            .file = schema_file,
+                            .hint = "restore the file that came with the database"});
     }
 }
 
@@ -127,13 +118,11 @@ std::vector<Finding> SchemaCheck::validate(const nlohmann::json& document, const
         for (const std::string& key : unknown_keys(error.description)) {
             std::vector<std::string> place = error.context;
             place.push_back('[' + key + ']');
-            Finding finding;
-            finding.kind = FindingKind::unknown_key;
-            finding.file = file;
-            finding.where = pointer_of(place);
-            finding.message = fmt::format("the schema does not know the field \"{}\"", key);
-            finding.hint = "remove it, or see the schema for the known fields";
-            findings.push_back(std::move(finding));
+            findings.push_back({.kind = FindingKind::unknown_key,
+                                .message = fmt::format("the schema does not know the field \"{}\"", key),
+                                .file = file,
+                                .where = pointer_of(place),
+                                .hint = "remove it, or see the schema for the known fields"});
         }
         if (!unknown_keys(error.description).empty())
             continue;
@@ -150,12 +139,8 @@ std::vector<Finding> SchemaCheck::validate(const nlohmann::json& document, const
         findings.push_back(std::move(finding));
     }
     if (findings.empty()) {
-        Finding finding;
-        finding.file = file;
-        finding.where = "/";
-        finding.message = "the schema is violated";
-        finding.hint = "see schema.json";
-        findings.push_back(std::move(finding));
+        findings.push_back(
+            {.message = "the schema is violated", .file = file, .where = "/", .hint = "see schema.json"});
     }
     return findings;
 }

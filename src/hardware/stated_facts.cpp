@@ -1,4 +1,4 @@
-#include "hardware/walk_facts.hpp"
+#include "hardware/device_reader.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -11,16 +11,12 @@
 
 namespace archsim {
 
-namespace {
-
-double largest_unit_count(const Device& device) {
+static double largest_unit_count(const Device& device) {
     double units = 0;
     for (const Engine& engine : device.engines)
         units = std::max(units, engine.count);
     return units;
 }
-
-} // namespace
 
 /// What somebody measured or derived from measurements; else the sum of its parts, where units of its
 /// generation were measured; else an estimate for this device; else a share of its

@@ -1,24 +1,18 @@
 #include "hardware/uncertainty.hpp"
 
 #include "core/text.hpp"
-#include "hardware/interval_factor.hpp"
 #include "hardware/json_reader.hpp"
 
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <optional>
-#include <vector>
 
 namespace archsim {
 
-namespace {
-
-Priced priced_in(std::string_view regime) {
+static Priced priced_in(std::string_view regime) {
     return regime == "memory" ? Priced::memory : regime == "overhead" ? Priced::overhead : Priced::arithmetic;
 }
-
-} // namespace
 
 Evidence evidence_for(const Device& device, const Runtime& runtime, std::string_view regime) {
     const Priced part = priced_in(regime);
@@ -233,11 +227,9 @@ Evidence UncertaintyTable::evidence(const Device& device, const Runtime& runtime
                                            : Evidence::none;
 }
 
-namespace {
-
 /// The stack's file itself says that products on this generation of chips are assumed: what was fitted beside
 /// them is of others.
-bool assumed_generation(const Device& device, const Runtime& runtime) {
+static bool assumed_generation(const Device& device, const Runtime& runtime) {
     for (const ParameterEntry& entry : runtime.parameters)
         if (entry.parameter == Parameter::matrix_efficiency)
             for (const auto& [generation, fact] : entry.by_generation)
@@ -245,8 +237,6 @@ bool assumed_generation(const Device& device, const Runtime& runtime) {
                     return fact.source != nullptr && fact.source->kind == SourceKind::assumed;
     return false;
 }
-
-} // namespace
 
 bool UncertaintyTable::measured(const Device& device, const Runtime& runtime, SpreadOf metric) const {
     const Evidence found = evidence(device, runtime, metric);

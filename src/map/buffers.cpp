@@ -42,10 +42,9 @@ Limits with_widths(const OperatorUse& use, const Contraction& c, const Limits& l
 Limits limits_of(const BufferFacts& facts, double capacity) {
     Limits limits;
     // A capacity that nobody published bounds nothing: traffic is then what is compulsory.
-    constexpr double kUnknown = 1e15;
     const bool known = capacity > 0 || facts.input_buffer.known() || facts.weight_buffer.known() ||
                        facts.output_buffer.known();
-    limits.shared = known ? capacity : kUnknown;
+    limits.shared = known ? capacity : std::numeric_limits<double>::infinity();
     limits.own = {facts.input_buffer.value_or(0), facts.weight_buffer.value_or(0),
                   facts.output_buffer.value_or(0)};
     limits.share[at(Operand::weight)] = facts.weight_share.value_or(1);

@@ -9,7 +9,7 @@
 #include "map/stored_tensors.hpp"
 #include "map/wide_tensors.hpp"
 #include "ops/precision_mix.hpp"
-#include "ops/traffic.hpp"
+#include "ops/uncounted.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -11,9 +11,7 @@
 
 namespace archsim {
 
-namespace {
-
-bool is_known(const Session& session, const std::string& model) {
+static bool is_known(const Session& session, const std::string& model) {
     try {
         session.load(model);
         return true;
@@ -22,8 +20,8 @@ bool is_known(const Session& session, const std::string& model) {
     }
 }
 
-void add_output(std::vector<MeasuredRow>& rows, const std::string& file, const Session& session,
-                const MeasuredContext& context) {
+static void add_output(std::vector<MeasuredRow>& rows, const std::string& file, const Session& session,
+                       const MeasuredContext& context) {
     MeasuredContext missing = context;
     missing.only_missing = true;
     for (MeasuredRow& row : read_tool_output(file, missing).rows) {
@@ -32,8 +30,6 @@ void add_output(std::vector<MeasuredRow>& rows, const std::string& file, const S
         rows.push_back(std::move(row));
     }
 }
-
-} // namespace
 
 std::vector<MeasuredRow> read_measured(std::span<const std::string> texts, const Session& session,
                                        const MeasuredContext& context, std::string_view flag) {

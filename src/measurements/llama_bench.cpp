@@ -5,9 +5,8 @@
 #include "measurements/readers.hpp"
 
 #include "core/csv_reader.hpp"
-#include "core/json_limits.hpp"
+#include "core/json_document.hpp"
 
-#include <charconv>
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>

@@ -10,7 +10,7 @@
 
 #include "measurements/readers.hpp"
 
-#include "core/json_limits.hpp"
+#include "core/json_document.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

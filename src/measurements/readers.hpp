@@ -5,8 +5,6 @@
 #include "core/scan_text.hpp"
 #include "measurements/tool_output.hpp"
 
-#include <array>
-
 namespace archsim::tool_output {
 
 inline constexpr double kMicro = 1e-6, kMilli = 1e-3;

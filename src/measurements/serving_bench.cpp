@@ -6,7 +6,7 @@
 
 #include "measurements/readers.hpp"
 
-#include "core/json_limits.hpp"
+#include "core/json_document.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -59,7 +59,6 @@ Json parsed(std::string_view text) {
     return Json::parse(bounded_json(plain, "the output of a benchmark"), nullptr, false);
 }
 
-/// What a client saw.
 struct Run {
     std::string client, model, runtime;
     double in_flight = 0, prompt_tokens = 0, output_tokens = 0, first_ms = 0, each_ms = 0;

@@ -45,8 +45,6 @@ MeasuredRow row_of(std::string runtime, MeasuredMetric metric, double value, std
     return row;
 }
 
-namespace {
-
 constexpr std::array kReaders = {
     Reader{is_trtexec, read_trtexec},
     Reader{is_benchmark_app, read_benchmark_app},
@@ -59,18 +57,16 @@ constexpr std::array kReaders = {
     Reader{is_hailortcli, read_hailortcli},
 };
 
-[[noreturn]] void fail(std::string_view name, std::string message, std::string hint) {
-    Finding finding;
-    finding.kind = FindingKind::malformed_file;
-    finding.file = name;
-    finding.message = std::move(message);
-    finding.hint = std::move(hint);
-    throw InputError(finding);
+[[noreturn]] static void fail(std::string_view name, std::string message, std::string hint) {
+    throw InputError(Finding{.kind = FindingKind::malformed_file,
+                             .message = std::move(message),
+                             .file = std::string(name),
+                             .hint = std::move(hint)});
 }
 
 /// Gives the row what the context knows better; the row's place among others becomes its name.
-void complete(MeasuredRow& row, std::size_t number, const ToolOutput& output, std::string_view name,
-              const MeasuredContext& context) {
+static void complete(MeasuredRow& row, std::size_t number, const ToolOutput& output, std::string_view name,
+                     const MeasuredContext& context) {
     const auto prefer = [&](std::string& value, const std::string& given) {
         if (!given.empty() && (value.empty() || !context.only_missing))
             value = given;
@@ -96,8 +92,6 @@ void complete(MeasuredRow& row, std::size_t number, const ToolOutput& output, st
         fmt::format("{}, output of {}", std::filesystem::path(name).filename().string(), output.tool);
     row.line = number + 1;
 }
-
-} // namespace
 
 } // namespace tool_output
 

@@ -15,10 +15,8 @@
 
 namespace archsim::tool_output {
 
-namespace {
-
 /// "FP32+FP16+INT8": the narrowest of them is what the builder may use.
-std::string built_precision(std::string_view text) {
+static std::string built_precision(std::string_view text) {
     const std::string_view said = after(text, "Precision: ");
     for (const auto& [word, name] : {std::pair{"FP8", "fp8"}, std::pair{"INT8", "int8"},
                                      std::pair{"BF16", "bf16"}, std::pair{"FP16", "fp16"}})
@@ -28,7 +26,7 @@ std::string built_precision(std::string_view text) {
 }
 
 /// Leading dimension of "--shapes=input:8x3x224x224".
-std::optional<int> batch_of(std::string_view text) {
+static std::optional<int> batch_of(std::string_view text) {
     const std::string_view shapes = after(text, "--shapes=");
     const auto colon = shapes.find(':');
     if (colon == std::string_view::npos)
@@ -38,7 +36,7 @@ std::optional<int> batch_of(std::string_view text) {
 }
 
 /// Lines "[date] [I]  16.15  0.0077  0.0075  0.5  NAME" under the heading of the profile.
-std::vector<LayerTime> layers_of(std::string_view text) {
+static std::vector<LayerTime> layers_of(std::string_view text) {
     std::vector<LayerTime> layers;
     bool inside = false, median = false;
     each_line(text, [&](std::string_view line) {
@@ -72,8 +70,6 @@ std::vector<LayerTime> layers_of(std::string_view text) {
     });
     return layers;
 }
-
-} // namespace
 
 bool is_trtexec(std::string_view text) {
     return text.find("TensorRT.trtexec") != std::string_view::npos ||

@@ -1,8 +1,7 @@
 // Attention and rotary positions of ai.onnx, and the counting that all attention operators share.
 
-#include "ops/attention.hpp"
-
 #include "ops/common.hpp"
+
 #include "ops/families.hpp"
 
 #include <algorithm>
@@ -11,13 +10,11 @@
 
 namespace archsim {
 
-namespace {
-
 /// Pairs of consecutive queries that each see their chunk up to themselves. A pass that starts behind the
 /// first chunk may begin anywhere in one; what is left beside whole chunks counts as the end of one, the most
 /// that it can be, so that no step gets cheaper with its context. Worked: 6 queries from the start in chunks
 /// of 4 see 1 + 2 + 3 + 4 + 1 + 2 keys; one query behind many sees 4.
-double chunked_pairs(double queries, double before, double chunk) {
+static double chunked_pairs(double queries, double before, double chunk) {
     const auto ramp = [](double n) { return n * (n + 1) / 2; };
     const double whole = std::floor(queries / chunk), rest = queries - whole * chunk;
     if (before + queries <= chunk)
@@ -26,8 +23,6 @@ double chunked_pairs(double queries, double before, double chunk) {
         return whole * ramp(chunk) + ramp(rest);
     return whole * ramp(chunk) + ramp(chunk) - ramp(chunk - rest);
 }
-
-} // namespace
 
 double attended_pairs(const AttentionSizes& s) {
     if (s.chunked && s.window > 0 && s.causal)
@@ -48,12 +43,11 @@ void attention_work(NodeContext& c, const AttentionSizes& s) {
                                     s.kv_length, s.head_size, s.value_size, s.causal};
     const double pairs = attended_pairs(s);
     const double mean_keys = s.query_length > 0 ? pairs / s.query_length : 0;
-    Contraction scores;
-    scores.groups = s.batch * s.kv_heads;
-    scores.m = s.query_length * s.heads / s.kv_heads;
-    scores.n = mean_keys;
-    scores.k = s.head_size;
-    scores.weights_constant = false;
+    Contraction scores{.groups = s.batch * s.kv_heads,
+                       .m = s.query_length * s.heads / s.kv_heads,
+                       .n = mean_keys,
+                       .k = s.head_size,
+                       .weights_constant = false};
     Contraction values = scores;
     values.n = s.value_size;
     values.k = mean_keys;
@@ -172,46 +166,15 @@ void work_rotary(NodeContext& c) {
 }
 
 constexpr OperatorRow kAttentionRows[] = {
-    {"Attention",
-     kOnnxDomain,
-     23,
-     infer_attention,
-     work_attention,
-     nullptr,
-     OpKind::attention,
-     FusionClass::contraction,
-     {},
-     "softmax(Q K' scale + mask) V, with a cache of keys and values; a causal mask halves the work"},
-    {"RotaryEmbedding",
-     kOnnxDomain,
-     23,
-     infer_same,
-     work_rotary,
-     nullptr,
-     OpKind::elementwise,
-     FusionClass::elementwise,
-     {3, 0},
-     "rotates pairs of elements by position: 3 operations per element"},
-    {"RotaryEmbedding",
-     kMicrosoftDomain,
-     1,
-     infer_same,
-     work_rotary,
-     nullptr,
-     OpKind::elementwise,
-     FusionClass::elementwise,
-     {3, 0},
-     "rotates pairs of elements by position: 3 operations per element"},
-    {"MRotaryEmbedding",
-     kMicrosoftDomain,
-     1,
-     infer_same,
-     work_rotary,
-     nullptr,
-     OpKind::elementwise,
-     FusionClass::elementwise,
-     {3, 0},
-     "rotary positions with separate time, height and width indices"},
+    row("Attention", kOnnxDomain, 23, infer_attention, work_attention, nullptr, OpKind::attention,
+        FusionClass::contraction, {},
+        "softmax(Q K' scale + mask) V, with a cache of keys and values; a causal mask halves the work"),
+    row("RotaryEmbedding", kOnnxDomain, 23, infer_same, work_rotary, nullptr, OpKind::elementwise,
+        FusionClass::elementwise, {3, 0}, "rotates pairs of elements by position: 3 operations per element"),
+    row("RotaryEmbedding", kMicrosoftDomain, 1, infer_same, work_rotary, nullptr, OpKind::elementwise,
+        FusionClass::elementwise, {3, 0}, "rotates pairs of elements by position: 3 operations per element"),
+    row("MRotaryEmbedding", kMicrosoftDomain, 1, infer_same, work_rotary, nullptr, OpKind::elementwise,
+        FusionClass::elementwise, {3, 0}, "rotary positions with separate time, height and width indices"),
 };
 
 } // namespace

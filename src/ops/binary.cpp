@@ -39,85 +39,32 @@ bool pow_int(Int a, Int b, Int& r) {
             return false;
     return b >= 0;
 }
-bool max_int(Int a, Int b, Int& r) {
-    return r = a > b ? a : b, true;
-}
-bool min_int(Int a, Int b, Int& r) {
-    return r = a < b ? a : b, true;
-}
-bool equal_int(Int a, Int b, Int& r) {
-    return r = a == b, true;
-}
-bool greater_int(Int a, Int b, Int& r) {
-    return r = a > b, true;
-}
-bool greater_equal_int(Int a, Int b, Int& r) {
-    return r = a >= b, true;
-}
-bool less_int(Int a, Int b, Int& r) {
-    return r = a < b, true;
-}
-bool less_equal_int(Int a, Int b, Int& r) {
-    return r = a <= b, true;
-}
-bool and_int(Int a, Int b, Int& r) {
-    return r = a && b, true;
-}
-bool or_int(Int a, Int b, Int& r) {
-    return r = a || b, true;
-}
 bool xor_int(Int a, Int b, Int& r) {
     return r = (a != 0) != (b != 0), true;
 }
-bool bit_and_int(Int a, Int b, Int& r) {
-    return r = a & b, true;
-}
-bool bit_or_int(Int a, Int b, Int& r) {
-    return r = a | b, true;
-}
-bool bit_xor_int(Int a, Int b, Int& r) {
-    return r = a ^ b, true;
-}
 
-double add_real(double a, double b) {
-    return a + b;
-}
-double sub_real(double a, double b) {
-    return a - b;
-}
-double mul_real(double a, double b) {
-    return a * b;
-}
-double div_real(double a, double b) {
-    return a / b;
-}
 double mod_real(double a, double b) {
     return std::fmod(a, b);
 }
 double pow_real(double a, double b) {
     return std::pow(a, b);
 }
-double max_real(double a, double b) {
-    return a > b ? a : b;
+
+struct Larger {
+    auto operator()(auto a, auto b) const { return a > b ? a : b; }
+};
+struct Smaller {
+    auto operator()(auto a, auto b) const { return a < b ? a : b; }
+};
+
+template <class Function>
+bool int_of(Int a, Int b, Int& r) {
+    return r = Function{}(a, b), true;
 }
-double min_real(double a, double b) {
-    return a < b ? a : b;
-}
-double equal_real(double a, double b) {
-    return a == b;
-}
-double greater_real(double a, double b) {
-    return a > b;
-}
-double greater_equal_real(double a, double b) {
-    return a >= b;
-}
-double less_real(double a, double b) {
-    return a < b;
-}
-double less_equal_real(double a, double b) {
-    return a <= b;
-}
+template <class Function>
+constexpr NodeFunction fold_ints = fold_binary<int_of<Function>, nullptr>;
+template <class Function>
+constexpr NodeFunction fold_both = fold_binary<int_of<Function>, real_of<Function>>;
 
 /// Division by a constant is a multiplication by its reciprocal.
 void work_div(NodeContext& c) {
@@ -166,16 +113,8 @@ void fold_where(NodeContext& c) {
 
 constexpr OperatorRow binary(std::string_view name, int since, std::string_view doc,
                              NodeFunction fold = nullptr) {
-    return {name,
-            kOnnxDomain,
-            since,
-            infer_broadcast,
-            work_per_output,
-            fold,
-            OpKind::elementwise,
-            FusionClass::elementwise,
-            {1, 0},
-            doc};
+    return row(name, kOnnxDomain, since, infer_broadcast, work_per_output, fold, OpKind::elementwise,
+               FusionClass::elementwise, {1, 0}, doc);
 }
 
 constexpr OperatorRow comparison(std::string_view name, int since, std::string_view doc, NodeFunction fold) {
@@ -201,56 +140,33 @@ constexpr OperatorRow contrib(std::string_view name, ElementCost cost, std::stri
 }
 
 constexpr OperatorRow kBinaryRows[] = {
-    binary("Add", 1, "a + b", fold_binary<add_int, add_real>),
-    binary("Sub", 1, "a - b", fold_binary<sub_int, sub_real>),
-    binary("Mul", 1, "a b", fold_binary<mul_int, mul_real>),
-    {"Div",
-     kOnnxDomain,
-     1,
-     infer_broadcast,
-     work_div,
-     fold_binary<div_int, div_real>,
-     OpKind::elementwise,
-     FusionClass::elementwise,
-     {0, 1},
-     "a / b; a multiplication where b is constant"},
-    {"Pow",
-     kOnnxDomain,
-     1,
-     infer_broadcast,
-     work_pow,
-     fold_binary<pow_int, pow_real>,
-     OpKind::elementwise,
-     FusionClass::elementwise,
-     {0, 2},
-     "a to the b: multiplications for small whole exponents, else exp(b log a)"},
+    binary("Add", 1, "a + b", fold_binary<add_int, real_of<std::plus<>>>),
+    binary("Sub", 1, "a - b", fold_binary<sub_int, real_of<std::minus<>>>),
+    binary("Mul", 1, "a b", fold_binary<mul_int, real_of<std::multiplies<>>>),
+    row("Div", kOnnxDomain, 1, infer_broadcast, work_div, fold_binary<div_int, real_of<std::divides<>>>,
+        OpKind::elementwise, FusionClass::elementwise, {0, 1}, "a / b; a multiplication where b is constant"),
+    row("Pow", kOnnxDomain, 1, infer_broadcast, work_pow, fold_binary<pow_int, pow_real>, OpKind::elementwise,
+        FusionClass::elementwise, {0, 2},
+        "a to the b: multiplications for small whole exponents, else exp(b log a)"),
     binary("Mod", 10, "remainder", fold_binary<mod_int, mod_real>),
     binary("BitShift", 11, "bit shift"),
-    binary("BitwiseAnd", 18, "bitwise and", fold_binary<bit_and_int, nullptr>),
-    binary("BitwiseOr", 18, "bitwise or", fold_binary<bit_or_int, nullptr>),
-    binary("BitwiseXor", 18, "bitwise exclusive or", fold_binary<bit_xor_int, nullptr>),
-    comparison("And", 1, "logical and", fold_binary<and_int, nullptr>),
-    comparison("Or", 1, "logical or", fold_binary<or_int, nullptr>),
+    binary("BitwiseAnd", 18, "bitwise and", fold_ints<std::bit_and<>>),
+    binary("BitwiseOr", 18, "bitwise or", fold_ints<std::bit_or<>>),
+    binary("BitwiseXor", 18, "bitwise exclusive or", fold_ints<std::bit_xor<>>),
+    comparison("And", 1, "logical and", fold_ints<std::logical_and<>>),
+    comparison("Or", 1, "logical or", fold_ints<std::logical_or<>>),
     comparison("Xor", 1, "logical exclusive or", fold_binary<xor_int, nullptr>),
-    comparison("Equal", 1, "a = b", fold_binary<equal_int, equal_real>),
-    comparison("Greater", 1, "a > b", fold_binary<greater_int, greater_real>),
-    comparison("GreaterOrEqual", 12, "a >= b", fold_binary<greater_equal_int, greater_equal_real>),
-    comparison("Less", 1, "a < b", fold_binary<less_int, less_real>),
-    comparison("LessOrEqual", 12, "a <= b", fold_binary<less_equal_int, less_equal_real>),
-    variadic("Max", {0, 0}, "largest of the inputs", fold_binary<max_int, max_real>),
-    variadic("Min", {0, 0}, "smallest of the inputs", fold_binary<min_int, min_real>),
-    variadic("Sum", {0, 0}, "sum of the inputs", fold_binary<add_int, add_real>),
+    comparison("Equal", 1, "a = b", fold_both<std::equal_to<>>),
+    comparison("Greater", 1, "a > b", fold_both<std::greater<>>),
+    comparison("GreaterOrEqual", 12, "a >= b", fold_both<std::greater_equal<>>),
+    comparison("Less", 1, "a < b", fold_both<std::less<>>),
+    comparison("LessOrEqual", 12, "a <= b", fold_both<std::less_equal<>>),
+    variadic("Max", {0, 0}, "largest of the inputs", fold_both<Larger>),
+    variadic("Min", {0, 0}, "smallest of the inputs", fold_both<Smaller>),
+    variadic("Sum", {0, 0}, "sum of the inputs", fold_binary<add_int, real_of<std::plus<>>>),
     variadic("Mean", {1, 0}, "mean of the inputs", nullptr),
-    {"Where",
-     kOnnxDomain,
-     9,
-     infer_where,
-     work_per_output,
-     fold_where,
-     OpKind::elementwise,
-     FusionClass::elementwise,
-     {1, 0},
-     "selects by a condition"},
+    row("Where", kOnnxDomain, 9, infer_where, work_per_output, fold_where, OpKind::elementwise,
+        FusionClass::elementwise, {1, 0}, "selects by a condition"),
     contrib("BiasAdd", {2, 0}, "x + bias + skip (image generation models)"),
     contrib("BiasGelu", {5, 1}, "gelu(x + bias)"),
     contrib("FastGelu", {8, 1}, "tanh form of gelu, with an optional bias"),

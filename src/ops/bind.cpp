@@ -1,9 +1,7 @@
-#include "ops/dimension_expression.hpp"
 #include "ops/engine.hpp"
 #include "ops/families.hpp"
+#include "ops/given_values.hpp"
 #include "ops/passes.hpp"
-#include "ops/structure.hpp"
-#include "ops/usual_sizes.hpp"
 
 #include <algorithm>
 
@@ -45,14 +43,13 @@ class InputBinder {
         if (batch_symbol_ || !fixed || *fixed == *state.bindings.batch_size)
             return;
         state_.rebatch.emplace(*fixed, *state.bindings.batch_size);
-        Finding finding;
-        finding.kind = FindingKind::shape_conflict;
-        finding.severity = Severity::note;
-        finding.where = graph.name;
-        finding.message = "the file fixes the batch at " + std::to_string(*fixed) +
-                          "; inputs and reshapes are taken at " + std::to_string(*state.bindings.batch_size);
-        finding.hint = "export the model with a symbolic batch to be sure";
-        state_.report(std::move(finding));
+        state_.report({.kind = FindingKind::shape_conflict,
+                       .severity = Severity::note,
+                       .message = "the file fixes the batch at " + std::to_string(*fixed) +
+                                  "; inputs and reshapes are taken at " +
+                                  std::to_string(*state.bindings.batch_size),
+                       .where = graph.name,
+                       .hint = "export the model with a symbolic batch to be sure"});
     }
 
     void bind(TensorId id, const Tensor& tensor) {
@@ -109,12 +106,8 @@ class InputBinder {
     }
 
     void report(FindingKind kind, const Tensor& tensor, std::string message, std::string hint) {
-        Finding finding;
-        finding.kind = kind;
-        finding.message = std::move(message);
-        finding.where = tensor.name;
-        finding.hint = std::move(hint);
-        state_.report(std::move(finding));
+        state_.report(
+            {.kind = kind, .message = std::move(message), .where = tensor.name, .hint = std::move(hint)});
     }
 
     /// Once per symbol, however many inputs have it; of arithmetic those of its symbols that have no size.
@@ -272,15 +265,13 @@ void check_opset(const Graph& graph, BindState& state) {
     for (const auto& [domain, version] : graph.opset_imports) {
         if ((!domain.empty() && domain != "ai.onnx") || version <= kNewestOpset)
             continue;
-        Finding finding;
-        finding.kind = FindingKind::unsupported;
-        finding.severity = Severity::warning;
-        finding.where = graph.name;
-        finding.message = "opset " + std::to_string(version) +
-                          " is newer than the operator table; operators are read as in opset " +
-                          std::to_string(kNewestOpset);
-        finding.hint = "compare the shapes with those that the exporter shows";
-        state.report(std::move(finding));
+        state.report({.kind = FindingKind::unsupported,
+                      .severity = Severity::warning,
+                      .message = "opset " + std::to_string(version) +
+                                 " is newer than the operator table; operators are read as in opset " +
+                                 std::to_string(kNewestOpset),
+                      .where = graph.name,
+                      .hint = "compare the shapes with those that the exporter shows"});
     }
 }
 
@@ -311,14 +302,13 @@ Pass bind_once(const Graph& graph, const Bindings& bindings,
     top.graph = &graph;
     engine.run(top);
     if (engine.skipped() > 0) {
-        Finding finding;
-        finding.kind = FindingKind::unresolved_dimension;
-        finding.severity = Severity::warning;
-        finding.message =
-            std::to_string(engine.skipped()) +
-            " operators have no shapes because an earlier operator or input could not be resolved";
-        finding.hint = "fix the findings before this one";
-        state.report(std::move(finding));
+        state.report(
+            {.kind = FindingKind::unresolved_dimension,
+             .severity = Severity::warning,
+             .message =
+                 std::to_string(engine.skipped()) +
+                 " operators have no shapes because an earlier operator or input could not be resolved",
+             .hint = "fix the findings before this one"});
     }
     check_structure(state);
     check_outputs(graph, state);

@@ -1,6 +1,6 @@
 #include "ops/bind_state.hpp"
 
-#include "ops/dimension_expression.hpp"
+#include "ops/given_values.hpp"
 
 #include <algorithm>
 
@@ -76,12 +76,10 @@ bool attach_given_value(BindState& state, TensorId id) {
         return false;
     const auto count = static_cast<double>(constant.ints.size() + constant.reals.size());
     if (count != tensor.elements()) {
-        Finding finding;
-        finding.kind = FindingKind::shape_conflict;
-        finding.where = tensor.name;
-        finding.message = "the number of values given does not fit the shape of this tensor";
-        finding.hint = "give one value per element with --input";
-        state.report(std::move(finding));
+        state.report({.kind = FindingKind::shape_conflict,
+                      .message = "the number of values given does not fit the shape of this tensor",
+                      .where = tensor.name,
+                      .hint = "give one value per element with --input"});
         return false;
     }
     constant.type = tensor.type;

@@ -17,16 +17,12 @@ const Constant& known_value(const NodeContext& c, std::size_t i) {
     return *c.value(i);
 }
 
-namespace {
-
-std::string to_text(std::span<const std::int64_t> shape) {
+static std::string to_text(std::span<const std::int64_t> shape) {
     std::string text = "[";
     for (std::size_t i = 0; i < shape.size(); ++i)
         text += (i ? "," : "") + std::to_string(shape[i]);
     return text + "]";
 }
-
-} // namespace
 
 Shape broadcast(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
     if (a.size() < b.size())
@@ -133,9 +129,7 @@ void infer_same(NodeContext& c) {
     c.set_output(0, c.type(0), c.shape(0));
 }
 
-namespace {
-
-Shape broadcast_inputs(NodeContext& c) {
+static Shape broadcast_inputs(NodeContext& c) {
     // Before opset 7 the second operand lined up at `axis` and only broadcast when `broadcast` was set.
     if (c.opset() < 7 && c.input_count() == 2 && c.integer("broadcast", 0) != 0)
         return c.shape(0);
@@ -146,8 +140,6 @@ Shape broadcast_inputs(NodeContext& c) {
         shape = broadcast(shape, c.shape(i));
     return shape;
 }
-
-} // namespace
 
 void infer_broadcast(NodeContext& c) {
     c.set_output(0, c.type(0), broadcast_inputs(c));
@@ -173,6 +165,16 @@ void work_movement(NodeContext&) {}
 
 void work_free(NodeContext& c) {
     make_free(c);
+}
+
+void add_product(NodeContext& c, const Contraction& product) {
+    c.work().contractions.push_back(product);
+    c.work().macs += product.macs();
+}
+
+void mark_learned(NodeContext& c, std::initializer_list<std::size_t> inputs, bool learned) {
+    for (const std::size_t i : inputs)
+        c.mark_learned(i, learned);
 }
 
 void make_free(NodeContext& c) {

@@ -3,6 +3,7 @@
 
 #include "archsim/extend/operator.hpp"
 
+#include <initializer_list>
 #include <span>
 
 namespace archsim {
@@ -52,10 +53,77 @@ void work_per_input(NodeContext& c);
 void work_movement(NodeContext& c);
 /// Nothing at run time; joins anything.
 void work_free(NodeContext& c);
+/// One more product, with its multiply-accumulates.
+void add_product(NodeContext& c, const Contraction& product);
+void mark_learned(NodeContext& c, std::initializer_list<std::size_t> inputs, bool learned = true);
 /// Makes a movement free when input 0 and output 0 lie the same way in memory.
 void make_free(NodeContext& c);
 
 /// Value of output 0 is that of input 0 in the output's shape.
 void fold_reshaped(NodeContext& c);
+
+/// Kernel, strides, pads and dilations of a node over `rank` spatial axes, as attributes give them.
+struct SpatialAttributes {
+    std::vector<std::int64_t> kernel, strides, dilations, pads_begin, pads_end;
+    std::string_view auto_pad;
+    bool ceil_mode = false;
+};
+
+/// Throws NodeProblem when an attribute has the wrong length or a step is not positive.
+SpatialAttributes spatial_attributes(const NodeContext& c, std::size_t rank,
+                                     const std::vector<std::int64_t>& kernel);
+
+/// Output size of axis `i` (ONNX operator specification of Conv and MaxPool).
+std::int64_t window_output(const SpatialAttributes& a, std::size_t i, std::int64_t input);
+
+/// Geometry for the mappers. More than three spatial axes are folded into the third.
+Window window_of(const SpatialAttributes& a, std::span<const std::int64_t> in,
+                 std::span<const std::int64_t> out);
+
+/// Where a convolution-like operator has its inputs.
+struct ConvolutionInputs {
+    std::size_t data = 0, weights = 1, bias = 2;
+    bool channels_last = false;
+};
+
+/// Output shape [N, M, spatial...] (or channels last); weights are [M, C/group, spatial...].
+Shape convolution_shape(const NodeContext& c, const ConvolutionInputs& at);
+/// Fills window, contraction and the bias additions, for the output shape already inferred.
+void convolution_work(NodeContext& c, const ConvolutionInputs& at);
+
+struct MatMulOperand {
+    Shape shape;
+    bool transposed = false; ///< the last two axes change places
+};
+
+/// Output shape of numpy.matmul.
+Shape matmul_shape(const MatMulOperand& a, const MatMulOperand& b);
+/// The product as contractions: a constant operand is the weight, and batch axes that it lacks join the rows.
+Contraction matmul_contraction(const MatMulOperand& a, const MatMulOperand& b, bool a_constant,
+                               bool b_constant);
+/// Fills macs and contractions for inputs `a` and `b`.
+void matmul_work(NodeContext& c, std::size_t a, std::size_t b, bool transpose_a = false,
+                 bool transpose_b = false);
+
+/// Sizes of softmax(Q K' scale + mask) V and what of it is computed.
+struct AttentionSizes {
+    double batch = 1, heads = 1, kv_heads = 1, query_length = 1, kv_length = 1, head_size = 1, value_size = 1;
+    bool causal = false;
+    double causal_offset = 0; ///< query i sees keys 0 ... i + offset
+    double window = 0;        ///< keys a query sees at most; 0: all
+    bool chunked = false; ///< the window does not slide: a query sees its own chunk of that many positions
+    bool mask = false;    ///< a mask or bias is added to the scores
+    bool softcap = false; ///< tanh limits the scores
+};
+
+/// Query-key pairs of one head that are computed: all, or what a causal mask and a window leave.
+double attended_pairs(const AttentionSizes& sizes);
+
+/// Fills attention shape, both contractions and the softmax. Query heads that share keys and values are rows
+/// of one product, so a group reads each key once.
+void attention_work(NodeContext& c, const AttentionSizes& sizes);
+
+/// Rotating `elements` by precomputed sines and cosines: two multiplications and an addition each.
+void add_rotation(NodeContext& c, double elements);
 
 } // namespace archsim

@@ -6,7 +6,7 @@
 // Worked: 64 heads of 512, window 128, ratio 4, 512 kept, one token over 100,000: 128 + 512 of 25,000
 // vectors, 64 x 640 x 1024 = 41.9 M multiply-accumulates.
 
-#include "ops/attention.hpp"
+#include "ops/common.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>
@@ -117,26 +117,11 @@ void work_compression(NodeContext& c) {
 }
 
 constexpr OperatorRow kCompressedRows[] = {
-    {"CompressedAttention",
-     kArchsimDomain,
-     1,
-     infer_compressed,
-     work_compressed,
-     nullptr,
-     OpKind::attention,
-     FusionClass::contraction,
-     {},
-     "attention over the last positions and over one vector for every few earlier ones"},
-    {"CompressPositions",
-     kArchsimDomain,
-     1,
-     infer_compression,
-     work_compression,
-     nullptr,
-     OpKind::softmax,
-     FusionClass::opaque,
-     {},
-     "weighs the positions of a group by a softmax and keeps their sum"},
+    row("CompressedAttention", kArchsimDomain, 1, infer_compressed, work_compressed, nullptr,
+        OpKind::attention, FusionClass::contraction, {},
+        "attention over the last positions and over one vector for every few earlier ones"),
+    row("CompressPositions", kArchsimDomain, 1, infer_compression, work_compression, nullptr, OpKind::softmax,
+        FusionClass::opaque, {}, "weighs the positions of a group by a softmax and keeps their sum"),
 };
 
 } // namespace

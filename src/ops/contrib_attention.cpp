@@ -1,7 +1,7 @@
 // Attention operators of com.microsoft (ContribOperators.md of onnxruntime), as its optimiser and model
 // builder write them.
 
-#include "ops/attention.hpp"
+#include "ops/common.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>
@@ -35,13 +35,11 @@ AttentionSizes sizes_of(std::int64_t batch, std::int64_t heads, std::int64_t kv_
 
 /// The product of `rows` x K inputs by a K x N projection held in input `weights`.
 void project(NodeContext& c, std::size_t weights, std::size_t bias, double rows) {
-    Contraction projection;
-    projection.m = rows;
-    projection.k = static_cast<double>(c.dim(weights, 0));
-    projection.n = static_cast<double>(c.dim(weights, 1));
-    projection.weights_constant = c.is_constant(weights);
-    c.work().contractions.push_back(projection);
-    c.work().macs += projection.macs();
+    Contraction projection{.m = rows,
+                           .n = static_cast<double>(c.dim(weights, 1)),
+                           .k = static_cast<double>(c.dim(weights, 0)),
+                           .weights_constant = c.is_constant(weights)};
+    add_product(c, projection);
     c.mark_learned(weights);
     if (c.has_input(bias)) {
         c.work().vector_ops += rows * projection.n;
@@ -142,8 +140,7 @@ void work_merged(NodeContext& c) {
                                              2 * s.batch * s.heads * s.query_length * s.head_size);
     if (&At == &kQuantizedInputs) {
         c.op().native_precision = Precision::int8;
-        for (const std::size_t scale : {3u, 4u, 6u, 7u})
-            c.mark_learned(scale, false);
+        mark_learned(c, {3u, 4u, 6u, 7u}, false);
     }
 }
 

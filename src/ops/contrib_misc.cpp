@@ -72,12 +72,10 @@ void work_gated_bias(NodeContext& c) {
     gates.k = static_cast<double>(c.dim(3, 0));
     gates.n = static_cast<double>(c.dim(3, 1));
     gates.m = gates.k > 0 ? c.elements(0) / gates.k : 0;
-    c.work().contractions = {gates};
-    c.work().macs = gates.macs();
+    add_product(c, gates);
     c.work().vector_ops = c.output(0).elements() + gates.m * (gates.n + 4);
     c.work().special_ops = 4 * gates.m;
-    c.mark_learned(3);
-    c.mark_learned(4);
+    mark_learned(c, {3, 4});
 }
 
 /// input [batch, length, hidden], valid lengths: at most everything stays.
@@ -113,13 +111,10 @@ void infer_sparse_product(NodeContext& c) {
 }
 
 void work_sparse_product(NodeContext& c) {
-    Contraction product_of_two;
-    product_of_two.m = static_cast<double>(c.output(0).shape[0]);
-    product_of_two.n = static_cast<double>(c.output(0).shape[1]);
-    product_of_two.k = static_cast<double>(c.dim(0, c.integer("transA", 0) != 0 ? 0 : 1));
-    product_of_two.weights_constant = c.is_constant(0) || c.is_constant(1);
-    c.work().contractions = {product_of_two};
-    c.work().macs = product_of_two.macs();
+    add_product(c, {.m = static_cast<double>(c.output(0).shape[0]),
+                    .n = static_cast<double>(c.output(0).shape[1]),
+                    .k = static_cast<double>(c.dim(0, c.integer("transA", 0) != 0 ? 0 : 1)),
+                    .weights_constant = c.is_constant(0) || c.is_constant(1)});
     c.work().kind = OpKind::matmul;
     c.work().fusion = FusionClass::contraction;
 }

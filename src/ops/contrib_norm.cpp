@@ -88,8 +88,7 @@ void work_group_norm(NodeContext& c) {
         c.work().special_ops += 2 * n;
     }
     c.work().passes = 2;
-    c.mark_learned(1);
-    c.mark_learned(2);
+    mark_learned(c, {1, 2});
 }
 
 void work_gated_rms(NodeContext& c) {
@@ -146,36 +145,12 @@ constexpr OperatorRow kContribNormRows[] = {
          "sum of input, skip and bias, then GroupNorm"),
     norm("GatedRMSNorm", infer_same, work_gated_rms, {},
          "root mean square normalisation times a gated x sigmoid(x)"),
-    {"BiasSoftmax",
-     kMicrosoftDomain,
-     1,
-     infer_same,
-     work_bias_softmax,
-     nullptr,
-     OpKind::softmax,
-     FusionClass::reduction,
-     {5, 1},
-     "softmax(x + bias)"},
-    {"BiasSplitGelu",
-     kMicrosoftDomain,
-     1,
-     infer_split_gelu,
-     work_per_output,
-     nullptr,
-     OpKind::elementwise,
-     FusionClass::elementwise,
-     {7, 1},
-     "adds a bias, then one half times the gelu of the other"},
-    {"BiasDropout",
-     kMicrosoftDomain,
-     1,
-     infer_bias_dropout,
-     work_per_output,
-     nullptr,
-     OpKind::elementwise,
-     FusionClass::elementwise,
-     {2, 0},
-     "bias and residual sum; the dropout does nothing in inference"},
+    row("BiasSoftmax", kMicrosoftDomain, 1, infer_same, work_bias_softmax, nullptr, OpKind::softmax,
+        FusionClass::reduction, {5, 1}, "softmax(x + bias)"),
+    row("BiasSplitGelu", kMicrosoftDomain, 1, infer_split_gelu, work_per_output, nullptr, OpKind::elementwise,
+        FusionClass::elementwise, {7, 1}, "adds a bias, then one half times the gelu of the other"),
+    row("BiasDropout", kMicrosoftDomain, 1, infer_bias_dropout, work_per_output, nullptr, OpKind::elementwise,
+        FusionClass::elementwise, {2, 0}, "bias and residual sum; the dropout does nothing in inference"),
 };
 
 } // namespace

@@ -1,9 +1,7 @@
 // Quantised operators of com.microsoft: QLinear*, block-quantised weights.
 
+#include "ops/common.hpp"
 #include "ops/families.hpp"
-#include "ops/matmul.hpp"
-
-#include "ops/window.hpp"
 
 #include <algorithm>
 
@@ -187,8 +185,7 @@ void work_qgemm(NodeContext& c) {
     c.work().vector_ops += c.output(0).elements() * (c.has_input(6) ? 5 : 4);
     run_int8(c);
     c.mark_learned(6);
-    for (const std::size_t scale : {1u, 2u, 4u, 5u, 7u, 8u})
-        c.mark_learned(scale, false);
+    mark_learned(c, {1u, 2u, 4u, 5u, 7u, 8u}, false);
 }
 
 // --- Block-quantised weights
@@ -225,8 +222,7 @@ void work_packed_matmul(NodeContext& c) {
     contraction.n = static_cast<double>(p.columns);
     contraction.m = c.elements(0) / contraction.k;
     contraction.weights_constant = c.is_constant(1);
-    c.work().macs = contraction.macs();
-    c.work().contractions = {contraction};
+    add_product(c, contraction);
     c.work().vector_ops = 2 * contraction.k * contraction.n;
     if (c.integer("accuracy_level", 0) == 4)
         run_int8(c);
@@ -266,8 +262,7 @@ void work_gather_blocks(NodeContext& c) {
         c.work().partial_reads.emplace_back(std::uint16_t{3}, part * c.elements(3));
     c.mark_learned(0);
     c.mark_packed(0, packing);
-    c.mark_learned(2, false);
-    c.mark_learned(3, false);
+    mark_learned(c, {2, 3}, false);
 }
 
 constexpr auto kElementwise = OpKind::elementwise;

@@ -2,7 +2,7 @@
 // (Chetlur et al., cuDNN, arXiv:1410.0759): M = output pixels of the batch, N = output channels per group,
 // K = taps x input channels per group.
 
-#include "ops/convolution.hpp"
+#include "ops/common.hpp"
 
 #include "ops/families.hpp"
 
@@ -74,8 +74,7 @@ void work_conv_integer(NodeContext& c) {
     convolution_work(c, {0, 1, c.input_count() + 1, false});
     c.op().native_precision = Precision::int8;
     c.mark_learned(1);
-    c.mark_learned(2, false);
-    c.mark_learned(3, false);
+    mark_learned(c, {2, 3}, false);
 }
 
 // --- QLinearConv: x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias
@@ -94,10 +93,8 @@ void work_qlinear_conv(NodeContext& c) {
     // Requantisation: multiply, round, add the zero point and clip.
     c.work().vector_ops += 4 * c.output(0).elements();
     c.op().native_precision = Precision::int8;
-    c.mark_learned(3);
-    c.mark_learned(8);
-    for (const std::size_t scale : {1u, 2u, 4u, 5u, 6u, 7u})
-        c.mark_learned(scale, false);
+    mark_learned(c, {3, 8});
+    mark_learned(c, {1u, 2u, 4u, 5u, 6u, 7u}, false);
 }
 
 // --- ConvTranspose: weights [C, M/group, spatial...]
@@ -167,14 +164,11 @@ void work_conv_transpose(NodeContext& c) {
     w.out_channels = static_cast<double>(g.out_channels);
     w.groups = static_cast<double>(g.groups);
     w.transposed = true;
-    Contraction product_of_pixels;
-    product_of_pixels.groups = w.groups;
-    product_of_pixels.m = w.batch * w.in_pixels();
-    product_of_pixels.n = w.out_channels / w.groups * w.taps();
-    product_of_pixels.k = w.in_channels / w.groups;
-    product_of_pixels.weights_constant = c.is_constant(1);
-    c.work().macs = product_of_pixels.macs();
-    c.work().contractions = {product_of_pixels};
+    add_product(c, {.groups = w.groups,
+                    .m = w.batch * w.in_pixels(),
+                    .n = w.out_channels / w.groups * w.taps(),
+                    .k = w.in_channels / w.groups,
+                    .weights_constant = c.is_constant(1)});
     c.work().window = w;
     c.mark_learned(1);
     add_bias(c, 2);
@@ -277,14 +271,11 @@ void convolution_work(NodeContext& c, const ConvolutionInputs& at) {
     w.in_channels = static_cast<double>(g.in_channels);
     w.out_channels = static_cast<double>(g.out_channels);
     w.groups = static_cast<double>(g.groups);
-    Contraction contraction;
-    contraction.groups = w.groups;
-    contraction.m = w.batch * w.out_pixels();
-    contraction.n = w.out_channels / w.groups;
-    contraction.k = w.taps() * w.in_channels / w.groups;
-    contraction.weights_constant = c.is_constant(at.weights);
-    c.work().macs = contraction.macs();
-    c.work().contractions = {contraction};
+    add_product(c, {.groups = w.groups,
+                    .m = w.batch * w.out_pixels(),
+                    .n = w.out_channels / w.groups,
+                    .k = w.taps() * w.in_channels / w.groups,
+                    .weights_constant = c.is_constant(at.weights)});
     c.work().window = w;
     c.mark_learned(at.weights);
     add_bias(c, at.bias);

@@ -1,8 +1,8 @@
 // Recursive descent over +, -, *, /, //, %, brackets and the functions that exporters write. Symbolic shape
 // inference (ONNX Runtime's, by SymPy) and torch.export write such names.
 
-#include "ops/dimension_expression.hpp"
 #include "core/parse_number.hpp"
+#include "ops/given_values.hpp"
 
 #include <algorithm>
 #include <array>

@@ -176,16 +176,10 @@ void work_einsum(NodeContext& c) {
 }
 
 constexpr OperatorRow kEinsumRows[] = {
-    {"Einsum",
-     kOnnxDomain,
-     12,
-     infer_einsum,
-     work_einsum,
-     nullptr,
-     OpKind::matmul,
-     FusionClass::contraction,
-     {},
-     "contraction by an equation, pairwise from the left; without a contracted axis an elementwise product"},
+    row("Einsum", kOnnxDomain, 12, infer_einsum, work_einsum, nullptr, OpKind::matmul,
+        FusionClass::contraction, {},
+        "contraction by an equation, pairwise from the left; without a contracted axis an elementwise "
+        "product"),
 };
 
 } // namespace

@@ -1,25 +1,21 @@
 #include "ops/engine.hpp"
 
 #include "ops/families.hpp"
-#include "ops/structure.hpp"
+#include "ops/passes.hpp"
 
 #include <algorithm>
 
 namespace archsim {
 
-namespace {
-
-bool is_onnx_domain(const std::string& domain) {
+static bool is_onnx_domain(const std::string& domain) {
     return domain.empty() || domain == "ai.onnx";
 }
 
 /// A tensor whose every dimension is 1 has no size for the data to decide.
-bool has_variable_size(const ShapedTensor& t) {
+static bool has_variable_size(const ShapedTensor& t) {
     return t.kind != ValueKind::tensor ||
            std::any_of(t.shape.begin(), t.shape.end(), [](std::int64_t d) { return d != 1; });
 }
-
-} // namespace
 
 const OperatorRow* BindEngine::lookup(const Node& node) {
     const auto find = [&](std::string_view domain) {

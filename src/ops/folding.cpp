@@ -2,13 +2,12 @@
 
 namespace archsim {
 
-namespace {
-
-bool sizes_fit(const Constant& constant) {
+static bool sizes_fit(const Constant& constant) {
     return static_cast<double>(value_count(constant)) == product(constant.shape) && constant.strings.empty();
 }
 
-void combine(NodeContext& c, const Constant& a, const Constant& b, IntFunction ints, RealFunction reals) {
+static void combine(NodeContext& c, const Constant& a, const Constant& b, IntFunction ints,
+                    RealFunction reals) {
     if (!sizes_fit(a) || !sizes_fit(b))
         return;
     const bool integer = a.reals.empty() && b.reals.empty() && !is_floating(c.type(0));
@@ -35,8 +34,6 @@ void combine(NodeContext& c, const Constant& a, const Constant& b, IntFunction i
     }
     c.set_value(0, std::move(result));
 }
-
-} // namespace
 
 void fold_binary_with(NodeContext& c, IntFunction ints, RealFunction reals) {
     if (c.input_count() == 1) {

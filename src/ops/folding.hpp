@@ -3,9 +3,6 @@
 
 #include "ops/common.hpp"
 
-#include <cmath>
-#include <limits>
-
 namespace archsim {
 
 /// Walks the index of a broadcast operand along with the output's.
@@ -45,6 +42,10 @@ void fold_unary_with(NodeContext& c, IntFunction ints, RealFunction reals);
 template <IntFunction Ints, RealFunction Reals>
 void fold_binary(NodeContext& c) {
     fold_binary_with(c, Ints, Reals);
+}
+template <class Function>
+double real_of(double a, double b) {
+    return Function{}(a, b);
 }
 /// The second argument of the functions is not used.
 template <IntFunction Ints, RealFunction Reals>

@@ -1,110 +1,61 @@
-#include "ops/functions.hpp"
+#include "ops/uncounted.hpp"
 
 #include "archsim/extend/operator.hpp"
 
-#include <array>
+#include <string>
 
 namespace archsim {
 
 namespace {
 
-struct Twin {
-    std::string_view name, of; ///< without the domain; an operator may have several
+struct Twins {
+    std::string_view of, names; ///< without the domain, each between blanks; an operator may have several
 };
 
 // Names of com.microsoft, TensorRT's plugins and TensorFlow Lite do not meet but for `Attention`. An operator
-// of one of these domains that ai.onnx has by the same name needs no row.
-constexpr std::array kTwins = {
-    // Normalisation. What has no LayerNormalization has none without the mean either.
-    Twin{"EmbedLayerNormalization", "LayerNormalization"},
-    Twin{"EmbedLayerNormalization", "Gather"},
-    Twin{"QEmbedLayerNormalization", "LayerNormalization"},
-    Twin{"QEmbedLayerNormalization", "Gather"},
-    Twin{"SkipLayerNormalization", "LayerNormalization"},
-    Twin{"SkipLayerNormalization", "Add"},
-    Twin{"SkipSimplifiedLayerNormalization", "RMSNormalization"},
-    Twin{"SkipSimplifiedLayerNormalization", "LayerNormalization"},
-    Twin{"SimplifiedLayerNormalization", "RMSNormalization"},
-    Twin{"SimplifiedLayerNormalization", "LayerNormalization"},
-    Twin{"GatedRMSNorm", "RMSNormalization"},
-    Twin{"GatedRMSNorm", "LayerNormalization"},
-    Twin{"RMSNormalization", "LayerNormalization"},
-    Twin{"GroupNorm", "GroupNormalization"},
-    Twin{"SkipGroupNorm", "GroupNormalization"},
-    // Activations
-    Twin{"BiasGelu", "Gelu"},
-    Twin{"FastGelu", "Gelu"},
-    Twin{"GemmFastGelu", "Gelu"},
-    Twin{"GemmFastGelu", "Gemm"},
-    Twin{"BiasSplitGelu", "Gelu"},
-    Twin{"QuickGelu", "Swish"},
-    Twin{"Silu", "Swish"},
-    Twin{"BiasSoftmax", "Softmax"},
-    Twin{"QLinearSoftmax", "Softmax"},
-    Twin{"QLinearSigmoid", "Sigmoid"},
-    Twin{"QLinearLeakyRelu", "LeakyRelu"},
-    // Attention
-    Twin{"MultiHeadAttention", "Attention"},
-    Twin{"GroupQueryAttention", "Attention"},
-    Twin{"DecoderMaskedMultiHeadAttention", "Attention"},
-    Twin{"DecoderMaskedSelfAttention", "Attention"},
-    Twin{"PackedAttention", "Attention"},
-    Twin{"PackedMultiHeadAttention", "Attention"},
-    Twin{"PagedAttention", "Attention"},
-    Twin{"QAttention", "Attention"},
-    Twin{"LongformerAttention", "Attention"},
-    Twin{"SparseAttention", "Attention"},
-    Twin{"LatentAttention", "Attention"},
-    Twin{"MRotaryEmbedding", "RotaryEmbedding"},
-    // Products
-    Twin{"FusedConv", "Conv"},
-    Twin{"NhwcConv", "Conv"},
-    Twin{"NhwcFusedConv", "Conv"},
-    Twin{"FusedGemm", "Gemm"},
-    Twin{"GemmFloat8", "Gemm"},
-    Twin{"QGemm", "Gemm"},
-    Twin{"FusedMatMul", "MatMul"},
-    Twin{"FusedMatMulActivation", "MatMul"},
-    Twin{"TransposeMatMul", "MatMul"},
-    Twin{"MatMulNBits", "MatMul"},
-    Twin{"MatMulBnb4", "MatMul"},
-    Twin{"MatMulFloat", "MatMul"},
-    Twin{"MatMulInteger16", "MatMul"},
-    Twin{"MatMulIntegerToFloat", "MatMul"},
-    Twin{"DynamicQuantizeMatMul", "MatMul"},
-    Twin{"SparseToDenseMatMul", "MatMul"},
-    Twin{"DynamicQuantizeLSTM", "LSTM"},
-    // Elements, pools, movement
-    Twin{"BiasAdd", "Add"},
-    Twin{"BiasDropout", "Add"},
-    Twin{"QLinearAdd", "Add"},
-    Twin{"QLinearMul", "Mul"},
-    Twin{"MulInteger", "Mul"},
-    Twin{"QLinearConcat", "Concat"},
-    Twin{"QLinearAveragePool", "AveragePool"},
-    Twin{"QLinearGlobalAveragePool", "GlobalAveragePool"},
-    Twin{"QLinearReduceMean", "ReduceMean"},
-    Twin{"QLinearWhere", "Where"},
-    Twin{"NhwcMaxPool", "MaxPool"},
-    Twin{"ExpandDims", "Unsqueeze"},
-    Twin{"GatherBlockQuantized", "Gather"},
-    Twin{"TorchEmbedding", "Gather"},
-    Twin{"CropAndResize", "RoiAlign"},
-    Twin{"Rfft", "DFT"},
-    Twin{"Irfft", "DFT"},
-    Twin{"EfficientNMS_TRT", "NonMaxSuppression"},
-    Twin{"EfficientNMS_ONNX_TRT", "NonMaxSuppression"},
-    Twin{"BatchedNMS_TRT", "NonMaxSuppression"},
-    Twin{"EfficientNMS_Explicit_TF_TRT", "NonMaxSuppression"},
-    Twin{"EfficientNMS_Implicit_TF_TRT", "NonMaxSuppression"},
-    Twin{"BatchedNMSDynamic_TRT", "NonMaxSuppression"},
-    // TensorFlow Lite
-    Twin{"UNIDIRECTIONAL_SEQUENCE_LSTM", "LSTM"},
-    Twin{"BASIC_LSTM", "LSTM"},
-    Twin{"UNIDIRECTIONAL_SEQUENCE_RNN", "RNN"},
-    Twin{"TFLite_Detection_PostProcess", "NonMaxSuppression"},
-    Twin{"DYNAMIC_UPDATE_SLICE", "ScatterND"},
-};
+// of one of these domains that ai.onnx has by the same name needs no row. What has no LayerNormalization has
+// none without the mean either.
+constexpr Twins kTwins[] = {
+    {"RMSNormalization", " SkipSimplifiedLayerNormalization SimplifiedLayerNormalization"
+                         " GatedRMSNorm "},
+    {"LayerNormalization", " EmbedLayerNormalization QEmbedLayerNormalization"
+                           " SkipLayerNormalization SkipSimplifiedLayerNormalization"
+                           " SimplifiedLayerNormalization GatedRMSNorm RMSNormalization "},
+    {"Gather", " EmbedLayerNormalization QEmbedLayerNormalization GatherBlockQuantized"
+               " TorchEmbedding "},
+    {"Add", " SkipLayerNormalization BiasAdd BiasDropout QLinearAdd "},
+    {"GroupNormalization", " GroupNorm SkipGroupNorm "},
+    {"Gelu", " BiasGelu FastGelu GemmFastGelu BiasSplitGelu "},
+    {"Gemm", " GemmFastGelu FusedGemm GemmFloat8 QGemm "},
+    {"Swish", " QuickGelu Silu "},
+    {"Softmax", " BiasSoftmax QLinearSoftmax "},
+    {"Sigmoid", " QLinearSigmoid "},
+    {"LeakyRelu", " QLinearLeakyRelu "},
+    {"Attention", " MultiHeadAttention GroupQueryAttention DecoderMaskedMultiHeadAttention"
+                  " DecoderMaskedSelfAttention PackedAttention PackedMultiHeadAttention"
+                  " PagedAttention QAttention LongformerAttention SparseAttention"
+                  " LatentAttention "},
+    {"RotaryEmbedding", " MRotaryEmbedding "},
+    {"Conv", " FusedConv NhwcConv NhwcFusedConv "},
+    {"MatMul", " FusedMatMul FusedMatMulActivation TransposeMatMul MatMulNBits"
+               " MatMulBnb4 MatMulFloat MatMulInteger16 MatMulIntegerToFloat"
+               " DynamicQuantizeMatMul SparseToDenseMatMul "},
+    {"LSTM", " DynamicQuantizeLSTM UNIDIRECTIONAL_SEQUENCE_LSTM BASIC_LSTM "},
+    {"Mul", " QLinearMul MulInteger "},
+    {"Concat", " QLinearConcat "},
+    {"AveragePool", " QLinearAveragePool "},
+    {"GlobalAveragePool", " QLinearGlobalAveragePool "},
+    {"ReduceMean", " QLinearReduceMean "},
+    {"Where", " QLinearWhere "},
+    {"MaxPool", " NhwcMaxPool "},
+    {"Unsqueeze", " ExpandDims "},
+    {"RoiAlign", " CropAndResize "},
+    {"DFT", " Rfft Irfft "},
+    {"NonMaxSuppression", " EfficientNMS_TRT EfficientNMS_ONNX_TRT BatchedNMS_TRT"
+                          " EfficientNMS_Explicit_TF_TRT EfficientNMS_Implicit_TF_TRT"
+                          " BatchedNMSDynamic_TRT TFLite_Detection_PostProcess "},
+    {"RNN", " UNIDIRECTIONAL_SEQUENCE_RNN "},
+    {"ScatterND", " DYNAMIC_UPDATE_SLICE "}};
 
 } // namespace
 
@@ -120,9 +71,10 @@ std::vector<std::string_view> functions_of(std::string_view type) {
     if (domain != kMlDomain && domain != kTrainingDomain &&
         OperatorRegistry::standard().find(kOnnxDomain, name) != nullptr)
         functions.push_back(name);
-    for (const Twin& twin : kTwins)
-        if (twin.name == name)
-            functions.push_back(twin.of);
+    const std::string sought = ' ' + std::string(name) + ' ';
+    for (const Twins& twins : kTwins)
+        if (twins.names.find(sought) != std::string_view::npos)
+            functions.push_back(twins.of);
     return functions;
 }
 

@@ -128,16 +128,8 @@ void infer_mel_weights(NodeContext& c) {
 
 constexpr OperatorRow generator(std::string_view name, int since, NodeFunction infer, OpKind kind,
                                 ElementCost cost, std::string_view doc) {
-    return {name,
-            kOnnxDomain,
-            since,
-            infer,
-            work_per_output,
-            nullptr,
-            kind,
-            kind == OpKind::elementwise ? FusionClass::elementwise : FusionClass::injective,
-            cost,
-            doc};
+    return row(name, kOnnxDomain, since, infer, work_per_output, nullptr, kind,
+               kind == OpKind::elementwise ? FusionClass::elementwise : FusionClass::injective, cost, doc);
 }
 
 constexpr OperatorRow random(std::string_view name, int since, NodeFunction infer, ElementCost cost,
@@ -148,16 +140,8 @@ constexpr OperatorRow random(std::string_view name, int since, NodeFunction infe
 }
 
 constexpr OperatorRow kGeneratorsRows[] = {
-    {"Constant",
-     kOnnxDomain,
-     1,
-     infer_constant,
-     work_free,
-     nullptr,
-     OpKind::free,
-     FusionClass::transparent,
-     {},
-     "a value stored in the file"},
+    row("Constant", kOnnxDomain, 1, infer_constant, work_free, nullptr, OpKind::free,
+        FusionClass::transparent, {}, "a value stored in the file"),
     generator("ConstantOfShape", 9, infer_constant_of_shape, OpKind::data_movement, {},
               "a tensor of one value"),
     generator("Range", 11, infer_range, OpKind::elementwise, {2, 0}, "start, start + delta, ..."),

@@ -1,8 +1,8 @@
 #include "ops/given_values.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "core/assignment.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
 
 #include <fmt/format.h>
 
@@ -10,16 +10,14 @@
 
 namespace archsim {
 
-namespace {
-
-std::pair<std::string, std::string_view> sides(std::string_view text, std::string_view flag) {
+static std::pair<std::string, std::string_view> sides(std::string_view text, std::string_view flag) {
     const auto split = split_assignment(text);
     if (!split)
         throw UsageError(fmt::format("{}: \"{}\" is not of the form NAME=VALUE", flag, text));
     return {std::string(split->first), split->second};
 }
 
-std::int64_t whole_number(std::string_view text, std::string_view flag, std::string_view name) {
+static std::int64_t whole_number(std::string_view text, std::string_view flag, std::string_view name) {
     const bool digits = !text.empty() && text.find_first_not_of("-0123456789") == std::string_view::npos;
     const auto value = parse_whole(text);
     if (!value && digits)
@@ -28,8 +26,6 @@ std::int64_t whole_number(std::string_view text, std::string_view flag, std::str
         throw UsageError(fmt::format("{} {}: \"{}\" is not a whole number", flag, name, text));
     return *value;
 }
-
-} // namespace
 
 void give_dim(Bindings& bindings, std::string_view text, std::string_view flag) {
     const auto [name, value] = sides(text, flag);

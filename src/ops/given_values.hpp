@@ -1,6 +1,10 @@
 #pragma once
+
 #include "archsim/ops/shaped_graph.hpp"
 
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,5 +27,18 @@ void give_shape(Bindings& bindings, std::string_view text, std::string_view flag
 /// The flags that findings about missing sizes ask for, with sizes at which the model binds: "--dim H=224",
 /// "--input-shape x=1,3,224,224". Quoted for a shell, each once.
 std::vector<std::string> sizes_wanted(std::span<const Finding> findings);
+
+/// The names that the expression is made of, each once, in order; empty for what is a name by itself.
+std::vector<std::string> names_in_expression(std::string_view text);
+
+/// The name of which a leading dimension says how many items there are: itself, or the one in its expression
+/// ("batch" of "2*batch"); empty where that is not one.
+std::string leading_name(const std::string& symbol);
+
+/// What the expression is worth with the sizes that `size_of` knows; nothing where one is unknown, where the
+/// result is negative or too large, and for what is a name by itself.
+std::optional<std::int64_t>
+evaluate_expression(std::string_view text,
+                    const std::function<std::optional<std::int64_t>(const std::string&)>& size_of);
 
 } // namespace archsim

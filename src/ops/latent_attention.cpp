@@ -12,7 +12,7 @@
 //
 // LatentKeys and LatentValues hold the two halves of the matrix; LatentAttention lies between them.
 
-#include "ops/attention.hpp"
+#include "ops/common.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>
@@ -83,8 +83,7 @@ void half_work(NodeContext& c, const Latent& l, double size, bool keys) {
         product.k = l.rank;
     }
     product.weights_constant = c.is_constant(kWeights);
-    c.work().contractions.push_back(product);
-    c.work().macs += product.macs();
+    add_product(c, product);
     c.mark_learned(kWeights);
     if (l.absorbs) { // nothing of the latent vectors is read
         c.work().partial_reads.emplace_back(static_cast<std::uint16_t>(kLatentInput), 0.0);
@@ -172,14 +171,11 @@ void work_index(NodeContext& c) {
     s.causal = true;
     s.causal_offset = s.kv_length - s.query_length;
     const double pairs = s.batch * attended_pairs(s) / ratio, size = static_cast<double>(c.dim(3, 3));
-    Contraction scores;
-    scores.groups = s.batch;
-    scores.m = s.query_length * heads;
-    scores.n = s.query_length > 0 ? pairs / (s.batch * s.query_length) : 0;
-    scores.k = size;
-    scores.weights_constant = false;
-    c.work().contractions.push_back(scores);
-    c.work().macs += scores.macs();
+    add_product(c, {.groups = s.batch,
+                    .m = s.query_length * heads,
+                    .n = s.query_length > 0 ? pairs / (s.batch * s.query_length) : 0,
+                    .k = size,
+                    .weights_constant = false});
     // Per score a rectifier and the weighted sum over heads; then the selection walks them once.
     c.work().vector_ops += pairs * (2 * heads + 1);
     // Kernels after each other (DeepSeek-V3.2-Exp, inference/model.py, Indexer.forward): positions are
@@ -210,17 +206,8 @@ constexpr OperatorRow kLatentRows[] = {
            "latent attention: results back from the latent space, or values of all positions"),
     latent("SparseIndex", infer_index, work_index, OpKind::matmul,
            "scores every cached position with a few narrow heads and keeps the best"),
-    {"Stored",
-     kArchsimDomain,
-     1,
-     infer_stored,
-     work_free,
-     nullptr,
-     OpKind::free,
-     FusionClass::transparent,
-     {},
-     "says how many bits the elements of its inputs take in memory; nothing runs",
-     true},
+    row("Stored", kArchsimDomain, 1, infer_stored, work_free, nullptr, OpKind::free, FusionClass::transparent,
+        {}, "says how many bits the elements of its inputs take in memory; nothing runs", true),
 };
 
 } // namespace

@@ -2,7 +2,7 @@
 // too (Dao and Gu, arXiv:2405.21060: C is the query, B the key, x the value), and the causal convolution
 // before them. ONNX Runtime has both as operators of com.microsoft, ai.onnx from opset 27.
 
-#include "ops/attention.hpp"
+#include "ops/common.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>
@@ -118,34 +118,19 @@ void work_causal_convolution(NodeContext& c) {
         c.work().vector_ops += 2 * n;
         c.work().special_ops += 2 * n;
     }
-    c.mark_learned(1);
-    c.mark_learned(2);
+    mark_learned(c, {1, 2});
     c.mark_kv_cache_input(3);
     c.mark_kv_cache_output(1);
 }
 
-constexpr OperatorRow kLinearAttention = {
-    "LinearAttention",
-    kOnnxDomain,
-    27,
-    infer_linear,
-    work_linear_attention,
-    nullptr,
-    OpKind::attention,
-    FusionClass::contraction,
-    {},
-    "recurrence with a matrix per head as state: linear, gated and delta-rule attention, Mamba-2"};
-constexpr OperatorRow kCausalConvolution = {
-    "CausalConvWithState",
-    kOnnxDomain,
-    27,
-    infer_causal_convolution,
-    work_causal_convolution,
-    nullptr,
-    OpKind::elementwise,
-    FusionClass::opaque,
-    {},
-    "depthwise convolution along the tokens that carries its last inputs over to the next call"};
+constexpr OperatorRow kLinearAttention =
+    row("LinearAttention", kOnnxDomain, 27, infer_linear, work_linear_attention, nullptr, OpKind::attention,
+        FusionClass::contraction, {},
+        "recurrence with a matrix per head as state: linear, gated and delta-rule attention, Mamba-2");
+constexpr OperatorRow kCausalConvolution =
+    row("CausalConvWithState", kOnnxDomain, 27, infer_causal_convolution, work_causal_convolution, nullptr,
+        OpKind::elementwise, FusionClass::opaque, {},
+        "depthwise convolution along the tokens that carries its last inputs over to the next call");
 constexpr OperatorRow kLinearRows[] = {kLinearAttention, of_microsoft(kLinearAttention), kCausalConvolution,
                                        of_microsoft(kCausalConvolution)};
 

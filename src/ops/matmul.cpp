@@ -1,6 +1,6 @@
 // Matrix products without a window: MatMul, Gemm and their quantised forms.
 
-#include "ops/matmul.hpp"
+#include "ops/common.hpp"
 
 #include "ops/families.hpp"
 
@@ -75,8 +75,7 @@ void infer_matmul_integer(NodeContext& c) {
 void work_matmul_integer(NodeContext& c) {
     matmul_work(c, 0, 1);
     c.op().native_precision = Precision::int8;
-    c.mark_learned(2, false);
-    c.mark_learned(3, false);
+    mark_learned(c, {2, 3}, false);
 }
 
 /// a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point
@@ -88,8 +87,7 @@ void work_qlinear_matmul(NodeContext& c) {
     matmul_work(c, 0, 3);
     c.work().vector_ops += 4 * c.output(0).elements();
     c.op().native_precision = Precision::int8;
-    for (const std::size_t scale : {1u, 2u, 4u, 5u, 6u, 7u})
-        c.mark_learned(scale, false);
+    mark_learned(c, {1u, 2u, 4u, 5u, 6u, 7u}, false);
 }
 
 /// Output has the type of the scales; A, B, a_scale, b_scale, a_zero_point, b_zero_point, bias.
@@ -101,8 +99,7 @@ void work_matmul_integer_to_float(NodeContext& c) {
     matmul_work(c, 0, 1);
     c.work().vector_ops += (c.has_input(6) ? 3 : 2) * c.output(0).elements();
     c.op().native_precision = Precision::int8;
-    for (const std::size_t scale : {2u, 3u, 4u, 5u})
-        c.mark_learned(scale, false);
+    mark_learned(c, {2u, 3u, 4u, 5u}, false);
 }
 
 /// A (float), B (8 bit), b_scale, b_zero_point, bias: A is quantised on the fly.
@@ -115,8 +112,7 @@ void work_dynamic_quantize_matmul(NodeContext& c) {
     // Minimum and maximum, then scale, round, shift and clip of every element of A.
     c.work().vector_ops += 6 * c.elements(0) + (c.has_input(4) ? 3 : 2) * c.output(0).elements();
     c.op().native_precision = Precision::int8;
-    c.mark_learned(2, false);
-    c.mark_learned(3, false);
+    mark_learned(c, {2, 3}, false);
 }
 
 // --- FusedMatMul and its kin: transA, transB, transBatchA, transBatchB
@@ -142,8 +138,7 @@ void work_fused_matmul(NodeContext& c) {
     const Contraction product_of_inputs =
         matmul_contraction(fused_operand(c, 0, "transA", "transBatchA"),
                            fused_operand(c, 1, "transB", "transBatchB"), c.is_constant(0), c.is_constant(1));
-    c.work().macs = product_of_inputs.macs();
-    c.work().contractions = {product_of_inputs};
+    add_product(c, product_of_inputs);
     if (c.real("alpha", 1.0) != 1.0)
         c.work().vector_ops = c.output(0).elements();
 }
@@ -228,16 +223,8 @@ constexpr OperatorRow kMatmulRows[] = {
                 "matrix product, bias and the tanh form of gelu"),
     product_row("GemmFloat8", kMicrosoftDomain, 1, infer_gemm_float8, work_gemm_float8,
                 "Gemm on 8-bit floating values"),
-    {"Det",
-     kOnnxDomain,
-     11,
-     infer_det,
-     work_det,
-     nullptr,
-     OpKind::reduction,
-     FusionClass::opaque,
-     {},
-     "determinant by LU decomposition: 2/3 n^3 operations"},
+    row("Det", kOnnxDomain, 11, infer_det, work_det, nullptr, OpKind::reduction, FusionClass::opaque, {},
+        "determinant by LU decomposition: 2/3 n^3 operations"),
 };
 
 } // namespace
@@ -265,11 +252,10 @@ Contraction matmul_contraction(const MatMulOperand& left, const MatMulOperand& r
                                bool b_constant) {
     const MatrixView a = view_of(left, true), b = view_of(right, false);
     const double batch = product(broadcast(a.batch, b.batch));
-    Contraction result;
-    result.k = static_cast<double>(a.columns);
-    result.m = static_cast<double>(a.rows);
-    result.n = static_cast<double>(b.columns);
-    result.weights_constant = b_constant || a_constant;
+    Contraction result{.m = static_cast<double>(a.rows),
+                       .n = static_cast<double>(b.columns),
+                       .k = static_cast<double>(a.columns),
+                       .weights_constant = b_constant || a_constant};
     const bool a_single = product(a.batch) == 1, b_single = product(b.batch) == 1;
     if (a_constant && !b_constant) {
         // The constant operand is the weight: (A B)' = B' A'.
@@ -289,10 +275,8 @@ Contraction matmul_contraction(const MatMulOperand& left, const MatMulOperand& r
 void matmul_work(NodeContext& c, std::size_t a, std::size_t b, bool transpose_a, bool transpose_b) {
     const Contraction contraction = matmul_contraction({c.shape(a), transpose_a}, {c.shape(b), transpose_b},
                                                        c.is_constant(a), c.is_constant(b));
-    c.work().macs = contraction.macs();
-    c.work().contractions = {contraction};
-    c.mark_learned(a);
-    c.mark_learned(b);
+    add_product(c, contraction);
+    mark_learned(c, {a, b});
 }
 
 } // namespace archsim

@@ -47,14 +47,12 @@ Experts experts_of(const NodeContext& c, const ExpertInputs& at) {
 double add_layer(NodeContext& c, const Experts& e, std::size_t weights, std::size_t bias, double inputs,
                  double packing) {
     const double per_expert = e.experts > 0 ? c.elements(weights) * packing / e.experts : 0;
-    Contraction layer;
-    layer.groups = e.active;
-    layer.m = e.active > 0 ? e.tokens * e.picks / e.active : 0;
-    layer.k = inputs;
-    layer.n = per_expert / inputs;
-    layer.weights_constant = c.is_constant(weights);
-    c.work().contractions.push_back(layer);
-    c.work().macs += layer.macs();
+    Contraction layer{.groups = e.active,
+                      .m = e.active > 0 ? e.tokens * e.picks / e.active : 0,
+                      .n = per_expert / inputs,
+                      .k = inputs,
+                      .weights_constant = c.is_constant(weights)};
+    add_product(c, layer);
     if (e.active < e.experts)
         c.work().partial_reads.emplace_back(static_cast<std::uint16_t>(weights),
                                             c.elements(weights) * e.active / e.experts);

@@ -32,10 +32,8 @@ void infer_batch_norm(NodeContext& c) {
 
 /// In inference the statistics are constants, so it is one multiplication and one addition per element.
 void work_batch_norm(NodeContext& c) {
-    c.mark_learned(1);
-    c.mark_learned(2);
-    c.mark_learned(3, false);
-    c.mark_learned(4, false);
+    mark_learned(c, {1, 2});
+    mark_learned(c, {3, 4}, false);
     const double n = c.elements(0);
     if (!training(c)) {
         c.work().kind = OpKind::elementwise;
@@ -67,8 +65,7 @@ void work_layer_norm(NodeContext& c) {
     c.work().vector_ops = c.row().cost.vector * c.elements(0) + (c.has_input(2) ? c.elements(0) : 0);
     c.work().passes = 2;
     add_roots(c, group > 0 ? c.elements(0) / group : 0);
-    c.mark_learned(1);
-    c.mark_learned(2);
+    mark_learned(c, {1, 2});
 }
 
 /// Statistics of each sample and group of channels (one channel: InstanceNormalization).
@@ -77,8 +74,7 @@ void work_group_norm(NodeContext& c) {
     c.work().vector_ops = c.row().cost.vector * c.elements(0);
     c.work().passes = 2;
     add_roots(c, static_cast<double>(c.dim(0, 0)) * static_cast<double>(groups));
-    c.mark_learned(1);
-    c.mark_learned(2);
+    mark_learned(c, {1, 2});
 }
 
 void work_mean_variance(NodeContext& c) {
@@ -168,26 +164,10 @@ constexpr OperatorRow kNormalizationRows[] = {
     softmax("Softmax", {4, 1}, "exp(x - max) / sum: maximum, subtraction, sum, scaling; exp"),
     softmax("LogSoftmax", {4, 1}, "x - max - log sum exp(x - max)"),
     softmax("Hardmax", {2, 0}, "one at the largest value, zero elsewhere"),
-    {"NegativeLogLikelihoodLoss",
-     kOnnxDomain,
-     12,
-     infer_loss,
-     work_log_likelihood,
-     nullptr,
-     OpKind::reduction,
-     FusionClass::reduction,
-     {},
-     "picks the log-probability of each label"},
-    {"SoftmaxCrossEntropyLoss",
-     kOnnxDomain,
-     12,
-     infer_loss,
-     work_per_input,
-     nullptr,
-     OpKind::softmax,
-     FusionClass::reduction,
-     {5, 1},
-     "log-softmax and the negative log-likelihood"},
+    row("NegativeLogLikelihoodLoss", kOnnxDomain, 12, infer_loss, work_log_likelihood, nullptr,
+        OpKind::reduction, FusionClass::reduction, {}, "picks the log-probability of each label"),
+    row("SoftmaxCrossEntropyLoss", kOnnxDomain, 12, infer_loss, work_per_input, nullptr, OpKind::softmax,
+        FusionClass::reduction, {5, 1}, "log-softmax and the negative log-likelihood"),
 };
 
 } // namespace

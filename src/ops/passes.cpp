@@ -54,23 +54,19 @@ void check_outputs(const Graph& graph, BindState& state) {
                 state.graph.dims.emplace(d.symbol, found.shape[axis]);
             if (d.value < 0 || d.value == found.shape[axis] || found.data_dependent || overridden)
                 continue;
-            Finding finding;
-            finding.kind = FindingKind::shape_conflict;
-            finding.severity = Severity::warning;
-            finding.where = found.name;
-            finding.message = "the file declares " + std::to_string(d.value) + " for axis " +
-                              std::to_string(axis) + " of this output, its operators give " +
-                              std::to_string(found.shape[axis]) + "; the latter is used";
-            finding.hint = "export the model again, or bind the sizes it was exported with";
-            state.report(std::move(finding));
+            state.report({.kind = FindingKind::shape_conflict,
+                          .severity = Severity::warning,
+                          .message = "the file declares " + std::to_string(d.value) + " for axis " +
+                                     std::to_string(axis) + " of this output, its operators give " +
+                                     std::to_string(found.shape[axis]) + "; the latter is used",
+                          .where = found.name,
+                          .hint = "export the model again, or bind the sizes it was exported with"});
         }
     }
 }
 
-namespace {
-
 /// Weights that nothing reads, not even at build time, are no parameters of the network.
-void forget_unread(ShapedGraph& graph) {
+static void forget_unread(ShapedGraph& graph) {
     std::vector<bool> read(graph.tensors.size(), false);
     for (const TensorId id : graph.outputs)
         if (id != kNoTensor)
@@ -83,8 +79,6 @@ void forget_unread(ShapedGraph& graph) {
         if (!read[id])
             graph.tensors[id].learned = false;
 }
-
-} // namespace
 
 void drop_unused(ShapedGraph& graph) {
     std::vector<bool> wanted(graph.tensors.size(), false);

@@ -1,7 +1,12 @@
 #pragma once
 // Whole-graph passes after inference.
 
+#include "archsim/graph/graph.hpp"
 #include "ops/bind_state.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace archsim {
 
@@ -24,5 +29,32 @@ void check_names(BindState& state);
 /// Folds operators whose results nothing at run time reads (a Transpose whose shape alone was wanted), and
 /// takes initializers that no operator reads off the parameters.
 void drop_unused(ShapedGraph& graph);
+
+/// Says which operand that its row needs a node does not name; empty: it names all.
+std::string missing_operand(const Node& node, const OperatorRow& row);
+
+/// Makes an operator one that reads nothing and does not run.
+void leave_out(Operator& op);
+
+/// An operator whose work is not known moves its tensors: kinds with a window or a contraction would be read
+/// by those.
+void leave_uncounted(Operator& op);
+
+/// Leaves out what reads itself or a later result, or makes a tensor again; reports each.
+void check_structure(BindState& state);
+
+inline constexpr std::size_t kMostUsualSizes = 4;
+
+/// For `name`, which is the dimension `symbol` of an axis or a part of its arithmetic: from the words in the
+/// name, else from what the axis is of an image, of text or of sound. Likeliest first, at most
+/// kMostUsualSizes, never empty.
+std::vector<std::int64_t> usual_sizes(const Tensor& tensor, std::size_t axis, const std::string& symbol,
+                                      const std::string& name);
+
+/// The word as a shell takes it: quoted where a character asks for it.
+std::string shell_quoted(const std::string& word);
+
+/// "give it, for example --dim height=224", quoted for a shell where the name asks for it.
+std::string size_hint(const std::string& name, std::int64_t size);
 
 } // namespace archsim

@@ -1,7 +1,7 @@
 // Pooling and other windowed reductions.
 
+#include "ops/common.hpp"
 #include "ops/families.hpp"
-#include "ops/window.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -151,26 +151,10 @@ constexpr OperatorRow kPoolingRows[] = {
             "largest value in cells of regions; each region is taken to cover the image"),
     pooling("RoiAlign", kOnnxDomain, 10, infer_roi_align, work_roi_align, {9, 0},
             "bilinear samples in cells of regions: 9 operations per sample"),
-    {"MaxUnpool",
-     kOnnxDomain,
-     9,
-     infer_max_unpool,
-     work_movement,
-     nullptr,
-     OpKind::data_movement,
-     FusionClass::injective,
-     {},
-     "puts pooled values back where they came from"},
-    {"Col2Im",
-     kOnnxDomain,
-     18,
-     infer_col2im,
-     work_per_input,
-     nullptr,
-     OpKind::data_movement,
-     FusionClass::injective,
-     {1, 0},
-     "adds overlapping blocks into an image"},
+    row("MaxUnpool", kOnnxDomain, 9, infer_max_unpool, work_movement, nullptr, OpKind::data_movement,
+        FusionClass::injective, {}, "puts pooled values back where they came from"),
+    row("Col2Im", kOnnxDomain, 18, infer_col2im, work_per_input, nullptr, OpKind::data_movement,
+        FusionClass::injective, {1, 0}, "adds overlapping blocks into an image"),
 };
 
 } // namespace

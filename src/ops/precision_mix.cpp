@@ -7,10 +7,8 @@
 
 namespace archsim {
 
-namespace {
-
 /// Floating types by the names that the tools' --precision takes.
-std::string_view format_of(DataType type) {
+static std::string_view format_of(DataType type) {
     switch (type) {
     case DataType::float64:
         return name_of(Precision::fp64);
@@ -26,7 +24,7 @@ std::string_view format_of(DataType type) {
 }
 
 /// Bits of the widest matrix that the checkpoint quantised and the operator multiplies with; 0: of none.
-double quantised_bits(const ShapedGraph& graph, const Operator& op) {
+static double quantised_bits(const ShapedGraph& graph, const Operator& op) {
     double widest = 0;
     for (const TensorId in : op.inputs)
         if (in != kNoTensor && graph.tensors[in].constant && !graph.tensors[in].weight_only &&
@@ -34,8 +32,6 @@ double quantised_bits(const ShapedGraph& graph, const Operator& op) {
             widest = std::max(widest, graph.tensors[in].storage_bits);
     return widest;
 }
-
-} // namespace
 
 bool meets_weight_only(const ShapedGraph& graph, const Operator& op) {
     return std::any_of(op.inputs.begin(), op.inputs.end(),

@@ -8,8 +8,7 @@ namespace archsim {
 namespace {
 
 void mark_scales(NodeContext& c) {
-    c.mark_learned(1, false);
-    c.mark_learned(2, false);
+    mark_learned(c, {1, 2}, false);
 }
 
 /// The zero point's type, attribute output_dtype (opset 21), else uint8.
@@ -55,16 +54,9 @@ constexpr OperatorRow kQuantizationRows[] = {
                "subtract the zero point and scale; free before an operator that runs quantised"),
     quantizing("DequantizeLinear", kMicrosoftDomain, 1, infer_dequantize, {2, 0},
                "subtract the zero point and scale; free before an operator that runs quantised"),
-    {"DynamicQuantizeLinear",
-     kOnnxDomain,
-     11,
-     infer_dynamic_quantize,
-     work_dynamic_quantize,
-     nullptr,
-     OpKind::reduction,
-     FusionClass::reduction,
-     {6, 0},
-     "finds minimum and maximum, then scales, rounds and clips: 6 operations per element"},
+    row("DynamicQuantizeLinear", kOnnxDomain, 11, infer_dynamic_quantize, work_dynamic_quantize, nullptr,
+        OpKind::reduction, FusionClass::reduction, {6, 0},
+        "finds minimum and maximum, then scales, rounds and clips: 6 operations per element"),
 };
 
 } // namespace

@@ -45,18 +45,16 @@ void count(NodeContext& c, double gates, ElementCost per_unit, bool peepholes) {
     const Recurrence r = recurrence_of(c);
     const auto directions = static_cast<double>(r.directions), steps = static_cast<double>(r.steps);
     const auto batch = static_cast<double>(r.batch), hidden = static_cast<double>(r.hidden);
-    Contraction projection;
-    projection.groups = directions;
-    projection.m = steps * batch;
-    projection.n = gates * hidden;
-    projection.k = static_cast<double>(r.inputs);
-    projection.weights_constant = c.is_constant(1);
-    Contraction recurrent;
-    recurrent.groups = directions * steps;
-    recurrent.m = batch;
-    recurrent.n = gates * hidden;
-    recurrent.k = hidden;
-    recurrent.weights_constant = c.is_constant(2);
+    Contraction projection{.groups = directions,
+                           .m = steps * batch,
+                           .n = gates * hidden,
+                           .k = static_cast<double>(r.inputs),
+                           .weights_constant = c.is_constant(1)};
+    Contraction recurrent{.groups = directions * steps,
+                          .m = batch,
+                          .n = gates * hidden,
+                          .k = hidden,
+                          .weights_constant = c.is_constant(2)};
     OperatorWork& work = c.work();
     work.contractions = {projection, recurrent};
     work.macs = projection.macs() + recurrent.macs();
@@ -67,8 +65,7 @@ void count(NodeContext& c, double gates, ElementCost per_unit, bool peepholes) {
     work.special_ops = units * per_unit.special;
     // Both directions of a bidirectional layer run side by side.
     work.serial_steps = std::max(steps, 1.0);
-    for (const std::size_t weight : {1u, 2u, 3u})
-        c.mark_learned(weight);
+    mark_learned(c, {1u, 2u, 3u});
     if (peepholes)
         c.mark_learned(7);
 }
@@ -107,11 +104,10 @@ void infer_dynamic_lstm(NodeContext& c) {
 
 void work_dynamic_lstm(NodeContext& c) {
     const Recurrence r = dynamic_recurrence(c);
-    Contraction projection;
-    projection.groups = static_cast<double>(r.directions);
-    projection.m = static_cast<double>(r.steps) * static_cast<double>(r.batch);
-    projection.n = 4 * static_cast<double>(r.hidden);
-    projection.k = static_cast<double>(r.inputs);
+    Contraction projection{.groups = static_cast<double>(r.directions),
+                           .m = static_cast<double>(r.steps) * static_cast<double>(r.batch),
+                           .n = 4 * static_cast<double>(r.hidden),
+                           .k = static_cast<double>(r.inputs)};
     Contraction recurrent = projection;
     recurrent.groups *= static_cast<double>(r.steps);
     recurrent.m = static_cast<double>(r.batch);
@@ -123,8 +119,7 @@ void work_dynamic_lstm(NodeContext& c) {
     c.work().special_ops = 8 * units;
     c.work().serial_steps = std::max(static_cast<double>(r.steps), 1.0);
     c.op().native_precision = Precision::int8;
-    for (const std::size_t weight : {1u, 2u, 3u})
-        c.mark_learned(weight);
+    mark_learned(c, {1u, 2u, 3u});
     for (std::size_t i = 8; i < c.input_count(); ++i)
         c.mark_learned(i, false);
 }
@@ -139,16 +134,8 @@ constexpr OperatorRow kRecurrentRows[] = {
               "long short-term memory: 4 gates; one input projection, then dependent steps"),
     recurrent("GRU", work_gru, "gated recurrent unit: 3 gates; one input projection, then dependent steps"),
     recurrent("RNN", work_rnn, "plain recurrence: one input projection, then dependent steps"),
-    {"DynamicQuantizeLSTM",
-     kMicrosoftDomain,
-     1,
-     infer_dynamic_lstm,
-     work_dynamic_lstm,
-     nullptr,
-     OpKind::recurrent,
-     FusionClass::opaque,
-     {},
-     "LSTM with 8-bit weights, inputs quantised on the fly"},
+    row("DynamicQuantizeLSTM", kMicrosoftDomain, 1, infer_dynamic_lstm, work_dynamic_lstm, nullptr,
+        OpKind::recurrent, FusionClass::opaque, {}, "LSTM with 8-bit weights, inputs quantised on the fly"),
 };
 
 } // namespace

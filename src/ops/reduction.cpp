@@ -1,10 +1,9 @@
 // Reductions over axes, argument searches and running sums.
 
-#include "ops/common.hpp"
 #include "ops/families.hpp"
+#include "ops/folding.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace archsim {
 
@@ -52,14 +51,6 @@ void work_reduce(NodeContext& c) {
         make_free(c);
 }
 
-using Combine = double (*)(double, double);
-
-double sum_of(double a, double b) {
-    return a + b;
-}
-double product_of(double a, double b) {
-    return a * b;
-}
 double largest_of(double a, double b) {
     return std::max(a, b);
 }
@@ -68,7 +59,7 @@ double smallest_of(double a, double b) {
 }
 
 /// Folds in double, which is exact for the sizes that shape arithmetic handles.
-template <Combine Function, bool Mean = false>
+template <RealFunction Function, bool Mean = false>
 void fold_reduce(NodeContext& c) {
     const Constant& from = known_value(c, 0);
     const std::size_t count = value_count(from);
@@ -145,9 +136,9 @@ constexpr OperatorRow scan(std::string_view name, int since, std::string_view do
 }
 
 constexpr OperatorRow kReductionRows[] = {
-    reduce("ReduceSum", {1, 0}, "sum over axes", fold_reduce<sum_of>),
-    reduce("ReduceMean", {1, 0}, "mean over axes", fold_reduce<sum_of, true>),
-    reduce("ReduceProd", {1, 0}, "product over axes", fold_reduce<product_of>),
+    reduce("ReduceSum", {1, 0}, "sum over axes", fold_reduce<real_of<std::plus<>>>),
+    reduce("ReduceMean", {1, 0}, "mean over axes", fold_reduce<real_of<std::plus<>>, true>),
+    reduce("ReduceProd", {1, 0}, "product over axes", fold_reduce<real_of<std::multiplies<>>>),
     reduce("ReduceMax", {1, 0}, "largest value over axes", fold_reduce<largest_of>),
     reduce("ReduceMin", {1, 0}, "smallest value over axes", fold_reduce<smallest_of>),
     reduce("ReduceL1", {2, 0}, "sum of absolute values over axes"),
@@ -155,26 +146,10 @@ constexpr OperatorRow kReductionRows[] = {
     reduce("ReduceSumSquare", {2, 0}, "sum of squares over axes"),
     reduce("ReduceLogSum", {1, 0}, "logarithm of the sum over axes"),
     reduce("ReduceLogSumExp", {3, 1}, "logarithm of the sum of exponentials over axes"),
-    {"ArgMax",
-     kOnnxDomain,
-     1,
-     infer_arg,
-     work_per_input,
-     nullptr,
-     OpKind::reduction,
-     FusionClass::reduction,
-     {1, 0},
-     "place of the largest value along an axis"},
-    {"ArgMin",
-     kOnnxDomain,
-     1,
-     infer_arg,
-     work_per_input,
-     nullptr,
-     OpKind::reduction,
-     FusionClass::reduction,
-     {1, 0},
-     "place of the smallest value along an axis"},
+    row("ArgMax", kOnnxDomain, 1, infer_arg, work_per_input, nullptr, OpKind::reduction,
+        FusionClass::reduction, {1, 0}, "place of the largest value along an axis"),
+    row("ArgMin", kOnnxDomain, 1, infer_arg, work_per_input, nullptr, OpKind::reduction,
+        FusionClass::reduction, {1, 0}, "place of the smallest value along an axis"),
     scan("CumSum", 11, "running sum along an axis", fold_cumsum),
     scan("CumProd", 26, "running product along an axis", nullptr),
 };

@@ -1,20 +1,18 @@
 #include "archsim/extend/operator.hpp"
 
-#include "ops/arity.hpp"
+#include "core/text.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string>
 #include <tuple>
 
 namespace archsim {
 
-namespace {
-
-auto key_of(const OperatorRow& row) {
+static auto key_of(const OperatorRow& row) {
     return std::tie(row.name, row.domain);
 }
-
-} // namespace
 
 OperatorRegistry::OperatorRegistry(std::vector<OperatorRow> rows) : rows_(std::move(rows)) {
     std::sort(rows_.begin(), rows_.end(),
@@ -41,30 +39,24 @@ const OperatorRow* OperatorRegistry::find(std::string_view domain, std::string_v
 }
 
 std::string_view name_of(FusionClass fusion) {
-    switch (fusion) {
-    case FusionClass::transparent:
-        return "transparent";
-    case FusionClass::elementwise:
-        return "elementwise";
-    case FusionClass::injective:
-        return "injective";
-    case FusionClass::reduction:
-        return "reduction";
-    case FusionClass::contraction:
-        return "contraction";
-    case FusionClass::opaque:
-        return "opaque";
-    }
-    return "unknown";
+    static constexpr std::string_view kNames[] = {"transparent", "elementwise", "injective",
+                                                  "reduction",   "contraction", "opaque"};
+    return name_in(kNames, fusion);
 }
 
 const OperatorRegistry& OperatorRegistry::standard() {
     static const OperatorRegistry registry = [] {
         std::vector<OperatorRow> rows;
-        for (const auto& family : kOperatorFamilies) {
-            const std::span<const OperatorRow> table = family();
-            rows.insert(rows.end(), table.begin(), table.end());
-        }
+        const auto append = [&](auto... families) {
+            (rows.insert(rows.end(), families.begin(), families.end()), ...);
+        };
+        append(unary_rows(), binary_rows(), generator_rows(), convolution_rows(), pooling_rows(),
+               matmul_rows(), einsum_rows(), normalization_rows(), reduction_rows(), shape_rows(),
+               movement_rows(), indexing_rows(), control_flow_rows(), quantization_rows(), attention_rows(),
+               contrib_attention_rows(), contrib_norm_rows(), contrib_quantized_rows(), moe_rows(),
+               vision_rows(), sequence_rows(), recurrent_rows(), signal_rows(), text_rows(), ml_rows(),
+               training_rows(), contrib_misc_rows(), tflite_rows(), latent_attention_rows(),
+               compressed_attention_rows(), linear_attention_rows(), tensorrt_plugin_rows());
         for (OperatorRow& row : rows) {
             const Arity needs = arity_of(row.domain, row.name);
             row.inputs = needs.inputs;
@@ -73,6 +65,53 @@ const OperatorRegistry& OperatorRegistry::standard() {
         return OperatorRegistry(std::move(rows));
     }();
     return registry;
+}
+
+namespace {
+
+struct Needing {
+    std::uint8_t inputs;
+    std::string_view names; // each between blanks
+};
+
+// Operators by the leading inputs that are neither optional nor variadic in any version of their schema (ONNX
+// up to opset 27, ONNX Runtime's contributed operators); all others need one, the first of a variadic list
+// too. RotaryEmbedding's tables of angles count for nothing: configurations have none.
+constexpr Needing kNeeding[] = {
+    {0, " Constant Gradient Optional OptionalHasElement READ_VARIABLE RandomNormal RandomUniform"
+        " SequenceEmpty "},
+    {2, " Adagrad Adam Add AffineGrid And ArrayFeatureExtractor BiasAdd BiasGelu BiasSoftmax"
+        " BiasSplitGelu BitShift BitwiseAnd BitwiseOr BitwiseXor CDist CastLike CenterCropPad"
+        " ComplexMul ComplexMulConj Compress Conv ConvInteger ConvTranspose CumProd CumSum"
+        " DequantizeLinear Div Equal Expand ExpandDims FusedConv FusedGemm FusedMatMul Gather"
+        " GatherElements GatherND Gemm Greater GreaterOrEqual GridSample LayerNormalization Less"
+        " LessOrEqual MatMul MatMulFloat MatMulInteger MaxRoiPool MaxUnpool Mod Momentum Mul"
+        " NegativeLogLikelihoodLoss NhwcConv NonMaxSuppression Or PRelu Pow QuantizeLinear"
+        " RMSNormalization ReverseSequence STFT SequenceAt SequenceInsert"
+        " SimplifiedLayerNormalization SkipLayerNormalization SkipSimplifiedLayerNormalization"
+        " SoftmaxCrossEntropyLoss StringConcat Sub TensorScatter Tile TransposeMatMul Xor "},
+    {3, " Col2Im DeformConv GRU GroupNorm GroupNormalization InstanceNormalization LSTM MatMulBnb4"
+        " MatMulNBits OneHot RNN Range RoiAlign Scatter ScatterElements ScatterND Where "},
+    {5, " BatchNormalization MelWeightMatrix "},
+    {8, " QLinearConv QLinearMatMul "}};
+
+// Operators whose every output may be left out.
+constexpr std::array<std::string_view, 9> kOutputsOptional = {"Adagrad",  "Adam", "GRU",   "Gradient", "LSTM",
+                                                              "Momentum", "RNN",  "Split", "Stored"};
+
+} // namespace
+
+Arity arity_of(std::string_view domain, std::string_view name) {
+    Arity arity{.inputs = 1, .outputs = 1};
+    if (std::find(kOutputsOptional.begin(), kOutputsOptional.end(), name) != kOutputsOptional.end())
+        arity.outputs = 0;
+    const std::string sought = ' ' + std::string(name) + ' ';
+    for (const Needing& row : kNeeding)
+        if (row.names.find(sought) != std::string_view::npos)
+            arity.inputs = row.inputs;
+    if (name == "Attention" && domain == kOnnxDomain) // queries, keys, values; ONNX Runtime's own merges them
+        arity.inputs = 3;
+    return arity;
 }
 
 } // namespace archsim

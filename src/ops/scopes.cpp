@@ -6,14 +6,12 @@
 
 namespace archsim {
 
-namespace {
-
 constexpr int kMaxDepth = 64; ///< nested subgraphs; protobuf itself stops at 100 levels of messages
 /// Nodes that all loops together may appear as; what goes beyond is walked once and counted with its repeats.
 constexpr double kUnrolledInAll = 65536;
 
 /// Bound tensor of an outer name, or kNoTensor.
-TensorId find_name(const BindScope& scope, const std::string& name) {
+static TensorId find_name(const BindScope& scope, const std::string& name) {
     for (const BindScope* s = &scope; s; s = s->parent) {
         if (s->names.empty())
             for (std::size_t i = 0; i < s->graph->tensors.size(); ++i)
@@ -23,8 +21,6 @@ TensorId find_name(const BindScope& scope, const std::string& name) {
     }
     return kNoTensor;
 }
-
-} // namespace
 
 std::string body_prefix(const BindScope& scope, const Node& node, std::int64_t iteration) {
     // Exporters write paths as names ("/layer/If"); a body's own names may start with a slash already.

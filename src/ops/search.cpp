@@ -4,7 +4,7 @@
 // reads the prompt, by `init_decoder` where there is one.
 
 #include "ops/engine.hpp"
-#include "ops/usual_sizes.hpp"
+#include "ops/passes.hpp"
 
 #include "ops/common.hpp"
 

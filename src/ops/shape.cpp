@@ -4,7 +4,6 @@
 #include "ops/families.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace archsim {
 
@@ -157,26 +156,10 @@ constexpr OperatorRow reshaping(std::string_view name, NodeFunction infer, std::
 }
 
 constexpr OperatorRow kShapeRows[] = {
-    {"Shape",
-     kOnnxDomain,
-     1,
-     infer_shape,
-     work_free,
-     nullptr,
-     OpKind::free,
-     FusionClass::transparent,
-     {},
-     "the sizes of its input, known once the graph is bound"},
-    {"Size",
-     kOnnxDomain,
-     1,
-     infer_size,
-     work_free,
-     nullptr,
-     OpKind::free,
-     FusionClass::transparent,
-     {},
-     "the number of elements of its input, known once the graph is bound"},
+    row("Shape", kOnnxDomain, 1, infer_shape, work_free, nullptr, OpKind::free, FusionClass::transparent, {},
+        "the sizes of its input, known once the graph is bound"),
+    row("Size", kOnnxDomain, 1, infer_size, work_free, nullptr, OpKind::free, FusionClass::transparent, {},
+        "the number of elements of its input, known once the graph is bound"),
     reshaping("Reshape", infer_reshape, "another shape over the same bytes"),
     reshaping("Flatten", infer_flatten, "two dimensions over the same bytes"),
     reshaping("Squeeze", infer_squeeze, "drops dimensions of size 1"),

@@ -1,37 +1,15 @@
 #include "archsim/ops/shaped_graph.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 
 namespace archsim {
 
 std::string_view name_of(OpKind kind) {
-    switch (kind) {
-    case OpKind::free:
-        return "free";
-    case OpKind::convolution:
-        return "convolution";
-    case OpKind::matmul:
-        return "matmul";
-    case OpKind::attention:
-        return "attention";
-    case OpKind::recurrent:
-        return "recurrent";
-    case OpKind::elementwise:
-        return "elementwise";
-    case OpKind::normalization:
-        return "normalization";
-    case OpKind::softmax:
-        return "softmax";
-    case OpKind::reduction:
-        return "reduction";
-    case OpKind::pooling:
-        return "pooling";
-    case OpKind::data_movement:
-        return "data_movement";
-    case OpKind::sorting:
-        return "sorting";
-    }
-    return "unknown";
+    static constexpr std::string_view kNames[] = {"free",      "convolution", "matmul",        "attention",
+                                                  "recurrent", "elementwise", "normalization", "softmax",
+                                                  "reduction", "pooling",     "data_movement", "sorting"};
+    return name_in(kNames, kind);
 }
 
 bool ShapedGraph::complete() const {

@@ -1,26 +1,22 @@
-#include "ops/structure.hpp"
+#include "ops/passes.hpp"
 
 #include <algorithm>
 #include <limits>
 
 namespace archsim {
 
-namespace {
-
 constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
 
-void report(BindState& state, const Operator& op, std::string message) {
-    Finding finding;
-    finding.kind = FindingKind::malformed_node;
-    finding.where = op.name;
-    finding.message = std::move(message);
-    finding.hint = "export the model again";
-    finding.op_type = op.type;
-    state.report(std::move(finding));
+static void report(BindState& state, const Operator& op, std::string message) {
+    state.report({.kind = FindingKind::malformed_node,
+                  .message = std::move(message),
+                  .where = op.name,
+                  .hint = "export the model again",
+                  .op_type = op.type});
 }
 
 /// Index of the operator that makes each tensor; one that makes a tensor of another is left out.
-std::vector<std::uint32_t> producers(BindState& state) {
+static std::vector<std::uint32_t> producers(BindState& state) {
     std::vector<std::uint32_t> producer(state.graph.tensors.size(), kNever);
     for (std::uint32_t i = 0; i < state.graph.operators.size(); ++i) {
         Operator& op = state.graph.operators[i];
@@ -38,8 +34,6 @@ std::vector<std::uint32_t> producers(BindState& state) {
     }
     return producer;
 }
-
-} // namespace
 
 namespace {
 

@@ -65,16 +65,8 @@ void work_suppression(NodeContext& c) {
 }
 
 constexpr OperatorRow plugin(std::string_view name, NodeFunction infer, std::string_view doc) {
-    return {name,
-            kTensorRtDomain,
-            1,
-            infer,
-            work_suppression,
-            nullptr,
-            OpKind::sorting,
-            FusionClass::opaque,
-            {1, 0},
-            doc};
+    return row(name, kTensorRtDomain, 1, infer, work_suppression, nullptr, OpKind::sorting,
+               FusionClass::opaque, {1, 0}, doc);
 }
 
 constexpr std::string_view kDetections =

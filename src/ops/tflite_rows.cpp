@@ -129,14 +129,11 @@ void work_sequence_lstm(NodeContext& c) {
     add_products(c, s, gates, hidden, state, kForget, kState + 1);
     const double units = static_cast<double>(s.steps) * static_cast<double>(s.batch) * hidden;
     if (c.has_input(kProjection)) {
-        Contraction projection;
-        projection.groups = static_cast<double>(s.steps);
-        projection.m = static_cast<double>(s.batch);
-        projection.n = state;
-        projection.k = hidden;
-        projection.weights_constant = c.is_constant(kProjection);
-        c.work().contractions.push_back(projection);
-        c.work().macs += projection.macs();
+        add_product(c, {.groups = static_cast<double>(s.steps),
+                        .m = static_cast<double>(s.batch),
+                        .n = state,
+                        .k = hidden,
+                        .weights_constant = c.is_constant(kProjection)});
     }
     // Sigmoids and tanh as in an LSTM of ONNX: 2 and 2 operations a gate, c = f c + i g, h = o tanh(c), and
     // the two sums of products and bias.
@@ -144,8 +141,7 @@ void work_sequence_lstm(NodeContext& c) {
                                    (c.has_input(kNorm + 1) ? 5 * gates : 0));
     c.work().special_ops = units * 2 * gates;
     for (std::size_t i = 1; i < c.input_count(); ++i)
-        if (c.has_input(i))
-            c.mark_learned(i);
+        c.mark_learned(i);
 }
 
 void infer_sequence_rnn(NodeContext& c) {
@@ -161,8 +157,7 @@ void work_sequence_rnn(NodeContext& c) {
     c.work().vector_ops = 2 * units;
     c.work().special_ops = units;
     for (std::size_t i = 1; i < c.input_count(); ++i)
-        if (c.has_input(i))
-            c.mark_learned(i);
+        c.mark_learned(i);
 }
 
 /// x [batch, inputs], state before [batch, hidden], weights [4 hidden, inputs + hidden], bias, cell before.
@@ -175,19 +170,16 @@ void infer_basic_lstm(NodeContext& c) {
 }
 
 void work_basic_lstm(NodeContext& c) {
-    Contraction product;
-    product.m = static_cast<double>(c.dim(0, 0));
-    product.n = static_cast<double>(c.dim(2, 0));
-    product.k = static_cast<double>(c.dim(2, 1));
-    product.weights_constant = c.is_constant(2);
-    c.work().contractions = {product};
-    c.work().macs = product.macs();
+    Contraction product{.m = static_cast<double>(c.dim(0, 0)),
+                        .n = static_cast<double>(c.dim(2, 0)),
+                        .k = static_cast<double>(c.dim(2, 1)),
+                        .weights_constant = c.is_constant(2)};
+    add_product(c, product);
     const double units = product.m * static_cast<double>(c.dim(1, 1));
     c.work().vector_ops = 14 * units;
     c.work().special_ops = 8 * units;
     c.mark_learned(2);
-    if (c.has_input(3))
-        c.mark_learned(3);
+    c.mark_learned(3);
 }
 
 /// Weights of features [filters, inputs] and of time [filters, memory]; `rank` filters make a unit.
@@ -213,9 +205,7 @@ void work_svdf(NodeContext& c) {
     c.work().contractions = {features, time};
     c.work().macs = features.macs() + time.macs();
     c.work().vector_ops = batch * filters; // sums of the filters of a unit, and its bias
-    for (const std::size_t weight : {1u, 2u, 3u})
-        if (c.has_input(weight))
-            c.mark_learned(weight);
+    mark_learned(c, {1u, 2u, 3u});
 }
 
 // --- What is left
@@ -244,8 +234,7 @@ void work_detections(NodeContext& c) {
     c.work().vector_ops =
         16 * boxes + boxes * classes + lists * boxes * std::log2(std::max(boxes, 2.0)) + 12 * pairs;
     c.work().special_ops = 2 * boxes + pairs;
-    if (c.has_input(2))
-        c.mark_learned(2, false);
+    c.mark_learned(2, false);
 }
 
 /// The rest of the first operand stays where it is.

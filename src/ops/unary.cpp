@@ -26,29 +26,12 @@ bool not_int(std::int64_t a, std::int64_t, std::int64_t& r) {
     return r = a == 0, true;
 }
 
-double abs_real(double a, double) {
-    return std::fabs(a);
-}
 double neg_real(double a, double) {
     return -a;
 }
-double ceil_real(double a, double) {
-    return std::ceil(a);
-}
-double floor_real(double a, double) {
-    return std::floor(a);
-}
-double round_real(double a, double) {
-    return std::nearbyint(a);
-}
-double sqrt_real(double a, double) {
-    return std::sqrt(a);
-}
-double exp_real(double a, double) {
-    return std::exp(a);
-}
-double log_real(double a, double) {
-    return std::log(a);
+template <double (*Function)(double)>
+double real(double a, double) {
+    return Function(a);
 }
 double reciprocal_real(double a, double) {
     return 1.0 / a;
@@ -154,16 +137,8 @@ void infer_identity(NodeContext& c) {
 
 constexpr OperatorRow unary(std::string_view name, int since, ElementCost cost, std::string_view doc,
                             NodeFunction fold = nullptr) {
-    return {name,
-            kOnnxDomain,
-            since,
-            infer_same,
-            work_per_output,
-            fold,
-            OpKind::elementwise,
-            FusionClass::elementwise,
-            cost,
-            doc};
+    return row(name, kOnnxDomain, since, infer_same, work_per_output, fold, OpKind::elementwise,
+               FusionClass::elementwise, cost, doc);
 }
 
 constexpr OperatorRow contrib_unary(std::string_view name, ElementCost cost, std::string_view doc) {
@@ -173,7 +148,7 @@ constexpr OperatorRow contrib_unary(std::string_view name, ElementCost cost, std
 }
 
 constexpr OperatorRow kUnaryRows[] = {
-    unary("Abs", 1, {1, 0}, "|x|", fold_unary<abs_int, abs_real>),
+    unary("Abs", 1, {1, 0}, "|x|", fold_unary<abs_int, real<std::fabs>>),
     unary("Acos", 7, {0, 1}, "arc cosine"),
     unary("Acosh", 9, {0, 1}, "inverse hyperbolic cosine"),
     unary("Asin", 7, {0, 1}, "arc sine"),
@@ -181,15 +156,15 @@ constexpr OperatorRow kUnaryRows[] = {
     unary("Atan", 7, {0, 1}, "arc tangent"),
     unary("Atanh", 9, {0, 1}, "inverse hyperbolic tangent"),
     unary("BitwiseNot", 18, {1, 0}, "bitwise complement"),
-    unary("Ceil", 1, {1, 0}, "rounds up", fold_unary<nullptr, ceil_real>),
+    unary("Ceil", 1, {1, 0}, "rounds up", fold_unary<nullptr, real<std::ceil>>),
     unary("Celu", 12, {4, 2}, "max(0,x) + min(0, a(exp(x/a)-1)): exp and a division"),
     unary("Clip", 1, {2, 0}, "limits to [min, max]: two comparisons"),
     unary("Cos", 7, {0, 1}, "cosine"),
     unary("Cosh", 9, {0, 1}, "hyperbolic cosine"),
     unary("Elu", 1, {3, 1}, "x or a(exp(x)-1)"),
     unary("Erf", 9, {0, 1}, "error function"),
-    unary("Exp", 1, {0, 1}, "exponential", fold_unary<nullptr, exp_real>),
-    unary("Floor", 1, {1, 0}, "rounds down", fold_unary<nullptr, floor_real>),
+    unary("Exp", 1, {0, 1}, "exponential", fold_unary<nullptr, real<std::exp>>),
+    unary("Floor", 1, {1, 0}, "rounds down", fold_unary<nullptr, real<std::floor>>),
     unary("Gelu", 20, {4, 1}, "0.5 x (1 + erf(x/sqrt 2)), or the tanh form"),
     unary("HardSigmoid", 1, {4, 0}, "clip(a x + b, 0, 1)"),
     unary("HardSwish", 14, {5, 0}, "x clip(x/6 + 0.5, 0, 1)"),
@@ -198,14 +173,14 @@ constexpr OperatorRow kUnaryRows[] = {
     unary("ParametricSoftplus", 1, {3, 2}, "a ln(exp(b x) + 1) (withdrawn operator)"),
     unary("ScaledTanh", 1, {2, 1}, "a tanh(b x) (withdrawn operator)"),
     unary("LeakyRelu", 1, {2, 0}, "x or a x"),
-    unary("Log", 1, {0, 1}, "natural logarithm", fold_unary<nullptr, log_real>),
+    unary("Log", 1, {0, 1}, "natural logarithm", fold_unary<nullptr, real<std::log>>),
     unary("Mish", 18, {2, 3}, "x tanh(ln(1 + exp x))"),
     unary("Neg", 1, {1, 0}, "-x", fold_unary<neg_int, neg_real>),
     unary("Not", 1, {1, 0}, "logical complement", fold_unary<not_int, nullptr>),
     unary("PRelu", 1, {2, 0}, "x or slope x, slope per channel"),
     unary("Reciprocal", 1, {0, 1}, "1/x", fold_unary<nullptr, reciprocal_real>),
     unary("Relu", 1, {1, 0}, "max(x, 0)", fold_unary<relu_int, relu_real>),
-    unary("Round", 11, {1, 0}, "rounds half to even", fold_unary<same_int, round_real>),
+    unary("Round", 11, {1, 0}, "rounds half to even", fold_unary<same_int, real<std::nearbyint>>),
     unary("Selu", 1, {4, 1}, "scaled exponential linear unit"),
     unary("Shrink", 9, {4, 0}, "shrinks values towards zero"),
     unary("Sigmoid", 1, {2, 2}, "1/(1 + exp -x): exp and a division"),
@@ -214,82 +189,26 @@ constexpr OperatorRow kUnaryRows[] = {
     unary("Sinh", 9, {0, 1}, "hyperbolic sine"),
     unary("Softplus", 1, {1, 2}, "ln(1 + exp x)"),
     unary("Softsign", 1, {2, 1}, "x/(1 + |x|)"),
-    unary("Sqrt", 1, {0, 1}, "square root", fold_unary<nullptr, sqrt_real>),
+    unary("Sqrt", 1, {0, 1}, "square root", fold_unary<nullptr, real<std::sqrt>>),
     unary("Swish", 24, {3, 2}, "x sigmoid(a x)"),
     unary("Tan", 7, {0, 1}, "tangent"),
     unary("Tanh", 1, {0, 1}, "hyperbolic tangent"),
     unary("ThresholdedRelu", 10, {2, 0}, "x where x > a, else 0"),
-    {"IsInf",
-     kOnnxDomain,
-     10,
-     infer_boolean,
-     work_per_output,
-     nullptr,
-     OpKind::elementwise,
-     FusionClass::elementwise,
-     {1, 0},
-     "tests for infinity"},
-    {"IsNaN",
-     kOnnxDomain,
-     9,
-     infer_boolean,
-     work_per_output,
-     nullptr,
-     OpKind::elementwise,
-     FusionClass::elementwise,
-     {1, 0},
-     "tests for not-a-number"},
-    {"Cast",
-     kOnnxDomain,
-     1,
-     infer_cast,
-     work_cast,
-     fold_cast,
-     OpKind::elementwise,
-     FusionClass::elementwise,
-     {1, 0},
-     "converts the element type; free when it is the same"},
-    {"CastLike",
-     kOnnxDomain,
-     15,
-     infer_cast_like,
-     work_cast,
-     fold_cast,
-     OpKind::elementwise,
-     FusionClass::elementwise,
-     {1, 0},
-     "converts to the type of the second input"},
-    {"BitCast",
-     kOnnxDomain,
-     26,
-     infer_bit_cast,
-     work_free,
-     nullptr,
-     OpKind::free,
-     FusionClass::transparent,
-     {0, 0},
-     "reads the same bits as another type"},
-    {"Dropout",
-     kOnnxDomain,
-     1,
-     infer_dropout,
-     work_dropout,
-     nullptr,
-     OpKind::elementwise,
-     FusionClass::elementwise,
-     {3, 0},
-     "nothing in inference; in training a random number, comparison and scaling"},
-    {"Identity",
-     kOnnxDomain,
-     1,
-     infer_identity,
-     work_free,
-     fold_identity,
-     OpKind::free,
-     FusionClass::transparent,
-     {0, 0},
-     "the input itself",
-     true},
+    row("IsInf", kOnnxDomain, 10, infer_boolean, work_per_output, nullptr, OpKind::elementwise,
+        FusionClass::elementwise, {1, 0}, "tests for infinity"),
+    row("IsNaN", kOnnxDomain, 9, infer_boolean, work_per_output, nullptr, OpKind::elementwise,
+        FusionClass::elementwise, {1, 0}, "tests for not-a-number"),
+    row("Cast", kOnnxDomain, 1, infer_cast, work_cast, fold_cast, OpKind::elementwise,
+        FusionClass::elementwise, {1, 0}, "converts the element type; free when it is the same"),
+    row("CastLike", kOnnxDomain, 15, infer_cast_like, work_cast, fold_cast, OpKind::elementwise,
+        FusionClass::elementwise, {1, 0}, "converts to the type of the second input"),
+    row("BitCast", kOnnxDomain, 26, infer_bit_cast, work_free, nullptr, OpKind::free,
+        FusionClass::transparent, {0, 0}, "reads the same bits as another type"),
+    row("Dropout", kOnnxDomain, 1, infer_dropout, work_dropout, nullptr, OpKind::elementwise,
+        FusionClass::elementwise, {3, 0},
+        "nothing in inference; in training a random number, comparison and scaling"),
+    row("Identity", kOnnxDomain, 1, infer_identity, work_free, fold_identity, OpKind::free,
+        FusionClass::transparent, {0, 0}, "the input itself", true),
     contrib_unary("Gelu", {4, 1}, "0.5 x (1 + erf(x/sqrt 2))"),
     contrib_unary("QuickGelu", {3, 2}, "x sigmoid(1.702 x)"),
     contrib_unary("Silu", {2, 2}, "x sigmoid(x)"),

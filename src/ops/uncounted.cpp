@@ -1,20 +1,15 @@
 #include "ops/uncounted.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 #include <set>
-#include <string_view>
-#include <vector>
 
 namespace archsim {
-
-namespace {
 
 constexpr std::size_t kMostTypes = 4; ///< that a sentence names
 
 /// Names of the operators that a finding of an error is about.
-std::set<std::string_view> faulty_names(const ShapedGraph& graph) {
+static std::set<std::string_view> faulty_names(const ShapedGraph& graph) {
     std::set<std::string_view> names;
     for (const Finding& finding : graph.findings)
         if (finding.severity == Severity::error && !finding.op_type.empty())
@@ -22,13 +17,11 @@ std::set<std::string_view> faulty_names(const ShapedGraph& graph) {
     return names;
 }
 
-bool lacks_shape(const ShapedGraph& graph, const Operator& op) {
+static bool lacks_shape(const ShapedGraph& graph, const Operator& op) {
     const auto unknown = [&](TensorId id) { return id != kNoTensor && !graph.tensors[id].known; };
     return std::any_of(op.inputs.begin(), op.inputs.end(), unknown) ||
            std::any_of(op.outputs.begin(), op.outputs.end(), unknown);
 }
-
-} // namespace
 
 Uncounted uncounted_of(const ShapedGraph& graph) {
     Uncounted result;
@@ -94,6 +87,20 @@ std::string uncounted_text(const ShapedGraph& graph) {
                                 : macs >= kMega ? fmt::format("{:.3g} M ", macs / kMega)
                                                 : fmt::format("{:.0f} ", macs);
     return text + "; counted are " + counted + "multiply-accumulates: every total is a lower bound";
+}
+
+double read_elements(const Operator& op, std::size_t input, const ShapedTensor& tensor) {
+    for (const auto& [index, elements] : op.work.partial_reads)
+        if (index == input)
+            return elements;
+    return tensor.elements();
+}
+
+double written_elements(const Operator& op, std::size_t output, const ShapedTensor& tensor) {
+    for (const auto& [index, elements] : op.work.partial_writes)
+        if (index == output)
+            return elements;
+    return op.work.partial_write.value_or(tensor.elements());
 }
 
 } // namespace archsim

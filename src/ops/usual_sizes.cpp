@@ -1,7 +1,7 @@
-#include "ops/usual_sizes.hpp"
 #include "core/text.hpp"
+#include "ops/passes.hpp"
 
-#include "ops/dimension_expression.hpp"
+#include "ops/given_values.hpp"
 
 #include <algorithm>
 #include <array>

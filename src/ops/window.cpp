@@ -1,14 +1,12 @@
-#include "ops/window.hpp"
+#include "ops/common.hpp"
 
 #include <algorithm>
 
 namespace archsim {
 
-namespace {
-
 constexpr std::int64_t kMaxStep = std::int64_t{1} << 31; // keeps every product of two sizes inside 64 bits
 
-std::vector<std::int64_t> steps(const NodeContext& c, std::string_view key, std::size_t rank) {
+static std::vector<std::int64_t> steps(const NodeContext& c, std::string_view key, std::size_t rank) {
     const auto* given = c.integers(key);
     if (!given || given->empty())
         return std::vector<std::int64_t>(rank, 1);
@@ -20,8 +18,6 @@ std::vector<std::int64_t> steps(const NodeContext& c, std::string_view key, std:
             malformed("attribute '" + std::string(key) + "' must be positive");
     return *given;
 }
-
-} // namespace
 
 SpatialAttributes spatial_attributes(const NodeContext& c, std::size_t rank,
                                      const std::vector<std::int64_t>& kernel) {

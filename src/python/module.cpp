@@ -7,7 +7,7 @@
 #include "archsim/core/version.hpp"
 #include "archsim/run/session.hpp"
 #include "archsim/run/step.hpp"
-#include "core/json_limits.hpp"
+#include "core/json_document.hpp"
 #include "fields/question_json.hpp"
 #include "measurements/given_output.hpp"
 #include "report/blocks/result_json.hpp"

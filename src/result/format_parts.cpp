@@ -1,8 +1,8 @@
 #include "result/format_parts.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "core/assignment.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include "core/glob.hpp"
 #include "core/text_file.hpp"
 #include "import/file_kind.hpp"
-#include "ops/dimension_expression.hpp"
+#include "ops/given_values.hpp"
 #include "session/usual_precision.hpp"
 
 #include <fmt/format.h>

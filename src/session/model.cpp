@@ -2,7 +2,7 @@
 
 #include "map/format_invariants.hpp"
 #include "map/sharding.hpp"
-#include "ops/dimension_expression.hpp"
+#include "ops/given_values.hpp"
 #include "partition/alike.hpp"
 #include "session/bound_model.hpp"
 #include "session/prepared.hpp"

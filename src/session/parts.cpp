@@ -2,7 +2,7 @@
 
 #include "estimate/algebra.hpp"
 #include "estimate/memory_pools.hpp"
-#include "ops/dimension_expression.hpp"
+#include "ops/given_values.hpp"
 #include "result/offload.hpp"
 #include "session/gigabytes.hpp"
 #include "session/graph_run.hpp"

@@ -1,6 +1,6 @@
 #include "session/prepared.hpp"
 
-#include "ops/dimension_expression.hpp"
+#include "ops/given_values.hpp"
 #include "session/generation/prepared_prompt.hpp"
 #include "session/graph_run.hpp"
 #include "session/parts.hpp"

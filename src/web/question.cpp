@@ -1,9 +1,9 @@
 #include "web/question.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "core/assignment.hpp"
-#include "core/json_limits.hpp"
+#include "core/json_document.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
 #include "fields/question_json.hpp"
 #include "result/grid_intensity.hpp"
 

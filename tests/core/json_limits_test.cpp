@@ -1,7 +1,7 @@
 // What parsers of JSON are not asked: too deep, too many, too many keys for those that look through all.
 
 #include "archsim/core/finding.hpp"
-#include "core/json_limits.hpp"
+#include "core/json_document.hpp"
 
 #include <catch2/catch.hpp>
 

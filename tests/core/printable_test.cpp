@@ -1,7 +1,6 @@
 // Nothing that a file holds reaches a terminal unseen.
 
-#include "core/one_line.hpp"
-#include "core/printable.hpp"
+#include "core/text.hpp"
 
 #include <catch2/catch.hpp>
 

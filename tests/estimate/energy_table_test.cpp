@@ -1,7 +1,7 @@
 // The energy table against the published figures it was made from, and against the mappers whose counts it
 // prices.
 
-#include "core/json_text.hpp"
+#include "core/json_document.hpp"
 #include "estimate/price.hpp"
 #include "estimate/wall_power.hpp"
 #include "family/cpu_view.hpp"
@@ -15,6 +15,7 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 using namespace archsim;
 

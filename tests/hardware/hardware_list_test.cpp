@@ -1,11 +1,12 @@
 #include "answers/hardware/hardware_list.hpp"
 
-#include "core/json_text.hpp"
+#include "core/json_document.hpp"
 #include "hardware/schema_check.hpp"
 #include "hardware/temporary_database.hpp"
 #include "support/places.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 #include <set>
 
 using namespace archsim;

@@ -3,7 +3,7 @@
 #include "archsim/hardware/database.hpp"
 #include "core/data_dir.hpp"
 
-#include "hardware/claims.hpp"
+#include "hardware/schema_check.hpp"
 #include "hardware/temporary_database.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "archsim/extend/importer.hpp"
 #include "archsim/extend/operator.hpp"
 #include "hardware/operator_rules.hpp"
-#include "ops/functions.hpp"
+#include "ops/uncounted.hpp"
 #include "support/shipped_session.hpp"
 #include "support/tflite_maker.hpp"
 

@@ -1,6 +1,6 @@
 // Attention against counts done by hand.
 
-#include "ops/attention.hpp"
+#include "ops/common.hpp"
 #include "ops/graph_maker.hpp"
 
 #include <catch2/catch.hpp>

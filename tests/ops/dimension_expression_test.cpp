@@ -1,6 +1,5 @@
 // Sizes that files write as arithmetic, and sizes that messages offer.
 
-#include "ops/dimension_expression.hpp"
 #include "ops/given_values.hpp"
 #include "ops/graph_maker.hpp"
 

@@ -3,7 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/extend/operator.hpp"
 #include "archsim/partition/partition.hpp"
-#include "ops/arity.hpp"
+#include "ops/families.hpp"
 #include "ops/graph_maker.hpp"
 
 #include <catch2/catch.hpp>

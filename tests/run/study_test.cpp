@@ -2,13 +2,14 @@
 #include "answers/study/study_report.hpp"
 #include "fields/question.hpp"
 
-#include "core/json_text.hpp"
+#include "core/json_document.hpp"
 #include "hardware/schema_check.hpp"
 #include "hardware/temporary_database.hpp"
 #include "laws/laws.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 #include <set>
 
 using namespace archsim;

@@ -2,12 +2,13 @@
 
 #include "answers/study/study.hpp"
 #include "answers/study/yaml_text.hpp"
-#include "core/json_text.hpp"
+#include "core/json_document.hpp"
 
 #include "hardware/temporary_database.hpp"
 #include "laws/laws.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 using namespace archsim;
 using namespace archsim::test;

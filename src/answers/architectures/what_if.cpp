@@ -1,8 +1,8 @@
 #include "answers/architectures/runs.hpp"
 
 #include "archsim/compare/decisions.hpp"
-#include "core/assignment.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
 #include "fields/question.hpp"
 
 #include <cmath>

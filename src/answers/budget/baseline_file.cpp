@@ -5,7 +5,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/core/version.hpp"
-#include "core/json_text.hpp"
+#include "core/json_document.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

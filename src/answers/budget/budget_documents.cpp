@@ -3,7 +3,7 @@
 #include "answers/budget/budget_report.hpp"
 #include "answers/difference/difference_blocks.hpp"
 #include "archsim/core/version.hpp"
-#include "core/one_line.hpp"
+#include "core/text.hpp"
 #include "hardware/operator_rules.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/render/answer_document.hpp"

@@ -1,7 +1,7 @@
 // Diagrams of a mapped network: one box per fused subgraph, shaded by what binds it, an arrow per dependency.
 
 #include "answers/mapping/graph_mapping.hpp"
-#include "core/one_line.hpp"
+#include "core/text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"

@@ -1,6 +1,6 @@
 #include "answers/profile/graph_profile.hpp"
 
-#include "ops/traffic.hpp"
+#include "ops/uncounted.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 #include "answers/sizing/launch.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "core/one_line.hpp"
+#include "core/text.hpp"
 #include "fields/question.hpp"
 
 #include <fmt/format.h>

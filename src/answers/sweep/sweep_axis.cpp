@@ -1,8 +1,8 @@
 #include "answers/sweep/sweep.hpp"
 #include "archsim/hardware/device_changes.hpp"
 #include "archsim/map/machine_changes.hpp"
-#include "core/assignment.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 #include "answers/sweep/sweep_report.hpp"
-#include "core/printable.hpp"
+#include "core/text.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/render/answer_document.hpp"
 #include "report/render/answer_schemas.hpp"

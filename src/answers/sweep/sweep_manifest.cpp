@@ -1,7 +1,7 @@
 #include "answers/sweep/sweep_manifest.hpp"
 
 #include "archsim/core/version.hpp"
-#include "core/json_limits.hpp"
+#include "core/json_document.hpp"
 #include "core/text_file.hpp"
 #include "fields/question.hpp"
 

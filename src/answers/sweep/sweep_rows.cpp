@@ -1,7 +1,7 @@
 #include "answers/sweep/sweep_report.hpp"
 
 #include "answers/sweep/short_number.hpp"
-#include "core/printable.hpp"
+#include "core/text.hpp"
 #include "report/blocks/csv_text.hpp"
 
 #include <fmt/format.h>

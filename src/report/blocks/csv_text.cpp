@@ -1,7 +1,7 @@
 #include "report/blocks/csv_text.hpp"
 #include "core/parse_number.hpp"
 
-#include "core/one_line.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <array>

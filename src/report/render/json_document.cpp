@@ -1,6 +1,6 @@
 #include "report/render/json_document.hpp"
 
-#include "core/printable.hpp"
+#include "core/text.hpp"
 
 #include <nlohmann/json.hpp>
 

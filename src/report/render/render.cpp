@@ -1,7 +1,6 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/extend/renderer.hpp"
-#include "core/one_line.hpp"
-#include "core/printable.hpp"
+#include "core/text.hpp"
 #include "report/render/fragment.hpp"
 #include "report/render/renderers.hpp"
 

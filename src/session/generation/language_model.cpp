@@ -1,6 +1,6 @@
 #include "session/generation/language_model.hpp"
 
-#include "ops/dimension_expression.hpp"
+#include "ops/given_values.hpp"
 #include "session/generation/kept_windows.hpp"
 #include "session/graph_run.hpp"
 

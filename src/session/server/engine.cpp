@@ -2,7 +2,6 @@
 
 #include "archsim/core/finding.hpp"
 #include "hardware/energy_table.hpp"
-#include "hardware/interval_factor.hpp"
 #include "hardware/posterior.hpp"
 #include "hardware/uncertainty.hpp"
 #include "map/sharding.hpp"

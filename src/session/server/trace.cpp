@@ -3,7 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
 #include "core/csv_reader.hpp"
-#include "core/json_limits.hpp"
+#include "core/json_document.hpp"
 #include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 

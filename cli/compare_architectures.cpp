@@ -2,10 +2,9 @@
 
 #include "answers/architectures/compare_architectures_report.hpp"
 #include "answers/architectures/model_classes_report.hpp"
-#include "common/explain_options.hpp"
-#include "common/save_options.hpp"
+#include "common/answer_options.hpp"
 #include "common/tool.hpp"
-#include "report/render/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 #include "core/parse_number.hpp"
 #include "machine/this_machine.hpp"
 #include "measurements/given_output.hpp"
-#include "report/render/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 #include "session/given.hpp"
 
 #include <fmt/format.h>

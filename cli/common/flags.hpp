@@ -2,15 +2,15 @@
 // The flags of a tool: declared here, parsed by CLI11 behind flags.cpp alone, because every file that reads
 // CLI11 compiles ten seconds longer.
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -146,5 +146,42 @@ class Flags {
     std::vector<std::function<void()>> rules_;
     std::vector<Document> documents_;
 };
+
+/// The flag that a word means in this tool: the one that other tools call so (`--dtype` for `--precision`),
+/// else the nearest by its letters; empty where none is near.
+std::string meant_flag(const std::string& flag, const std::vector<OptionFacts>& options);
+
+/// The tool that has a flag which this one lacks, for flags that people try here: "serve_model" of --users;
+/// else empty.
+std::string tool_with_flag(const std::string& flag, const std::vector<OptionFacts>& options);
+
+/// Why the words behind a flag were not taken: "--batch-sweep takes one value; if it is a list, with commas:
+/// 1,8,64", or "--sensitivity takes no value". Empty where no flag stands before `word` in the arguments.
+std::string why_unexpected(const std::vector<std::string>& arguments, const std::string& word,
+                           const std::vector<OptionFacts>& options);
+
+// --config FILE: options from a JSON object or a TOML file (FILE.toml), so that a question can be kept and
+// asked again.
+//
+//   {"model": "resnet50", "hardware": ["H100", "A100"], "precision": "fp16", "batch-size": 8}
+//
+//   model = "resnet50"
+//   hardware = ["H100", "A100"]   # a comment
+//   precision = "fp16"
+//   verbose = true
+
+/// The arguments with `--config FILE` replaced by what the file states; options given on the command line win
+/// over the file's. `positional` is the key whose values stand without a flag; empty: none does. Throws
+/// InputError for a file that is not an object of texts, numbers, truth values and lists of these.
+std::vector<std::string> with_config(std::span<char* const> arguments, const std::string& positional);
+
+/// One line of a TOML file.
+struct ConfigLine {
+    std::string key; ///< with the tables it stands in: "output.format"
+    std::vector<std::string> values;
+};
+/// The lines of a TOML file as the parser of the command line reads them (flags.cpp). Throws InputError that
+/// names `file`.
+std::vector<ConfigLine> read_toml(std::istream& in, const std::string& file);
 
 } // namespace archsim::cli

@@ -1,12 +1,12 @@
 #include "common/tool.hpp"
 
 #include "archsim/core/version.hpp"
-#include "common/manual.hpp"
-#include "common/say.hpp"
+#include "common/help.hpp"
+#include "common/progress.hpp"
 #include "core/new_file.hpp"
 #include "core/one_line.hpp"
 #include "ops/given_values.hpp"
-#include "report/blocks/table_order.hpp"
+#include "report/blocks/columns.hpp"
 #include "session/every_mode.hpp"
 
 #include <fmt/format.h>

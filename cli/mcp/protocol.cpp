@@ -1,4 +1,4 @@
-#include "mcp/protocol.hpp"
+#include "mcp/mcp.hpp"
 
 #include "core/json_limits.hpp"
 #include "core/printable.hpp"

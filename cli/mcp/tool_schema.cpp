@@ -1,4 +1,4 @@
-#include "mcp/tool_schema.hpp"
+#include "mcp/mcp.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <string_view>

@@ -1,8 +1,5 @@
 #include "fit/errors/leave_out.hpp"
 
-#include "fit/errors/leave_out_groups.hpp"
-#include "fit/parameters/parameter_fit.hpp"
-
 #include <algorithm>
 #include <map>
 #include <numeric>

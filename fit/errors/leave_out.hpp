@@ -3,6 +3,8 @@
 // fitted again, or reverted, without them.
 
 #include "fit/errors/left_out.hpp"
+#include "fit/parameters/parameter_fit.hpp"
+#include "fit/parameters/price_fit.hpp"
 #include "fit/rows/validate.hpp"
 
 #include <vector>
@@ -48,5 +50,21 @@ std::vector<Prediction> predict_left_out(const RowEstimator& estimator, const st
 std::vector<ValidatedRow> leave_out_rows(const LeftOutEstimators& estimators,
                                          const std::vector<MeasuredRow>& rows, LeaveOut what,
                                          unsigned threads = 1);
+
+/// The parameters that fit all rows best, from those that are stated, after so many steps at most; those that
+/// are stated where others lower the cost by less than `least_gain` of it.
+FitResult fit_all(ParameterFit& fit, int iterations, double least_gain = 0);
+/// Every row predicted by the refit that has not seen its group; `full` is the result of fit_all. Rows of
+/// power and energy take prices that have not seen it either, where `prices` are given.
+std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut what, const FitResult& full,
+                                             const PriceFits* prices = nullptr);
+
+/// Rows that hang together by the parameters they share, and these parameters.
+struct ConnectedRows {
+    std::vector<std::size_t> rows;
+    std::vector<TunedParameter> parameters;
+};
+std::vector<ConnectedRows> connected_rows(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
+                                          unsigned threads);
 
 } // namespace archsim

@@ -18,4 +18,11 @@ std::string to_csv(const std::vector<LeftOutRow>& rows);
 /// Throws InputError naming the line that cannot be used.
 std::vector<LeftOutRow> read_left_out(const std::filesystem::path& file);
 
+// Blind predictions as a file: the only honest blind test of a version is the one run before anything was
+// fitted.
+
+/// CSV with the columns id, status, predicted, low and high, as `validate_estimates --format csv` writes
+/// them; rows that had no estimate are left out. Throws InputError naming the line that cannot be used.
+std::vector<FirstRun> read_first_run(const std::filesystem::path& file);
+
 } // namespace archsim

@@ -3,7 +3,6 @@
 #include "result/quantile.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>

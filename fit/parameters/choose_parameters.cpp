@@ -1,4 +1,4 @@
-#include "fit/parameters/choose_parameters.hpp"
+#include "fit/parameters/calibrate.hpp"
 #include "hardware/error_model.hpp"
 
 #include <Eigen/Dense>
@@ -7,7 +7,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <limits>
 #include <set>
 
 namespace archsim {

@@ -1,5 +1,4 @@
-#include "fit/parameters/parameter_fit.hpp"
-#include "fit/parameters/refit.hpp"
+#include "fit/parameters/calibrate.hpp"
 
 #include <algorithm>
 #include <map>

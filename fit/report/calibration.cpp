@@ -8,13 +8,12 @@
 
 #include "fit/report/calibration_report.hpp"
 
-#include "fit/report/statistic_cells.hpp"
+#include "fit/report/validation_report.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 
 namespace archsim {

@@ -2,7 +2,7 @@
 // A calibration for people and for programs.
 
 #include "archsim/extend/renderer.hpp"
-#include "fit/parameters/calibration.hpp"
+#include "fit/parameters/calibrate.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -13,7 +13,6 @@ Report describe(const Calibration& calibration, PlainView view = {}, Format form
 /// {"schema": "archsim.calibrate_device/1", "subject", "parameters": [...], "errors": {"before", "training",
 /// "left_out"}, "rows": [...]}
 std::string to_json(const Calibration& calibration, PlainView view = {});
-/// Its JSON Schema.
 nlohmann::ordered_json calibrate_device_schema();
 
 } // namespace archsim

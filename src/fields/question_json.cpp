@@ -3,7 +3,6 @@
 #include "archsim/core/finding.hpp"
 #include "core/assignment.hpp"
 #include "core/parse_number.hpp"
-#include "fields/fields.hpp"
 #include "fields/serving_fields.hpp"
 #include "hardware/parameter_site.hpp"
 #include "session/usual_precision.hpp"

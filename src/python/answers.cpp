@@ -7,18 +7,13 @@
 #include "answers/batch/analyze_batch.hpp"
 #include "answers/batch/batch_report.hpp"
 #include "answers/comprehensive/comprehensive.hpp"
-#include "answers/comprehensive/comprehensive_report.hpp"
 #include "answers/serving/serving_report.hpp"
 #include "answers/study/study.hpp"
-#include "answers/study/study_report.hpp"
 #include "archsim/run/serve.hpp"
 #include "store/history.hpp"
 
 #include <algorithm>
-#include <map>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace py = python;
 using namespace archsim;

@@ -5,15 +5,14 @@
 
 #include "answers/architectures/architectures.hpp"
 
-#include "report/blocks/name_pattern.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/operation_shares.hpp"
+#include "report/blocks/shape_text.hpp"
 #include "result/shown_pass.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>

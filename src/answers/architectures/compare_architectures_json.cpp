@@ -3,12 +3,10 @@
 #include "answers/architectures/architectures.hpp"
 #include "answers/difference/explanation_text.hpp"
 #include "fields/question_json.hpp"
-#include "report/blocks/explanations_json.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
 
 namespace archsim {
 

@@ -3,7 +3,7 @@
 #include "answers/architectures/architectures.hpp"
 #include "report/blocks/comparison_charts.hpp"
 #include "report/blocks/decision_report.hpp"
-#include "report/blocks/energy_rollup.hpp"
+#include "report/blocks/energy_report.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"

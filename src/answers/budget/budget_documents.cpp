@@ -1,15 +1,13 @@
 // Answers about budgets for programs: JSON, JUnit XML and SARIF.
 
-#include "answers/budget/budget_report.hpp"
-#include "answers/difference/difference_blocks.hpp"
+#include "answers/budget/budget.hpp"
+#include "answers/difference/difference_report.hpp"
 #include "archsim/core/version.hpp"
 #include "core/one_line.hpp"
 #include "hardware/operator_rules.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
-#include "report/render/html_text.hpp"
-#include "report/render/json_document.hpp"
+#include "report/render/html.hpp"
 
 #include <fmt/format.h>
 

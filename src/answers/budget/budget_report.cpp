@@ -1,6 +1,6 @@
-#include "answers/budget/budget_report.hpp"
+#include "answers/budget/budget.hpp"
 
-#include "answers/difference/difference_blocks.hpp"
+#include "answers/difference/difference_report.hpp"
 #include "answers/difference/explanation_text.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"

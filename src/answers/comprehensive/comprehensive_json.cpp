@@ -1,15 +1,14 @@
-#include "answers/batch/batch_blocks.hpp"
-#include "answers/comprehensive/comprehensive_report.hpp"
+#include "answers/batch/batch_report.hpp"
+#include "answers/comprehensive/comprehensive.hpp"
 #include "answers/mapping/graph_mapping.hpp"
-#include "report/blocks/decision_json.hpp"
+#include "report/blocks/decision_report.hpp"
 #include "report/blocks/energy_report.hpp"
-#include "report/blocks/explanations_json.hpp"
+#include "report/blocks/explanations.hpp"
+#include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/blocks/shown_metrics.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
 
 namespace archsim {
 

@@ -1,4 +1,4 @@
-#include "answers/comprehensive/comprehensive_report.hpp"
+#include "answers/comprehensive/comprehensive.hpp"
 
 #include "answers/batch/batch_report.hpp"
 #include "answers/mapping/graph_mapping.hpp"
@@ -7,16 +7,13 @@
 #include "report/blocks/cost_report.hpp"
 #include "report/blocks/decision_report.hpp"
 #include "report/blocks/energy_report.hpp"
-#include "report/blocks/energy_rollup.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/generation_report.hpp"
-#include "report/blocks/grouped_subgraphs.hpp"
-#include "report/blocks/mapping_charts.hpp"
 #include "report/blocks/memory_report.hpp"
+#include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_sources.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/blocks/shown_metrics.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
 #include "result/shown_pass.hpp"
@@ -25,9 +22,7 @@
 
 #include <iterator>
 #include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace archsim {
 

@@ -59,7 +59,6 @@ enum class Factor : std::uint8_t {
 };
 inline constexpr std::size_t kFactorCount = static_cast<std::size_t>(Factor::count_);
 
-/// What a factor is called.
 struct FactorInfo {
     std::string_view name;  ///< JSON key: "bandwidth"
     std::string_view title; ///< "memory bandwidth"

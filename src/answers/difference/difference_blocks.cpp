@@ -1,7 +1,6 @@
-#include "answers/difference/difference_blocks.hpp"
+#include "answers/difference/difference_report.hpp"
 
 #include "answers/difference/explanation_text.hpp"
-#include "report/blocks/cells.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"
@@ -11,10 +10,8 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace archsim {
 

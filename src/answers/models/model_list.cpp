@@ -1,12 +1,10 @@
-#include "answers/models/model_list.hpp"
+#include "answers/models/discover_models.hpp"
 
 #include "report/blocks/columns.hpp"
-#include "report/blocks/finding_json.hpp"
+#include "report/blocks/finding_text.hpp"
 #include "report/blocks/number_format.hpp"
-#include "report/blocks/plural.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

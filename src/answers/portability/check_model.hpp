@@ -2,6 +2,7 @@
 // A model and devices go in. Which operators leave an accelerator, why, at which cost, and which rewrite
 // would help come out.
 
+#include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
 
 #include <string>
@@ -9,7 +10,6 @@
 
 namespace archsim {
 
-/// What is asked.
 struct PortabilityRequest {
     std::string model;
     std::vector<std::string> hardware;
@@ -69,5 +69,10 @@ struct PortabilityAnswer {
 /// A device that cannot run the model is a row whose result says why. Throws InputError for unknown names and
 /// a model of several parts (check each).
 PortabilityAnswer check_model(const Session& session, PortabilityRequest request);
+
+/// CSV: one row per device and type of operator that leaves.
+Report describe(const PortabilityAnswer& answer, const PlainView& view, Format format = Format::text);
+/// {"schema": "archsim.check_model/1", ...}
+std::string to_json(const PortabilityAnswer& answer, const PlainView& view);
 
 } // namespace archsim

@@ -1,15 +1,12 @@
-#include "answers/profile/operator_list.hpp"
+#include "answers/profile/graph_profile.hpp"
 
 #include "report/blocks/columns.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <tuple>
-#include <vector>
 
 namespace archsim {
 

@@ -1,13 +1,12 @@
-#include "answers/study/study_report.hpp"
+#include "answers/study/study.hpp"
 
 #include "fields/question_json.hpp"
 #include "report/blocks/metric_text.hpp"
-#include "report/blocks/plural.hpp"
+#include "report/blocks/number_format.hpp"
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
 #include "result/mixed_formats.hpp"
 
 #include <fmt/format.h>

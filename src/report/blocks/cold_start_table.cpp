@@ -1,7 +1,6 @@
 #include "report/blocks/cold_start_table.hpp"
 
 #include "report/blocks/columns.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 
 #include <algorithm>

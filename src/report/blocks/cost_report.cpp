@@ -1,11 +1,10 @@
 #include "report/blocks/cost_report.hpp"
 
 #include "report/blocks/columns.hpp"
-#include "report/blocks/cost_text.hpp"
-#include "report/blocks/explanations_json.hpp"
+#include "report/blocks/explanations.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/json_document.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -10,6 +10,9 @@
 
 namespace archsim {
 
+/// Its prices with their dates, given ones first; "no published price" where there is none.
+std::string price_text(const Result& result, const CostOptions& options);
+
 /// A table of $ per million inferences (rented; owned: purchase and electricity) and g CO2e per thousand, the
 /// prices with their dates, the break-even volumes between the devices, and the assumptions with their
 /// sources.

@@ -1,14 +1,12 @@
 #include "report/blocks/decision_report.hpp"
 
 #include "report/blocks/columns.hpp"
-#include "report/blocks/decision_json.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace archsim {
 

@@ -3,16 +3,14 @@
 #include "estimate/wall_power.hpp"
 #include "hardware/energy_table.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/blocks/energy_rollup.hpp"
-#include "report/blocks/explanations_json.hpp"
+#include "report/blocks/explanations.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/json_document.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 
 namespace archsim {

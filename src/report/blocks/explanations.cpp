@@ -1,7 +1,6 @@
 #include "report/blocks/explanations.hpp"
 
 #include "report/blocks/cost_report.hpp"
-#include "report/blocks/explanations_json.hpp"
 #include "report/blocks/memory_report.hpp"
 
 #include <iterator>

@@ -5,6 +5,8 @@
 #include "archsim/compare/cost.hpp"
 #include "archsim/compare/result.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "fields/json_members.hpp"
+#include "report/blocks/energy_report.hpp"
 
 #include <span>
 #include <vector>
@@ -25,5 +27,18 @@ struct Explanations {
 
 /// The blocks asked for, for the results of one model.
 std::vector<Block> explanation_blocks(std::span<const Result> results, const Explanations& explanations);
+
+/// Results and what is to be explained of them.
+struct Explained {
+    std::span<const Result> results;
+    Explanations explanations;
+};
+
+Members<Explained> energy_members();
+Members<Explained> memory_members();
+Members<Explained> cost_members();
+
+/// "memory", "energy" and "cost", as far as asked for.
+Members<Explained> explanation_members();
 
 } // namespace archsim

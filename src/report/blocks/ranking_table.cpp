@@ -1,7 +1,6 @@
 #include "report/blocks/ranking_table.hpp"
 
 #include "report/blocks/columns.hpp"
-#include "report/blocks/failure_notes.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_sources.hpp"
 #include "report/blocks/result_text.hpp"

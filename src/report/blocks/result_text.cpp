@@ -5,11 +5,9 @@
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/operation_shares.hpp"
-#include "report/blocks/precision_text.hpp"
 #include "report/blocks/row_marks.hpp"
 #include "report/blocks/shape_text.hpp"
 #include "result/bound_shares.hpp"
-#include "result/generation_metrics.hpp"
 #include "result/power_at.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +19,6 @@
 #include <set>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 namespace archsim {
 

@@ -1,14 +1,20 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "core/new_file.hpp"
 #include "core/one_line.hpp"
 #include "core/printable.hpp"
-#include "report/render/fragment.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/render/html.hpp"
 #include "report/render/renderers.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fcntl.h>
 #include <filesystem>
+#include <fmt/format.h>
+#include <unistd.h>
 
 namespace archsim {
 
@@ -152,6 +158,89 @@ std::string render(const Report& report, Format format, const RenderOptions& opt
 
 std::string html_fragment(std::span<const Block> blocks, std::string_view name) {
     return render_html_body(for_people({"", {blocks.begin(), blocks.end()}}), name);
+}
+
+// The tables of a report as CSV (RFC 4180), keys as headings, SI numbers where the cell has one. Tables with
+// the same columns continue each other; a different one starts after an empty line.
+
+namespace {
+
+std::string header_of(const Table& table) {
+    std::string line;
+    for (const Column& column : table.columns) {
+        if (column.key.empty()) // for people alone: a drawing
+            continue;
+        line += (line.empty() ? "" : ",") + csv_field(column.key);
+        if (!column.high_key.empty())
+            line += "," + csv_field(column.high_key);
+    }
+    return line;
+}
+
+/// Empty where it is no number: nobody knows how far an interval reaches.
+std::string number_field(double value) {
+    return std::isfinite(value) ? fmt::format("{}", value) : std::string();
+}
+
+std::string field_of(const Column& column, const Cell& cell) {
+    if (!column.high_key.empty())
+        return cell.interval ? number_field(cell.interval->low) + "," + number_field(cell.interval->high)
+                             : std::string(",");
+    if (cell.value)
+        return number_field(*cell.value);
+    return cell.interval ? std::string() : csv_field(cell.text); // a bound is no value
+}
+
+} // namespace
+
+std::string render_csv(const Report& report) {
+    std::string out, last;
+    for (const Block& block : report.blocks) {
+        const Table* table = std::get_if<Table>(&block);
+        if (!table)
+            continue;
+        const std::string header = header_of(*table);
+        if (header != last)
+            out += (out.empty() ? "" : "\n") + header + "\n";
+        last = header;
+        for (const auto& row : table->rows) {
+            std::string line;
+            for (std::size_t c = 0; c < row.size(); ++c)
+                if (!table->columns[c].key.empty())
+                    line += (c == 0 ? "" : ",") + field_of(table->columns[c], row[c]);
+            out += line + "\n";
+        }
+    }
+    return out;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// There is nothing to keep of a device or a pipe, and renaming would put a file in its place.
+void write_in_place(const std::string& file, std::string_view content) {
+    const int descriptor = open(file.c_str(), O_WRONLY | O_CLOEXEC);
+    bool written = descriptor >= 0 && write_fully(descriptor, content);
+    const int problem = errno;
+    if (descriptor >= 0)
+        close(descriptor);
+    if (!written)
+        throw InputError(fmt::format("{}: cannot be written: {}", file, std::strerror(problem)));
+}
+
+} // namespace
+
+void write_file(const std::string& file, std::string_view content) {
+    std::error_code unknown;
+    if (fs::exists(file, unknown) && !fs::is_regular_file(file, unknown)) {
+        write_in_place(file, content);
+        return;
+    }
+    const fs::path resolved = fs::weakly_canonical(file, unknown);
+    NewFile made(unknown ? fs::path(file) : resolved, file);
+    made.write(content);
+    made.put_in_place();
 }
 
 } // namespace archsim

@@ -1,6 +1,6 @@
 // compare_architectures: one model on several architectures: which, and why.
 
-#include "answers/architectures/compare_architectures_report.hpp"
+#include "answers/architectures/architectures.hpp"
 #include "answers/architectures/model_classes_report.hpp"
 #include "common/answer_options.hpp"
 #include "common/tool.hpp"

@@ -1,7 +1,6 @@
 // local_models: which models of the catalogue run on a machine, and how fast.
 
 #include "answers/local/local_models.hpp"
-#include "answers/local/local_report.hpp"
 #include "archsim/core/finding.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"

@@ -4,7 +4,6 @@
 #include "common/progress.hpp"
 #include "common/tool.hpp"
 #include "fit/errors/leave_out.hpp"
-#include "fit/errors/left_out_file.hpp"
 #include "fit/errors/serving_peers.hpp"
 #include "fit/parameters/calibrate.hpp"
 #include "fit/report/serving_peers_report.hpp"

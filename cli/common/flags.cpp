@@ -3,7 +3,6 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/graph/graph.hpp"
 #include "archsim/hardware/database.hpp"
-#include "common/help.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"
 #include "core/assignment.hpp"

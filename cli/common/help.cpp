@@ -1,4 +1,4 @@
-#include "common/help.hpp"
+#include "common/flags.hpp"
 
 #include "report/render/text_table.hpp"
 

@@ -1,4 +1,4 @@
-#include "common/help.hpp"
+#include "common/flags.hpp"
 
 #include "archsim/core/version.hpp"
 #include "common/tool.hpp"

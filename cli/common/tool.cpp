@@ -1,7 +1,7 @@
 #include "common/tool.hpp"
 
 #include "archsim/core/version.hpp"
-#include "common/help.hpp"
+#include "common/flags.hpp"
 #include "common/progress.hpp"
 #include "core/new_file.hpp"
 #include "core/one_line.hpp"

@@ -7,6 +7,8 @@
 #include "fit/parameters/price_fit.hpp"
 #include "fit/rows/validate.hpp"
 
+#include <filesystem>
+#include <string>
 #include <vector>
 
 namespace archsim {
@@ -66,5 +68,20 @@ struct ConnectedRows {
 };
 std::vector<ConnectedRows> connected_rows(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
                                           unsigned threads);
+
+/// Shipped, network-, device- and family-left-out predictions of every row; see predict_left_out.
+std::vector<LeftOutRow> make_left_out(const LeftOutEstimators& estimators,
+                                      const std::vector<MeasuredRow>& rows, unsigned threads = 1);
+/// CSV: id, shipped, without_model, without_device, without_family.
+std::string to_csv(const std::vector<LeftOutRow>& rows);
+/// Throws InputError naming the line that cannot be used.
+std::vector<LeftOutRow> read_left_out(const std::filesystem::path& file);
+
+// Blind predictions as a file: the only honest blind test of a version is the one run before anything was
+// fitted.
+
+/// CSV with the columns id, status, predicted, low and high, as `validate_estimates --format csv` writes
+/// them; rows that had no estimate are left out. Throws InputError naming the line that cannot be used.
+std::vector<FirstRun> read_first_run(const std::filesystem::path& file);
 
 } // namespace archsim

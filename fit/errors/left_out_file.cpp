@@ -1,4 +1,4 @@
-#include "fit/errors/left_out_file.hpp"
+#include "fit/errors/leave_out.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "core/csv_reader.hpp"

@@ -1,7 +1,7 @@
 #include "fit/parameters/price_fit.hpp"
 
 #include "estimate/price.hpp"
-#include "fit/errors/power_validation.hpp"
+#include "fit/errors/price_check.hpp"
 #include "fit/parameters/fit.hpp"
 #include "fit/parameters/parameter_fit.hpp"
 #include "result/quantile.hpp"

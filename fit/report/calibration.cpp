@@ -6,9 +6,8 @@
 //
 // followed by the errors before, after (training) and with every network left out of the fit in turn.
 
-#include "fit/report/calibration_report.hpp"
-
 #include "fit/report/validation_report.hpp"
+
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"

@@ -1,4 +1,4 @@
-#include "fit/errors/power_validation.hpp"
+#include "fit/errors/price_check.hpp"
 #include "fit/report/validation_report.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"

@@ -6,6 +6,7 @@
 #include "fit/errors/left_out.hpp"
 #include "fit/errors/price_check.hpp"
 #include "fit/errors/validation.hpp"
+#include "fit/parameters/calibrate.hpp"
 #include "report/blocks/columns.hpp"
 #include "store/results_file.hpp"
 
@@ -88,5 +89,11 @@ void add_prices(const std::vector<PriceCheck>& checks, Report& report);
 /// The predicted value as the metric that it is of, the measured one, and the error without its sign. The
 /// question is the row of the measurements' file.
 SavedResult saved_row(const ValidatedRow& row);
+
+Report describe(const Calibration& calibration, PlainView view = {}, Format format = Format::text);
+/// {"schema": "archsim.calibrate_device/1", "subject", "parameters": [...], "errors": {"before", "training",
+/// "left_out"}, "rows": [...]}
+std::string to_json(const Calibration& calibration, PlainView view = {});
+nlohmann::ordered_json calibrate_device_schema();
 
 } // namespace archsim

@@ -2,7 +2,7 @@
 
 #include "python/bindings.hpp"
 
-#include "answers/architectures/compare_architectures_report.hpp"
+#include "answers/architectures/architectures.hpp"
 #include "answers/architectures/model_classes_report.hpp"
 #include "answers/batch/analyze_batch.hpp"
 #include "answers/batch/batch_report.hpp"

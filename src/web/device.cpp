@@ -1,6 +1,6 @@
 // "device", "explain" and "change": one device, two devices, a device that does not exist.
 
-#include "answers/architectures/compare_architectures_report.hpp"
+#include "answers/architectures/architectures.hpp"
 #include "answers/comprehensive/comprehensive.hpp"
 #include "answers/serving/serving_report.hpp"
 #include "answers/sizing/size_service.hpp"

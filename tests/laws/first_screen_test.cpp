@@ -1,8 +1,8 @@
 // What is read first holds over many questions: formats are not mixed unsaid, projections win nothing, what
 // binds agrees with its distribution, parts add up, limits come first, and money is on one basis.
 
+#include "answers/architectures/architectures.hpp"
 #include "answers/architectures/compare_architectures.hpp"
-#include "answers/architectures/compare_architectures_report.hpp"
 #include "answers/architectures/model_classes.hpp"
 #include "answers/architectures/model_classes_report.hpp"
 #include "answers/budget/budget.hpp"

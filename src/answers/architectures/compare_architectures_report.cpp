@@ -1,6 +1,5 @@
-#include "answers/architectures/compare_architectures_report.hpp"
-
 #include "answers/architectures/architectures.hpp"
+
 #include "report/blocks/comparison_charts.hpp"
 #include "report/blocks/decision_report.hpp"
 #include "report/blocks/energy_report.hpp"

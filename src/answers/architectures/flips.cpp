@@ -1,4 +1,4 @@
-#include "answers/architectures/runs.hpp"
+#include "answers/architectures/architectures.hpp"
 #include "answers/batch/analyze_batch.hpp"
 #include "estimate/batch_pieces.hpp"
 #include "map/counts_of_structure.hpp"

@@ -2,7 +2,7 @@
 
 #include "answers/architectures/architectures.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/blocks/cost_report.hpp"
+#include "report/blocks/explanations.hpp"
 #include "report/blocks/family_aspects.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"

@@ -1,4 +1,4 @@
-#include "answers/architectures/runs.hpp"
+#include "answers/architectures/architectures.hpp"
 #include "archsim/compare/decisions.hpp"
 #include "core/assignment.hpp"
 #include "core/parse_number.hpp"

@@ -1,7 +1,7 @@
 #include "answers/budget/budget.hpp"
 
+#include "answers/difference/attribution.hpp"
 #include "answers/difference/difference_report.hpp"
-#include "answers/difference/explanation_text.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"

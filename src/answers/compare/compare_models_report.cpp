@@ -4,9 +4,9 @@
 
 #include "answers/compare/model_ranking.hpp"
 #include "report/blocks/advice.hpp"
-#include "report/blocks/cold_start_table.hpp"
 #include "report/blocks/comparison_charts.hpp"
 #include "report/blocks/decision_report.hpp"
+#include "report/blocks/explanations.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/generation_report.hpp"
 #include "report/blocks/metric_text.hpp"

@@ -1,6 +1,6 @@
 #include "answers/difference/difference_report.hpp"
 
-#include "answers/difference/explanation_text.hpp"
+#include "answers/difference/attribution.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"

@@ -1,6 +1,6 @@
 #include "answers/difference/difference_report.hpp"
 
-#include "answers/difference/explanation_text.hpp"
+#include "answers/difference/attribution.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"

@@ -1,4 +1,4 @@
-#include "answers/difference/explanation_text.hpp"
+#include "answers/difference/attribution.hpp"
 
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"

@@ -4,7 +4,6 @@
 #include "answers/mapping/graph_mapping.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
-#include "report/blocks/result_sources.hpp"
 #include "report/blocks/result_text.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "answers/local/local_report.hpp"
+#include "answers/local/local_models.hpp"
 
 #include "archsim/core/precision.hpp"
 #include "fields/question_json.hpp"

@@ -1,4 +1,4 @@
-#include "answers/portability/advice.hpp"
+#include "answers/portability/check_model.hpp"
 
 #include "answers/difference/difference.hpp"
 #include "answers/portability/rewrites.hpp"

@@ -188,6 +188,19 @@ void add_parts(const Result& result, const EnergyView& view, Report& report) {
     }
 }
 
+} // namespace
+
+Members<EnergyItem> energy_event_members() {
+    using I = EnergyItem;
+    return {{"event", "", &I::event},
+            {"count", "of the batch; seconds of static power", &I::count},
+            {"each_j", "at the voltage of the clock; watts of static power", &I::each_j},
+            {"energy_j", "", &I::joules},
+            {"source", "of the price, and how it was derived", &I::source}};
+}
+
+namespace {
+
 /// One estimate.
 Members<Result> energy_result_members() {
     using R = Result;
@@ -202,34 +215,28 @@ Members<Result> energy_result_members() {
     };
     return Members<R>{{"batch", "items", [](const R& r) { return r.estimate.batch; }}}
         .with(Members<R>(std::move(measures)))
-        .with(
-            {{"peak_power_w", "", [](const R& r) { return r.estimate.peak_power_w; }},
-             {"wall_power_w", "with the losses of its supply",
-              [](const R& r) {
-                  return wall_power(*r.machine, r.estimate.power_w / r.devices(), r.devices()).total();
-              }},
-             {"rollup", "the sum by what it is spent on",
-              [](const R& r) { return roll_up(r.estimate.energy); },
-              Members<EnergyRollup>{{"compute_j", "", &EnergyRollup::compute_j},
-                                    {"memory_j", "", &EnergyRollup::memory_j},
-                                    {"static_j", "", &EnergyRollup::static_j},
-                                    {"control_j", "", &EnergyRollup::control_j}}},
-             {"events", "largest first; they add up to the energy of the batch",
-              [](const R& r) {
-                  std::vector<Item> items;
-                  for (EnergyItem& item : energy_items(r))
-                      items.push_back({std::move(item), r.estimate.energy.total()});
-                  return items;
-              },
-              Members<Item>{{"event", "", [](const Item& i) { return i.item.event; }},
-                            {"count", "of the batch; seconds of static power",
-                             [](const Item& i) { return i.item.count; }},
-                            {"each_j", "at the voltage of the clock; watts of static power",
-                             [](const Item& i) { return i.item.each_j; }},
-                            {"energy_j", "", [](const Item& i) { return i.item.joules; }},
-                            {"share", "of the energy", [](const Item& i) { return i.item.joules / i.total; }},
-                            {"source", "of the price, and how it was derived",
-                             [](const Item& i) { return i.item.source; }}}}});
+        .with({{"peak_power_w", "", [](const R& r) { return r.estimate.peak_power_w; }},
+               {"wall_power_w", "with the losses of its supply",
+                [](const R& r) {
+                    return wall_power(*r.machine, r.estimate.power_w / r.devices(), r.devices()).total();
+                }},
+               {"rollup", "the sum by what it is spent on",
+                [](const R& r) { return roll_up(r.estimate.energy); },
+                Members<EnergyRollup>{{"compute_j", "", &EnergyRollup::compute_j},
+                                      {"memory_j", "", &EnergyRollup::memory_j},
+                                      {"static_j", "", &EnergyRollup::static_j},
+                                      {"control_j", "", &EnergyRollup::control_j}}},
+               {"events", "largest first; they add up to the energy of the batch",
+                [](const R& r) {
+                    std::vector<Item> items;
+                    for (EnergyItem& item : energy_items(r))
+                        items.push_back({std::move(item), r.estimate.energy.total()});
+                    return items;
+                },
+                energy_event_members()
+                    .of<Item>(std::mem_fn(&Item::item))
+                    .with({{"share", "of the energy",
+                            [](const Item& i) { return i.item.joules / i.total; }}})}});
 }
 
 /// One subgraph of an estimate.
@@ -310,12 +317,6 @@ Members<Explained> energy_members() {
              .with({{"subgraphs", "with --verbose",
                      [](const Shown& s) { return energy_by_subgraph(*s.result, s.subgraphs); },
                      subgraph_energy_members()}})}};
-}
-
-std::string energy_to_json(std::span<const Result> results, const EnergyView& view) {
-    Explanations asked;
-    asked.subgraphs = view.subgraphs;
-    return document_text(energy_members().value({results, asked}));
 }
 
 } // namespace archsim

@@ -13,6 +13,7 @@
 #include "archsim/compare/result.hpp"
 #include "archsim/estimate/estimate.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "fields/json_members.hpp"
 
 #include <array>
 #include <cstddef>
@@ -46,8 +47,8 @@ struct EnergyView {
 };
 /// The account of each result, after a line on clock, voltage, power and the boundary it is drawn at.
 Report describe_energy(std::span<const Result> results, const EnergyView& view);
-/// {"schema": "archsim.explain_energy/1", "results": [...]}.
-std::string energy_to_json(std::span<const Result> results, const EnergyView& view);
+/// Its lines in documents.
+Members<EnergyItem> energy_event_members();
 
 // Energy gathered from events into what an architect would name first, and those into four:
 //

@@ -1,8 +1,7 @@
-#include "report/blocks/memory_report.hpp"
+#include "report/blocks/explanations.hpp"
 
 #include "report/blocks/columns.hpp"
 #include "report/blocks/comparison_charts.hpp"
-#include "report/blocks/explanations.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"

@@ -2,7 +2,6 @@
 
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
-#include "report/blocks/result_sources.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
 #include "result/mixed_formats.hpp"

@@ -2,7 +2,7 @@
 
 #include "fields/question_json.hpp"
 #include "ops/precision_mix.hpp"
-#include "report/blocks/cold_start_table.hpp"
+#include "report/blocks/explanations.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/generation_report.hpp"
 #include "report/blocks/result_text.hpp"

@@ -1,5 +1,5 @@
-#include "report/blocks/result_sources.hpp"
 #include "report/blocks/columns.hpp"
+#include "report/blocks/result_text.hpp"
 
 #include "estimate/resource_times.hpp"
 #include "report/blocks/energy_report.hpp"

@@ -246,22 +246,20 @@ Table parts_table(const Result& result, const CostOptions& conditions) {
 
 namespace {
 
-using Shown = ShownGeneration;
-
 /// A number of any estimate, as `of` gives it.
 template <class Of>
 auto planned(Of of) {
-    return [of](const Shown& s) { return std::invoke(of, s.estimate); };
+    return [of](const ShownGeneration& s) { return std::invoke(of, s.estimate); };
 }
 /// One that is known with an estimate.
 template <class Of>
 auto if_ok(Of of) {
-    return [of](const Shown& s) { return known(s.ok, std::invoke(of, s.estimate)); };
+    return [of](const ShownGeneration& s) { return known(s.ok, std::invoke(of, s.estimate)); };
 }
 /// One that is known where tokens are written one after another.
 template <class Of>
 auto if_stepped(Of of) {
-    return [of](const Shown& s) {
+    return [of](const ShownGeneration& s) {
         return known(s.ok && s.estimate.time_per_output_token_s > 0, std::invoke(of, s.estimate));
     };
 }
@@ -302,14 +300,14 @@ Members<SaturatedServing> saturated_members() {
 
 Members<ShownGeneration> generation_members() {
     using G = GenerationEstimate;
-    const auto capacity = [](const Shown& s) { return positive(s.estimate.memory_capacity_bytes); };
+    const auto capacity = [](const ShownGeneration& s) { return positive(s.estimate.memory_capacity_bytes); };
     return {
         {"prompt_tokens", "of each sequence", planned(&G::prompt_tokens)},
         {"generate_tokens", "of each sequence", planned(&G::generate_tokens)},
         {"batch_size", "sequences", planned(&G::batch)},
         {"devices", "", planned(&G::devices)},
         {"devices_needed", "that hold the model; null: none found",
-         [](const Shown& s) { return positive(s.estimate.devices_needed); }},
+         [](const ShownGeneration& s) { return positive(s.estimate.devices_needed); }},
         {"time_to_first_token_s", "", if_ok(&G::time_to_first_token_s)},
         {"time_to_first_token_low_s", "", if_ok(low(&G::time_to_first_token_interval))},
         {"time_to_first_token_high_s", "", if_ok(high(&G::time_to_first_token_interval))},
@@ -325,7 +323,7 @@ Members<ShownGeneration> generation_members() {
         {"memory_bytes_per_device", "", planned(&G::memory_bytes)},
         {"memory_capacity_bytes_per_device", "", capacity},
         {"fits", "null: the capacity is not known",
-         [](const Shown& s) {
+         [](const ShownGeneration& s) {
              const G& g = s.estimate;
              return g.memory_capacity_bytes > 0 ? std::optional(g.memory_bytes <= g.memory_capacity_bytes)
                                                 : std::nullopt;
@@ -342,7 +340,9 @@ Members<ShownGeneration> generation_members() {
         {"offload", "where the model is too large: what host memory could hold", planned(&G::offload),
          offload_members()},
         {"serving", "a server that always has requests waiting; null: not estimated",
-         [](const Shown& s) { return s.estimate.serving.sequences > 0 ? &s.estimate.serving : nullptr; },
+         [](const ShownGeneration& s) {
+             return s.estimate.serving.sequences > 0 ? &s.estimate.serving : nullptr;
+         },
          saturated_members()}};
 }
 

@@ -1,6 +1,6 @@
 // calibrate_device: fits the parameters of a device, or of a software stack, to measurements.
 
-#include "common/answer_options.hpp"
+#include "common/measurement_options.hpp"
 #include "common/tool.hpp"
 #include "fit/parameters/calibrate.hpp"
 #include "fit/report/validation_report.hpp"

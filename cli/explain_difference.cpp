@@ -1,7 +1,7 @@
 // explain_difference: two models, versions, batches, formats, stacks or devices: why they differ, and where.
 
 #include "answers/difference/difference_report.hpp"
-#include "common/answer_options.hpp"
+#include "common/pair_options.hpp"
 #include "common/tool.hpp"
 #include "report/render/answer_document.hpp"
 

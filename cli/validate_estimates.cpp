@@ -1,6 +1,7 @@
 // validate_estimates: runs published measurements through the estimator and reports the errors.
 
 #include "common/answer_options.hpp"
+#include "common/measurement_options.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"
 #include "fit/errors/leave_out.hpp"

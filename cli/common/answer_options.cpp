@@ -6,11 +6,12 @@
 #include "result/grid_intensity.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <iterator>
 #include <string_view>
+#include <vector>
 
 namespace archsim::cli {
 
@@ -145,86 +146,6 @@ void SaveOptions::save(std::span<const AskedResult> results, const MetricView& v
 void SaveOptions::save_rows(std::span<const SavedResult> rows) const {
     if (!file.empty())
         archsim::save_rows(file, {tool_, command_}, rows);
-}
-
-void PairOptions::add_to(Flags& flags) {
-    models.add_to(flags);
-    flags.add_option("--hardware", hardware, "one device or two: NAME, NAME@MODE or a device file")
-        .value_named("DEVICE")
-        .required()
-        .expects(1, 2);
-    AskedFields fields;
-    fields.most = 2;
-    for (const QuestionField& field : question_fields())
-        if (!field.many() && field.kind != FieldKind::truth)
-            fields.several.push_back(field.key);
-    question.add_to(flags, fields);
-}
-
-bool PairOptions::differs() const {
-    const auto two = [&](const QuestionField& field) {
-        if (field.kind == FieldKind::truth || field.flag.empty())
-            return false;
-        const std::vector<std::string>& given = question.given(field.key);
-        // Sizes of both sides stand in one text: H=224,320.
-        return field.many() ? field.kind == FieldKind::sizes &&
-                                  std::any_of(given.begin(), given.end(),
-                                              [](const std::string& text) {
-                                                  return text.find(',') != std::string::npos;
-                                              })
-                            : given.size() > 1;
-    };
-    const auto& fields = question_fields();
-    return models.taken("explain_difference").size() > 1 || hardware.size() > 1 ||
-           std::any_of(fields.begin(), fields.end(), two);
-}
-
-DifferenceSide PairOptions::side(std::size_t index) const {
-    const std::vector<std::string> named = models.taken("explain_difference");
-    if (named.size() > 2)
-        throw UsageError(fmt::format("{} models: name one or two", named.size()));
-    Question asked = question.question(index);
-    return {named[named.size() > 1 ? index : 0], hardware[hardware.size() > 1 ? index : 0],
-            std::move(asked.workload), std::move(asked.conditions)};
-}
-
-void MeasurementOptions::add_to(Flags& flags, const char* files_help) {
-    flags.add_option("--measurements", files, files_help).file();
-    flags
-        .add_option(
-            "--from", logs,
-            "output file(s) of trtexec, benchmark_app, onnxruntime_perf_test, llama-bench (csv, json), "
-            "vllm bench serve, sglang.bench_serving, genai-perf or aiperf (json), benchncnn or hailortcli, "
-            "or "
-            "ONNX Runtime's JSON profile; --model and --hardware name what it does "
-            "not say")
-        .file();
-}
-
-MeasuredTable MeasurementOptions::read(const MeasuredContext& context) const {
-    if (files.empty() && logs.empty())
-        throw UsageError("give --measurements FILE or --from FILE");
-    MeasuredTable table = files.empty() ? MeasuredTable{} : read_measurements(files);
-    for (const std::string& log : logs) {
-        ToolOutput output = read_tool_output(log, context);
-        std::move(output.rows.begin(), output.rows.end(), std::back_inserter(table.rows));
-    }
-    return table;
-}
-
-std::vector<std::filesystem::path>
-MeasurementOptions::overlays(const std::vector<std::string>& others) const {
-    std::vector<std::filesystem::path> folders;
-    for (const std::filesystem::path file : files) {
-        std::error_code unreadable;
-        const auto folder =
-            (std::filesystem::is_directory(file, unreadable) ? file : file.parent_path()) / "machines";
-        if (std::filesystem::is_directory(folder, unreadable) &&
-            std::find(folders.begin(), folders.end(), folder) == folders.end())
-            folders.push_back(folder);
-    }
-    folders.insert(folders.end(), others.begin(), others.end());
-    return folders;
 }
 
 Budget allowed_budget() {

@@ -1,19 +1,14 @@
 #pragma once
 // --check-me: from an estimate to a measurement.
 
-#include "answers/difference/difference.hpp"
 #include "archsim/compare/result.hpp"
 #include "archsim/core/budget.hpp"
 #include "common/flags.hpp"
 #include "common/tool.hpp"
-#include "fit/rows/measurements.hpp"
-#include "measurements/tool_output.hpp"
 #include "report/blocks/explanations.hpp"
 #include "store/results_file.hpp"
 
-#include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,32 +57,6 @@ struct SaveOptions {
 
   private:
     std::string tool_, command_;
-};
-
-/// The flags of a workload and its conditions, each once or twice.
-struct PairOptions {
-    ModelsOption models;
-    std::vector<std::string> hardware;
-    QuestionOptions question;
-
-    void add_to(Flags& flags);
-    /// What is asked of the first (0) or second (1). Throws UsageError for values that nobody knows.
-    DifferenceSide side(std::size_t index) const;
-    /// Whether two of anything were given.
-    bool differs() const;
-};
-
-/// Measurements as rows, or as the logs of the tools that made them.
-struct MeasurementOptions {
-    std::vector<std::string> files, logs;
-
-    void add_to(Flags& flags, const char* files_help);
-    /// Rows of the files, then those of the logs; `context` names what logs do not say. Throws UsageError
-    /// when neither was given.
-    MeasuredTable read(const MeasuredContext& context) const;
-    /// Device files that travel with rows: the folders `machines` beside the files, then `others`, which take
-    /// precedence.
-    std::vector<std::filesystem::path> overlays(const std::vector<std::string>& others) const;
 };
 
 /// The budget that the environment states ("bytes=1e9,steps=1e6,seconds=60", each of them optional), or the

@@ -85,29 +85,6 @@ void append(const Json& document, const std::string& file, const std::string& po
     arguments.insert(arguments.end(), words.begin(), words.end());
 }
 
-} // namespace
-
-std::vector<std::string> with_config(std::span<char* const> arguments, const std::string& positional) {
-    std::vector<std::string> out, files;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const std::string_view word = arguments[i];
-        if (word == kFlag) {
-            if (i + 1 == arguments.size())
-                throw UsageError("--config: name a file");
-            files.emplace_back(arguments[++i]);
-        } else if (word.starts_with(std::string(kFlag) + "=")) {
-            files.emplace_back(word.substr(kFlag.size() + 1));
-        } else {
-            out.emplace_back(word);
-        }
-    }
-    for (const std::string& file : files)
-        append(read_object(file), file, positional, out);
-    return out;
-}
-
-namespace {
-
 /// What other tools of the field call a thing, and our names of it, of which a tool has one.
 struct OtherNames {
     std::vector<std::string_view> theirs, ours;
@@ -146,6 +123,25 @@ const std::vector<OtherNames>& other_names() {
 }
 
 } // namespace
+
+std::vector<std::string> with_config(std::span<char* const> arguments, const std::string& positional) {
+    std::vector<std::string> out, files;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const std::string_view word = arguments[i];
+        if (word == kFlag) {
+            if (i + 1 == arguments.size())
+                throw UsageError("--config: name a file");
+            files.emplace_back(arguments[++i]);
+        } else if (word.starts_with(std::string(kFlag) + "=")) {
+            files.emplace_back(word.substr(kFlag.size() + 1));
+        } else {
+            out.emplace_back(word);
+        }
+    }
+    for (const std::string& file : files)
+        append(read_object(file), file, positional, out);
+    return out;
+}
 
 std::string meant_flag(const std::string& flag, const std::vector<OptionFacts>& options) {
     std::vector<std::string> known;

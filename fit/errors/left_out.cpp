@@ -103,6 +103,31 @@ ErrorEvidence evidence_of(const std::vector<ValidatedRow>& without_model,
     return evidence;
 }
 
+std::vector<ErrorRow> without(const std::vector<ErrorRow>& rows, const std::set<std::string_view>& ids) {
+    std::vector<ErrorRow> result;
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(result),
+                 [&](const ErrorRow& row) { return !ids.contains(row.id); });
+    return result;
+}
+
+/// Intervals of rows, each by the model that `model_for` has for it.
+template <class ModelFor>
+FirstRunCheck check_rows(std::string name, const std::vector<ErrorRow>& rows, ModelFor&& model_for) {
+    FirstRunCheck check{std::move(name), rows.size(), 0, 0, 0};
+    std::vector<double> errors, widths;
+    for (const ErrorRow& row : rows) {
+        const double half = half_width(model_for(row), row);
+        check.covered += std::abs(row.value) <= half;
+        errors.push_back(std::abs(std::exp(-row.value) - 1));
+        widths.push_back(std::exp(2 * half));
+    }
+    std::sort(errors.begin(), errors.end());
+    std::sort(widths.begin(), widths.end());
+    check.median_error = quantile(errors, 0.5);
+    check.median_width = quantile(widths, 0.5);
+    return check;
+}
+
 } // namespace
 
 std::string_view name_of(LeaveOut what) {
@@ -167,35 +192,6 @@ ErrorModel fit_error_model(const LeftOutValidation& left_out, const FirstRuns& f
     return fit_errors(
         evidence_of(left_out.without_model.rows, left_out.without_device.rows, first_runs, served));
 }
-
-namespace {
-
-std::vector<ErrorRow> without(const std::vector<ErrorRow>& rows, const std::set<std::string_view>& ids) {
-    std::vector<ErrorRow> result;
-    std::copy_if(rows.begin(), rows.end(), std::back_inserter(result),
-                 [&](const ErrorRow& row) { return !ids.contains(row.id); });
-    return result;
-}
-
-/// Intervals of rows, each by the model that `model_for` has for it.
-template <class ModelFor>
-FirstRunCheck check_rows(std::string name, const std::vector<ErrorRow>& rows, ModelFor&& model_for) {
-    FirstRunCheck check{std::move(name), rows.size(), 0, 0, 0};
-    std::vector<double> errors, widths;
-    for (const ErrorRow& row : rows) {
-        const double half = half_width(model_for(row), row);
-        check.covered += std::abs(row.value) <= half;
-        errors.push_back(std::abs(std::exp(-row.value) - 1));
-        widths.push_back(std::exp(2 * half));
-    }
-    std::sort(errors.begin(), errors.end());
-    std::sort(widths.begin(), widths.end());
-    check.median_error = quantile(errors, 0.5);
-    check.median_width = quantile(widths, 0.5);
-    return check;
-}
-
-} // namespace
 
 PairOdds check_pairs(const std::vector<ErrorRow>& rows, const ErrorModel& model) {
     PairOdds odds;

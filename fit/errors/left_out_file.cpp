@@ -38,6 +38,17 @@ std::string field(double value) {
     throw InputError(finding);
 }
 
+[[noreturn]] void unusable_first_run(const std::filesystem::path& file, std::size_t line,
+                                     std::string message) {
+    Finding finding;
+    finding.kind = FindingKind::malformed_file;
+    finding.file = file.string();
+    finding.where = fmt::format("line {}", line);
+    finding.message = std::move(message);
+    finding.hint = "give what validate_estimates --format csv wrote";
+    throw InputError(finding);
+}
+
 } // namespace
 
 std::vector<LeftOutRow> make_left_out(const LeftOutEstimators& estimators,
@@ -84,21 +95,6 @@ std::vector<LeftOutRow> read_left_out(const std::filesystem::path& file) {
     }
     return rows;
 }
-
-namespace {
-
-[[noreturn]] void unusable_first_run(const std::filesystem::path& file, std::size_t line,
-                                     std::string message) {
-    Finding finding;
-    finding.kind = FindingKind::malformed_file;
-    finding.file = file.string();
-    finding.where = fmt::format("line {}", line);
-    finding.message = std::move(message);
-    finding.hint = "give what validate_estimates --format csv wrote";
-    throw InputError(finding);
-}
-
-} // namespace
 
 std::vector<FirstRun> read_first_run(const std::filesystem::path& file) {
     constexpr std::array<std::string_view, 5> kNames = {"id", "status", "predicted", "low", "high"};

@@ -19,6 +19,33 @@ constexpr double kNoLimit = 1e3;
 /// Share of the limit from which on it may have lowered the clock.
 constexpr double kAtLimit = 0.99;
 
+PowerParts parts_at(const Machine& machine, const ClockAtLimit& at) {
+    const EnergyTable& table = *machine.energy;
+    const double highest = machine.rate(Resource::overhead_cycles), clock = at.clock.value;
+    const double matrix = machine.matrix_ops(at.precision);
+    const double per_clock = matrix > 0 ? matrix : machine.vector_ops(at.precision);
+    PowerParts parts;
+    parts.family = name_of(machine.device->family);
+    parts.static_w = static_power_at(machine, clock / highest);
+    const double stands = machine.static_power_w - table.clocked_power.value_or(0);
+    parts.awake_w = table.clocked_power.known() ? std::max(0.0, parts.static_w - stands) : 0;
+    parts.event_w[static_cast<std::size_t>(Event::mac)] =
+        at.share.value * per_clock * clock * table.operation[static_cast<std::size_t>(at.precision)] *
+        table.voltage_factor(clock);
+    for (std::size_t g = 0; g < kPriceGroupCount; ++g)
+        parts.multiple[g] = table.multiple[g].value_or(1);
+    return parts;
+}
+
+constexpr std::size_t kRunsPerMultiple = 10, kLeastDevices = 3;
+/// Sums of published parts are known within a factor of 1.6 (-30/+50 % for memory and wires, docs/energy.md).
+constexpr double kPriorSpread = 0.5;
+constexpr double kLeastMultiple = 0.05, kMostMultiple = 20;
+
+bool is_power(const MeasuredRow& row) {
+    return row.metric == MeasuredMetric::power_w || row.metric == MeasuredMetric::energy_mj;
+}
+
 } // namespace
 
 std::map<std::string, std::vector<PricedRun>> priced_runs(const RowEstimator& estimator,
@@ -51,28 +78,6 @@ std::map<std::string, std::vector<PricedRun>> priced_runs(const RowEstimator& es
     return families;
 }
 
-namespace {
-
-PowerParts parts_at(const Machine& machine, const ClockAtLimit& at) {
-    const EnergyTable& table = *machine.energy;
-    const double highest = machine.rate(Resource::overhead_cycles), clock = at.clock.value;
-    const double matrix = machine.matrix_ops(at.precision);
-    const double per_clock = matrix > 0 ? matrix : machine.vector_ops(at.precision);
-    PowerParts parts;
-    parts.family = name_of(machine.device->family);
-    parts.static_w = static_power_at(machine, clock / highest);
-    const double stands = machine.static_power_w - table.clocked_power.value_or(0);
-    parts.awake_w = table.clocked_power.known() ? std::max(0.0, parts.static_w - stands) : 0;
-    parts.event_w[static_cast<std::size_t>(Event::mac)] =
-        at.share.value * per_clock * clock * table.operation[static_cast<std::size_t>(at.precision)] *
-        table.voltage_factor(clock);
-    for (std::size_t g = 0; g < kPriceGroupCount; ++g)
-        parts.multiple[g] = table.multiple[g].value_or(1);
-    return parts;
-}
-
-} // namespace
-
 std::vector<MeasuredRow> clocks_as_rows(const Session& session) {
     std::vector<MeasuredRow> rows;
     for (const ClockAtLimit& at : session.energy().clocks_at_limit()) {
@@ -100,19 +105,6 @@ std::map<std::string, std::vector<PricedRun>> clock_runs(const Session& session,
     }
     return runs;
 }
-
-namespace {
-
-constexpr std::size_t kRunsPerMultiple = 10, kLeastDevices = 3;
-/// Sums of published parts are known within a factor of 1.6 (-30/+50 % for memory and wires, docs/energy.md).
-constexpr double kPriorSpread = 0.5;
-constexpr double kLeastMultiple = 0.05, kMostMultiple = 20;
-
-bool is_power(const MeasuredRow& row) {
-    return row.metric == MeasuredMetric::power_w || row.metric == MeasuredMetric::energy_mj;
-}
-
-} // namespace
 
 double PriceFit::Run::at(const PriceMultiples& x) const {
     double sum = rest_w;

@@ -172,29 +172,6 @@ class Writer {
     bool changed_ = false;
 };
 
-} // namespace
-
-std::string with_fitted(const std::string& text, const std::string& file,
-                        const std::vector<FittedValue>& values, const std::string& cite,
-                        const std::string& date) {
-    Writer writer(text, file);
-    writer.name_source(cite, date);
-    for (const FittedValue& value : values)
-        writer.set(value);
-    return writer.text();
-}
-
-std::string with_multiples(const std::string& text, const std::string& file,
-                           const std::vector<FittedMultiple>& multiples, const std::string& cite,
-                           const std::string& date) {
-    Writer writer(text, file);
-    writer.name_source(cite, date);
-    writer.set(multiples);
-    return writer.text();
-}
-
-namespace {
-
 /// Enough for starts that are off by a factor; a fit that has settled ends before.
 constexpr int kJointIterations = 8;
 
@@ -219,6 +196,25 @@ Support support_of(const ParameterFit& fit, std::size_t parameter, const std::ve
 }
 
 } // namespace
+
+std::string with_fitted(const std::string& text, const std::string& file,
+                        const std::vector<FittedValue>& values, const std::string& cite,
+                        const std::string& date) {
+    Writer writer(text, file);
+    writer.name_source(cite, date);
+    for (const FittedValue& value : values)
+        writer.set(value);
+    return writer.text();
+}
+
+std::string with_multiples(const std::string& text, const std::string& file,
+                           const std::vector<FittedMultiple>& multiples, const std::string& cite,
+                           const std::string& date) {
+    Writer writer(text, file);
+    writer.name_source(cite, date);
+    writer.set(multiples);
+    return writer.text();
+}
 
 Refit refit_all(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows, unsigned threads) {
     const HardwareDatabase& hardware = estimator.session().hardware();

@@ -131,55 +131,6 @@ void add_first_run_checks(const std::vector<FirstRunCheck>& checks, Report& repo
         checks));
 }
 
-} // namespace
-
-void add_left_out(const Validation& shipped, const LeftOutValidation& left_out, Report& report) {
-    report.blocks.push_back(Heading{2, "On rows the parameters have not seen"});
-    report.blocks.push_back(Paragraph{
-        "Shipped: with the parameters of the database, most of which were fitted on these very rows. Network "
-        "out: everything marked as fitted or tuned is fitted again without the row's network. Device out: "
-        "without the row's device, whose own parameters are then those of its family; facts that were tuned "
-        "have the value that public facts give. Family out: every such parameter has the value that "
-        "public facts give where the database states it, else that of the other families. These are what to "
-        "expect of a network, a device or an architecture that was not "
-        "measured. The intervals of left-out rows are nested: the table that they come from has not seen the "
-        "row's network, device or family."});
-    if (left_out.outdated > 0)
-        report.blocks.push_back(Paragraph{fmt::format("{} rows are new or have changed by more than 1 % "
-                                                      "since the left-out predictions were made: write them "
-                                                      "again with scripts/validate.",
-                                                      left_out.outdated),
-                                          Tone::bad});
-    for (const char* property : {"family", "metric", "runtime", "hardware", "regime"})
-        report.blocks.push_back(left_out_table(shipped, left_out, property));
-    add_pairs(left_out.pairs, report);
-    add_first_run_checks(left_out.first_runs, report);
-}
-
-void add_support(const std::vector<FitSupport>& support, Report& report) {
-    if (support.empty())
-        return;
-    report.blocks.push_back(Heading{2, "What was chosen with measurements in view"});
-    report.blocks.push_back(Paragraph{"Parameters of the latency model that a recorded fit (fitted) or a "
-                                      "look at measured rows (tuned) decided, "
-                                      "beside the measured times that they decide. \"Thin\": more of them "
-                                      "than a third of the rows, so that "
-                                      "they may follow the measurements instead of the chip."});
-    using S = FitSupport;
-    report.blocks.push_back(
-        table_of<S>({},
-                    {{{"Of", "", "kind"}, &S::kind},
-                     {{"Name", "", "name"}, &S::name},
-                     {most_best("Rows", "", "rows"), 1, &S::rows},
-                     {most_best("Networks", "", "networks"), 1, &S::networks},
-                     {least_best("Fitted", "", "fitted"), 1, &S::fitted},
-                     {least_best("Tuned", "", "tuned"), 1, &S::tuned},
-                     {{"Thin", "", "thin"}, [](const S& s) { return text_cell(s.thin() ? "thin" : ""); }}},
-                    support));
-}
-
-namespace {
-
 constexpr std::size_t kLeastOfDevice = 3; ///< rows from which a device has a line of its own
 
 /// One row as it was said at first and is said now; left-out predictions where there are any.
@@ -257,6 +208,51 @@ Table table_by(const char* heading, const char* key, const std::vector<BeforeAnd
 }
 
 } // namespace
+
+void add_left_out(const Validation& shipped, const LeftOutValidation& left_out, Report& report) {
+    report.blocks.push_back(Heading{2, "On rows the parameters have not seen"});
+    report.blocks.push_back(Paragraph{
+        "Shipped: with the parameters of the database, most of which were fitted on these very rows. Network "
+        "out: everything marked as fitted or tuned is fitted again without the row's network. Device out: "
+        "without the row's device, whose own parameters are then those of its family; facts that were tuned "
+        "have the value that public facts give. Family out: every such parameter has the value that "
+        "public facts give where the database states it, else that of the other families. These are what to "
+        "expect of a network, a device or an architecture that was not "
+        "measured. The intervals of left-out rows are nested: the table that they come from has not seen the "
+        "row's network, device or family."});
+    if (left_out.outdated > 0)
+        report.blocks.push_back(Paragraph{fmt::format("{} rows are new or have changed by more than 1 % "
+                                                      "since the left-out predictions were made: write them "
+                                                      "again with scripts/validate.",
+                                                      left_out.outdated),
+                                          Tone::bad});
+    for (const char* property : {"family", "metric", "runtime", "hardware", "regime"})
+        report.blocks.push_back(left_out_table(shipped, left_out, property));
+    add_pairs(left_out.pairs, report);
+    add_first_run_checks(left_out.first_runs, report);
+}
+
+void add_support(const std::vector<FitSupport>& support, Report& report) {
+    if (support.empty())
+        return;
+    report.blocks.push_back(Heading{2, "What was chosen with measurements in view"});
+    report.blocks.push_back(Paragraph{"Parameters of the latency model that a recorded fit (fitted) or a "
+                                      "look at measured rows (tuned) decided, "
+                                      "beside the measured times that they decide. \"Thin\": more of them "
+                                      "than a third of the rows, so that "
+                                      "they may follow the measurements instead of the chip."});
+    using S = FitSupport;
+    report.blocks.push_back(
+        table_of<S>({},
+                    {{{"Of", "", "kind"}, &S::kind},
+                     {{"Name", "", "name"}, &S::name},
+                     {most_best("Rows", "", "rows"), 1, &S::rows},
+                     {most_best("Networks", "", "networks"), 1, &S::networks},
+                     {least_best("Fitted", "", "fitted"), 1, &S::fitted},
+                     {least_best("Tuned", "", "tuned"), 1, &S::tuned},
+                     {{"Thin", "", "thin"}, [](const S& s) { return text_cell(s.thin() ? "thin" : ""); }}},
+                    support));
+}
 
 void add_first_run(const Validation& shipped, const LeftOutValidation* left_out,
                    const std::vector<FirstRun>& first, Report& report) {

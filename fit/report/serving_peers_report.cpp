@@ -84,21 +84,6 @@ Table every_row(const ServingPeers& peers) {
     return table_of("Every run", columns, peers.rows);
 }
 
-} // namespace
-
-Report describe_serving_peers(const ServingPeers& peers) {
-    Report report;
-    report.title = "Served language models: measured and simulated";
-    report.blocks.emplace_back(Heading{1, report.title});
-    report.blocks.emplace_back(errors_by_simulator(peers));
-    if (!peers.problems.empty())
-        report.blocks.emplace_back(Bullets{peers.problems});
-    report.blocks.emplace_back(every_row(peers));
-    return report;
-}
-
-namespace {
-
 constexpr double kLayoutPercent = 100;
 /// A layout is as good as the best where it is within a tenth of it.
 constexpr double kAsGood = 0.9;
@@ -257,6 +242,17 @@ Table every_layout(const ServingLayouts& layouts) {
 }
 
 } // namespace
+
+Report describe_serving_peers(const ServingPeers& peers) {
+    Report report;
+    report.title = "Served language models: measured and simulated";
+    report.blocks.emplace_back(Heading{1, report.title});
+    report.blocks.emplace_back(errors_by_simulator(peers));
+    if (!peers.problems.empty())
+        report.blocks.emplace_back(Bullets{peers.problems});
+    report.blocks.emplace_back(every_row(peers));
+    return report;
+}
 
 Report describe_serving_layouts(const ServingLayouts& layouts, bool every) {
     Report report;

@@ -71,6 +71,62 @@ PowerBoundary boundary_in(std::string note) {
     return says("nvml") ? PowerBoundary::rail : PowerBoundary::chip;
 }
 
+/// Of all of the row's devices, alone.
+double device_power(const PoweredRow& p) {
+    return p.estimate.power_w * p.copies;
+}
+
+/// From watts of everything to watts as stated.
+double stated_share(const PoweredRow& p) {
+    return p.row.boundary == PowerBoundary::wall ? 1 : 1 / (p.devices * p.copies);
+}
+
+constexpr std::size_t kYearDigits = 4;
+constexpr int kFirstYear = 1990, kLastYear = 2100;
+
+bool claims(const MeasuredAs& rule, const MeasuredRow& row) {
+    if (rule.stack != row.runtime)
+        return false;
+    const int year = last_year(row.source_date);
+    const bool noted =
+        row.variant.empty() && !rule.noted.empty() && row.note.find(rule.noted) != std::string::npos;
+    return (rule.until == 0 || (year > 0 && year <= rule.until)) &&
+           (rule.variant.empty() || row.variant == rule.variant || noted);
+}
+
+/// A claim on the variant says more than one on the year; an earlier year says more than a later one.
+bool closer(const MeasuredAs& a, const MeasuredAs& b) {
+    const auto until = [](const MeasuredAs& rule) {
+        return rule.until > 0 ? rule.until : std::numeric_limits<int>::max();
+    };
+    return a.variant.empty() != b.variant.empty() ? !a.variant.empty() : until(a) < until(b);
+}
+
+constexpr std::string_view kVariable = "variable:";
+
+std::optional<std::int64_t> count_in(std::string_view stated) {
+    const auto value = plain_number<std::int64_t>(mean_length(stated));
+    return value && *value >= 1 ? value : std::nullopt;
+}
+
+const CatalogueEntry* part_for(const Catalogue& catalogue, const CatalogueEntry& whole,
+                               const MeasuredRow& row, std::optional<std::int64_t> tokens) {
+    for (const ModelPart& part : whole.parts) {
+        const CatalogueEntry* entry = catalogue.find(part.model);
+        if (entry == nullptr)
+            continue;
+        const bool takes_tokens = entry->dims.contains("sequence");
+        if (row.image_size && !takes_tokens)
+            return entry;
+        if (tokens && *tokens == 1 && entry->kind == "decoder")
+            return entry;
+        if (tokens && *tokens > 1 && entry->kind == "encoder" &&
+            (takes_tokens || entry->task.starts_with("speech")))
+            return entry;
+    }
+    return nullptr;
+}
+
 } // namespace
 
 void fill_from_note(MeasuredRow& row, bool boundary) {
@@ -82,20 +138,6 @@ void fill_from_note(MeasuredRow& row, bool boundary) {
     if (boundary)
         row.boundary = boundary_in(row.note);
 }
-
-namespace {
-
-/// Of all of the row's devices, alone.
-double device_power(const PoweredRow& p) {
-    return p.estimate.power_w * p.copies;
-}
-
-/// From watts of everything to watts as stated.
-double stated_share(const PoweredRow& p) {
-    return p.row.boundary == PowerBoundary::wall ? 1 : 1 / (p.devices * p.copies);
-}
-
-} // namespace
 
 double drawn_power(const PoweredRow& p) {
     const double devices = p.devices * p.copies;
@@ -129,31 +171,6 @@ PowerParts parts_of_power(const PoweredRow& p, double item_s) {
     return parts;
 }
 
-namespace {
-
-constexpr std::size_t kYearDigits = 4;
-constexpr int kFirstYear = 1990, kLastYear = 2100;
-
-bool claims(const MeasuredAs& rule, const MeasuredRow& row) {
-    if (rule.stack != row.runtime)
-        return false;
-    const int year = last_year(row.source_date);
-    const bool noted =
-        row.variant.empty() && !rule.noted.empty() && row.note.find(rule.noted) != std::string::npos;
-    return (rule.until == 0 || (year > 0 && year <= rule.until)) &&
-           (rule.variant.empty() || row.variant == rule.variant || noted);
-}
-
-/// A claim on the variant says more than one on the year; an earlier year says more than a later one.
-bool closer(const MeasuredAs& a, const MeasuredAs& b) {
-    const auto until = [](const MeasuredAs& rule) {
-        return rule.until > 0 ? rule.until : std::numeric_limits<int>::max();
-    };
-    return a.variant.empty() != b.variant.empty() ? !a.variant.empty() : until(a) < until(b);
-}
-
-} // namespace
-
 int last_year(std::string_view date) {
     int last = 0;
     for (std::size_t at = 0; at + kYearDigits <= date.size(); ++at) {
@@ -186,35 +203,6 @@ std::string MeasuredStacks::of(const MeasuredRow& row) const {
             }
     return stack;
 }
-
-namespace {
-
-constexpr std::string_view kVariable = "variable:";
-
-std::optional<std::int64_t> count_in(std::string_view stated) {
-    const auto value = plain_number<std::int64_t>(mean_length(stated));
-    return value && *value >= 1 ? value : std::nullopt;
-}
-
-const CatalogueEntry* part_for(const Catalogue& catalogue, const CatalogueEntry& whole,
-                               const MeasuredRow& row, std::optional<std::int64_t> tokens) {
-    for (const ModelPart& part : whole.parts) {
-        const CatalogueEntry* entry = catalogue.find(part.model);
-        if (entry == nullptr)
-            continue;
-        const bool takes_tokens = entry->dims.contains("sequence");
-        if (row.image_size && !takes_tokens)
-            return entry;
-        if (tokens && *tokens == 1 && entry->kind == "decoder")
-            return entry;
-        if (tokens && *tokens > 1 && entry->kind == "encoder" &&
-            (takes_tokens || entry->task.starts_with("speech")))
-            return entry;
-    }
-    return nullptr;
-}
-
-} // namespace
 
 std::string_view mean_length(std::string_view text) {
     return text.starts_with(kVariable) ? text.substr(kVariable.size()) : text;

@@ -89,49 +89,6 @@ void fill(const JsonValue& benchmark, const MeasuredRow& row, ServedProtocol& p)
     }
 }
 
-} // namespace
-
-ServedProtocol protocol_of(const MeasuredRow& row, const std::filesystem::path& file) {
-    ServedProtocol p;
-    p.prompt_tokens = tokens_in(row.prompt_tokens);
-    p.output_tokens = tokens_in(row.generated_tokens);
-    p.name = row.client;
-    p.step_tokens = 0;
-    std::vector<Finding> findings;
-    const auto document = parse_document(file.string(), findings);
-    const JsonValue* benchmarks = document ? document->root.find("benchmarks") : nullptr;
-    if (!document)
-        throw InputError(findings.front());
-    if (benchmarks == nullptr || !benchmarks->is_array())
-        throw InputError(fmt::format("{}: no list of \"benchmarks\"", file.string()));
-    for (const JsonValue& benchmark : benchmarks->items())
-        if (row.client.empty() ? is_known_by(benchmark, p.prompt_tokens, p.output_tokens, row)
-                               : benchmark.text_at("client") == row.client) {
-            fill(benchmark, row, p);
-            break;
-        }
-    return p;
-}
-
-MeanWaits mean_waits(const ServingOutcome& outcome, const ServedProtocol& protocol, std::int64_t in_flight) {
-    constexpr double kMilliseconds = 1e3;
-    const auto warm_up = static_cast<std::size_t>(protocol.warm_up * in_flight);
-    MeanWaits sum;
-    double count = 0;
-    for (std::size_t i = warm_up; i < outcome.requests.size(); ++i) {
-        const ServedRequest& r = outcome.requests[i];
-        if (r.refused || r.end_s < 0)
-            continue;
-        const double compiles = r.arrival_s <= 0 ? protocol.compile_s : 0;
-        sum.first_ms += kMilliseconds * (r.time_to_first() + compiles);
-        sum.token_ms += kMilliseconds * r.time_per_token();
-        ++count;
-    }
-    return count > 0 ? MeanWaits{sum.first_ms / count, sum.token_ms / count} : MeanWaits{};
-}
-
-namespace {
-
 constexpr std::string_view kFirstToken = "served_first_token", kPerToken = "served_per_token";
 
 /// Mean of what clients wait for, in milliseconds, with its bounds.
@@ -200,6 +157,45 @@ Prediction prediction_of(const Waits& waits, bool first_token) {
 }
 
 } // namespace
+
+ServedProtocol protocol_of(const MeasuredRow& row, const std::filesystem::path& file) {
+    ServedProtocol p;
+    p.prompt_tokens = tokens_in(row.prompt_tokens);
+    p.output_tokens = tokens_in(row.generated_tokens);
+    p.name = row.client;
+    p.step_tokens = 0;
+    std::vector<Finding> findings;
+    const auto document = parse_document(file.string(), findings);
+    const JsonValue* benchmarks = document ? document->root.find("benchmarks") : nullptr;
+    if (!document)
+        throw InputError(findings.front());
+    if (benchmarks == nullptr || !benchmarks->is_array())
+        throw InputError(fmt::format("{}: no list of \"benchmarks\"", file.string()));
+    for (const JsonValue& benchmark : benchmarks->items())
+        if (row.client.empty() ? is_known_by(benchmark, p.prompt_tokens, p.output_tokens, row)
+                               : benchmark.text_at("client") == row.client) {
+            fill(benchmark, row, p);
+            break;
+        }
+    return p;
+}
+
+MeanWaits mean_waits(const ServingOutcome& outcome, const ServedProtocol& protocol, std::int64_t in_flight) {
+    constexpr double kMilliseconds = 1e3;
+    const auto warm_up = static_cast<std::size_t>(protocol.warm_up * in_flight);
+    MeanWaits sum;
+    double count = 0;
+    for (std::size_t i = warm_up; i < outcome.requests.size(); ++i) {
+        const ServedRequest& r = outcome.requests[i];
+        if (r.refused || r.end_s < 0)
+            continue;
+        const double compiles = r.arrival_s <= 0 ? protocol.compile_s : 0;
+        sum.first_ms += kMilliseconds * (r.time_to_first() + compiles);
+        sum.token_ms += kMilliseconds * r.time_per_token();
+        ++count;
+    }
+    return count > 0 ? MeanWaits{sum.first_ms / count, sum.token_ms / count} : MeanWaits{};
+}
 
 ServingRequest request_of(const ServedProtocol& protocol, std::int64_t clients) {
     ServingRequest request;

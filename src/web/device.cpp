@@ -110,6 +110,14 @@ void shorten(Report& report) {
         }
 }
 
+ServingRequest serving_request(const Question& question) {
+    if (question.hardware.empty())
+        throw UsageError(fmt::format("\"{}\" is asked of devices: name them in \"hardware\"", question.ask));
+    ServingRequest request = question.load.request();
+    request.sizes = question.workload.sizes;
+    return request;
+}
+
 } // namespace
 
 Json answer_device(const Session& session, const Question& question) {
@@ -156,18 +164,6 @@ Json answer_change(const Session& session, const Question& question) {
             {"stated_s", seconds(stated)},
             {"changed_s", seconds(changed)}};
 }
-
-namespace {
-
-ServingRequest serving_request(const Question& question) {
-    if (question.hardware.empty())
-        throw UsageError(fmt::format("\"{}\" is asked of devices: name them in \"hardware\"", question.ask));
-    ServingRequest request = question.load.request();
-    request.sizes = question.workload.sizes;
-    return request;
-}
-
-} // namespace
 
 Json answer_serve(const Session& session, const Question& question) {
     const ServingRequest request = serving_request(question);

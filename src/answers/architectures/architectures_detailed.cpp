@@ -127,38 +127,6 @@ Facts memory(const Estimate& e) {
     return facts;
 }
 
-} // namespace
-
-void add_detailed(const ArchitectureComparison& c, Format format, Report& report) {
-    for (std::size_t i : c.detailed) {
-        const Result& r = c.results[i];
-        report.blocks.push_back(Heading{2, fmt::format("Detailed Analysis: {}", full_label(c, i))});
-        if (r.device)
-            report.blocks.push_back(device_facts(r));
-        if (!r.ok()) {
-            report.blocks.push_back(Paragraph{fmt::format("No estimate: {}.", r.estimate.reason), Tone::bad});
-            continue;
-        }
-        report.blocks.push_back(Heading{3, "Energy Breakdown:"});
-        report.blocks.push_back(energy_breakdown(r));
-        report.blocks.push_back(Heading{3, "Performance:"});
-        report.blocks.push_back(performance(c, i));
-        report.blocks.push_back(Heading{3, "Memory:"});
-        report.blocks.push_back(memory(r.estimate));
-        report.blocks.push_back(Heading{3, "Bottleneck Analysis:"});
-        report.blocks.push_back(bottlenecks(r));
-        for (const ResultLeaf& leaf : leaves_of(r)) {
-            Table table = format == Format::html ? subgraph_table(*leaf.result)
-                                                 : grouped_subgraph_table(*leaf.result, kLongestShown);
-            if (!r.parts.empty())
-                table.title = fmt::format("Subgraphs of {}", leaf.result->model->name);
-            report.blocks.push_back(std::move(table));
-        }
-    }
-}
-
-namespace {
-
 /// Events that answer one question about an architecture.
 struct EventClass {
     const char *heading, *key;
@@ -211,6 +179,34 @@ std::optional<double> threads(const Result& r) {
 }
 
 } // namespace
+
+void add_detailed(const ArchitectureComparison& c, Format format, Report& report) {
+    for (std::size_t i : c.detailed) {
+        const Result& r = c.results[i];
+        report.blocks.push_back(Heading{2, fmt::format("Detailed Analysis: {}", full_label(c, i))});
+        if (r.device)
+            report.blocks.push_back(device_facts(r));
+        if (!r.ok()) {
+            report.blocks.push_back(Paragraph{fmt::format("No estimate: {}.", r.estimate.reason), Tone::bad});
+            continue;
+        }
+        report.blocks.push_back(Heading{3, "Energy Breakdown:"});
+        report.blocks.push_back(energy_breakdown(r));
+        report.blocks.push_back(Heading{3, "Performance:"});
+        report.blocks.push_back(performance(c, i));
+        report.blocks.push_back(Heading{3, "Memory:"});
+        report.blocks.push_back(memory(r.estimate));
+        report.blocks.push_back(Heading{3, "Bottleneck Analysis:"});
+        report.blocks.push_back(bottlenecks(r));
+        for (const ResultLeaf& leaf : leaves_of(r)) {
+            Table table = format == Format::html ? subgraph_table(*leaf.result)
+                                                 : grouped_subgraph_table(*leaf.result, kLongestShown);
+            if (!r.parts.empty())
+                table.title = fmt::format("Subgraphs of {}", leaf.result->model->name);
+            report.blocks.push_back(std::move(table));
+        }
+    }
+}
 
 Table architecture_differences(std::span<const std::string> labels, std::span<const Result> results) {
     struct Row {

@@ -28,6 +28,90 @@ Cell before_after(const Metric& metric, const std::optional<double>& before,
             *after};
 }
 
+Table values_table(const ArchitectureComparison& c, const Metric& metric) {
+    const BatchAnalysis& a = c.batch_sweep->analysis;
+    /// A batch on every architecture.
+    struct Row {
+        std::int64_t batch;
+        std::vector<Result> results;
+        std::optional<Winner> winner;
+    };
+    std::vector<Row> rows;
+    for (std::size_t b = 0; b < a.batches.size(); ++b) {
+        std::vector<Result> here;
+        for (const BatchSeries& series : a.series)
+            here.push_back(series.points[b].result);
+        auto winner = find_winner(here, metric, a.limits.cost);
+        rows.push_back({a.batches[b], std::move(here), std::move(winner)});
+    }
+    std::vector<ColumnOf<Row>> columns = {{most_best("Batch", "", "batch_size"), 1, &Row::batch}};
+    for (std::size_t i = 0; i < c.labels.size(); ++i)
+        columns.emplace_back(Column{c.labels[i], "", c.labels[i], Align::right, 0, column_of(metric).best},
+                             [&, i](const Row& row) {
+                                 const auto value = value_of(row.results[i], metric, a.limits.cost);
+                                 return value ? Cell{format_value(metric, *value), *value,
+                                                     row.winner && row.winner->best == i ? Tone::good
+                                                                                         : Tone::plain}
+                                              : Cell{status_words(row.results[i].estimate)};
+                             });
+    columns.emplace_back(Column{"Best", "", "best"}, [&](const Row& row) {
+        return !row.winner ? std::string()
+                           : c.labels[row.winner->best] +
+                                 (row.results[row.winner->best].estimate.projected ? " (projected)" : "");
+    });
+    return table_of(fmt::format("{} by batch", metric.title), columns, rows);
+}
+
+/// "TPU (projected)".
+std::string marked_label(const ArchitectureComparison& c, std::size_t i) {
+    return c.labels[i] + (c.results[i].ok() && c.results[i].estimate.projected ? " (projected)" : "");
+}
+
+/// "GPU passes TPU (projected) in throughput at batch 11".
+std::string crossover_text(const ArchitectureComparison& c, const Crossover& x) {
+    return fmt::format("{} passes {} in {} at batch {}", marked_label(c, x.winner), marked_label(c, x.loser),
+                       x.metric->noun, x.batch);
+}
+
+/// "GPU: conv1 to layer3.1 (17 subgraphs)" for each stretch of regions on one device.
+Facts stretches(const ArchitectureComparison& c, const HybridPair& h) {
+    Facts facts;
+    const HybridSplit& s = h.split;
+    for (std::size_t begin = 0; begin < s.regions.size();) {
+        std::size_t end = begin;
+        while (end + 1 < s.regions.size() && s.on_b[end + 1] == s.on_b[begin])
+            ++end;
+        facts.items.push_back({c.labels[s.on_b[begin] ? h.b : h.a],
+                               begin == end ? s.regions[begin].name
+                                            : fmt::format("{} to {} ({} subgraphs)", s.regions[begin].name,
+                                                          s.regions[end].name, end - begin + 1)});
+        begin = end + 1;
+    }
+    return facts;
+}
+
+/// "TPU (projected)": what nobody measured wins nothing unsaid.
+std::string label_of(const ArchitectureComparison& c, std::size_t i) {
+    return c.labels[i] + (c.results[i].estimate.projected ? " (projected)" : "");
+}
+
+std::string transfers_text(const HybridSplit& s) {
+    double bytes = 0, seconds = 0, joules = 0;
+    for (const HybridTransfer& t : s.transfers) {
+        bytes += t.bytes;
+        seconds += t.seconds;
+        joules += t.joules;
+    }
+    return fmt::format("{} {} of {} in all, {}, {}", s.transfers.size(),
+                       s.transfers.size() == 1 ? "transfer" : "transfers", format_bytes(bytes),
+                       format_time(seconds), format_energy(joules));
+}
+
+/// The value of a whole batch, which is what the values of splits compare with.
+double region_total(const Result& result, const Metric& shown) {
+    return shown == metric::latency ? result.estimate.latency_s : result.estimate.energy.total();
+}
+
 } // namespace
 
 void add_what_if(const ArchitectureComparison& c, Report& report) {
@@ -107,55 +191,6 @@ void add_sensitivity(const ArchitectureComparison& c, Report& report) {
         report.blocks.push_back(std::move(table));
 }
 
-namespace {
-
-Table values_table(const ArchitectureComparison& c, const Metric& metric) {
-    const BatchAnalysis& a = c.batch_sweep->analysis;
-    /// A batch on every architecture.
-    struct Row {
-        std::int64_t batch;
-        std::vector<Result> results;
-        std::optional<Winner> winner;
-    };
-    std::vector<Row> rows;
-    for (std::size_t b = 0; b < a.batches.size(); ++b) {
-        std::vector<Result> here;
-        for (const BatchSeries& series : a.series)
-            here.push_back(series.points[b].result);
-        auto winner = find_winner(here, metric, a.limits.cost);
-        rows.push_back({a.batches[b], std::move(here), std::move(winner)});
-    }
-    std::vector<ColumnOf<Row>> columns = {{most_best("Batch", "", "batch_size"), 1, &Row::batch}};
-    for (std::size_t i = 0; i < c.labels.size(); ++i)
-        columns.emplace_back(Column{c.labels[i], "", c.labels[i], Align::right, 0, column_of(metric).best},
-                             [&, i](const Row& row) {
-                                 const auto value = value_of(row.results[i], metric, a.limits.cost);
-                                 return value ? Cell{format_value(metric, *value), *value,
-                                                     row.winner && row.winner->best == i ? Tone::good
-                                                                                         : Tone::plain}
-                                              : Cell{status_words(row.results[i].estimate)};
-                             });
-    columns.emplace_back(Column{"Best", "", "best"}, [&](const Row& row) {
-        return !row.winner ? std::string()
-                           : c.labels[row.winner->best] +
-                                 (row.results[row.winner->best].estimate.projected ? " (projected)" : "");
-    });
-    return table_of(fmt::format("{} by batch", metric.title), columns, rows);
-}
-
-/// "TPU (projected)".
-std::string marked_label(const ArchitectureComparison& c, std::size_t i) {
-    return c.labels[i] + (c.results[i].ok() && c.results[i].estimate.projected ? " (projected)" : "");
-}
-
-/// "GPU passes TPU (projected) in throughput at batch 11".
-std::string crossover_text(const ArchitectureComparison& c, const Crossover& x) {
-    return fmt::format("{} passes {} in {} at batch {}", marked_label(c, x.winner), marked_label(c, x.loser),
-                       x.metric->noun, x.batch);
-}
-
-} // namespace
-
 void add_sweep_lines(const ArchitectureComparison& c, std::vector<std::string>& lines) {
     constexpr std::size_t kNamed = 3;
     const BatchSweep& s = *c.batch_sweep;
@@ -190,49 +225,6 @@ void add_batch_sweep(const ArchitectureComparison& c, Report& report) {
         report.blocks.push_back(values_table(c, *metric));
     report.blocks.push_back(batch_chart(s.analysis, metric::throughput));
 }
-
-namespace {
-
-/// "GPU: conv1 to layer3.1 (17 subgraphs)" for each stretch of regions on one device.
-Facts stretches(const ArchitectureComparison& c, const HybridPair& h) {
-    Facts facts;
-    const HybridSplit& s = h.split;
-    for (std::size_t begin = 0; begin < s.regions.size();) {
-        std::size_t end = begin;
-        while (end + 1 < s.regions.size() && s.on_b[end + 1] == s.on_b[begin])
-            ++end;
-        facts.items.push_back({c.labels[s.on_b[begin] ? h.b : h.a],
-                               begin == end ? s.regions[begin].name
-                                            : fmt::format("{} to {} ({} subgraphs)", s.regions[begin].name,
-                                                          s.regions[end].name, end - begin + 1)});
-        begin = end + 1;
-    }
-    return facts;
-}
-
-/// "TPU (projected)": what nobody measured wins nothing unsaid.
-std::string label_of(const ArchitectureComparison& c, std::size_t i) {
-    return c.labels[i] + (c.results[i].estimate.projected ? " (projected)" : "");
-}
-
-std::string transfers_text(const HybridSplit& s) {
-    double bytes = 0, seconds = 0, joules = 0;
-    for (const HybridTransfer& t : s.transfers) {
-        bytes += t.bytes;
-        seconds += t.seconds;
-        joules += t.joules;
-    }
-    return fmt::format("{} {} of {} in all, {}, {}", s.transfers.size(),
-                       s.transfers.size() == 1 ? "transfer" : "transfers", format_bytes(bytes),
-                       format_time(seconds), format_energy(joules));
-}
-
-/// The value of a whole batch, which is what the values of splits compare with.
-double region_total(const Result& result, const Metric& shown) {
-    return shown == metric::latency ? result.estimate.latency_s : result.estimate.energy.total();
-}
-
-} // namespace
 
 void add_hybrids(const ArchitectureComparison& c, Report& report) {
     if (c.hybrids.empty())

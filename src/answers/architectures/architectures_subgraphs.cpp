@@ -78,10 +78,6 @@ Bullets win_summary(const ArchitectureComparison& c, const std::vector<Wins>& wi
     return bullets;
 }
 
-} // namespace
-
-namespace {
-
 /// A layer, or the sum of several whose names differ in numbers alone; last what no layer holds and the
 /// total.
 struct LayerRow {
@@ -115,10 +111,6 @@ std::vector<LayerRow> fold_equal(const std::vector<LayerRow>& layers, const Metr
     }
     return rows;
 }
-
-} // namespace
-
-namespace {
 
 /// "Conv2D 64ch": what the region's largest operator is, on the first architecture.
 std::string region_operation(const ArchitectureComparison& c, const CommonRegion& region) {

@@ -50,38 +50,6 @@ class BatchRuns {
     const CostOptions& cost_;
 };
 
-} // namespace
-
-BatchSweep run_batch_sweep(const Session& session, const CompareArchitecturesRequest& request,
-                           const std::vector<ArchitectureChoice>& choices) {
-    BatchRequest asked{.workload = request.workload,
-                       .conditions = request.conditions,
-                       .batches = request.batch_sweep,
-                       .limits = request.decision};
-    asked.conditions.keep_subgraphs = false;
-    for (const ArchitectureChoice& choice : choices)
-        asked.hardware.push_back(choice.hardware);
-    BatchSweep out{analyze_batches(session, asked), {}};
-    BatchRuns sweep(session, request, choices);
-    const std::vector<std::int64_t>& batches = out.analysis.batches;
-    for (const Metric* metric : kSwept) {
-        const auto value = [&](std::size_t architecture, std::size_t batch) {
-            return value_of(out.analysis.series[architecture].points[batch].result, *metric);
-        };
-        for (std::size_t a = 0; a < choices.size(); ++a)
-            for (std::size_t b = 0; b < choices.size(); ++b)
-                for (std::size_t k = 0; a != b && k + 1 < batches.size(); ++k) {
-                    const auto x0 = value(a, k), y0 = value(b, k), x1 = value(a, k + 1), y1 = value(b, k + 1);
-                    if (x0 && y0 && x1 && y1 && better(*metric, *x0, *y0) && better(*metric, *y1, *x1))
-                        out.crossovers.push_back(
-                            {metric, b, a, sweep.crossover(a, b, *metric, batches[k], batches[k + 1])});
-                }
-    }
-    return out;
-}
-
-namespace {
-
 constexpr double kLimit = 100;        ///< largest factor tried
 constexpr double kResolution = 1.005; ///< factors are found to half a percent
 constexpr std::int64_t kLargestBatch = 256, kBatchStep = 4;
@@ -275,6 +243,34 @@ class Search {
 };
 
 } // namespace
+
+BatchSweep run_batch_sweep(const Session& session, const CompareArchitecturesRequest& request,
+                           const std::vector<ArchitectureChoice>& choices) {
+    BatchRequest asked{.workload = request.workload,
+                       .conditions = request.conditions,
+                       .batches = request.batch_sweep,
+                       .limits = request.decision};
+    asked.conditions.keep_subgraphs = false;
+    for (const ArchitectureChoice& choice : choices)
+        asked.hardware.push_back(choice.hardware);
+    BatchSweep out{analyze_batches(session, asked), {}};
+    BatchRuns sweep(session, request, choices);
+    const std::vector<std::int64_t>& batches = out.analysis.batches;
+    for (const Metric* metric : kSwept) {
+        const auto value = [&](std::size_t architecture, std::size_t batch) {
+            return value_of(out.analysis.series[architecture].points[batch].result, *metric);
+        };
+        for (std::size_t a = 0; a < choices.size(); ++a)
+            for (std::size_t b = 0; b < choices.size(); ++b)
+                for (std::size_t k = 0; a != b && k + 1 < batches.size(); ++k) {
+                    const auto x0 = value(a, k), y0 = value(b, k), x1 = value(a, k + 1), y1 = value(b, k + 1);
+                    if (x0 && y0 && x1 && y1 && better(*metric, *x0, *y0) && better(*metric, *y1, *x1))
+                        out.crossovers.push_back(
+                            {metric, b, a, sweep.crossover(a, b, *metric, batches[k], batches[k + 1])});
+                }
+    }
+    return out;
+}
 
 void find_flips(const RankedPair& pair, Explanation& out) {
     if (out.attribution.difference != 0)

@@ -84,43 +84,6 @@ void refuse_impossible_limit(Result& result) {
                                          result.machine->static_power_w, result.machine->power_limit_w);
 }
 
-} // namespace
-
-WhatIf run_what_if(const Session& session, const CompareArchitecturesRequest& request,
-                   const std::vector<ArchitectureChoice>& choices) {
-    WhatIf what_if;
-    what_if.asked = request.what_if;
-    Question question{request.workload, request.conditions};
-    std::vector<DeviceChange> changes(choices.size(),
-                                      {request.conditions.changes, request.conditions.structure});
-    for (const std::string& text : what_if.asked) {
-        const AskedChange change = parse(text, choices);
-        // A field that tools have no flag for is a change of the device by another name.
-        const QuestionField* const field = find_question_field(change.key);
-        if (field != nullptr && !field->flag.empty()) {
-            if (change.architecture)
-                throw UsageError(fmt::format("--what-if: \"{}\": {} belongs to the workload of all "
-                                             "architectures",
-                                             text, change.key));
-            field->put(change.value, "--what-if " + change.key, question);
-            continue;
-        }
-        for (std::size_t i = 0; i < choices.size(); ++i)
-            if (!change.architecture || *change.architecture == i)
-                apply_to(change, changes[i]);
-    }
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-        question.conditions.changes = changes[i].rates;
-        question.conditions.structure = changes[i].structure;
-        what_if.results.push_back(
-            session.estimate(question.workload, choices[i].hardware, question.conditions));
-        refuse_impossible_limit(what_if.results.back());
-    }
-    return what_if;
-}
-
-namespace {
-
 constexpr double kVariation = 0.2;
 
 bool assumed(const Fact& fact) {
@@ -206,6 +169,39 @@ std::size_t best_of(const std::vector<std::optional<double>>& values, const Metr
 }
 
 } // namespace
+
+WhatIf run_what_if(const Session& session, const CompareArchitecturesRequest& request,
+                   const std::vector<ArchitectureChoice>& choices) {
+    WhatIf what_if;
+    what_if.asked = request.what_if;
+    Question question{request.workload, request.conditions};
+    std::vector<DeviceChange> changes(choices.size(),
+                                      {request.conditions.changes, request.conditions.structure});
+    for (const std::string& text : what_if.asked) {
+        const AskedChange change = parse(text, choices);
+        // A field that tools have no flag for is a change of the device by another name.
+        const QuestionField* const field = find_question_field(change.key);
+        if (field != nullptr && !field->flag.empty()) {
+            if (change.architecture)
+                throw UsageError(fmt::format("--what-if: \"{}\": {} belongs to the workload of all "
+                                             "architectures",
+                                             text, change.key));
+            field->put(change.value, "--what-if " + change.key, question);
+            continue;
+        }
+        for (std::size_t i = 0; i < choices.size(); ++i)
+            if (!change.architecture || *change.architecture == i)
+                apply_to(change, changes[i]);
+    }
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        question.conditions.changes = changes[i].rates;
+        question.conditions.structure = changes[i].structure;
+        what_if.results.push_back(
+            session.estimate(question.workload, choices[i].hardware, question.conditions));
+        refuse_impossible_limit(what_if.results.back());
+    }
+    return what_if;
+}
 
 Sensitivity run_sensitivity(const Session& session, const ArchitectureComparison& c,
                             const std::vector<ArchitectureChoice>& choices) {

@@ -57,60 +57,6 @@ std::string without_best(const BatchSeries& series) {
                        series.points.front().result.estimate.reason);
 }
 
-} // namespace
-
-Facts best_batch_facts(const BatchAnalysis& analysis, const std::vector<std::string>& labels) {
-    Facts facts;
-    for (std::size_t i = 0; i < analysis.series.size(); ++i) {
-        const BatchSeries& series = analysis.series[i];
-        const BestBatches best = best_batches(series);
-        facts.items.push_back({labels[i], ""});
-        if (!best.throughput) {
-            facts.items.push_back({"None", without_best(series), 1});
-            continue;
-        }
-        add_points(series, best, facts);
-    }
-    return facts;
-}
-
-std::vector<std::string> batch_lines(const BatchAnalysis& analysis, const std::vector<std::string>& labels) {
-    std::vector<std::string> lines;
-    for (std::size_t i = 0; i < analysis.series.size(); ++i) {
-        const BatchSeries& series = analysis.series[i];
-        const BestBatches best = best_batches(series);
-        if (!best.throughput || !best.knee || !best.latency) {
-            lines.push_back(fmt::format("{}: {}.", labels[i], without_best(series)));
-            continue;
-        }
-        const auto text = [&](std::size_t at, const Metric& m) {
-            return format_value(m, value_or_nan(series.points[at].result, m));
-        };
-        const auto batch = [&](std::size_t at) { return series.points[at].batch; };
-        const BatchMetrics by = batch_metrics(series);
-        const bool tokens = *by.rate != metric::throughput;
-        const auto point = [&](std::size_t at) {
-            return fmt::format("{} {} {}", text(at, *by.rate), tokens ? "at" : "in", text(at, *by.time)) +
-                   (tokens ? " per token" : "");
-        };
-        std::string line = fmt::format("{}: batch {} has the most throughput, {}", labels[i],
-                                       batch(*best.throughput), point(*best.throughput));
-        if (*best.knee != *best.throughput)
-            line += fmt::format("; batch {} reaches {:.0f} % of it, {}", batch(*best.knee),
-                                100 * value_or_nan(series.points[*best.knee].result, *by.rate) /
-                                    value_or_nan(series.points[*best.throughput].result, *by.rate),
-                                point(*best.knee));
-        if (*best.latency != *best.throughput)
-            line +=
-                fmt::format("; batch {} answers first, {} {}{}", batch(*best.latency), tokens ? "at" : "in",
-                            text(*best.latency, *by.time), tokens ? " per token" : "");
-        lines.push_back(line + ".");
-    }
-    return lines;
-}
-
-namespace {
-
 Members<BatchSeries> best_batch_members() {
     const auto batch = [](std::optional<std::size_t> BestBatches::*which) {
         return [which](const BatchSeries& series) {
@@ -123,27 +69,6 @@ Members<BatchSeries> best_batch_members() {
             {"energy", "least per item", batch(&BestBatches::energy)},
             {"knee", "smallest with nearly the best throughput", batch(&BestBatches::knee)}};
 }
-
-} // namespace
-
-Members<BatchSeries> batch_series_members(const MetricView& view, const std::string& points) {
-    return {{"best_batch", "null: no batch keeps the limits", std::identity{}, best_batch_members()},
-            {points, "the batch sizes, one by one", &BatchSeries::points,
-             result_members(view)
-                 .of<BatchPoint>([](const BatchPoint& point) {
-                     return RankedResult{&point.result, static_cast<double>(point.batch), 0};
-                 })
-                 .with({{"latency_per_item_s", "latency over the batch", [](const BatchPoint& point) {
-                             return known(point.result.ok(),
-                                          point.result.estimate.latency_s / static_cast<double>(point.batch));
-                         }}})}};
-}
-
-std::string best_batch_heading(const BatchAnalysis& analysis) {
-    return analysis.limits.constraints.empty() ? "Best batch" : "Best batch that keeps the limits";
-}
-
-namespace {
 
 const Result& first_result(const BatchAnalysis& sweep) {
     return sweep.series.front().points.front().result;
@@ -279,7 +204,96 @@ std::vector<std::string> labels_of(const BatchSeries& series) {
     return labels;
 }
 
+AnswerDocument<BatchAnalysis> batch_document(const MetricView& view) {
+    using A = BatchAnalysis;
+    const Members<A> request =
+        request_members()
+            .of<A>(first_result)
+            .with({{"hardware", "devices, with the power modes they run in", device_labels}});
+    return {"analyze_batch",
+            "one model over batch sizes",
+            {{"request", "what was asked", std::identity{}, request},
+             {"model", "",
+              [](const A& a) {
+                  return KnownModel{first_result(a).model.get(), nullptr};
+              },
+              model_members()},
+             {"verdict", "the answer", [](const A& a) { return batch_lines(a, device_labels(a)); },
+              lines_members()},
+             {"batch_sizes", "ascending", &A::batches},
+             {"series", "", &A::series,
+              Members<BatchSeries>{{"hardware", "as asked", &BatchSeries::hardware}}.with(
+                  batch_series_members(view, "points"))}}};
+}
+
 } // namespace
+
+Facts best_batch_facts(const BatchAnalysis& analysis, const std::vector<std::string>& labels) {
+    Facts facts;
+    for (std::size_t i = 0; i < analysis.series.size(); ++i) {
+        const BatchSeries& series = analysis.series[i];
+        const BestBatches best = best_batches(series);
+        facts.items.push_back({labels[i], ""});
+        if (!best.throughput) {
+            facts.items.push_back({"None", without_best(series), 1});
+            continue;
+        }
+        add_points(series, best, facts);
+    }
+    return facts;
+}
+
+std::vector<std::string> batch_lines(const BatchAnalysis& analysis, const std::vector<std::string>& labels) {
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < analysis.series.size(); ++i) {
+        const BatchSeries& series = analysis.series[i];
+        const BestBatches best = best_batches(series);
+        if (!best.throughput || !best.knee || !best.latency) {
+            lines.push_back(fmt::format("{}: {}.", labels[i], without_best(series)));
+            continue;
+        }
+        const auto text = [&](std::size_t at, const Metric& m) {
+            return format_value(m, value_or_nan(series.points[at].result, m));
+        };
+        const auto batch = [&](std::size_t at) { return series.points[at].batch; };
+        const BatchMetrics by = batch_metrics(series);
+        const bool tokens = *by.rate != metric::throughput;
+        const auto point = [&](std::size_t at) {
+            return fmt::format("{} {} {}", text(at, *by.rate), tokens ? "at" : "in", text(at, *by.time)) +
+                   (tokens ? " per token" : "");
+        };
+        std::string line = fmt::format("{}: batch {} has the most throughput, {}", labels[i],
+                                       batch(*best.throughput), point(*best.throughput));
+        if (*best.knee != *best.throughput)
+            line += fmt::format("; batch {} reaches {:.0f} % of it, {}", batch(*best.knee),
+                                100 * value_or_nan(series.points[*best.knee].result, *by.rate) /
+                                    value_or_nan(series.points[*best.throughput].result, *by.rate),
+                                point(*best.knee));
+        if (*best.latency != *best.throughput)
+            line +=
+                fmt::format("; batch {} answers first, {} {}{}", batch(*best.latency), tokens ? "at" : "in",
+                            text(*best.latency, *by.time), tokens ? " per token" : "");
+        lines.push_back(line + ".");
+    }
+    return lines;
+}
+
+Members<BatchSeries> batch_series_members(const MetricView& view, const std::string& points) {
+    return {{"best_batch", "null: no batch keeps the limits", std::identity{}, best_batch_members()},
+            {points, "the batch sizes, one by one", &BatchSeries::points,
+             result_members(view)
+                 .of<BatchPoint>([](const BatchPoint& point) {
+                     return RankedResult{&point.result, static_cast<double>(point.batch), 0};
+                 })
+                 .with({{"latency_per_item_s", "latency over the batch", [](const BatchPoint& point) {
+                             return known(point.result.ok(),
+                                          point.result.estimate.latency_s / static_cast<double>(point.batch));
+                         }}})}};
+}
+
+std::string best_batch_heading(const BatchAnalysis& analysis) {
+    return analysis.limits.constraints.empty() ? "Best batch" : "Best batch that keeps the limits";
+}
 
 Chart batch_chart(const BatchAnalysis& sweep, const Metric& metric) {
     Chart chart{ChartKind::line,
@@ -338,32 +352,6 @@ Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
             report.blocks.push_back(batch_chart(sweep, *m));
     return report;
 }
-
-namespace {
-
-AnswerDocument<BatchAnalysis> batch_document(const MetricView& view) {
-    using A = BatchAnalysis;
-    const Members<A> request =
-        request_members()
-            .of<A>(first_result)
-            .with({{"hardware", "devices, with the power modes they run in", device_labels}});
-    return {"analyze_batch",
-            "one model over batch sizes",
-            {{"request", "what was asked", std::identity{}, request},
-             {"model", "",
-              [](const A& a) {
-                  return KnownModel{first_result(a).model.get(), nullptr};
-              },
-              model_members()},
-             {"verdict", "the answer", [](const A& a) { return batch_lines(a, device_labels(a)); },
-              lines_members()},
-             {"batch_sizes", "ascending", &A::batches},
-             {"series", "", &A::series,
-              Members<BatchSeries>{{"hardware", "as asked", &BatchSeries::hardware}}.with(
-                  batch_series_members(view, "points"))}}};
-}
-
-} // namespace
 
 nlohmann::ordered_json analyze_batch_schema() {
     return batch_document({}).schema();

@@ -40,6 +40,51 @@ std::optional<double> value_in(const EstimateRecord* record, const Metric& metri
     return measure == nullptr ? std::nullopt : std::optional(measure->value);
 }
 
+bool same_question(const EstimateRecord& a, const EstimateRecord& b) {
+    return a.model == b.model && a.hardware == b.hardware && a.precision == b.precision &&
+           a.batch == b.batch && a.stack == b.stack &&
+           (a.question.empty() || b.question.empty() || a.question == b.question);
+}
+
+/// The estimate of the baseline to compare with: the same question; where only the stack's default has
+/// changed since, that is part of what moved.
+const EstimateRecord* find_record(const std::vector<EstimateRecord>& baseline, const EstimateRecord& record) {
+    const auto exact = std::find_if(baseline.begin(), baseline.end(), [&](const EstimateRecord& other) {
+        return same_question(other, record);
+    });
+    if (exact != baseline.end())
+        return &*exact;
+    EstimateRecord any_stack = record;
+    for (const EstimateRecord& other : baseline) {
+        any_stack.stack = other.stack;
+        if (same_question(other, any_stack))
+            return &other;
+    }
+    return nullptr;
+}
+
+/// Metrics worth an explanation.
+std::vector<const Metric*> explained(const std::vector<BudgetRule>& rules) {
+    std::vector<const Metric*> metrics;
+    for (const BudgetRule& rule : rules)
+        if (rule.metric->has_causes &&
+            std::find(metrics.begin(), metrics.end(), rule.metric) == metrics.end())
+            metrics.push_back(rule.metric);
+    if (metrics.empty())
+        metrics = {&metric::latency, &metric::memory};
+    return metrics;
+}
+
+void add_moves(const std::vector<BudgetRule>& rules, BudgetedEstimate& estimate) {
+    for (const Metric* metric : explained(rules)) {
+        const auto before = estimate.before->values.find(metric->key),
+                   after = estimate.after->values.find(metric->key);
+        if (before != estimate.before->values.end() && after != estimate.after->values.end() &&
+            before->second.value != after->second.value)
+            estimate.moved.push_back(explain_difference(*estimate.before, *estimate.after, *metric));
+    }
+}
+
 } // namespace
 
 std::string_view name_of(BudgetStatus status) {
@@ -104,55 +149,6 @@ BudgetOutcome apply(const BudgetRule& rule, const EstimateRecord* baseline, cons
     }
     return out;
 }
-
-namespace {
-
-bool same_question(const EstimateRecord& a, const EstimateRecord& b) {
-    return a.model == b.model && a.hardware == b.hardware && a.precision == b.precision &&
-           a.batch == b.batch && a.stack == b.stack &&
-           (a.question.empty() || b.question.empty() || a.question == b.question);
-}
-
-/// The estimate of the baseline to compare with: the same question; where only the stack's default has
-/// changed since, that is part of what moved.
-const EstimateRecord* find_record(const std::vector<EstimateRecord>& baseline, const EstimateRecord& record) {
-    const auto exact = std::find_if(baseline.begin(), baseline.end(), [&](const EstimateRecord& other) {
-        return same_question(other, record);
-    });
-    if (exact != baseline.end())
-        return &*exact;
-    EstimateRecord any_stack = record;
-    for (const EstimateRecord& other : baseline) {
-        any_stack.stack = other.stack;
-        if (same_question(other, any_stack))
-            return &other;
-    }
-    return nullptr;
-}
-
-/// Metrics worth an explanation.
-std::vector<const Metric*> explained(const std::vector<BudgetRule>& rules) {
-    std::vector<const Metric*> metrics;
-    for (const BudgetRule& rule : rules)
-        if (rule.metric->has_causes &&
-            std::find(metrics.begin(), metrics.end(), rule.metric) == metrics.end())
-            metrics.push_back(rule.metric);
-    if (metrics.empty())
-        metrics = {&metric::latency, &metric::memory};
-    return metrics;
-}
-
-void add_moves(const std::vector<BudgetRule>& rules, BudgetedEstimate& estimate) {
-    for (const Metric* metric : explained(rules)) {
-        const auto before = estimate.before->values.find(metric->key),
-                   after = estimate.after->values.find(metric->key);
-        if (before != estimate.before->values.end() && after != estimate.after->values.end() &&
-            before->second.value != after->second.value)
-            estimate.moved.push_back(explain_difference(*estimate.before, *estimate.after, *metric));
-    }
-}
-
-} // namespace
 
 std::string BudgetedEstimate::title() const {
     return fmt::format("{} on {}", after ? after->model : result.model->name,

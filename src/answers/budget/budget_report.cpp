@@ -119,10 +119,6 @@ void add_estimate(const BudgetedEstimate& e, const BudgetView& view, Report& rep
     }
 }
 
-} // namespace
-
-namespace {
-
 /// How a cost was reckoned, where a budget is one of cost.
 std::string budget_cost_basis(const BudgetAnswer& answer) {
     const auto& rules = answer.request.rules;

@@ -92,18 +92,6 @@ AnswerDocument<ComprehensiveAnalysis> comprehensive_document(const MetricView& v
                     cost_members()}})};
 }
 
-} // namespace
-
-nlohmann::ordered_json analyze_comprehensive_schema() {
-    return comprehensive_document({}).schema();
-}
-
-std::string to_json(const ComprehensiveAnalysis& a, const ComprehensiveView&) {
-    return comprehensive_document({a.batches.metrics, a.decision.request.cost}).text(a);
-}
-
-namespace {
-
 constexpr std::size_t kLongestGroups = 3; ///< rows of the brief table of subgraphs
 
 std::string kind_title(OpKind kind) {
@@ -254,6 +242,14 @@ void add_brief(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Re
 }
 
 } // namespace
+
+nlohmann::ordered_json analyze_comprehensive_schema() {
+    return comprehensive_document({}).schema();
+}
+
+std::string to_json(const ComprehensiveAnalysis& a, const ComprehensiveView&) {
+    return comprehensive_document({a.batches.metrics, a.decision.request.cost}).text(a);
+}
 
 Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Format format) {
     const Result& r = a.result;

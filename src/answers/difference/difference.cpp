@@ -207,6 +207,23 @@ double input_in(const EstimateRecord& record, Factor factor, const Metric& metri
     }
 }
 
+Result estimate_side(const Session& session, DifferenceSide& side) {
+    side.workload.model = session.load(side.model);
+    side.workload = usual_question(std::move(side.workload));
+    side.conditions = settled(std::move(side.conditions), side.workload);
+    side.conditions.keep_subgraphs = true;
+    Result result = side.workload.prompt
+                        ? answer_in_passes(session, side.workload, side.hardware, side.conditions)
+                        : session.estimate(side.workload, side.hardware, side.conditions);
+    if (result.ok())
+        return result;
+    const std::string why =
+        fmt::format("{} on {}: no estimate: {}", side.model, side.hardware, result.estimate.reason);
+    if (result.estimate.status == Status::incomplete)
+        throw IncompleteError(why);
+    throw NoEstimateError(why);
+}
+
 } // namespace
 
 std::string_view name_of(Change change) {
@@ -272,27 +289,6 @@ Difference explain_difference(EstimateRecord before, EstimateRecord after, const
     out.blocks = by_block(views);
     return out;
 }
-
-namespace {
-
-Result estimate_side(const Session& session, DifferenceSide& side) {
-    side.workload.model = session.load(side.model);
-    side.workload = usual_question(std::move(side.workload));
-    side.conditions = settled(std::move(side.conditions), side.workload);
-    side.conditions.keep_subgraphs = true;
-    Result result = side.workload.prompt
-                        ? answer_in_passes(session, side.workload, side.hardware, side.conditions)
-                        : session.estimate(side.workload, side.hardware, side.conditions);
-    if (result.ok())
-        return result;
-    const std::string why =
-        fmt::format("{} on {}: no estimate: {}", side.model, side.hardware, result.estimate.reason);
-    if (result.estimate.status == Status::incomplete)
-        throw IncompleteError(why);
-    throw NoEstimateError(why);
-}
-
-} // namespace
 
 DifferenceAnswer explain_difference(const Session& session, DifferenceRequest request) {
     DifferenceAnswer answer;

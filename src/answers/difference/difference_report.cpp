@@ -33,38 +33,6 @@ void add_notes(const DifferenceAnswer& answer, Report& report) {
         report.blocks.push_back(Paragraph{fmt::format("{}: {}.", fmt::join(devices, ", "), text)});
 }
 
-} // namespace
-
-Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Format format) {
-    const Difference& d = answer.difference;
-    Report report;
-    if (format == Format::csv) {
-        report.blocks.push_back(d.blocks.empty() ? cause_table(d, labels_of(d.sides[0], d.sides[1]), 0)
-                                                 : block_table(d, view.top));
-        return report;
-    }
-    const SideLabels labels = labels_of(d.sides[0], d.sides[1]);
-    report.title = fmt::format("DIFFERENCE: {} against {} ({})", labels.side[1], labels.side[0],
-                               d.attribution.metric->noun);
-    report.blocks.push_back(Heading{1, report.title});
-    report.blocks.push_back(Takeaway{difference_lines(d, labels, answer.odds)});
-    add_notes(answer, report);
-    if (d.attribution.contributions.empty())
-        return report;
-    if (Bullets sentences = block_sentences(d); !sentences.items.empty())
-        report.blocks.push_back(std::move(sentences));
-    report.blocks.push_back(cause_table(d, labels, kSmallPart));
-    if (format != Format::text || view.top == 0) // a screen has the same numbers in the table above
-        report.blocks.push_back(difference_chart(d, labels));
-    if (!d.blocks.empty())
-        report.blocks.push_back(block_table(d, view.top));
-    if (!d.classes.empty())
-        report.blocks.push_back(class_table(d, view.top));
-    return report;
-}
-
-namespace {
-
 AnswerDocument<DifferenceAnswer> difference_document() {
     using A = DifferenceAnswer;
     return {"explain_difference", "what makes two estimates differ",
@@ -77,18 +45,6 @@ AnswerDocument<DifferenceAnswer> difference_document() {
                         lines_members()}}
                 .with(difference_members().of<A>(std::mem_fn(&A::difference)))};
 }
-
-} // namespace
-
-nlohmann::ordered_json explain_difference_schema() {
-    return difference_document().schema();
-}
-
-std::string to_json(const DifferenceAnswer& answer, const DifferenceView&) {
-    return difference_document().text(answer);
-}
-
-namespace {
 
 using Both = std::array<std::optional<double>, 2>;
 
@@ -161,6 +117,42 @@ Members<BlockDifference> block_difference_members() {
 }
 
 } // namespace
+
+Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Format format) {
+    const Difference& d = answer.difference;
+    Report report;
+    if (format == Format::csv) {
+        report.blocks.push_back(d.blocks.empty() ? cause_table(d, labels_of(d.sides[0], d.sides[1]), 0)
+                                                 : block_table(d, view.top));
+        return report;
+    }
+    const SideLabels labels = labels_of(d.sides[0], d.sides[1]);
+    report.title = fmt::format("DIFFERENCE: {} against {} ({})", labels.side[1], labels.side[0],
+                               d.attribution.metric->noun);
+    report.blocks.push_back(Heading{1, report.title});
+    report.blocks.push_back(Takeaway{difference_lines(d, labels, answer.odds)});
+    add_notes(answer, report);
+    if (d.attribution.contributions.empty())
+        return report;
+    if (Bullets sentences = block_sentences(d); !sentences.items.empty())
+        report.blocks.push_back(std::move(sentences));
+    report.blocks.push_back(cause_table(d, labels, kSmallPart));
+    if (format != Format::text || view.top == 0) // a screen has the same numbers in the table above
+        report.blocks.push_back(difference_chart(d, labels));
+    if (!d.blocks.empty())
+        report.blocks.push_back(block_table(d, view.top));
+    if (!d.classes.empty())
+        report.blocks.push_back(class_table(d, view.top));
+    return report;
+}
+
+nlohmann::ordered_json explain_difference_schema() {
+    return difference_document().schema();
+}
+
+std::string to_json(const DifferenceAnswer& answer, const DifferenceView&) {
+    return difference_document().text(answer);
+}
 
 Members<Difference> difference_members() {
     using D = Difference;

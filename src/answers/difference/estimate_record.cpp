@@ -20,6 +20,30 @@ void add_cost(const Result& result, const CostOptions& options, EstimateRecord& 
     out.seconds_per_inference = 1 / cost.inferences_per_s;
 }
 
+constexpr std::uint32_t kUnlisted = 0xFFFFFFFFU;
+
+/// Sizes after the first axis, which the batch scales.
+std::string item_shape(const ShapedTensor& tensor) {
+    if (tensor.shape.empty())
+        return "";
+    return fmt::format("{}", fmt::join(tensor.shape.begin() + 1, tensor.shape.end(), "x"));
+}
+
+std::string shape_of(const ShapedGraph& graph, const Operator& op) {
+    std::string text;
+    for (TensorId id : op.inputs)
+        if (id != kNoTensor && graph.tensors[id].role == TensorRole::initializer)
+            text += fmt::format("[{}]", fmt::join(graph.tensors[id].shape, "x"));
+    for (TensorId id : op.outputs)
+        if (id != kNoTensor)
+            text += "->" + item_shape(graph.tensors[id]);
+    return text;
+}
+
+bool runs(const Operator& op) {
+    return !op.folded && op.work.kind != OpKind::free;
+}
+
 } // namespace
 
 EstimateRecord record_of(const Result& result, const CostOptions& cost, RecordDetail detail) {
@@ -54,34 +78,6 @@ EstimateRecord record_of(const Result& result, const CostOptions& cost, RecordDe
     }
     return record;
 }
-
-namespace {
-
-constexpr std::uint32_t kUnlisted = 0xFFFFFFFFU;
-
-/// Sizes after the first axis, which the batch scales.
-std::string item_shape(const ShapedTensor& tensor) {
-    if (tensor.shape.empty())
-        return "";
-    return fmt::format("{}", fmt::join(tensor.shape.begin() + 1, tensor.shape.end(), "x"));
-}
-
-std::string shape_of(const ShapedGraph& graph, const Operator& op) {
-    std::string text;
-    for (TensorId id : op.inputs)
-        if (id != kNoTensor && graph.tensors[id].role == TensorRole::initializer)
-            text += fmt::format("[{}]", fmt::join(graph.tensors[id].shape, "x"));
-    for (TensorId id : op.outputs)
-        if (id != kNoTensor)
-            text += "->" + item_shape(graph.tensors[id]);
-    return text;
-}
-
-bool runs(const Operator& op) {
-    return !op.folded && op.work.kind != OpKind::free;
-}
-
-} // namespace
 
 std::string operator_class(const Operator& op) {
     const auto& window = op.work.window;

@@ -51,17 +51,6 @@ constexpr std::array kPlaced = {Factor::achieved,     Factor::on_chip,    Factor
                                 Factor::host,         Factor::operations, Factor::control,
                                 Factor::near_bytes,   Factor::far_bytes,  Factor::fabric_bytes};
 
-} // namespace
-
-void attribute_displacement(const Sides& sides, PartSums& sums) {
-    for (std::size_t region = 0; region < sides.displaced.size(); ++region)
-        if (sides.displaced[region])
-            for (const Factor factor : kPlaced)
-                sums.move(region, factor, Factor::placement);
-}
-
-namespace {
-
 /// The same device with nothing to do.
 GraphRecord without_work(const GraphRecord& graph) {
     GraphRecord empty = graph;
@@ -142,6 +131,13 @@ void add_regions(const GraphPair& graphs, std::size_t part, AlignedEstimates& ou
 }
 
 } // namespace
+
+void attribute_displacement(const Sides& sides, PartSums& sums) {
+    for (std::size_t region = 0; region < sides.displaced.size(); ++region)
+        if (sides.displaced[region])
+            for (const Factor factor : kPlaced)
+                sums.move(region, factor, Factor::placement);
+}
 
 std::vector<bool> displaced_regions(const EstimateRecord& a, const EstimateRecord& b,
                                     const AlignedEstimates& aligned) {

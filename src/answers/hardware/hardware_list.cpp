@@ -22,6 +22,84 @@ HardwareRow row_of(const HardwareDatabase& database, std::shared_ptr<const Devic
     return row;
 }
 
+Table facts_table(const MachineEntry& entry) {
+    using F = MachineFact;
+    return table_of<F>(
+        {},
+        {{{"Number", "", "number"}, &F::what},
+         {{"Value", "", "value"}, &F::value},
+         {{"Origin", "", "origin"},
+          [&](const F& fact) {
+              return Cell{fact.origin == Origin::database ? "from " + entry.matched
+                                                          : std::string(name_of(fact.origin)),
+                          {},
+                          fact.origin == Origin::assumed ? Tone::bad : Tone::plain};
+          }},
+         {{"From", "", "from", Align::left, 1}, [](const F& fact) { return text_cell(fact.from); }}},
+        entry.facts);
+}
+
+void describe_entry(const MachineEntry& entry, Report& report) {
+    report.blocks.push_back(Heading{2, fmt::format("{}: {}", entry.id, entry.title)});
+    report.blocks.push_back(Paragraph{entry.matched.empty()
+                                          ? fmt::format("No device of the database: {}.", entry.match)
+                                          : fmt::format("Like {}: {}.", entry.matched, entry.match)});
+    if (!entry.facts.empty())
+        report.blocks.push_back(facts_table(entry));
+    if (!entry.remarks.empty())
+        report.blocks.push_back(Bullets{entry.remarks});
+}
+
+/// "this-machine: AMD EPYC 9654, like EPYC-9654 of the database; 3 of 14 numbers are assumed."
+std::vector<std::string> machine_lines(const ThisMachine& machine) {
+    std::vector<std::string> lines;
+    for (const MachineEntry& entry : machine.entries) {
+        const auto assumed = std::count_if(entry.facts.begin(), entry.facts.end(),
+                                           [](const MachineFact& f) { return f.origin == Origin::assumed; });
+        lines.push_back(fmt::format("{}: {}, {}; {} of {} numbers are assumed.", entry.id, entry.title,
+                                    entry.matched.empty() ? std::string("like no device of the database")
+                                                          : "like " + entry.matched,
+                                    assumed, entry.facts.size()));
+    }
+    return lines;
+}
+
+constexpr const char* kNetwork =
+    "resnet18"; // every operator class of a convolutional network, in milliseconds
+constexpr const char* kIdeal = "ideal";
+
+/// Formats that its engines have, narrowest first, whichever class of engine has them.
+std::vector<Precision> formats_of(const Device& device) {
+    std::vector<Precision> formats;
+    for (const Precision p : kPrecisions)
+        if (device.supports(EngineClass::matrix, p) || device.supports(EngineClass::vector, p))
+            formats.push_back(p);
+    std::stable_sort(formats.begin(), formats.end(),
+                     [](Precision a, Precision b) { return bits_of(a) < bits_of(b); });
+    return formats;
+}
+
+/// The first format that runs as it was asked for.
+std::optional<Result> first_run(const Session& session, const Model& model, const std::string& file,
+                                const std::string& stack, const std::vector<Precision>& formats) {
+    for (const Precision p : formats) {
+        Conditions conditions;
+        conditions.stack = stack;
+        conditions.precision = PrecisionConfig::uniform(p);
+        Result result = session.estimate({.model = model}, file, conditions);
+        if (result.ok() && result.estimate.executed.compute == p)
+            return result;
+    }
+    return std::nullopt;
+}
+
+std::vector<std::string_view> names_of(const std::vector<Precision>& formats) {
+    std::vector<std::string_view> names;
+    for (const Precision p : formats)
+        names.push_back(name_of(p));
+    return names;
+}
+
 } // namespace
 
 HardwareList list_hardware(const HardwareDatabase& database, const HardwareListQuery& query) {
@@ -83,52 +161,6 @@ HardwareCheck check_database(const std::filesystem::path& file_or_folder) {
     return check;
 }
 
-namespace {
-
-Table facts_table(const MachineEntry& entry) {
-    using F = MachineFact;
-    return table_of<F>(
-        {},
-        {{{"Number", "", "number"}, &F::what},
-         {{"Value", "", "value"}, &F::value},
-         {{"Origin", "", "origin"},
-          [&](const F& fact) {
-              return Cell{fact.origin == Origin::database ? "from " + entry.matched
-                                                          : std::string(name_of(fact.origin)),
-                          {},
-                          fact.origin == Origin::assumed ? Tone::bad : Tone::plain};
-          }},
-         {{"From", "", "from", Align::left, 1}, [](const F& fact) { return text_cell(fact.from); }}},
-        entry.facts);
-}
-
-void describe_entry(const MachineEntry& entry, Report& report) {
-    report.blocks.push_back(Heading{2, fmt::format("{}: {}", entry.id, entry.title)});
-    report.blocks.push_back(Paragraph{entry.matched.empty()
-                                          ? fmt::format("No device of the database: {}.", entry.match)
-                                          : fmt::format("Like {}: {}.", entry.matched, entry.match)});
-    if (!entry.facts.empty())
-        report.blocks.push_back(facts_table(entry));
-    if (!entry.remarks.empty())
-        report.blocks.push_back(Bullets{entry.remarks});
-}
-
-/// "this-machine: AMD EPYC 9654, like EPYC-9654 of the database; 3 of 14 numbers are assumed."
-std::vector<std::string> machine_lines(const ThisMachine& machine) {
-    std::vector<std::string> lines;
-    for (const MachineEntry& entry : machine.entries) {
-        const auto assumed = std::count_if(entry.facts.begin(), entry.facts.end(),
-                                           [](const MachineFact& f) { return f.origin == Origin::assumed; });
-        lines.push_back(fmt::format("{}: {}, {}; {} of {} numbers are assumed.", entry.id, entry.title,
-                                    entry.matched.empty() ? std::string("like no device of the database")
-                                                          : "like " + entry.matched,
-                                    assumed, entry.facts.size()));
-    }
-    return lines;
-}
-
-} // namespace
-
 Report describe(const ThisMachine& machine) {
     Report report;
     report.title = "This machine";
@@ -141,46 +173,6 @@ Report describe(const ThisMachine& machine) {
     report.blocks.push_back(Command{"list_hardware_mappers --this-machine --output my_machine.json"});
     return report;
 }
-
-namespace {
-
-constexpr const char* kNetwork =
-    "resnet18"; // every operator class of a convolutional network, in milliseconds
-constexpr const char* kIdeal = "ideal";
-
-/// Formats that its engines have, narrowest first, whichever class of engine has them.
-std::vector<Precision> formats_of(const Device& device) {
-    std::vector<Precision> formats;
-    for (const Precision p : kPrecisions)
-        if (device.supports(EngineClass::matrix, p) || device.supports(EngineClass::vector, p))
-            formats.push_back(p);
-    std::stable_sort(formats.begin(), formats.end(),
-                     [](Precision a, Precision b) { return bits_of(a) < bits_of(b); });
-    return formats;
-}
-
-/// The first format that runs as it was asked for.
-std::optional<Result> first_run(const Session& session, const Model& model, const std::string& file,
-                                const std::string& stack, const std::vector<Precision>& formats) {
-    for (const Precision p : formats) {
-        Conditions conditions;
-        conditions.stack = stack;
-        conditions.precision = PrecisionConfig::uniform(p);
-        Result result = session.estimate({.model = model}, file, conditions);
-        if (result.ok() && result.estimate.executed.compute == p)
-            return result;
-    }
-    return std::nullopt;
-}
-
-std::vector<std::string_view> names_of(const std::vector<Precision>& formats) {
-    std::vector<std::string_view> names;
-    for (const Precision p : formats)
-        names.push_back(name_of(p));
-    return names;
-}
-
-} // namespace
 
 CheckRuns check_runs(const std::filesystem::path& file) {
     CheckRuns runs;

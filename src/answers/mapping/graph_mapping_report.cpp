@@ -165,25 +165,6 @@ void add_named_subgraphs(const Result& result, std::string_view name, Report& re
     }
 }
 
-} // namespace
-
-void add_slowest_subgraphs(const Result& result, int top, Report& report) {
-    const std::vector<SubgraphGroup> groups = group_subgraphs(result);
-    const std::size_t shown =
-        top > 0 ? std::min(groups.size(), static_cast<std::size_t>(top)) : groups.size();
-    if (shown == 0)
-        return;
-    if (shown > 1) // one says in its own heading what it is
-        report.blocks.push_back(
-            Heading{2, shown < groups.size()
-                           ? fmt::format("The {} groups of equal subgraphs that take longest", shown)
-                           : std::string("Every group of equal subgraphs, longest first")});
-    for (std::size_t i = 0; i < shown; ++i)
-        add_subgraph(result, groups[i], report);
-}
-
-namespace {
-
 constexpr std::size_t kShownGroups = 7; ///< rows of the table of subgraphs; --verbose has all
 
 Table partition_table(const Result& result) {
@@ -207,6 +188,21 @@ Table partition_table(const Result& result) {
 }
 
 } // namespace
+
+void add_slowest_subgraphs(const Result& result, int top, Report& report) {
+    const std::vector<SubgraphGroup> groups = group_subgraphs(result);
+    const std::size_t shown =
+        top > 0 ? std::min(groups.size(), static_cast<std::size_t>(top)) : groups.size();
+    if (shown == 0)
+        return;
+    if (shown > 1) // one says in its own heading what it is
+        report.blocks.push_back(
+            Heading{2, shown < groups.size()
+                           ? fmt::format("The {} groups of equal subgraphs that take longest", shown)
+                           : std::string("Every group of equal subgraphs, longest first")});
+    for (std::size_t i = 0; i < shown; ++i)
+        add_subgraph(result, groups[i], report);
+}
 
 Report describe(const Result& result, const GraphMappingView& view, Format format) {
     Report report;

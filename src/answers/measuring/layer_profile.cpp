@@ -85,6 +85,32 @@ std::optional<std::uint32_t> place_of(const Places& places, std::string_view lay
     }
 }
 
+constexpr double kMilli = 1e3;
+
+Cell ratio_cell(double predicted, double measured) {
+    if (!(measured > 0) || std::isnan(predicted))
+        return {};
+    const double ratio = predicted / measured;
+    constexpr double kFar = 1.5; // the eye should find what is off by half
+    return {fmt::format("{:.2f}", ratio), ratio, ratio > kFar || ratio < 1 / kFar ? Tone::bad : Tone::plain};
+}
+
+Chart chart_of(const LayerProfile& profile, const std::vector<std::size_t>& order, std::size_t rows) {
+    Chart chart;
+    chart.kind = ChartKind::bar;
+    chart.title = "Predicted and measured time by subgraph";
+    chart.x_title = "subgraph";
+    chart.y_title = "ms";
+    ChartSeries predicted{"predicted", {}}, measured{"measured", {}};
+    for (std::size_t i = 0; i < rows; ++i) {
+        const ProfiledSubgraph& subgraph = profile.subgraphs[order[i]];
+        predicted.points.push_back({subgraph.name, 0, subgraph.predicted_s * kMilli});
+        measured.points.push_back({subgraph.name, 0, subgraph.measured_s * kMilli});
+    }
+    chart.series = {std::move(predicted), std::move(measured)};
+    return chart;
+}
+
 } // namespace
 
 LayerProfile match_layers(const Result& result, const ToolOutput& measured) {
@@ -123,36 +149,6 @@ LayerProfile match_layers(const Result& result, const ToolOutput& measured) {
     profile.predicted_s = result.estimate.latency_s;
     return profile;
 }
-
-namespace {
-
-constexpr double kMilli = 1e3;
-
-Cell ratio_cell(double predicted, double measured) {
-    if (!(measured > 0) || std::isnan(predicted))
-        return {};
-    const double ratio = predicted / measured;
-    constexpr double kFar = 1.5; // the eye should find what is off by half
-    return {fmt::format("{:.2f}", ratio), ratio, ratio > kFar || ratio < 1 / kFar ? Tone::bad : Tone::plain};
-}
-
-Chart chart_of(const LayerProfile& profile, const std::vector<std::size_t>& order, std::size_t rows) {
-    Chart chart;
-    chart.kind = ChartKind::bar;
-    chart.title = "Predicted and measured time by subgraph";
-    chart.x_title = "subgraph";
-    chart.y_title = "ms";
-    ChartSeries predicted{"predicted", {}}, measured{"measured", {}};
-    for (std::size_t i = 0; i < rows; ++i) {
-        const ProfiledSubgraph& subgraph = profile.subgraphs[order[i]];
-        predicted.points.push_back({subgraph.name, 0, subgraph.predicted_s * kMilli});
-        measured.points.push_back({subgraph.name, 0, subgraph.measured_s * kMilli});
-    }
-    chart.series = {std::move(predicted), std::move(measured)};
-    return chart;
-}
-
-} // namespace
 
 Report describe(const LayerProfile& profile, std::size_t rows) {
     Report report;

@@ -150,30 +150,6 @@ std::vector<std::string> verdict_lines(const ModelList& list) {
     return lines;
 }
 
-} // namespace
-
-Report describe(const ModelList& list, const ModelListView& view, Format format) {
-    const bool catalogue = list.folder.empty();
-    Report report;
-    report.title = catalogue ? "Model catalogue" : fmt::format("Models in {}", list.folder);
-    if (format == Format::csv) {
-        report.blocks.push_back(table_of(report.title, model_columns(catalogue), pointers(list)));
-        return report;
-    }
-    report.blocks.push_back(
-        Heading{1, catalogue ? "MODEL CATALOGUE" : fmt::format("MODELS IN {}", list.folder)});
-    report.blocks.push_back(Takeaway{verdict_lines(list)});
-    if (!list.models.empty())
-        report.blocks.push_back(catalogue ? catalogue_table(list)
-                                          : table_of("", model_columns(false), pointers(list)));
-    if (view.findings)
-        for (const ListedModel& model : list.models)
-            add_findings(model, report);
-    return report;
-}
-
-namespace {
-
 Members<ListedModel> listed_model_members() {
     using M = ListedModel;
     const auto text = [](std::string M::*member) {
@@ -212,6 +188,26 @@ AnswerDocument<ModelList> model_list_document() {
 }
 
 } // namespace
+
+Report describe(const ModelList& list, const ModelListView& view, Format format) {
+    const bool catalogue = list.folder.empty();
+    Report report;
+    report.title = catalogue ? "Model catalogue" : fmt::format("Models in {}", list.folder);
+    if (format == Format::csv) {
+        report.blocks.push_back(table_of(report.title, model_columns(catalogue), pointers(list)));
+        return report;
+    }
+    report.blocks.push_back(
+        Heading{1, catalogue ? "MODEL CATALOGUE" : fmt::format("MODELS IN {}", list.folder)});
+    report.blocks.push_back(Takeaway{verdict_lines(list)});
+    if (!list.models.empty())
+        report.blocks.push_back(catalogue ? catalogue_table(list)
+                                          : table_of("", model_columns(false), pointers(list)));
+    if (view.findings)
+        for (const ListedModel& model : list.models)
+            add_findings(model, report);
+    return report;
+}
 
 nlohmann::ordered_json discover_models_schema() {
     return model_list_document().schema();

@@ -62,6 +62,13 @@ OperatorColumns operator_columns(bool with_domain) {
     return columns;
 }
 
+AnswerDocument<OperatorRegistry> operators_document() {
+    return {"operators",
+            "operators that are understood",
+            {{"newest_opset", "of ai.onnx", [](const OperatorRegistry&) { return kNewestOpset; }},
+             {"operators", "", by_domain, members_of(operator_columns(true))}}};
+}
+
 } // namespace
 
 Report describe(const OperatorRegistry& operators, PlainView, Format format) {
@@ -93,17 +100,6 @@ Report describe(const OperatorRegistry& operators, PlainView, Format format) {
     }
     return report;
 }
-
-namespace {
-
-AnswerDocument<OperatorRegistry> operators_document() {
-    return {"operators",
-            "operators that are understood",
-            {{"newest_opset", "of ai.onnx", [](const OperatorRegistry&) { return kNewestOpset; }},
-             {"operators", "", by_domain, members_of(operator_columns(true))}}};
-}
-
-} // namespace
 
 nlohmann::ordered_json operators_schema() {
     return operators_document().schema();

@@ -119,33 +119,6 @@ std::vector<RankedResult> study_rows(const Study& study) {
     return rows;
 }
 
-} // namespace
-
-Report describe(const Study& study, PlainView, Format format) {
-    const StudyRequest& q = study.request;
-    Report report;
-    report.title = q.title.empty() ? "Study" : q.title;
-    if (format == Format::csv) {
-        report.blocks.push_back(table_of({}, result_columns(study_view(study)), study_rows(study)));
-        return report;
-    }
-    report.blocks.push_back(Heading{1, fmt::format("STUDY: {}", report.title)});
-    report.blocks.push_back(Takeaway{study_lines(study)});
-    if (!q.description.empty())
-        report.blocks.push_back(Paragraph{q.description});
-    report.blocks.push_back(study_summary(study));
-    report.blocks.push_back(winners(study));
-    for (const StudyGroup& group : study.groups) {
-        report.blocks.push_back(
-            Heading{2, fmt::format("{}, batch size {}, {}", group.model, group.batch_size, group.precision)});
-        report.blocks.push_back(
-            ranking_table(group.results, ranked_by(q.conditions.scenario), study_view(study)));
-    }
-    return report;
-}
-
-namespace {
-
 /// The formats of its cells, each once.
 std::vector<std::string> precisions_of(const Study& study) {
     std::vector<std::string> names;
@@ -154,10 +127,6 @@ std::vector<std::string> precisions_of(const Study& study) {
             names.push_back(group.precision);
     return names;
 }
-
-} // namespace
-
-namespace {
 
 /// What is asked of every cell, under the keys of a study file; devices are its hardware.
 std::string study_key(const std::string& key) {
@@ -206,6 +175,29 @@ AnswerDocument<Study> study_document(const MetricView& view) {
 }
 
 } // namespace
+
+Report describe(const Study& study, PlainView, Format format) {
+    const StudyRequest& q = study.request;
+    Report report;
+    report.title = q.title.empty() ? "Study" : q.title;
+    if (format == Format::csv) {
+        report.blocks.push_back(table_of({}, result_columns(study_view(study)), study_rows(study)));
+        return report;
+    }
+    report.blocks.push_back(Heading{1, fmt::format("STUDY: {}", report.title)});
+    report.blocks.push_back(Takeaway{study_lines(study)});
+    if (!q.description.empty())
+        report.blocks.push_back(Paragraph{q.description});
+    report.blocks.push_back(study_summary(study));
+    report.blocks.push_back(winners(study));
+    for (const StudyGroup& group : study.groups) {
+        report.blocks.push_back(
+            Heading{2, fmt::format("{}, batch size {}, {}", group.model, group.batch_size, group.precision)});
+        report.blocks.push_back(
+            ranking_table(group.results, ranked_by(q.conditions.scenario), study_view(study)));
+    }
+    return report;
+}
 
 nlohmann::ordered_json study_schema() {
     return study_document({}).schema();

@@ -137,6 +137,21 @@ void add_stated(const std::vector<StatedFact>& facts, Digest& digest) {
     }
 }
 
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kSweepSchema = "archsim.sweep/6";
+
+std::string line_of(const Json& document) {
+    return document.dump(-1, ' ', false, Json::error_handler_t::replace); // names of files may be no UTF-8
+}
+
+std::string request_of(Json manifest) {
+    manifest.erase("shard");
+    manifest.erase("shards");
+    return line_of(manifest);
+}
+
 } // namespace
 
 std::string content_of(const Session& session, const SweepRequest& request, std::span<const Model> models) {
@@ -169,25 +184,6 @@ std::string content_of(const Session& session, const SweepRequest& request, std:
     }
     return digest.hex();
 }
-
-namespace {
-
-namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
-constexpr const char* kSweepSchema = "archsim.sweep/6";
-
-std::string line_of(const Json& document) {
-    return document.dump(-1, ' ', false, Json::error_handler_t::replace); // names of files may be no UTF-8
-}
-
-std::string request_of(Json manifest) {
-    manifest.erase("shard");
-    manifest.erase("shards");
-    return line_of(manifest);
-}
-
-} // namespace
 
 fs::path beside(const fs::path& file, std::string_view ending) {
     fs::path other = file;

@@ -101,28 +101,6 @@ char* write(const Decimal& decimal, char* at) {
     return at;
 }
 
-} // namespace
-
-void append_short_number(double value, std::string& text) {
-    // What a power of ten that is exact brings to nine digits; the rest, and zero, are rare.
-    constexpr double kSmallest = 1e-18, kLargest = 1e27;
-    const double size = std::abs(value);
-    std::array<char, 32> digits; // sign, point, exponent and 9 digits fit
-    char* at = digits.data();
-    Decimal decimal;
-    if (std::numeric_limits<long double>::digits >= 64 && size > kSmallest && size < kLargest &&
-        find_digits(size, decimal)) {
-        if (value < 0)
-            *at++ = '-';
-        at = write(decimal, at);
-    } else {
-        at = std::to_chars(at, digits.data() + digits.size(), value, std::chars_format::general, kDigits).ptr;
-    }
-    text.append(digits.data(), at);
-}
-
-namespace {
-
 std::string quoted_json(std::string_view text) {
     std::string result = "\"";
     for (const char c : text) {
@@ -269,6 +247,24 @@ void append_json(const SweepRow& r, const std::vector<SweepAxis>& axes, const st
 }
 
 } // namespace
+
+void append_short_number(double value, std::string& text) {
+    // What a power of ten that is exact brings to nine digits; the rest, and zero, are rare.
+    constexpr double kSmallest = 1e-18, kLargest = 1e27;
+    const double size = std::abs(value);
+    std::array<char, 32> digits; // sign, point, exponent and 9 digits fit
+    char* at = digits.data();
+    Decimal decimal;
+    if (std::numeric_limits<long double>::digits >= 64 && size > kSmallest && size < kLargest &&
+        find_digits(size, decimal)) {
+        if (value < 0)
+            *at++ = '-';
+        at = write(decimal, at);
+    } else {
+        at = std::to_chars(at, digits.data() + digits.size(), value, std::chars_format::general, kDigits).ptr;
+    }
+    text.append(digits.data(), at);
+}
 
 std::optional<RowFormat> parse_row_format(std::string_view name) {
     if (name == "csv")

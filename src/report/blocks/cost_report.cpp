@@ -197,6 +197,47 @@ Table token_table(std::span<const Result> results, const CostOptions& options) {
     return table;
 }
 
+/// One result that runs, and its cost.
+struct ResultCost {
+    const Result* result = nullptr;
+    Cost cost;
+    std::optional<TokenCosts> tokens;
+};
+
+std::vector<ResultCost> result_costs(const Explained& e) {
+    const CostOptions& options = e.explanations.conditions;
+    std::vector<ResultCost> costs;
+    for (const Result& result : e.results)
+        if (result.ok() && result.device)
+            costs.push_back({&result, cost_of(result, options), token_costs(result, options)});
+    return costs;
+}
+
+Members<ResultCost> result_cost_members() {
+    using R = ResultCost;
+    const auto price = [](std::optional<Price> Device::*which) {
+        return [which](const R& r) -> const Price* {
+            const std::optional<Price>& found = (*r.result->device).*which;
+            return found && found->amount.known() ? &*found : nullptr;
+        };
+    };
+    const Members<Price> price_members = {{"usd", "", [](auto& p) { return p.amount.value; }},
+                                          {"date", "", &Price::date}};
+    return Members<R>{{"model", "", [](const R& r) { return r.result->model->name; }},
+                      {"hardware", "", [](const R& r) { return hardware_label(*r.result); }}}
+        .with(cost_part_members(CostsOf::inferences).of<R>(std::mem_fn(&R::cost)))
+        .with({{"tokens", "of a language model: those read and those written",
+                [](const R& r) {
+                    return Sometimes<std::optional<TokenCosts>>{
+                        r.result->generation ? std::make_optional(r.tokens) : std::nullopt};
+                },
+                Members<TokenCosts>{{"prompt", "", &TokenCosts::prompt, cost_part_members(CostsOf::tokens)},
+                                    {"output", "", &TokenCosts::output, cost_part_members(CostsOf::tokens)}}},
+               {"cloud_price", "an hour; null: none is known", price(&Device::cloud_price), price_members},
+               {"list_price", "null: none is known", price(&Device::list_price), price_members},
+               {"server_price", "null: none is known", price(&Device::server_price), price_members}});
+}
+
 } // namespace
 
 std::vector<Block> cost_blocks(std::span<const Result> results, const CostOptions& options) {
@@ -257,51 +298,6 @@ std::vector<Block> carbon_blocks(std::span<const Result> results, const CostOpti
                                   "utilisation: {}.",
                                   options.grid_intensity, options.pue, 100 * options.utilization, line)}};
 }
-
-namespace {
-
-/// One result that runs, and its cost.
-struct ResultCost {
-    const Result* result = nullptr;
-    Cost cost;
-    std::optional<TokenCosts> tokens;
-};
-
-std::vector<ResultCost> result_costs(const Explained& e) {
-    const CostOptions& options = e.explanations.conditions;
-    std::vector<ResultCost> costs;
-    for (const Result& result : e.results)
-        if (result.ok() && result.device)
-            costs.push_back({&result, cost_of(result, options), token_costs(result, options)});
-    return costs;
-}
-
-Members<ResultCost> result_cost_members() {
-    using R = ResultCost;
-    const auto price = [](std::optional<Price> Device::*which) {
-        return [which](const R& r) -> const Price* {
-            const std::optional<Price>& found = (*r.result->device).*which;
-            return found && found->amount.known() ? &*found : nullptr;
-        };
-    };
-    const Members<Price> price_members = {{"usd", "", [](auto& p) { return p.amount.value; }},
-                                          {"date", "", &Price::date}};
-    return Members<R>{{"model", "", [](const R& r) { return r.result->model->name; }},
-                      {"hardware", "", [](const R& r) { return hardware_label(*r.result); }}}
-        .with(cost_part_members(CostsOf::inferences).of<R>(std::mem_fn(&R::cost)))
-        .with({{"tokens", "of a language model: those read and those written",
-                [](const R& r) {
-                    return Sometimes<std::optional<TokenCosts>>{
-                        r.result->generation ? std::make_optional(r.tokens) : std::nullopt};
-                },
-                Members<TokenCosts>{{"prompt", "", &TokenCosts::prompt, cost_part_members(CostsOf::tokens)},
-                                    {"output", "", &TokenCosts::output, cost_part_members(CostsOf::tokens)}}},
-               {"cloud_price", "an hour; null: none is known", price(&Device::cloud_price), price_members},
-               {"list_price", "null: none is known", price(&Device::list_price), price_members},
-               {"server_price", "null: none is known", price(&Device::server_price), price_members}});
-}
-
-} // namespace
 
 Members<Explained> cost_members() {
     return {

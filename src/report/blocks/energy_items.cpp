@@ -142,16 +142,6 @@ class Account {
     std::vector<EnergyItem> items_;
 };
 
-} // namespace
-
-std::vector<EnergyItem> energy_items(const Result& result) {
-    if (!result.ok() || !result.machine || !result.machine->energy)
-        return {};
-    return Account(result).items();
-}
-
-namespace {
-
 EnergyPart part_of(Event event) {
     switch (event) {
     case Event::mac:
@@ -191,6 +181,12 @@ double part(const EnergyParts& parts, EnergyPart p) {
 }
 
 } // namespace
+
+std::vector<EnergyItem> energy_items(const Result& result) {
+    if (!result.ok() || !result.machine || !result.machine->energy)
+        return {};
+    return Account(result).items();
+}
 
 EnergyParts parts_of(const EnergyBreakdown& energy) {
     EnergyParts parts{};

@@ -82,39 +82,6 @@ std::string boundary_of(const Result& result) {
                                                : "the module: chip, its memory, and what shares its supply";
 }
 
-} // namespace
-
-Facts energy_conditions(const Result& result) {
-    const Estimate& e = result.estimate;
-    const Machine& m = *result.machine;
-    const EnergyTable& table = *m.energy;
-    const double clock = m.rate(Resource::overhead_cycles) * e.clock_ratio;
-    Facts facts;
-    facts.items.push_back({"Boundary", boundary_of(result)});
-    facts.items.push_back(
-        {"Power",
-         fmt::format("{} on average, {} in the subgraph that draws most{}", format_power(e.power_w),
-                     format_power(e.peak_power_w),
-                     m.power_limit_w > 0
-                         ? fmt::format("; limit {}{}", format_power(m.power_limit_w * result.devices()),
-                                       e.power_limited ? ", which lowers the clock" : "")
-                         : std::string())});
-    if (const double factor = table.voltage_factor(clock); table.nominal_clock.known())
-        facts.items.push_back({"Clock", fmt::format("{} MHz; dynamic energy x{:.2f} of that at {} MHz",
-                                                    format_number(clock / 1e6), factor,
-                                                    format_number(table.nominal_clock.value / 1e6))});
-    const WallPower wall = wall_power(m, e.power_w / result.devices(), result.devices());
-    facts.items.push_back(
-        {"At the wall", fmt::format("{}: {} device, {}{} host, {} lost in the supply",
-                                    format_power(wall.total()), format_power(wall.accelerators_w),
-                                    wall.board_w > 0 ? format_power(wall.board_w) + " board, " : "",
-                                    format_power(wall.host_w), format_power(wall.supply_loss_w))});
-    facts.items.push_back({"90 % interval", with_interval(metric::energy, result)});
-    return facts;
-}
-
-namespace {
-
 /// What no subgraph holds: events once per inference, and static power outside of subgraphs.
 EnergyBreakdown outside_of_subgraphs(const Estimate& e) {
     EnergyBreakdown rest = e.energy;
@@ -188,19 +155,6 @@ void add_parts(const Result& result, const EnergyView& view, Report& report) {
     }
 }
 
-} // namespace
-
-Members<EnergyItem> energy_event_members() {
-    using I = EnergyItem;
-    return {{"event", "", &I::event},
-            {"count", "of the batch; seconds of static power", &I::count},
-            {"each_j", "at the voltage of the clock; watts of static power", &I::each_j},
-            {"energy_j", "", &I::joules},
-            {"source", "of the price, and how it was derived", &I::source}};
-}
-
-namespace {
-
 /// One estimate.
 Members<Result> energy_result_members() {
     using R = Result;
@@ -265,6 +219,44 @@ Sometimes<std::vector<SubgraphEnergy>> energy_by_subgraph(const Result& r, bool 
 }
 
 } // namespace
+
+Facts energy_conditions(const Result& result) {
+    const Estimate& e = result.estimate;
+    const Machine& m = *result.machine;
+    const EnergyTable& table = *m.energy;
+    const double clock = m.rate(Resource::overhead_cycles) * e.clock_ratio;
+    Facts facts;
+    facts.items.push_back({"Boundary", boundary_of(result)});
+    facts.items.push_back(
+        {"Power",
+         fmt::format("{} on average, {} in the subgraph that draws most{}", format_power(e.power_w),
+                     format_power(e.peak_power_w),
+                     m.power_limit_w > 0
+                         ? fmt::format("; limit {}{}", format_power(m.power_limit_w * result.devices()),
+                                       e.power_limited ? ", which lowers the clock" : "")
+                         : std::string())});
+    if (const double factor = table.voltage_factor(clock); table.nominal_clock.known())
+        facts.items.push_back({"Clock", fmt::format("{} MHz; dynamic energy x{:.2f} of that at {} MHz",
+                                                    format_number(clock / 1e6), factor,
+                                                    format_number(table.nominal_clock.value / 1e6))});
+    const WallPower wall = wall_power(m, e.power_w / result.devices(), result.devices());
+    facts.items.push_back(
+        {"At the wall", fmt::format("{}: {} device, {}{} host, {} lost in the supply",
+                                    format_power(wall.total()), format_power(wall.accelerators_w),
+                                    wall.board_w > 0 ? format_power(wall.board_w) + " board, " : "",
+                                    format_power(wall.host_w), format_power(wall.supply_loss_w))});
+    facts.items.push_back({"90 % interval", with_interval(metric::energy, result)});
+    return facts;
+}
+
+Members<EnergyItem> energy_event_members() {
+    using I = EnergyItem;
+    return {{"event", "", &I::event},
+            {"count", "of the batch; seconds of static power", &I::count},
+            {"each_j", "at the voltage of the clock; watts of static power", &I::each_j},
+            {"energy_j", "", &I::joules},
+            {"source", "of the price, and how it was derived", &I::source}};
+}
 
 Report describe_energy(std::span<const Result> results, const EnergyView& view) {
     Report report;

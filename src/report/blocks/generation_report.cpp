@@ -137,49 +137,6 @@ void add_definitions(const GenerationEstimate& g, std::vector<TableNote>& notes)
     notes.emplace_back("KV cache: at the last token.", "kv_cache_bytes");
 }
 
-} // namespace
-
-std::vector<TableNote> generation_notes(std::span<const Result> results) {
-    std::vector<TableNote> notes;
-    const auto first =
-        std::find_if(results.begin(), results.end(), [](const Result& r) { return !!r.generation; });
-    if (first != results.end())
-        add_definitions(*first->generation, notes);
-    return notes;
-}
-
-Table generation_table(std::span<const Result> results, BesideRanking beside, PowerBoundary power_at) {
-    std::vector<GenerationRow> rows;
-    std::vector<const Result*> shown;
-    std::vector<std::string> notes;
-    bool serving = false;
-    for (const Result& r : results) {
-        if (!r.generation)
-            continue;
-        rows.push_back({&r, generation_at(r, power_at)});
-        shown.push_back(&r);
-        const double sequences = r.generation->serving.sequences;
-        serving = serving || sequences > 0;
-        if (sequences > 0)
-            notes.push_back(fmt::format("{}: serves {:.0f} sequences at once", hardware_label(r), sequences));
-    }
-    GenerationColumns columns = generation_columns(serving);
-    if (beside == BesideRanking::yes)
-        std::erase_if(columns, [](const auto& each) { return in_ranking(each.column.key); });
-    Table table = table_of(beside == BesideRanking::yes ? "Text Generation: memory, energy of requests"
-                                                        : "Text Generation",
-                           columns, rows);
-    if (beside == BesideRanking::no) // the ranking says why
-        for (std::string& note : failure_notes(shown))
-            table.notes.emplace_back(std::move(note));
-    table.notes.insert(table.notes.end(), notes.begin(), notes.end());
-    for (TableNote& note : generation_notes(results))
-        table.notes.push_back(std::move(note));
-    return table;
-}
-
-namespace {
-
 /// A part with its executions, or the whole.
 struct PartRow {
     std::string name;
@@ -224,27 +181,6 @@ PartColumns part_columns(const CostOptions& conditions) {
     };
     return columns;
 }
-
-} // namespace
-
-Table parts_table(const Result& result, const CostOptions& conditions) {
-    std::vector<PartRow> rows;
-    std::vector<std::string> notes;
-    for (const ResultPart& part : result.parts) {
-        rows.push_back({part.name, part.repeat, part.result.get()});
-        if (!part.result->ok())
-            notes.push_back(fmt::format("{}: {}", part.name, part.result->estimate.reason));
-    }
-    rows.push_back({"total", 1, &result, true});
-    if (std::string turn = in_words(parts_in_turn(result)); !turn.empty())
-        notes.push_back("Memory: " + std::move(turn));
-    Table table =
-        table_of(fmt::format("Parts on {}", hardware_label(result)), part_columns(conditions), rows);
-    table.notes.assign(notes.begin(), notes.end());
-    return table;
-}
-
-namespace {
 
 /// A number of any estimate, as `of` gives it.
 template <class Of>
@@ -297,6 +233,62 @@ Members<SaturatedServing> saturated_members() {
 }
 
 } // namespace
+
+std::vector<TableNote> generation_notes(std::span<const Result> results) {
+    std::vector<TableNote> notes;
+    const auto first =
+        std::find_if(results.begin(), results.end(), [](const Result& r) { return !!r.generation; });
+    if (first != results.end())
+        add_definitions(*first->generation, notes);
+    return notes;
+}
+
+Table generation_table(std::span<const Result> results, BesideRanking beside, PowerBoundary power_at) {
+    std::vector<GenerationRow> rows;
+    std::vector<const Result*> shown;
+    std::vector<std::string> notes;
+    bool serving = false;
+    for (const Result& r : results) {
+        if (!r.generation)
+            continue;
+        rows.push_back({&r, generation_at(r, power_at)});
+        shown.push_back(&r);
+        const double sequences = r.generation->serving.sequences;
+        serving = serving || sequences > 0;
+        if (sequences > 0)
+            notes.push_back(fmt::format("{}: serves {:.0f} sequences at once", hardware_label(r), sequences));
+    }
+    GenerationColumns columns = generation_columns(serving);
+    if (beside == BesideRanking::yes)
+        std::erase_if(columns, [](const auto& each) { return in_ranking(each.column.key); });
+    Table table = table_of(beside == BesideRanking::yes ? "Text Generation: memory, energy of requests"
+                                                        : "Text Generation",
+                           columns, rows);
+    if (beside == BesideRanking::no) // the ranking says why
+        for (std::string& note : failure_notes(shown))
+            table.notes.emplace_back(std::move(note));
+    table.notes.insert(table.notes.end(), notes.begin(), notes.end());
+    for (TableNote& note : generation_notes(results))
+        table.notes.push_back(std::move(note));
+    return table;
+}
+
+Table parts_table(const Result& result, const CostOptions& conditions) {
+    std::vector<PartRow> rows;
+    std::vector<std::string> notes;
+    for (const ResultPart& part : result.parts) {
+        rows.push_back({part.name, part.repeat, part.result.get()});
+        if (!part.result->ok())
+            notes.push_back(fmt::format("{}: {}", part.name, part.result->estimate.reason));
+    }
+    rows.push_back({"total", 1, &result, true});
+    if (std::string turn = in_words(parts_in_turn(result)); !turn.empty())
+        notes.push_back("Memory: " + std::move(turn));
+    Table table =
+        table_of(fmt::format("Parts on {}", hardware_label(result)), part_columns(conditions), rows);
+    table.notes.assign(notes.begin(), notes.end());
+    return table;
+}
 
 Members<ShownGeneration> generation_members() {
     using G = GenerationEstimate;

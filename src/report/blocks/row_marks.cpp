@@ -45,6 +45,26 @@ constexpr std::array kMarks = {
             }},
 };
 
+std::string column_of(const RowMark& mark) {
+    return mark.in_brackets                     ? "rank"
+           : mark.cell == MarkedCell::precision ? "executed_precision"
+           : mark.cell == MarkedCell::hardware  ? "hardware"
+                                                : "";
+}
+
+std::string named(const std::vector<std::string>& names, const std::string& note) {
+    return fmt::format("{}: {}", fmt::join(names, ", "), note);
+}
+
+/// What makes an edit change nothing says more than the peak that is off by the same edit.
+const Finding& most_telling(const std::vector<Finding>& findings) {
+    const auto changes_nothing = [](const Finding& f) {
+        return f.message.ends_with("change nothing") || f.message.ends_with("changes nothing");
+    };
+    const auto found = std::find_if(findings.begin(), findings.end(), changes_nothing);
+    return found == findings.end() ? findings.front() : *found;
+}
+
 } // namespace
 
 std::string marked(std::string text, MarkedCell cell, const Result& result) {
@@ -74,21 +94,6 @@ void add_mark_notes(const Result& result, const std::string& name, MarkNotes& no
         if (std::string note = kMarks[m].note(result); !note.empty())
             notes[{m, std::move(note)}].push_back(name);
 }
-
-namespace {
-
-std::string column_of(const RowMark& mark) {
-    return mark.in_brackets                     ? "rank"
-           : mark.cell == MarkedCell::precision ? "executed_precision"
-           : mark.cell == MarkedCell::hardware  ? "hardware"
-                                                : "";
-}
-
-std::string named(const std::vector<std::string>& names, const std::string& note) {
-    return fmt::format("{}: {}", fmt::join(names, ", "), note);
-}
-
-} // namespace
 
 std::vector<TableNote> lines_of(const MarkNotes& notes) {
     std::vector<TableNote> lines;
@@ -142,19 +147,6 @@ std::vector<std::string> failure_notes(const std::vector<const Result*>& results
     }
     return notes;
 }
-
-namespace {
-
-/// What makes an edit change nothing says more than the peak that is off by the same edit.
-const Finding& most_telling(const std::vector<Finding>& findings) {
-    const auto changes_nothing = [](const Finding& f) {
-        return f.message.ends_with("change nothing") || f.message.ends_with("changes nothing");
-    };
-    const auto found = std::find_if(findings.begin(), findings.end(), changes_nothing);
-    return found == findings.end() ? findings.front() : *found;
-}
-
-} // namespace
 
 std::vector<std::string> device_warnings(std::span<const Result> results) {
     std::vector<std::string> lines;

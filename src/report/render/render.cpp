@@ -28,31 +28,6 @@ constexpr std::array kFormats = {
     FormatInfo{Format::json, "json", ".json"}, FormatInfo{Format::csv, "csv", ".csv"},
     FormatInfo{Format::html, "html", ".html"}};
 
-} // namespace
-
-std::string_view name_of(Format format) {
-    for (const FormatInfo& info : kFormats)
-        if (info.format == format)
-            return info.name;
-    return "";
-}
-
-std::optional<Format> parse_format(std::string_view name) {
-    for (const FormatInfo& info : kFormats)
-        if (info.name == name)
-            return info.format;
-    return std::nullopt;
-}
-
-std::optional<Format> format_of_file(std::string_view file) {
-    for (const FormatInfo& info : kFormats)
-        if (file.ends_with(info.extension))
-            return info.format;
-    return std::nullopt;
-}
-
-namespace {
-
 /// Tables without their columns for CSV, and with a sign for what is unknown.
 Report for_people(Report report) {
     for (Block& block : report.blocks)
@@ -135,7 +110,41 @@ class Shown {
     }
 };
 
+namespace fs = std::filesystem;
+
+/// There is nothing to keep of a device or a pipe, and renaming would put a file in its place.
+void write_in_place(const std::string& file, std::string_view content) {
+    const int descriptor = open(file.c_str(), O_WRONLY | O_CLOEXEC);
+    bool written = descriptor >= 0 && write_fully(descriptor, content);
+    const int problem = errno;
+    if (descriptor >= 0)
+        close(descriptor);
+    if (!written)
+        throw InputError(fmt::format("{}: cannot be written: {}", file, std::strerror(problem)));
+}
+
 } // namespace
+
+std::string_view name_of(Format format) {
+    for (const FormatInfo& info : kFormats)
+        if (info.format == format)
+            return info.name;
+    return "";
+}
+
+std::optional<Format> parse_format(std::string_view name) {
+    for (const FormatInfo& info : kFormats)
+        if (info.name == name)
+            return info.format;
+    return std::nullopt;
+}
+
+std::optional<Format> format_of_file(std::string_view file) {
+    for (const FormatInfo& info : kFormats)
+        if (file.ends_with(info.extension))
+            return info.format;
+    return std::nullopt;
+}
 
 std::string render(const Report& report, Format format, const RenderOptions& options) {
     switch (format) {
@@ -157,23 +166,6 @@ std::string render(const Report& report, Format format, const RenderOptions& opt
 std::string html_fragment(std::span<const Block> blocks, std::string_view name) {
     return render_html_body(for_people({"", {blocks.begin(), blocks.end()}}), name);
 }
-
-namespace {
-
-namespace fs = std::filesystem;
-
-/// There is nothing to keep of a device or a pipe, and renaming would put a file in its place.
-void write_in_place(const std::string& file, std::string_view content) {
-    const int descriptor = open(file.c_str(), O_WRONLY | O_CLOEXEC);
-    bool written = descriptor >= 0 && write_fully(descriptor, content);
-    const int problem = errno;
-    if (descriptor >= 0)
-        close(descriptor);
-    if (!written)
-        throw InputError(fmt::format("{}: cannot be written: {}", file, std::strerror(problem)));
-}
-
-} // namespace
 
 void write_file(const std::string& file, std::string_view content) {
     std::error_code unknown;

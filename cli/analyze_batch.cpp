@@ -2,10 +2,10 @@
 
 #include "answers/batch/analyze_batch.hpp"
 #include "answers/batch/batch_report.hpp"
+#include "common/answer_options.hpp"
 #include "common/progress.hpp"
-#include "common/save_options.hpp"
 #include "common/tool.hpp"
-#include "report/render/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,12 +1,10 @@
 // analyze_comprehensive: everything about one model on one device, with verdicts against budgets.
 
 #include "answers/comprehensive/comprehensive.hpp"
-#include "answers/comprehensive/comprehensive_report.hpp"
-#include "common/check_options.hpp"
+#include "common/answer_options.hpp"
 #include "common/progress.hpp"
-#include "common/save_options.hpp"
 #include "common/tool.hpp"
-#include "report/render/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 
 namespace {
 

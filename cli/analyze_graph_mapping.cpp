@@ -1,12 +1,10 @@
 // analyze_graph_mapping: how a network sits on one device, subgraph by subgraph.
 
-#include "answers/mapping/graph_export.hpp"
 #include "answers/mapping/graph_mapping.hpp"
-#include "answers/measuring/check_report.hpp"
-#include "answers/measuring/layer_profile.hpp"
-#include "common/check_options.hpp"
+#include "answers/measuring/check_me.hpp"
+#include "common/answer_options.hpp"
 #include "common/tool.hpp"
-#include "report/render/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 #include "session/bound_model.hpp"
 
 namespace {

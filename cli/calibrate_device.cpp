@@ -3,7 +3,7 @@
 #include "common/measurement_options.hpp"
 #include "common/tool.hpp"
 #include "fit/parameters/calibrate.hpp"
-#include "fit/report/calibration_report.hpp"
+#include "fit/report/validation_report.hpp"
 #include "fit/rows/measurements.hpp"
 
 #include <fmt/format.h>

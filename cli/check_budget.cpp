@@ -1,10 +1,10 @@
 // check_budget: estimates held against budgets and a baseline, for tests that run with every change of a
 // model.
 
-#include "answers/budget/budget_report.hpp"
+#include "answers/budget/budget.hpp"
 #include "common/tool.hpp"
 #include "fields/question.hpp"
-#include "report/render/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 #include "session/measured_key.hpp"
 
 #include <array>

@@ -1,8 +1,8 @@
 // check_model: what of a model leaves an accelerator, why, at which cost, and which rewrite would help.
 
-#include "answers/portability/portability_report.hpp"
+#include "answers/portability/check_model.hpp"
 #include "common/tool.hpp"
-#include "report/render/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 
 namespace {
 

@@ -1,11 +1,10 @@
 // compare_architectures: one model on several architectures: which, and why.
 
-#include "answers/architectures/compare_architectures_report.hpp"
+#include "answers/architectures/architectures.hpp"
 #include "answers/architectures/model_classes_report.hpp"
-#include "common/explain_options.hpp"
-#include "common/save_options.hpp"
+#include "common/answer_options.hpp"
 #include "common/tool.hpp"
-#include "report/render/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <fmt/format.h>
 

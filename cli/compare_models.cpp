@@ -2,12 +2,9 @@
 
 #include "answers/compare/compare_models_report.hpp"
 #include "answers/study/study.hpp"
-#include "answers/study/study_report.hpp"
-#include "common/check_options.hpp"
-#include "common/explain_options.hpp"
-#include "common/save_options.hpp"
+#include "common/answer_options.hpp"
 #include "common/tool.hpp"
-#include "report/render/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,11 +1,9 @@
 // discover_models: the catalogue, or what a folder of ONNX files holds and whether each can be used.
 
-#include "answers/models/model_list.hpp"
+#include "answers/models/discover_models.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"
-#include "report/render/answer_schemas.hpp"
-
-#include <fmt/format.h>
+#include "report/render/answer_document.hpp"
 
 #include <thread>
 

@@ -3,7 +3,7 @@
 #include "answers/difference/difference_report.hpp"
 #include "common/pair_options.hpp"
 #include "common/tool.hpp"
-#include "report/render/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 
 namespace {
 

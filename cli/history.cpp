@@ -4,7 +4,7 @@
 #include "store/history.hpp"
 #include "common/tool.hpp"
 #include "core/parse_number.hpp"
-#include "store/other_answers.hpp"
+#include "store/results_file.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include "common/tool.hpp"
 #include "core/data_dir.hpp"
 #include "hardware/family_schema.hpp"
-#include "report/render/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <fmt/format.h>
 

@@ -1,14 +1,13 @@
 // local_models: which models of the catalogue run on a machine, and how fast.
 
 #include "answers/local/local_models.hpp"
-#include "answers/local/local_report.hpp"
 #include "archsim/core/finding.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"
 #include "core/parse_number.hpp"
 #include "machine/this_machine.hpp"
 #include "measurements/given_output.hpp"
-#include "report/render/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 #include "session/given.hpp"
 
 #include <fmt/format.h>

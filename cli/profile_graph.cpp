@@ -1,11 +1,10 @@
 // profile_graph: what a network computes and moves, on no hardware in particular.
 
 #include "answers/profile/graph_profile.hpp"
-#include "answers/profile/operator_list.hpp"
 #include "archsim/run/session.hpp"
-#include "common/allowed_budget.hpp"
+#include "common/answer_options.hpp"
 #include "common/tool.hpp"
-#include "report/render/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 #include "session/bound_model.hpp"
 
 namespace {

@@ -4,11 +4,11 @@
 #include "answers/serving/serving_report.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
-#include "common/save_options.hpp"
+#include "common/answer_options.hpp"
 #include "common/serving_options.hpp"
 #include "common/tool.hpp"
 #include "fields/serving_fields.hpp"
-#include "report/render/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 #include "session/measured_key.hpp"
 
 #include <fmt/format.h>

@@ -8,7 +8,7 @@
 #include "common/serving_options.hpp"
 #include "common/tool.hpp"
 #include "core/parse_number.hpp"
-#include "report/render/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 #include "result/grid_intensity.hpp"
 
 #include <fmt/format.h>

@@ -1,13 +1,12 @@
 // sweep_design_space: models x devices x changes of the device x batches x precisions, as rows, fronts and
 // sensitivities.
 
-#include "answers/sweep/saved_row.hpp"
 #include "answers/sweep/sweep_file.hpp"
+#include "common/answer_options.hpp"
 #include "common/progress.hpp"
-#include "common/save_options.hpp"
 #include "common/tool.hpp"
 #include "core/parse_number.hpp"
-#include "report/render/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 #include "result/generation_metrics.hpp"
 #include "session/measured_key.hpp"
 

@@ -19,6 +19,7 @@ find_path(ARCHSIM_YAML yaml.h REQUIRED)
 find_path(ARCHSIM_SQLITE sqlite3.h REQUIRED)
 mark_as_advanced(ARCHSIM_YAML ARCHSIM_SQLITE)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(Boost 1.74 REQUIRED) # Boost.Graph is used header-only
 # scripts/setup unpacks its package here rather than installing all that it depends on.
 find_package(valijson REQUIRED HINTS ${PROJECT_SOURCE_DIR}/build/packages/usr)
 

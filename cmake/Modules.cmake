@@ -75,7 +75,7 @@ foreach(module IN LISTS archsim_modules)
         PRIVATE ${PROJECT_SOURCE_DIR}/src)
     target_include_directories(${target} SYSTEM PRIVATE ${ARCHSIM_PROTOZERO} ${ARCHSIM_RAPIDJSON})
     target_link_libraries(${target}
-        PRIVATE archsim_warnings archsim_fmt nlohmann_json::nlohmann_json valijson
+        PRIVATE archsim_warnings archsim_fmt nlohmann_json::nlohmann_json Boost::headers valijson
         PUBLIC ${links} ${archsim_private_libraries})
     if(NOT module IN_LIST archsim_fast_modules)
         target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:${archsim_text_options}>")

@@ -26,6 +26,6 @@ if(EMSCRIPTEN)
         target_compile_options(${target} PRIVATE
             $<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${PROJECT_SOURCE_DIR}/src/web/shim.hpp>)
     endforeach()
-    set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/answers/sweep/short_number.cpp APPEND PROPERTY
+    set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/answers/sweep/sweep_rows.cpp APPEND PROPERTY
         COMPILE_OPTIONS -include ${PROJECT_SOURCE_DIR}/src/web/shim_to_chars.hpp)
 endif()

@@ -13,7 +13,7 @@ set(CMAKE_CXX_FLAGS_INIT "-ffp-contract=off -Wno-psabi")
 
 set(ARCHSIM_ZLIB ${archsim_root}/usr/lib/aarch64-linux-gnu/libz.a CACHE FILEPATH "zlib")
 # Libraries of headers, described in the folders of this machine.
-foreach(name IN ITEMS fmt)
+foreach(name IN ITEMS fmt Boost boost_headers)
     file(GLOB folders /usr/lib/*/cmake/${name} /usr/lib/*/cmake/${name}-[0-9]*)
     if(folders)
         list(GET folders 0 folder)

@@ -3,10 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/graph/graph.hpp"
 #include "archsim/hardware/database.hpp"
-#include "common/config_file.hpp"
-#include "common/help.hpp"
-#include "common/meant_flags.hpp"
-#include "common/say.hpp"
+#include "common/progress.hpp"
 #include "common/tool.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
@@ -19,9 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 #include <type_traits>
-#include <utility>
 
 namespace archsim::cli {
 

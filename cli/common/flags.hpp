@@ -2,13 +2,14 @@
 // The flags of a tool: declared here, parsed by CLI11 behind flags.cpp alone, because every file that reads
 // CLI11 compiles ten seconds longer.
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -146,5 +147,69 @@ class Flags {
     std::vector<std::function<void()>> rules_;
     std::vector<Document> documents_;
 };
+
+/// The flag that a word means in this tool: the one that other tools call so (`--dtype` for `--precision`),
+/// else the nearest by its letters; empty where none is near.
+std::string meant_flag(const std::string& flag, const std::vector<OptionFacts>& options);
+
+/// The tool that has a flag which this one lacks, for flags that people try here: "serve_model" of --users;
+/// else empty.
+std::string tool_with_flag(const std::string& flag, const std::vector<OptionFacts>& options);
+
+/// Why the words behind a flag were not taken: "--batch-sweep takes one value; if it is a list, with commas:
+/// 1,8,64", or "--sensitivity takes no value". Empty where no flag stands before `word` in the arguments.
+std::string why_unexpected(const std::vector<std::string>& arguments, const std::string& word,
+                           const std::vector<OptionFacts>& options);
+
+// --config FILE: options from a JSON object or a TOML file (FILE.toml), so that a question can be kept and
+// asked again.
+//
+//   {"model": "resnet50", "hardware": ["H100", "A100"], "precision": "fp16", "batch-size": 8}
+//
+//   model = "resnet50"
+//   hardware = ["H100", "A100"]   # a comment
+//   precision = "fp16"
+//   verbose = true
+
+/// The arguments with `--config FILE` replaced by what the file states; options given on the command line win
+/// over the file's. `positional` is the key whose values stand without a flag; empty: none does. Throws
+/// InputError for a file that is not an object of texts, numbers, truth values and lists of these.
+std::vector<std::string> with_config(std::span<char* const> arguments, const std::string& positional);
+
+/// One line of a TOML file.
+struct ConfigLine {
+    std::string key; ///< with the tables it stands in: "output.format"
+    std::vector<std::string> values;
+};
+/// The lines of a TOML file as the parser of the command line reads them (flags.cpp). Throws InputError that
+/// names `file`.
+std::vector<ConfigLine> read_toml(std::istream& in, const std::string& file);
+
+// What --help prints: the options of the question itself, one line each, and the names of all others under
+// their headings, on one screen; --help-all explains every one.
+
+/// Whether every option is explained, or those outside of the first group are named only.
+enum class HelpSize : std::uint8_t { screen, all };
+
+/// "--batch-size N", "--format text|json": an option with what it takes.
+std::string value_of_option(const OptionFacts& option);
+
+/// The whole text, 100 columns wide. `footer` holds the examples, one per line, and what follows them.
+std::string help_text(const Flags& flags, std::string_view footer, HelpSize size);
+
+// What a parser knows about its options as a manual page and as completions for shells, and the JSON Schema
+// of the tool's documents: TOOL --help-format man|bash|zsh|fish|schema. The build writes them to files; they
+// cannot differ from what the tool parses and writes.
+
+/// A status of a process and what it says.
+struct ExitMeaning {
+    int status;
+    std::string meaning;
+};
+/// The exit statuses of every tool, in order.
+const std::vector<ExitMeaning>& exit_meanings();
+
+/// Empty for a format that is not known. "schema" is that of the usual document, "schema:NAME" of another.
+std::string formatted_help(const Flags& flags, std::string_view format, const std::string& examples);
 
 } // namespace archsim::cli

@@ -1,6 +1,6 @@
-#include "common/help.hpp"
+#include "common/flags.hpp"
 
-#include "report/render/text_width.hpp"
+#include "report/render/text_table.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

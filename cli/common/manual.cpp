@@ -1,8 +1,8 @@
-#include "common/manual.hpp"
+#include "common/flags.hpp"
 
 #include "archsim/core/version.hpp"
 #include "common/tool.hpp"
-#include "report/render/json_document.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 #pragma once
 // Two questions on one command line: every flag takes one value for both, or one for each.
 
-#include "answers/difference/explain_difference.hpp"
+#include "answers/difference/difference.hpp"
 #include "common/tool.hpp"
 
 #include <cstddef>

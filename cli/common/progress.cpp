@@ -1,12 +1,11 @@
 #include "common/progress.hpp"
 
-#include "common/say.hpp"
 #include "core/text.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <new>
 #include <unistd.h>
 
 namespace archsim::cli {
@@ -61,6 +60,20 @@ void Progress::draw(std::size_t done, std::size_t total) {
                    .c_str(),
                stderr);
     std::fflush(stderr);
+}
+
+void say_text(std::string text) noexcept {
+    constexpr std::size_t kMost = std::size_t{1} << 16;
+    try {
+        const bool cut = text.size() > kMost;
+        if (cut)
+            text.resize(text.rfind('\n', kMost) == std::string::npos ? kMost : text.rfind('\n', kMost));
+        text = without_commands(printable(std::move(text)));
+        if (cut)
+            text += "\n(more of the same is left out)\n";
+    } catch (const std::bad_alloc&) { // it is said as it is
+    }
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
 }
 
 } // namespace archsim::cli

@@ -4,8 +4,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <fmt/format.h>
 #include <mutex>
 #include <string>
+#include <utility>
 
 namespace archsim::cli {
 
@@ -37,5 +39,16 @@ class Progress {
     bool drawn_ = false;
     std::mutex mutex_;
 };
+
+// Words to whoever runs a tool. Standard error may be closed, full or a broken pipe: then nobody is told, and
+// the status is what it would have been.
+
+/// Writes lines to standard error, without control characters, commands of CI and more than some pages.
+void say_text(std::string text) noexcept;
+
+template <class... Arguments>
+void say(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    say_text(fmt::format(format, std::forward<Arguments>(arguments)...));
+}
 
 } // namespace archsim::cli

@@ -1,12 +1,12 @@
 #include "common/tool.hpp"
 
 #include "archsim/core/version.hpp"
-#include "common/manual.hpp"
-#include "common/say.hpp"
+#include "common/flags.hpp"
+#include "common/progress.hpp"
 #include "core/new_file.hpp"
 #include "core/text.hpp"
 #include "ops/given_values.hpp"
-#include "report/blocks/table_order.hpp"
+#include "report/blocks/columns.hpp"
 #include "session/every_mode.hpp"
 
 #include <fmt/format.h>
@@ -69,6 +69,157 @@ std::string own_fault(const std::string& name, const std::vector<std::string>& a
         "{0}: please report it to the maintainers of libarchsim {2}, with the files it names and "
         "this command line: {0} {3}\n",
         name, what, version(), one_line(fmt::format("{}", fmt::join(arguments, " "))));
+}
+
+/// Rows of the terminal; 0 where there is none.
+int terminal_rows() {
+    winsize size{};
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
+/// Shows a text that is longer than the terminal in $PAGER, or in less; false where there is none.
+bool page_through(const std::string& content) {
+    const char* chosen = std::getenv("PAGER");
+    const std::string pager = chosen != nullptr && *chosen != '\0' ? chosen : "less -FRX";
+    std::FILE* pipe = popen(pager.c_str(), "w");
+    if (pipe == nullptr)
+        return false;
+    const auto before = std::signal(SIGPIPE, SIG_IGN); // a reader may leave early
+    std::fwrite(content.data(), 1, content.size(), pipe);
+    const int ended = pclose(pipe);
+    std::signal(SIGPIPE, before);
+    constexpr int kNoSuchCommand = 127;
+    return !(WIFEXITED(ended) && WEXITSTATUS(ended) == kNoSuchCommand);
+}
+
+int status(Exit code) {
+    return static_cast<int>(code);
+}
+
+Exit exit_of(const Error& problem) {
+    if (dynamic_cast<const UsageError*>(&problem) != nullptr)
+        return Exit::usage;
+    return dynamic_cast<const IncompleteError*>(&problem) != nullptr ? Exit::incomplete : Exit::input;
+}
+
+/// The whole command with a size for every dimension that has none, on standard error.
+void suggest_sizes(std::span<const Result> results) {
+    std::vector<std::string> sizes;
+    for (const Result& result : results)
+        for (std::string& size : sizes_wanted(result.estimate.findings))
+            if (std::find(sizes.begin(), sizes.end(), size) == sizes.end())
+                sizes.push_back(std::move(size));
+    if (sizes.empty())
+        return;
+    std::string line = command_line();
+    for (const std::string& size : sizes)
+        line += " " + size;
+    say("sizes are missing; for example: {}\n", one_line(line));
+}
+
+/// Files that are not finished go, and the signal ends the tool as it would have.
+extern "C" void end_by_signal(int number) {
+    remove_unfinished_files();
+    std::signal(number, SIG_DFL);
+    std::raise(number);
+}
+
+/// Standard streams that are closed: the next file that is opened would be one, and get what is written to
+/// it. One that cannot be written or read takes the place.
+void open_standard_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (fcntl(stream, F_GETFD) < 0)
+            static_cast<void>(open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
+void handle_signals() {
+    std::signal(SIGPIPE, SIG_DFL); // a closed pipe ends the tool quietly, as `| head` expects
+    std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is one that cannot be written
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGXCPU})
+        if (std::signal(number, end_by_signal) == SIG_IGN) // by nohup, or a shell in the background
+            std::signal(number, SIG_IGN);
+}
+
+/// "0 ok, 1 usage, ...".
+std::string exit_text() {
+    std::string text;
+    for (const ExitMeaning& one : exit_meanings())
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", one.status, one.meaning);
+    return text;
+}
+
+/// Parses and runs; throws what fails.
+int parse_and_run(int argc, char** argv, const std::string& name, const std::string& description,
+                  const std::string& examples, const std::function<void(Flags&)>& setup,
+                  const std::function<int()>& body) {
+    Flags flags(name, description, "Examples:\n" + examples + "\nExit status: " + exit_text() + ".",
+                name + " " + std::string(version()));
+    setup(flags);
+    if (flags_wanted()) {
+        flags_wanted()(flags);
+        return 0;
+    }
+    if (argc == 3 && std::string_view(argv[1]) == "--help-format") {
+        const std::string text = formatted_help(flags, argv[2], examples);
+        if (text.empty()) {
+            say("{}: --help-format: \"{}\" is not one of man, bash, zsh, fish{}\n", name, one_line(argv[2]),
+                flags.documents().empty() ? "" : ", schema");
+            return status(Exit::usage);
+        }
+        OutputOptions::emit_part(text);
+        return 0;
+    }
+    if (const std::optional<int> done = flags.parse(argc, argv))
+        return *done;
+    command_line() = name;
+    for (int i = 1; i < argc; ++i)
+        command_line() += ' ' + shell_quoted(argv[i]);
+    flags.check_rules();
+    return body();
+}
+
+/// Says so on standard error without a formatter, which would ask for memory.
+int out_of_memory(const char* tool) noexcept {
+    std::fputs(tool, stderr);
+    std::fputs(": there is not enough memory; ask for less at once, or give the tool more\n", stderr);
+    return status(Exit::input);
+}
+
+/// What the standard library does where nobody catches: it says what was thrown, and aborts.
+std::terminate_handler& usual_end() {
+    static std::terminate_handler handler = std::abort;
+    return handler;
+}
+
+/// A request for memory was refused since the program began.
+std::atomic<bool> memory_ended = false;
+
+[[noreturn]] void refuse_memory() {
+    memory_ended = true;
+    throw std::bad_alloc();
+}
+
+/// Where no handler is: tables that are made before main, variables of main, destructors, functions of the
+/// standard library that promise not to throw. Memory that ends there ends the tool as it does elsewhere.
+void end_without_memory() {
+    try {
+        if (const std::exception_ptr thrown = std::current_exception())
+            std::rethrow_exception(thrown);
+    } catch (const std::bad_alloc&) {
+        _exit(out_of_memory(program_invocation_short_name));
+    } catch (...) { // a fault
+        usual_end()();
+    }
+    // Without memory for an exception there is none, and none is left where it met a promise not to throw.
+    if (memory_ended)
+        _exit(out_of_memory(program_invocation_short_name));
+    usual_end()();
+}
+
+/// Before every table of the program: priorities up to 100 are the compiler's.
+[[gnu::constructor(101)]] void prepare_for_the_end() {
+    usual_end() = std::set_terminate(end_without_memory);
+    std::set_new_handler(refuse_memory);
 }
 
 } // namespace
@@ -148,31 +299,6 @@ RenderOptions OutputOptions::render_options() const {
     return options;
 }
 
-namespace {
-
-/// Rows of the terminal; 0 where there is none.
-int terminal_rows() {
-    winsize size{};
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
-}
-
-/// Shows a text that is longer than the terminal in $PAGER, or in less; false where there is none.
-bool page_through(const std::string& content) {
-    const char* chosen = std::getenv("PAGER");
-    const std::string pager = chosen != nullptr && *chosen != '\0' ? chosen : "less -FRX";
-    std::FILE* pipe = popen(pager.c_str(), "w");
-    if (pipe == nullptr)
-        return false;
-    const auto before = std::signal(SIGPIPE, SIG_IGN); // a reader may leave early
-    std::fwrite(content.data(), 1, content.size(), pipe);
-    const int ended = pclose(pipe);
-    std::signal(SIGPIPE, before);
-    constexpr int kNoSuchCommand = 127;
-    return !(WIFEXITED(ended) && WEXITSTATUS(ended) == kNoSuchCommand);
-}
-
-} // namespace
-
 std::string first_line(const Report& report) {
     for (const Block& block : report.blocks)
         if (const auto* verdict = std::get_if<Takeaway>(&block);
@@ -207,42 +333,9 @@ void OutputOptions::emit_part(const std::string& content) {
         throw InputError("standard output: could not be written");
 }
 
-namespace {
-
-int status(Exit code) {
-    return static_cast<int>(code);
-}
-
-Exit exit_of(const Error& problem) {
-    if (dynamic_cast<const UsageError*>(&problem) != nullptr)
-        return Exit::usage;
-    return dynamic_cast<const IncompleteError*>(&problem) != nullptr ? Exit::incomplete : Exit::input;
-}
-
-} // namespace
-
 int exit_code_of(const Result& result) {
     return exit_code_of(std::span(&result, 1));
 }
-
-namespace {
-
-/// The whole command with a size for every dimension that has none, on standard error.
-void suggest_sizes(std::span<const Result> results) {
-    std::vector<std::string> sizes;
-    for (const Result& result : results)
-        for (std::string& size : sizes_wanted(result.estimate.findings))
-            if (std::find(sizes.begin(), sizes.end(), size) == sizes.end())
-                sizes.push_back(std::move(size));
-    if (sizes.empty())
-        return;
-    std::string line = command_line();
-    for (const std::string& size : sizes)
-        line += " " + size;
-    say("sizes are missing; for example: {}\n", one_line(line));
-}
-
-} // namespace
 
 int exit_code_of(std::span<const Result> results) {
     suggest_sizes(results);
@@ -265,119 +358,6 @@ int nothing_runs(const std::string& tool, const Error& why) {
     say("{}: {}\n", tool, why.what());
     return status(Exit::nothing);
 }
-
-namespace {
-
-/// Files that are not finished go, and the signal ends the tool as it would have.
-extern "C" void end_by_signal(int number) {
-    remove_unfinished_files();
-    std::signal(number, SIG_DFL);
-    std::raise(number);
-}
-
-/// Standard streams that are closed: the next file that is opened would be one, and get what is written to
-/// it. One that cannot be written or read takes the place.
-void open_standard_streams() {
-    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        if (fcntl(stream, F_GETFD) < 0)
-            static_cast<void>(open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
-}
-
-void handle_signals() {
-    std::signal(SIGPIPE, SIG_DFL); // a closed pipe ends the tool quietly, as `| head` expects
-    std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is one that cannot be written
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGXCPU})
-        if (std::signal(number, end_by_signal) == SIG_IGN) // by nohup, or a shell in the background
-            std::signal(number, SIG_IGN);
-}
-
-/// "0 ok, 1 usage, ...".
-std::string exit_text() {
-    std::string text;
-    for (const ExitMeaning& one : exit_meanings())
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", one.status, one.meaning);
-    return text;
-}
-
-/// Parses and runs; throws what fails.
-int parse_and_run(int argc, char** argv, const std::string& name, const std::string& description,
-                  const std::string& examples, const std::function<void(Flags&)>& setup,
-                  const std::function<int()>& body) {
-    Flags flags(name, description, "Examples:\n" + examples + "\nExit status: " + exit_text() + ".",
-                name + " " + std::string(version()));
-    setup(flags);
-    if (flags_wanted()) {
-        flags_wanted()(flags);
-        return 0;
-    }
-    if (argc == 3 && std::string_view(argv[1]) == "--help-format") {
-        const std::string text = formatted_help(flags, argv[2], examples);
-        if (text.empty()) {
-            say("{}: --help-format: \"{}\" is not one of man, bash, zsh, fish{}\n", name, one_line(argv[2]),
-                flags.documents().empty() ? "" : ", schema");
-            return status(Exit::usage);
-        }
-        OutputOptions::emit_part(text);
-        return 0;
-    }
-    if (const std::optional<int> done = flags.parse(argc, argv))
-        return *done;
-    command_line() = name;
-    for (int i = 1; i < argc; ++i)
-        command_line() += ' ' + shell_quoted(argv[i]);
-    flags.check_rules();
-    return body();
-}
-
-} // namespace
-
-namespace {
-
-/// Says so on standard error without a formatter, which would ask for memory.
-int out_of_memory(const char* tool) noexcept {
-    std::fputs(tool, stderr);
-    std::fputs(": there is not enough memory; ask for less at once, or give the tool more\n", stderr);
-    return status(Exit::input);
-}
-
-/// What the standard library does where nobody catches: it says what was thrown, and aborts.
-std::terminate_handler& usual_end() {
-    static std::terminate_handler handler = std::abort;
-    return handler;
-}
-
-/// A request for memory was refused since the program began.
-std::atomic<bool> memory_ended = false;
-
-[[noreturn]] void refuse_memory() {
-    memory_ended = true;
-    throw std::bad_alloc();
-}
-
-/// Where no handler is: tables that are made before main, variables of main, destructors, functions of the
-/// standard library that promise not to throw. Memory that ends there ends the tool as it does elsewhere.
-void end_without_memory() {
-    try {
-        if (const std::exception_ptr thrown = std::current_exception())
-            std::rethrow_exception(thrown);
-    } catch (const std::bad_alloc&) {
-        _exit(out_of_memory(program_invocation_short_name));
-    } catch (...) { // a fault
-        usual_end()();
-    }
-    // Without memory for an exception there is none, and none is left where it met a promise not to throw.
-    if (memory_ended)
-        _exit(out_of_memory(program_invocation_short_name));
-    usual_end()();
-}
-
-/// Before every table of the program: priorities up to 100 are the compiler's.
-[[gnu::constructor(101)]] void prepare_for_the_end() {
-    usual_end() = std::set_terminate(end_without_memory);
-    std::set_new_handler(refuse_memory);
-}
-
-} // namespace
 
 std::function<void(const Flags&)>& flags_wanted() {
     static std::function<void(const Flags&)> wanted;

@@ -5,19 +5,25 @@
 #include "archsim/compare/decisions.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
-
 #include "common/flags.hpp"
 #include "common/question_options.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace archsim::cli {
+
+/// The name itself; for "-" a file with what standard input holds, gone when the tool ends. Throws InputError
+/// when nothing can be read.
+std::string model_named(const std::string& name);
+
+/// Each in turn; a folder of ONNX files that is no checkpoint becomes its files, by name.
+std::vector<std::string> models_named(const std::vector<std::string>& names);
 
 inline constexpr std::int64_t kLargestBatch = 1 << 20; ///< of --batch-size and what else takes batches
 

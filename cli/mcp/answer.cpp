@@ -1,4 +1,4 @@
-#include "mcp/answer.hpp"
+#include "mcp/mcp.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "core/text.hpp"

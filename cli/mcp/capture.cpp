@@ -1,4 +1,4 @@
-#include "mcp/capture.hpp"
+#include "mcp/mcp.hpp"
 
 #include "archsim/core/finding.hpp"
 

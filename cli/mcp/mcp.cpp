@@ -8,10 +8,6 @@
 #include "core/input_file.hpp"
 #include "core/new_file.hpp"
 #include "core/text.hpp"
-#include "mcp/answer.hpp"
-#include "mcp/capture.hpp"
-#include "mcp/protocol.hpp"
-#include "mcp/tool_schema.hpp"
 
 #include <fmt/format.h>
 

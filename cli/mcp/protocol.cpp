@@ -1,4 +1,4 @@
-#include "mcp/protocol.hpp"
+#include "mcp/mcp.hpp"
 
 #include "core/json_document.hpp"
 #include "core/text.hpp"

@@ -1,4 +1,4 @@
-#include "mcp/tool_schema.hpp"
+#include "mcp/mcp.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <string_view>

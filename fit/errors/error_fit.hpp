@@ -1,7 +1,6 @@
 #pragma once
 // Variances of the error model from rows that no parameter had seen.
 
-#include "fit/errors/error_row.hpp"
 #include "fit/errors/left_out.hpp"
 #include "hardware/error_model.hpp"
 
@@ -46,5 +45,15 @@ double difference_variance(const ErrorModel& model, const ErrorRow& a, const Err
 
 /// Half the width, in logarithms, of the 90 % interval of a row.
 double half_width(const ErrorModel& model, const ErrorRow& row);
+
+/// Pairs of rows of one workload on two devices, of times whose order was measured.
+PairOdds check_pairs(const std::vector<ErrorRow>& rows, const ErrorModel& model);
+
+/// Every run by a model of the other runs, and of the rows that are not in it.
+std::vector<FirstRunCheck> check_first_runs(const ErrorEvidence& evidence, const FirstRuns& runs,
+                                            const ErrorModel& shares);
+
+/// Waits of clients by models that have not seen the row's network; nothing where there are none.
+std::vector<FirstRunCheck> check_served(const ErrorEvidence& evidence, const ErrorModel& shares);
 
 } // namespace archsim

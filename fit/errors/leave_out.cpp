@@ -1,8 +1,5 @@
 #include "fit/errors/leave_out.hpp"
 
-#include "fit/errors/leave_out_groups.hpp"
-#include "fit/parameters/parameter_fit.hpp"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -42,54 +39,6 @@ std::vector<std::vector<std::size_t>> connected(const ParameterFit& fit) {
         result.push_back(std::move(rows));
     return result;
 }
-
-} // namespace
-
-std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut what, const FitResult& full,
-                                             const PriceFits* prices) {
-    std::vector<Prediction> predictions(fit.rows().size());
-    std::map<std::string, std::vector<std::size_t>> groups;
-    for (std::size_t i = 0; i < fit.rows().size(); ++i)
-        groups[what == LeaveOut::model ? fit.rows()[i].model : fit.rows()[i].hardware].push_back(i);
-    FitOptions options;
-    options.max_iterations = kRefitIterations;
-    for (const auto& [_, members] : groups) {
-        std::vector<double> weights = fit.weights();
-        for (const std::size_t i : members)
-            weights[i] = 0;
-        const FitResult refit = fit.refit(weights, full, options);
-        for (const std::size_t i : members)
-            predictions[i] = fit.predict(
-                i, refit.values, prices != nullptr ? prices->without(what, fit.rows()[i]) : MachineChanges{});
-    }
-    return predictions;
-}
-
-FitResult fit_all(ParameterFit& fit, int iterations, double least_gain) {
-    FitOptions options;
-    options.max_iterations = iterations;
-    options.least_gain = least_gain;
-    options.learn_spread = true;
-    return fit.fit(fit.weights(), fit.start(), options);
-}
-
-std::vector<ConnectedRows> connected_rows(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
-                                          unsigned threads) {
-    const std::vector<TunedParameter> parameters = fitted_parameters(estimator, rows);
-    const ParameterFit whole(estimator, rows, parameters, threads);
-    std::vector<ConnectedRows> sets;
-    for (std::vector<std::size_t>& members : connected(whole)) {
-        ConnectedRows set;
-        for (std::size_t j = 0; j < parameters.size(); ++j)
-            if (std::any_of(members.begin(), members.end(), [&](std::size_t i) { return whole.uses(i, j); }))
-                set.parameters.push_back(parameters[j]);
-        set.rows = std::move(members);
-        sets.push_back(std::move(set));
-    }
-    return sets;
-}
-
-namespace {
 
 std::vector<MeasuredRow> picked(const std::vector<MeasuredRow>& rows, const std::vector<std::size_t>& which) {
     std::vector<MeasuredRow> part;
@@ -166,6 +115,50 @@ bool one_device(const std::vector<MeasuredRow>& rows) {
 }
 
 } // namespace
+
+std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut what, const FitResult& full,
+                                             const PriceFits* prices) {
+    std::vector<Prediction> predictions(fit.rows().size());
+    std::map<std::string, std::vector<std::size_t>> groups;
+    for (std::size_t i = 0; i < fit.rows().size(); ++i)
+        groups[what == LeaveOut::model ? fit.rows()[i].model : fit.rows()[i].hardware].push_back(i);
+    FitOptions options;
+    options.max_iterations = kRefitIterations;
+    for (const auto& [_, members] : groups) {
+        std::vector<double> weights = fit.weights();
+        for (const std::size_t i : members)
+            weights[i] = 0;
+        const FitResult refit = fit.refit(weights, full, options);
+        for (const std::size_t i : members)
+            predictions[i] = fit.predict(
+                i, refit.values, prices != nullptr ? prices->without(what, fit.rows()[i]) : MachineChanges{});
+    }
+    return predictions;
+}
+
+FitResult fit_all(ParameterFit& fit, int iterations, double least_gain) {
+    FitOptions options;
+    options.max_iterations = iterations;
+    options.least_gain = least_gain;
+    options.learn_spread = true;
+    return fit.fit(fit.weights(), fit.start(), options);
+}
+
+std::vector<ConnectedRows> connected_rows(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
+                                          unsigned threads) {
+    const std::vector<TunedParameter> parameters = fitted_parameters(estimator, rows);
+    const ParameterFit whole(estimator, rows, parameters, threads);
+    std::vector<ConnectedRows> sets;
+    for (std::vector<std::size_t>& members : connected(whole)) {
+        ConnectedRows set;
+        for (std::size_t j = 0; j < parameters.size(); ++j)
+            if (std::any_of(members.begin(), members.end(), [&](std::size_t i) { return whole.uses(i, j); }))
+                set.parameters.push_back(parameters[j]);
+        set.rows = std::move(members);
+        sets.push_back(std::move(set));
+    }
+    return sets;
+}
 
 LeftOutPredictions predict_left_out(const LeftOutEstimators& estimators, const std::vector<MeasuredRow>& rows,
                                     unsigned threads) {

@@ -3,8 +3,12 @@
 // fitted again, or reverted, without them.
 
 #include "fit/errors/left_out.hpp"
+#include "fit/parameters/parameter_fit.hpp"
+#include "fit/parameters/price_fit.hpp"
 #include "fit/rows/validate.hpp"
 
+#include <filesystem>
+#include <string>
 #include <vector>
 
 namespace archsim {
@@ -48,5 +52,36 @@ std::vector<Prediction> predict_left_out(const RowEstimator& estimator, const st
 std::vector<ValidatedRow> leave_out_rows(const LeftOutEstimators& estimators,
                                          const std::vector<MeasuredRow>& rows, LeaveOut what,
                                          unsigned threads = 1);
+
+/// The parameters that fit all rows best, from those that are stated, after so many steps at most; those that
+/// are stated where others lower the cost by less than `least_gain` of it.
+FitResult fit_all(ParameterFit& fit, int iterations, double least_gain = 0);
+/// Every row predicted by the refit that has not seen its group; `full` is the result of fit_all. Rows of
+/// power and energy take prices that have not seen it either, where `prices` are given.
+std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut what, const FitResult& full,
+                                             const PriceFits* prices = nullptr);
+
+/// Rows that hang together by the parameters they share, and these parameters.
+struct ConnectedRows {
+    std::vector<std::size_t> rows;
+    std::vector<TunedParameter> parameters;
+};
+std::vector<ConnectedRows> connected_rows(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
+                                          unsigned threads);
+
+/// Shipped, network-, device- and family-left-out predictions of every row; see predict_left_out.
+std::vector<LeftOutRow> make_left_out(const LeftOutEstimators& estimators,
+                                      const std::vector<MeasuredRow>& rows, unsigned threads = 1);
+/// CSV: id, shipped, without_model, without_device, without_family.
+std::string to_csv(const std::vector<LeftOutRow>& rows);
+/// Throws InputError naming the line that cannot be used.
+std::vector<LeftOutRow> read_left_out(const std::filesystem::path& file);
+
+// Blind predictions as a file: the only honest blind test of a version is the one run before anything was
+// fitted.
+
+/// CSV with the columns id, status, predicted, low and high, as `validate_estimates --format csv` writes
+/// them; rows that had no estimate are left out. Throws InputError naming the line that cannot be used.
+std::vector<FirstRun> read_first_run(const std::filesystem::path& file);
 
 } // namespace archsim

@@ -1,21 +1,33 @@
 #pragma once
 // Predictions for rows that the parameters have not seen, and what their errors say about every estimate.
 
-#include "fit/errors/error_row.hpp"
-#include "fit/errors/first_run.hpp"
 #include "fit/errors/validation.hpp"
 #include "hardware/error_model.hpp"
 
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace archsim {
+
+/// log(measured / predicted) of one row; rates are turned so that it is about time.
+struct ErrorRow {
+    std::string id, family, runtime, device, model, regime, generation;
+    SpreadOf metric = SpreadOf::latency;
+    double value = 0;
+    double predicted = 0; ///< logarithm of the predicted time; of a rate with the sign turned
+    std::string workload; ///< sizes, batch, format and protocol
+};
+
+/// A blind prediction of one measured row, in the row's own unit.
+struct FirstRun {
+    std::string id;
+    double predicted = 0, low = 0, high = 0; ///< with its nominal 90 % interval
+};
 
 /// What is left out together: all rows of one network, of one device, or of one family of devices.
 enum class LeaveOut : std::uint8_t { model, device, family };

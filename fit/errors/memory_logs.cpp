@@ -1,6 +1,6 @@
-#include "fit/errors/memory_logs.hpp"
+#include "fit/errors/serving_peers.hpp"
 
-#include "answers/local/llama_command.hpp"
+#include "answers/local/local_models.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
 #include "core/csv_reader.hpp"

@@ -1,9 +1,8 @@
-#include "fit/errors/power_validation.hpp"
+#include "fit/errors/price_check.hpp"
 
 #include "result/quantile.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>

@@ -1,15 +1,13 @@
 #include "fit/errors/price_check.hpp"
 
-#include "fit/parameters/priced_runs.hpp"
+#include "fit/parameters/price_fit.hpp"
 #include "result/quantile.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <Eigen/Dense>
-#include <fmt/format.h>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 #include <utility>
 

@@ -1,13 +1,8 @@
 // Kendall's tau over groups of rows.
 
-#include "fit/errors/rank_agreement.hpp"
-
 #include "fit/errors/validation.hpp"
 
-#include <cmath>
 #include <map>
-#include <string>
-#include <vector>
 
 namespace archsim {
 

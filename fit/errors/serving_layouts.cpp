@@ -1,17 +1,15 @@
-#include "fit/errors/serving_layouts.hpp"
+#include "fit/errors/serving_peers.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
 #include "core/in_parallel.hpp"
-#include "fit/rows/named_table.hpp"
-#include "fit/rows/served_row.hpp"
+#include "fit/rows/measurements.hpp"
 #include "result/quantile.hpp"
 #include "session/server/server.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
 #include <map>

@@ -4,8 +4,7 @@
 #include "archsim/run/serve.hpp"
 #include "core/csv_reader.hpp"
 #include "core/parse_number.hpp"
-#include "core/text_file.hpp"
-#include "fit/rows/named_table.hpp"
+#include "fit/rows/measurements.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 #include "fit/errors/validation.hpp"
 
 #include "core/in_parallel.hpp"
-#include "fit/errors/rank_agreement.hpp"
 #include "result/quantile.hpp"
 
 #include <algorithm>

@@ -1,11 +1,9 @@
 #include "fit/parameters/calibrate.hpp"
 
 #include "core/text_file.hpp"
-#include "fit/errors/leave_out_groups.hpp"
-#include "fit/parameters/choose_parameters.hpp"
+#include "fit/errors/leave_out.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -102,31 +101,6 @@ FitKey key_of(const ParameterSite& site, const Fact& fact) {
     return {site.parameter, site.device.empty(), fact.value, fact.fitted_n, fact.fitted_error};
 }
 
-} // namespace
-
-bool is_continuous(Parameter parameter) {
-    return info_of(parameter).kind == ParameterKind::fitted;
-}
-
-Expectation summarize_statements(std::vector<double> values, Parameter parameter) {
-    if (values.empty())
-        return {};
-    std::sort(values.begin(), values.end());
-    values.erase(std::unique(values.begin(), values.end()), values.end());
-    const double middle = quantile(values, 0.5);
-    double squares = 0;
-    for (const double value : values)
-        squares += std::pow(std::log(value / middle), 2);
-    const bool few = values.size() <= kFewStatements, share = info_of(parameter).unit == "1";
-    const double least = share && !few ? kLeastSpread : kLooseSpread;
-    const double scatter =
-        values.size() > 1 ? std::sqrt(squares / static_cast<double>(values.size() - 1)) : least;
-    const double spread = std::clamp(scatter, least, kMostSpread);
-    return {middle, spread};
-}
-
-namespace {
-
 /// What a stack's kernels reach in 8 bits is most like what its fp32 kernels reach, which share their
 /// blocking and their authors: more than like the 8-bit kernels of other stacks.
 std::vector<Parameter> same_kernels_in_fp32(Parameter parameter) {
@@ -156,6 +130,27 @@ std::vector<double> of_same_kernels(const HardwareDatabase& hardware, Family fam
 }
 
 } // namespace
+
+bool is_continuous(Parameter parameter) {
+    return info_of(parameter).kind == ParameterKind::fitted;
+}
+
+Expectation summarize_statements(std::vector<double> values, Parameter parameter) {
+    if (values.empty())
+        return {};
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    const double middle = quantile(values, 0.5);
+    double squares = 0;
+    for (const double value : values)
+        squares += std::pow(std::log(value / middle), 2);
+    const bool few = values.size() <= kFewStatements, share = info_of(parameter).unit == "1";
+    const double least = share && !few ? kLeastSpread : kLooseSpread;
+    const double scatter =
+        values.size() > 1 ? std::sqrt(squares / static_cast<double>(values.size() - 1)) : least;
+    const double spread = std::clamp(scatter, least, kMostSpread);
+    return {middle, spread};
+}
 
 Expectation expect(const Session& session, Family family, const std::vector<ParameterSite>& own) {
     if (std::vector<double> values = of_same_kernels(session.hardware(), family, own); !values.empty())

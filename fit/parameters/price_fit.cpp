@@ -1,16 +1,41 @@
 #include "fit/parameters/price_fit.hpp"
 
-#include "fit/parameters/clock_runs.hpp"
+#include "estimate/price.hpp"
+#include "fit/errors/price_check.hpp"
 #include "fit/parameters/fit.hpp"
-#include "fit/parameters/least_gain.hpp"
+#include "fit/parameters/parameter_fit.hpp"
 #include "result/quantile.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace archsim {
 
 namespace {
+
+/// Far above what any device draws.
+constexpr double kNoLimit = 1e3;
+/// Share of the limit from which on it may have lowered the clock.
+constexpr double kAtLimit = 0.99;
+
+PowerParts parts_at(const Machine& machine, const ClockAtLimit& at) {
+    const EnergyTable& table = *machine.energy;
+    const double highest = machine.rate(Resource::overhead_cycles), clock = at.clock.value;
+    const double matrix = machine.matrix_ops(at.precision);
+    const double per_clock = matrix > 0 ? matrix : machine.vector_ops(at.precision);
+    PowerParts parts;
+    parts.family = name_of(machine.device->family);
+    parts.static_w = static_power_at(machine, clock / highest);
+    const double stands = machine.static_power_w - table.clocked_power.value_or(0);
+    parts.awake_w = table.clocked_power.known() ? std::max(0.0, parts.static_w - stands) : 0;
+    parts.event_w[static_cast<std::size_t>(Event::mac)] =
+        at.share.value * per_clock * clock * table.operation[static_cast<std::size_t>(at.precision)] *
+        table.voltage_factor(clock);
+    for (std::size_t g = 0; g < kPriceGroupCount; ++g)
+        parts.multiple[g] = table.multiple[g].value_or(1);
+    return parts;
+}
 
 constexpr std::size_t kRunsPerMultiple = 10, kLeastDevices = 3;
 /// Sums of published parts are known within a factor of 1.6 (-30/+50 % for memory and wires, docs/energy.md).
@@ -22,6 +47,64 @@ bool is_power(const MeasuredRow& row) {
 }
 
 } // namespace
+
+std::map<std::string, std::vector<PricedRun>> priced_runs(const RowEstimator& estimator,
+                                                          const std::vector<MeasuredRow>& rows) {
+    MachineChanges unlimited;
+    unlimited[Lever::power_limit] = kNoLimit;
+    std::map<std::string, const MeasuredRow*> energies;
+    for (const MeasuredRow& row : rows)
+        if (row.metric == MeasuredMetric::energy_mj)
+            energies.emplace(run_of(row), &row);
+    std::map<std::string, std::vector<PricedRun>> families;
+    for (const MeasuredRow& row : rows) {
+        if (row.metric != MeasuredMetric::power_w || row.weight < kTrustedWeight)
+            continue;
+        const std::optional<PowerParts> limited = estimator.power_parts(row);
+        const std::optional<PowerParts> parts = limited && limited->total() >= kAtLimit * limited->limit_w
+                                                    ? estimator.power_parts(row, unlimited)
+                                                    : limited;
+        if (!parts)
+            continue;
+        PricedRun run{row.value, *parts, &row, limited->limit_w};
+        if (const auto energy = energies.find(run_of(row)); energy != energies.end()) {
+            const double all_w = row.value * (row.boundary == PowerBoundary::wall ? 1 : row.devices);
+            const double measured_s = energy->second->value * 1e-3 / all_w;
+            for (double& watts : run.parts.event_w)
+                watts *= parts->item_s / measured_s;
+        }
+        families[parts->family].push_back(run);
+    }
+    return families;
+}
+
+std::vector<MeasuredRow> clocks_as_rows(const Session& session) {
+    std::vector<MeasuredRow> rows;
+    for (const ClockAtLimit& at : session.energy().clocks_at_limit()) {
+        MeasuredRow row;
+        row.id = at.device + " at its power limit";
+        row.model = "multiply-adds at the power limit";
+        row.hardware = at.device;
+        row.metric = MeasuredMetric::power_w;
+        row.value = session.machine(at.device)->power_limit_w;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+std::map<std::string, std::vector<PricedRun>> clock_runs(const Session& session,
+                                                         const std::vector<MeasuredRow>& rows) {
+    std::map<std::string, std::vector<PricedRun>> runs;
+    const std::vector<ClockAtLimit>& clocks = session.energy().clocks_at_limit();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        PricedRun run;
+        run.measured_w = rows[i].value;
+        run.parts = parts_at(*session.machine(clocks[i].device), clocks[i]);
+        run.row = &rows[i];
+        runs[run.parts.family].push_back(run);
+    }
+    return runs;
+}
 
 double PriceFit::Run::at(const PriceMultiples& x) const {
     double sum = rest_w;

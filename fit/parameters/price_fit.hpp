@@ -2,16 +2,40 @@
 // Multiples of a family's energy prices (hardware_db/energy.json, "fitted") as measured power asks for them.
 
 #include "archsim/map/machine_changes.hpp"
+#include "archsim/run/session.hpp"
 #include "fit/errors/left_out.hpp"
-#include "fit/parameters/priced_runs.hpp"
+#include "fit/rows/validate.hpp"
 
 #include <array>
+#include <limits>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 namespace archsim {
+
+/// One measured run. Its parts are those at the full clock, whatever the power limit leaves of it: these do
+/// not depend on what prices are now. Events take place in the measured time, where the run states power and
+/// energy.
+struct PricedRun {
+    double measured_w = 0;
+    PowerParts parts;
+    const MeasuredRow* row = nullptr;
+    double limit_w = std::numeric_limits<double>::infinity(); ///< what it states at its power limit
+};
+
+/// The trusted runs of each family; `rows` must outlive them.
+std::map<std::string, std::vector<PricedRun>> priced_runs(const RowEstimator& estimator,
+                                                          const std::vector<MeasuredRow>& rows);
+
+/// A row of power for every clock that the session's energy table states (EnergyDatabase::clocks_at_limit).
+std::vector<MeasuredRow> clocks_as_rows(const Session& session);
+
+/// What each of these rows consists of by the prices of its device, by family; `rows` are those of
+/// clocks_as_rows and must outlive them. Worked, A40: 84 x 256 operations a clock at 1.635 GHz are 35.2 T
+/// operations a second, at 6.91 pJ x 1635 / 1740 228 W beside 69 W of static power, of 300 W.
+std::map<std::string, std::vector<PricedRun>> clock_runs(const Session& session,
+                                                         const std::vector<MeasuredRow>& rows);
 
 /// A number per PriceGroup.
 using PriceMultiples = std::array<double, kPriceGroupCount>;

@@ -6,15 +6,13 @@
 //
 // followed by the errors before, after (training) and with every network left out of the fit in turn.
 
-#include "fit/report/calibration_report.hpp"
+#include "fit/report/validation_report.hpp"
 
-#include "fit/report/statistic_cells.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 
 namespace archsim {

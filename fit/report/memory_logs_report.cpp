@@ -1,4 +1,4 @@
-#include "fit/report/memory_logs_report.hpp"
+#include "fit/report/serving_peers_report.hpp"
 
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"

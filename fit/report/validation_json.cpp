@@ -1,6 +1,5 @@
 #include "fit/report/validation_report.hpp"
-#include "fit/report/validation_verdict.hpp"
-#include "report/blocks/finding_json.hpp"
+#include "report/blocks/finding_text.hpp"
 #include "report/render/answer_document.hpp"
 
 #include <algorithm>

@@ -8,14 +8,6 @@
 // measured, minus 1. Tau: Kendall's rank agreement.
 
 #include "fit/report/validation_report.hpp"
-#include "fit/report/first_run_report.hpp"
-#include "fit/report/left_out_report.hpp"
-#include "fit/report/power_report.hpp"
-#include "fit/report/price_report.hpp"
-#include "fit/report/statistic_cells.hpp"
-#include "fit/report/validation_scatter.hpp"
-#include "fit/report/validation_verdict.hpp"
-#include "report/blocks/cells.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <algorithm>

@@ -6,10 +6,8 @@
 //           +------------------
 //            1 ms          1000 ms measured
 
-#include "fit/report/validation_scatter.hpp"
-#include "report/render/html_text.hpp"
-
 #include "fit/report/validation_report.hpp"
+#include "report/render/html.hpp"
 
 #include <algorithm>
 #include <array>

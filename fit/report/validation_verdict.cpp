@@ -1,10 +1,9 @@
-#include "fit/report/validation_verdict.hpp"
-
+#include "fit/report/validation_report.hpp"
 #include "report/blocks/number_format.hpp"
-#include "report/blocks/plural.hpp"
 
 #include <cmath>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 namespace archsim {
@@ -55,6 +54,40 @@ std::vector<std::string> verdict_lines(const ValidationAnswer& answer) {
                                 signed_percent(worst->error()), format_number(worst->prediction.predicted),
                                 format_number(worst->measured.value)));
     return lines;
+}
+
+SavedResult saved_row(const ValidatedRow& validated) {
+    const MeasuredRow& m = validated.measured;
+    const Prediction& p = validated.prediction;
+    SavedResult row;
+    row.key.model = m.model;
+    row.key.dims =
+        nlohmann::json({{"row", m.id}}).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    row.key.hardware = m.hardware;
+    row.key.power_mode = m.power_mode;
+    row.key.runtime = p.runtime.empty() ? m.runtime : p.runtime;
+    row.key.precision = m.precision;
+    row.key.batch_size = m.batch.value_or(0);
+    row.key.scenario = "measured";
+    row.key.scope = m.scope;
+    row.key.devices = m.devices;
+    row.family = p.family;
+    row.status = p.status;
+    row.reason = p.reason;
+    constexpr double kMilli = 1e-3;
+    const bool milli = m.metric == MeasuredMetric::latency_ms || m.metric == MeasuredMetric::energy_mj;
+    const double unit = milli ? kMilli : 1;
+    row.metrics["measured"] = {m.value * unit, {m.value * unit, m.value * unit}};
+    if (!p.ok())
+        return row;
+    const Metric& of = m.metric == MeasuredMetric::latency_ms         ? metric::latency
+                       : m.metric == MeasuredMetric::throughput_per_s ? metric::throughput
+                       : m.metric == MeasuredMetric::power_w          ? metric::power
+                                                                      : metric::energy;
+    row.metrics[of.key] = {p.predicted * unit, {p.low * unit, p.high * unit}};
+    const double error = std::abs(validated.error());
+    row.metrics["error"] = {error, {error, error}};
+    return row;
 }
 
 } // namespace archsim

@@ -1,20 +1,15 @@
 #include "fit/rows/measurements.hpp"
 
 #include "archsim/hardware/database.hpp"
-#include "core/csv_reader.hpp"
 #include "core/parse_number.hpp"
 #include "core/text_file.hpp"
-#include "fit/rows/noted_rows.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
 #include <set>
-#include <string>
-#include <utility>
 
 namespace archsim {
 

@@ -1,10 +1,7 @@
 #include "core/parse_number.hpp"
 #include "fit/rows/validate.hpp"
 
-#include "fit/rows/measured_power.hpp"
-#include "fit/rows/measured_stack.hpp"
-#include "fit/rows/measured_workload.hpp"
-#include "fit/rows/row_key.hpp"
+#include "fit/rows/measurements.hpp"
 #include "fit/rows/served_row.hpp"
 #include "hardware/uncertainty.hpp"
 #include "session/generation/phases.hpp"

@@ -2,6 +2,10 @@
 // Runs published measurements through the estimator: each row on its own model, batch, precision, power mode,
 // software stack and scope.
 
+#include "archsim/estimate/estimate.hpp"
+#include "archsim/hardware/database.hpp"
+#include "archsim/map/machine.hpp"
+#include "archsim/run/catalogue.hpp"
 #include "archsim/run/session.hpp"
 #include "fit/errors/validation.hpp"
 #include "hardware/energy_table.hpp"
@@ -9,9 +13,11 @@
 
 #include <array>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace archsim {
 
@@ -70,5 +76,53 @@ class RowEstimator {
     struct State;
     std::unique_ptr<State> state_;
 };
+
+/// An estimate of `devices` devices that work on one thing, and the copies of them that a row was measured
+/// on.
+struct PoweredRow {
+    const MeasuredRow& row;
+    const Machine& machine;
+    const Estimate& estimate; ///< of all `devices` together
+    double devices = 1, copies = 1;
+};
+
+/// Watts of everything inside the row's boundary, all devices of the row.
+double drawn_power(const PoweredRow& powered);
+
+/// The same as the row states it: of one device, or of the whole system at the wall.
+double stated_power(const PoweredRow& powered);
+
+/// Its parts; `item_s` is the time per item that the row's energy is about.
+PowerParts parts_of_power(const PoweredRow& powered, double item_s);
+
+/// Stacks that claim published rows of another stack's name (`Runtime::measured_as`).
+class MeasuredStacks {
+  public:
+    explicit MeasuredStacks(const HardwareDatabase& database);
+
+    /// Id of the stack to run `row` with: of the claims that fit, one on the variant goes before one on the
+    /// year alone, and an earlier year before a later one; else the row's own stack.
+    std::string of(const MeasuredRow& row) const;
+
+  private:
+    std::vector<std::shared_ptr<const Runtime>> claimants_;
+};
+
+/// Last year named in a date or a period: 2022 for "2021-2022", 2019 for "2019-11-06"; 0 when there is none.
+int last_year(std::string_view date);
+
+struct MeasuredWorkload {
+    const CatalogueEntry* entry = nullptr;
+    std::map<std::string, std::int64_t> dims; ///< besides the batch
+    bool whole = false;  ///< of several parts that run for every item: an image generator
+    std::string problem; ///< why there is no such workload; empty when there is
+};
+
+/// Of a model made of parts, rows name the whole: an image size means the part that takes images, one token
+/// the decoder, more tokens the encoder.
+MeasuredWorkload find_workload(const Catalogue& catalogue, const MeasuredRow& row);
+
+/// The length that stands for inputs of a data set, "177" of "variable:177"; any other text as it is.
+std::string_view mean_length(std::string_view text);
 
 } // namespace archsim

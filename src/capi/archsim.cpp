@@ -10,7 +10,7 @@
 #include "core/text.hpp"
 #include "fields/question.hpp"
 #include "fields/serving_fields.hpp"
-#include "report/blocks/result_json.hpp"
+#include "report/blocks/result_row.hpp"
 #include "session/given.hpp"
 
 #include <algorithm>

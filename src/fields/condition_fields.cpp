@@ -3,14 +3,11 @@
 #include "archsim/core/finding.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
-#include "fields/fields.hpp"
+#include "fields/question.hpp"
 #include "hardware/parameter_site.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <array>
-#include <cmath>
 
 namespace archsim {
 

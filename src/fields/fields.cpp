@@ -1,14 +1,10 @@
 // The table of a question's fields; texts in, a question out; and the texts that state a question.
 
-#include "fields/fields.hpp"
+#include "fields/question.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "core/parse_number.hpp"
 
-#include <algorithm>
-#include <fmt/format.h>
 #include <iterator>
-#include <utility>
 
 namespace archsim {
 

@@ -1,7 +1,7 @@
 // The formats of a question: of arithmetic, of storage, and whether fp32 products may be rounded.
 
 #include "archsim/core/finding.hpp"
-#include "fields/fields.hpp"
+#include "fields/question.hpp"
 #include "result/format_parts.hpp"
 #include "session/usual_precision.hpp"
 

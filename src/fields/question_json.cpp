@@ -3,7 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
-#include "fields/fields.hpp"
+#include "fields/question.hpp"
 #include "fields/serving_fields.hpp"
 #include "hardware/parameter_site.hpp"
 #include "session/usual_precision.hpp"
@@ -67,6 +67,22 @@ std::string whole_text(const Json& value, const std::string& name, bool words) {
           std::abs(value.get<double>()) < 9e15))
         wrong(name, "a whole number");
     return value.is_number_float() ? fmt::format("{:.0f}", value.get<double>()) : number_of(value, name);
+}
+
+Json server_field_json(const ServingField& field, const ServingRequest& request) {
+    const std::vector<std::string> texts = field.print(request);
+    if (field.kind == FieldKind::truth)
+        return !texts.empty() && texts.front() == "true";
+    return texts.empty() ? Json(nullptr) : number_json(texts.front());
+}
+
+/// Texts may be numbers: a rate, a share, a size with a spread.
+Json server_field_schema(const ServingField& field) {
+    if (field.kind == FieldKind::truth)
+        return {{"type", "boolean"}};
+    if (!field.choices.empty())
+        return json_schema::or_null(json_schema::one_of(field.choices));
+    return {{"type", {"number", "string", "null"}}};
 }
 
 } // namespace
@@ -221,26 +237,6 @@ bool same_question(const Question& a, const Question& b) {
     return workload(a.workload) == workload(b.workload) &&
            same_conditions(settled(a.conditions, a.workload), settled(b.conditions, b.workload));
 }
-
-namespace {
-
-Json server_field_json(const ServingField& field, const ServingRequest& request) {
-    const std::vector<std::string> texts = field.print(request);
-    if (field.kind == FieldKind::truth)
-        return !texts.empty() && texts.front() == "true";
-    return texts.empty() ? Json(nullptr) : number_json(texts.front());
-}
-
-/// Texts may be numbers: a rate, a share, a size with a spread.
-Json server_field_schema(const ServingField& field) {
-    if (field.kind == FieldKind::truth)
-        return {{"type", "boolean"}};
-    if (!field.choices.empty())
-        return json_schema::or_null(json_schema::one_of(field.choices));
-    return {{"type", {"number", "string", "null"}}};
-}
-
-} // namespace
 
 Members<ServingRequest> server_members() {
     std::vector<Member<ServingRequest>> members;

@@ -3,7 +3,6 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 #include "core/parse_number.hpp"
-#include "fields/fields.hpp"
 #include "result/grid_intensity.hpp"
 
 #include <fmt/format.h>

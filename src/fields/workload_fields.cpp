@@ -3,7 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
-#include "fields/fields.hpp"
+#include "fields/question.hpp"
 #include "ops/given_values.hpp"
 
 #include <fmt/format.h>

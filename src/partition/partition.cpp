@@ -7,6 +7,7 @@
 #include "core/text.hpp"
 #include "partition/fusion_graph.hpp"
 #include "partition/group_description.hpp"
+#include "partition/group_order.hpp"
 
 #include <algorithm>
 #include <span>
@@ -35,33 +36,6 @@ std::string_view describe(FusionReason reason) {
 }
 
 namespace {
-
-/// Topological order of subgraphs by `predecessors`: that in which a depth-first search from readers to
-/// producers leaves them, which keeps the given order wherever dependences allow. Empty when they wait for
-/// each other.
-std::vector<std::uint32_t> topological_group_order(const std::vector<Subgraph>& subgraphs) {
-    enum class State : std::uint8_t { unseen, open, left };
-    std::vector<State> states(subgraphs.size());
-    std::vector<std::size_t> next(subgraphs.size()); // of the predecessors of each
-    std::vector<std::uint32_t> order, path;
-    for (std::uint32_t first = 0; first < subgraphs.size(); ++first)
-        for (path.assign(states[first] == State::unseen, first); !path.empty();) {
-            const std::uint32_t at = path.back();
-            states[at] = State::open;
-            if (next[at] == subgraphs[at].predecessors.size()) {
-                states[at] = State::left;
-                order.push_back(at);
-                path.pop_back();
-                continue;
-            }
-            const std::uint32_t producer = subgraphs[at].predecessors[next[at]++];
-            if (states[producer] == State::open)
-                return {};
-            if (states[producer] == State::unseen)
-                path.push_back(producer);
-        }
-    return order;
-}
 
 struct Group {
     std::uint32_t anchor = 0;
@@ -376,6 +350,7 @@ class Partitioner {
         if (!policy_.strided_products)
             find_gathered(fusion_.graph(), result.subgraphs);
         result.buffers = find_buffers(fusion_, result.subgraphs);
+        result.critical_path = longest_chain(result.subgraphs);
         return result;
     }
 

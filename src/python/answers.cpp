@@ -2,23 +2,18 @@
 
 #include "python/bindings.hpp"
 
-#include "answers/architectures/compare_architectures_report.hpp"
+#include "answers/architectures/architectures.hpp"
 #include "answers/architectures/model_classes_report.hpp"
 #include "answers/batch/analyze_batch.hpp"
 #include "answers/batch/batch_report.hpp"
 #include "answers/comprehensive/comprehensive.hpp"
-#include "answers/comprehensive/comprehensive_report.hpp"
 #include "answers/serving/serving_report.hpp"
 #include "answers/study/study.hpp"
-#include "answers/study/study_report.hpp"
 #include "archsim/run/serve.hpp"
 #include "store/history.hpp"
 
 #include <algorithm>
-#include <map>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace py = python;
 using namespace archsim;

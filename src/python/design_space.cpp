@@ -8,9 +8,7 @@
 
 #include <algorithm>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace py = python;
 using namespace archsim;

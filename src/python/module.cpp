@@ -10,7 +10,7 @@
 #include "core/json_document.hpp"
 #include "fields/question_json.hpp"
 #include "measurements/given_output.hpp"
-#include "report/blocks/result_json.hpp"
+#include "report/blocks/result_row.hpp"
 #include "session/given.hpp"
 
 #include <fmt/format.h>
@@ -20,11 +20,8 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <utility>
-#include <variant>
-#include <vector>
 
 namespace py = python;
 using namespace archsim;

@@ -2,7 +2,6 @@
 
 #include "python/python.hpp"
 
-#include <algorithm>
 #include <new>
 #include <stdexcept>
 

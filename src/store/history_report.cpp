@@ -7,7 +7,6 @@
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/render/answer_document.hpp"
-#include "store/other_answers.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "store/other_answers.hpp"
+#include "store/results_file.hpp"
 
 #include "core/digest.hpp"
 #include "fields/question.hpp"
@@ -7,9 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace archsim {
 

@@ -1,4 +1,3 @@
-#include "store/other_answers.hpp"
 #include "store/results_file.hpp"
 
 #include "archsim/core/version.hpp"
@@ -11,9 +10,6 @@
 #include <ctime>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <string_view>
-#include <vector>
 
 namespace archsim {
 

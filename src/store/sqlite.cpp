@@ -55,10 +55,6 @@ const LibSqlite& sqlite() {
     return functions;
 }
 
-} // namespace
-
-namespace {
-
 namespace fs = std::filesystem;
 
 /// A folder where nothing can be made, such as a read-only file system: SQLite could not make its shared

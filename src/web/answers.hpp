@@ -1,7 +1,9 @@
 #pragma once
 // One function per kind of question. Each gets the question with its model loaded.
 
+#include "archsim/run/compare_models.hpp"
 #include "archsim/run/session.hpp"
+#include "report/render/html.hpp"
 #include "web/question.hpp"
 
 #include <nlohmann/json.hpp>
@@ -22,5 +24,12 @@ Json answer_serve(const Session& session, const Question& question);
 Json answer_size(const Session& session, const Question& question);
 Json answer_cost(const Session& session, const Question& question);
 Json answer_export(const Session& session, const Question& question);
+
+/// The comparison that compare_models makes of the question, with the model that is loaded already.
+ModelComparison compare(const Session& session, const Question& question);
+
+/// [{"title": "Energy", "html": "..."}, ...]: a section per heading of level 1 or 2, in order. `name` begins
+/// the identifiers of its tables.
+Json sections(const Report& report, const std::string& name);
 
 } // namespace archsim::web

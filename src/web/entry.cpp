@@ -3,7 +3,6 @@
 #include "web/desk.hpp"
 
 #include <memory>
-#include <string>
 
 namespace {
 

@@ -9,8 +9,6 @@
 #include "fields/question.hpp"
 #include "fields/serving_fields.hpp"
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

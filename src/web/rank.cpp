@@ -9,8 +9,6 @@
 #include "report/blocks/verdict.hpp"
 #include "result/ranking.hpp"
 #include "web/answers.hpp"
-#include "web/comparison.hpp"
-#include "web/fragments.hpp"
 
 #include <fmt/format.h>
 #include <iterator>

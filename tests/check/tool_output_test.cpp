@@ -1,6 +1,4 @@
 #include "answers/measuring/check_me.hpp"
-#include "answers/measuring/check_report.hpp"
-#include "answers/measuring/layer_profile.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/session.hpp"
 #include "measurements/given_output.hpp"

@@ -1,7 +1,7 @@
 // Flags of every tool: what stands for their values, and that what is given is used or refused.
 
 #include "cli/workplace.hpp"
-#include "common/manual.hpp"
+#include "common/flags.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // The parts of a difference: they add up, they change sign with the direction, equal factors have none.
 
 #include "answers/difference/attribution.hpp"
-#include "answers/difference/shapley.hpp"
+#include "answers/difference/factor_terms.hpp"
 #include "laws/laws.hpp"
 #include "session/graph_run.hpp"
 

@@ -1,4 +1,4 @@
-#include "answers/sweep/best_rows.hpp"
+#include "answers/sweep/sweep_row.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,6 @@
 // Differences of whatever two estimates: laws over random pairs of every kind, three by hand, alignment.
 
 #include "answers/difference/difference.hpp"
-#include "answers/difference/explain_difference.hpp"
 #include "laws/laws.hpp"
 #include "session/graph_run.hpp"
 

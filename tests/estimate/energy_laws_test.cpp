@@ -3,8 +3,8 @@
 #include "archsim/compare/cost.hpp"
 #include "hardware/energy_table.hpp"
 #include "laws/laws.hpp"
-#include "report/blocks/cost_report.hpp"
 #include "report/blocks/energy_report.hpp"
+#include "report/blocks/explanations.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -168,7 +168,7 @@ TEST_CASE("the cost block shows dates, missing prices and assumptions", "[cost]"
     CHECK(text.find("USD/h (20") != std::string::npos);
     CHECK(text.find("no published price") != std::string::npos);
     CHECK(text.find("PUE 1.58") != std::string::npos);
-    const auto json = nlohmann::json::parse(cost_to_json(results, {}));
+    const auto json = cost_members().value({results, {}});
     CHECK(json["results"][0]["cloud_price"]["date"].is_string());
     CHECK(json["results"][1]["cloud_usd_per_million"].is_null());
 }
@@ -180,7 +180,7 @@ TEST_CASE("the energy report renders, and its JSON adds up", "[energy]") {
     for (const char* word :
          {"multiply-accumulate int8", "static power", "DRAM-to-core wires", "At the wall", "sum"})
         CHECK(text.find(word) != std::string::npos);
-    const auto json = nlohmann::json::parse(energy_to_json(results, {true}));
+    const auto json = energy_members().value({results, {.subgraphs = true}});
     double sum = 0;
     for (const auto& event : json["results"][0]["events"])
         sum += event["energy_j"].get<double>();

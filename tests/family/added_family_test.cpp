@@ -4,7 +4,7 @@
 
 #include "answers/sweep/sweep.hpp"
 #include "hardware/family_schema.hpp"
-#include "report/render/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 
 #include "core/text_file.hpp"
 #include "hardware/temporary_database.hpp"

@@ -1,6 +1,6 @@
 // What an earlier version said, read back and set beside what is said now.
 
-#include "fit/errors/first_run_file.hpp"
+#include "fit/errors/leave_out.hpp"
 #include "fit/report/validation_report.hpp"
 #include "hardware/temporary_database.hpp"
 

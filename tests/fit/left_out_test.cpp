@@ -1,8 +1,8 @@
 // Variances from left-out errors and first runs: intervals cover what they say, few rows borrow from what is
 // around them, and the table is read back as written.
 
+#include "fit/errors/leave_out.hpp"
 #include "fit/errors/left_out.hpp"
-#include "fit/errors/left_out_file.hpp"
 #include "fit/report/validation_report.hpp"
 #include "hardware/error_model.hpp"
 #include "hardware/temporary_database.hpp"

@@ -1,4 +1,4 @@
-#include "fit/rows/measured_stack.hpp"
+#include "fit/rows/validate.hpp"
 
 #include "hardware/temporary_database.hpp"
 

@@ -1,6 +1,6 @@
 #include "core/csv_reader.hpp"
-#include "fit/rows/measured_workload.hpp"
 #include "fit/rows/measurements.hpp"
+#include "fit/rows/validate.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Memory that engines say they take, against ours: tests/measured/memory_logs.csv.
 
-#include "fit/errors/memory_logs.hpp"
+#include "fit/errors/serving_peers.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

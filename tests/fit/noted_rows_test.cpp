@@ -4,8 +4,6 @@
 #include "core/csv_reader.hpp"
 #include "core/text_file.hpp"
 #include "fit/rows/measurements.hpp"
-#include "fit/rows/noted_rows.hpp"
-#include "fit/rows/row_key.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "fit/errors/power_validation.hpp"
+#include "fit/errors/price_check.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,4 @@
 #include "fit/errors/leave_out.hpp"
-#include "fit/parameters/clock_runs.hpp"
 #include "fit/parameters/price_fit.hpp"
 
 #include "support/shipped_session.hpp"

@@ -1,8 +1,8 @@
 // A joint fit ends: values that hardly move stay as they were written, so that fits that follow each other
 // settle.
 
+#include "fit/parameters/calibrate.hpp"
 #include "fit/parameters/parameter_fit.hpp"
-#include "fit/parameters/refit.hpp"
 #include "support/shipped_session.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // How measured servers were asked, by the rows that state lengths and stack.
 
-#include "fit/rows/served_protocol.hpp"
+#include "fit/rows/served_row.hpp"
 
 #include "archsim/core/finding.hpp"
 

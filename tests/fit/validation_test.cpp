@@ -1,8 +1,6 @@
 #include "fit/errors/validation.hpp"
 #include "fit/report/validation_report.hpp"
 
-#include "fit/errors/rank_agreement.hpp"
-
 #include <array>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 #include "core/text_file.hpp"
-#include "fit/parameters/write_fitted.hpp"
+#include "fit/parameters/calibrate.hpp"
 #include "hardware/temporary_database.hpp"
 #include "support/places.hpp"
 

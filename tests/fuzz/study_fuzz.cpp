@@ -2,7 +2,6 @@
 // study is also run.
 
 #include "answers/study/study.hpp"
-#include "answers/study/study_report.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/session.hpp"
 #include "scratch_file.hpp"

@@ -1,20 +1,18 @@
 // What is read first holds over many questions: formats are not mixed unsaid, projections win nothing, what
 // binds agrees with its distribution, parts add up, limits come first, and money is on one basis.
 
+#include "answers/architectures/architectures.hpp"
 #include "answers/architectures/compare_architectures.hpp"
-#include "answers/architectures/compare_architectures_report.hpp"
 #include "answers/architectures/model_classes.hpp"
 #include "answers/architectures/model_classes_report.hpp"
-#include "answers/budget/budget_report.hpp"
-#include "answers/budget/check_budget.hpp"
+#include "answers/budget/budget.hpp"
 #include "answers/compare/compare_models_report.hpp"
+#include "answers/difference/difference.hpp"
 #include "answers/difference/difference_report.hpp"
-#include "answers/difference/explain_difference.hpp"
 #include "archsim/run/compare_models.hpp"
 #include "estimate/resource_times.hpp"
 #include "laws/laws.hpp"
 #include "report/blocks/family_aspects.hpp"
-#include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"

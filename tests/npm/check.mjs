@@ -34,7 +34,7 @@ const native = (args, options = {}) => spawnSync(tools, args,
   { cwd: folder, env: { ...clean, ARCHSIM_DATA_DIR: sources }, maxBuffer: 1 << 28, ...options });
 
 const notices = fs.readFileSync(path.join(folder, 'node_modules/archsim/NOTICES'), 'utf8');
-for (const library of ['emscripten', 'fmt', 'nlohmann-json', 'rapidjson', 'eigen', 'cli11', 'protozero', 'valijson', 'chart.js'])
+for (const library of ['emscripten', 'fmt', 'nlohmann-json', 'rapidjson', 'eigen', 'boost', 'cli11', 'protozero', 'valijson', 'chart.js'])
   assert(notices.includes(library), `no notice of ${library}`);
 
 // Files of the user's.

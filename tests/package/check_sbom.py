@@ -45,7 +45,7 @@ def main(folder):
     for name in inside:
         require(f"\n{packages[name]['name']} {packages[name]['versionInfo']}: " in notices, f"{name}: no notice")
     # What the sources include, whatever recorded the build.
-    for library in ("fmt", "nlohmann-json", "rapidjson", "eigen", "cli11", "protozero", "valijson", "chart.js", "stdc"):
+    for library in ("fmt", "nlohmann-json", "rapidjson", "eigen", "boost", "cli11", "protozero", "valijson", "chart.js", "stdc"):
         require(any(library in name for name in inside), f"{library}: not in the document")
     for fault in faults:
         print(f"check_sbom.py: {fault}", file=sys.stderr)

@@ -3,7 +3,6 @@
 #include "answers/batch/analyze_batch.hpp"
 #include "answers/batch/batch_report.hpp"
 #include "answers/comprehensive/comprehensive.hpp"
-#include "answers/comprehensive/comprehensive_report.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

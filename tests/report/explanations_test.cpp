@@ -2,8 +2,7 @@
 
 #include "answers/compare/compare_models_report.hpp"
 #include "laws/laws.hpp"
-#include "report/blocks/cost_report.hpp"
-#include "report/blocks/memory_report.hpp"
+#include "report/blocks/explanations.hpp"
 #include "result/memory_fit.hpp"
 
 #include <catch2/catch.hpp>

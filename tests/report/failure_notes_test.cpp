@@ -1,5 +1,5 @@
-#include "report/blocks/failure_notes.hpp"
 #include "report/blocks/metric_text.hpp"
+#include "report/blocks/row_marks.hpp"
 
 #include "answers/comprehensive/comprehensive.hpp"
 #include "support/shipped_session.hpp"

@@ -1,6 +1,6 @@
 // The graph out: notes in a copy of the file, node data, and a trace as long as the latency.
 
-#include "answers/mapping/graph_export.hpp"
+#include "answers/mapping/graph_mapping.hpp"
 
 #include "archsim/extend/importer.hpp"
 #include "cli/workplace.hpp"

@@ -1,9 +1,9 @@
 // Whatever a name holds, every format of a report shows it as text.
 
-#include "answers/budget/budget_report.hpp"
+#include "answers/budget/budget.hpp"
 #include "archsim/extend/renderer.hpp"
-#include "report/blocks/csv_text.hpp"
-#include "report/render/markdown_text.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/render/renderers.hpp"
 #include "support/lines.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,17 +1,16 @@
 // A metric is one row of a table: what is added there appears in every format, limit, ranking and sweep.
 
+#include "answers/architectures/architectures.hpp"
 #include "answers/architectures/compare_architectures.hpp"
-#include "answers/architectures/compare_architectures_report.hpp"
 #include "answers/batch/batch_report.hpp"
 #include "answers/compare/compare_models_report.hpp"
 #include "answers/study/study.hpp"
-#include "answers/study/study_report.hpp"
 #include "answers/sweep/sweep.hpp"
 #include "answers/sweep/sweep_report.hpp"
 #include "archsim/run/compare_models.hpp"
 #include "laws/laws.hpp"
-#include "report/blocks/csv_text.hpp"
-#include "report/blocks/result_json.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_row.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>

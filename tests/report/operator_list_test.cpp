@@ -1,6 +1,6 @@
 // The table of operators as a document, and its completeness against the schemas of libonnx.
 
-#include "answers/profile/operator_list.hpp"
+#include "answers/profile/graph_profile.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

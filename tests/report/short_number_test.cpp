@@ -1,6 +1,6 @@
 // Numbers with 9 significant digits: the bytes of printf, whatever the number.
 
-#include "answers/sweep/short_number.hpp"
+#include "answers/sweep/sweep_report.hpp"
 
 #include <catch2/catch.hpp>
 

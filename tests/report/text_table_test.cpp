@@ -1,4 +1,4 @@
-#include "report/blocks/table_order.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/render/text_table.hpp"
 
 #include "archsim/core/finding.hpp"

@@ -1,8 +1,6 @@
 // Changes of a model that are done on its graph: what they keep, what they change, what they bring.
 
-#include "answers/portability/block_precision.hpp"
-#include "answers/portability/dense_windows.hpp"
-#include "answers/portability/head_sizes.hpp"
+#include "answers/portability/rewrites.hpp"
 #include "laws/laws.hpp"
 
 #include <catch2/catch.hpp>

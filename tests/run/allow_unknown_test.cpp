@@ -1,7 +1,7 @@
 // A model with an operator that nobody knows: refused, and on request estimated and marked.
 
 #include "answers/compare/compare_models_report.hpp"
-#include "answers/portability/portability_report.hpp"
+#include "answers/portability/check_model.hpp"
 #include "archsim/run/compare_models.hpp"
 #include "import/model_maker.hpp"
 #include "laws/laws.hpp"

@@ -1,6 +1,6 @@
 // Budgets: rules by hand, baselines that read back as they were written, outcomes and exit statuses.
 
-#include "answers/budget/budget_report.hpp"
+#include "answers/budget/budget.hpp"
 #include "cli/workplace.hpp"
 #include "laws/laws.hpp"
 

@@ -1,6 +1,5 @@
 // What leaves an accelerator: shares that add up to the estimate, rewrites that keep what the model computes.
 
-#include "answers/portability/channel_rounding.hpp"
 #include "answers/portability/check_model.hpp"
 #include "answers/portability/rewrites.hpp"
 #include "laws/laws.hpp"

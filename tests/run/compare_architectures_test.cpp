@@ -1,6 +1,6 @@
 // The whole tool in the library: choices, failures as rows, searches verified by estimates of their own.
 
-#include "answers/architectures/compare_architectures_report.hpp"
+#include "answers/architectures/architectures.hpp"
 #include "laws/laws.hpp"
 #include "session/graph_run.hpp"
 

@@ -1,6 +1,6 @@
 // Looking at many models: the catalogue as published, and folders with anything in them.
 
-#include "answers/models/model_list.hpp"
+#include "answers/models/discover_models.hpp"
 
 #include "import/model_maker.hpp"
 

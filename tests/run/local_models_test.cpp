@@ -1,8 +1,6 @@
 // What runs on a machine: laws of memory, context, formats and hosts, and the commands.
 
-#include "answers/local/llama_command.hpp"
 #include "answers/local/local_models.hpp"
-#include "answers/local/local_report.hpp"
 #include "archsim/core/finding.hpp"
 #include "session/given.hpp"
 #include "support/shipped_session.hpp"

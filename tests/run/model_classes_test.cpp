@@ -2,7 +2,7 @@
 // every claim holds.
 
 #include "answers/architectures/model_classes_report.hpp"
-#include "report/render/answer_schemas.hpp"
+#include "report/render/answer_document.hpp"
 #include "result/ties.hpp"
 
 #include "hardware/schema_check.hpp"

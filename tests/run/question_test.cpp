@@ -4,7 +4,7 @@
 #include "answers/compare/compare_models_report.hpp"
 #include "archsim/compare/cost.hpp"
 #include "laws/laws.hpp"
-#include "report/blocks/result_json.hpp"
+#include "report/blocks/result_row.hpp"
 #include "result/ranking.hpp"
 #include "session/generation/language_model.hpp"
 #include "session/graph_run.hpp"

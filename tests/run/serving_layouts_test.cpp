@@ -2,8 +2,8 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
-#include "fit/errors/serving_layouts.hpp"
-#include "fit/report/serving_layouts_report.hpp"
+#include "fit/errors/serving_peers.hpp"
+#include "fit/report/serving_peers_report.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

@@ -3,7 +3,7 @@
 
 #include "support/shipped_session.hpp"
 
-#include "report/blocks/result_json.hpp"
+#include "report/blocks/result_row.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,4 @@
 #include "answers/study/study.hpp"
-#include "answers/study/study_report.hpp"
 #include "fields/question.hpp"
 
 #include "core/json_document.hpp"

@@ -1,7 +1,7 @@
 // What a file of results tells of runs: what changed, and that different questions are never compared.
 
 #include "store/history.hpp"
-#include "store/other_answers.hpp"
+#include "store/results_file.hpp"
 #include "store/results_path.hpp"
 
 #include "archsim/core/version.hpp"

@@ -1,14 +1,14 @@
 // A file of results: what is saved is what is read, whoever else writes and whatever ends in between.
 
 #include "store/history.hpp"
-#include "store/other_answers.hpp"
+#include "store/results_file.hpp"
 #include "store/results_path.hpp"
 
-#include "answers/sweep/saved_row.hpp"
+#include "answers/sweep/sweep_file.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/core/version.hpp"
 #include "cli/workplace.hpp"
-#include "fit/report/saved_row.hpp"
+#include "fit/report/validation_report.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -4,7 +4,6 @@
 
 #include "answers/compare/compare_models_report.hpp"
 #include "answers/portability/check_model.hpp"
-#include "answers/portability/portability_report.hpp"
 #include "answers/profile/graph_profile.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/extend/importer.hpp"

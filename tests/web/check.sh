@@ -12,7 +12,7 @@ if [ ! -e "$chromium" ]; then
 fi
 mkdir -p "$scratch"
 scripts/web
-for library in emscripten fmt nlohmann-json rapidjson protozero valijson chart.js dagre graphlib; do
+for library in emscripten fmt nlohmann-json rapidjson boost protozero valijson chart.js dagre graphlib; do
     grep -q "$library" build/web/page/NOTICES || { echo "the page has no notice of $library" >&2 && exit 1; }
 done
 node tests/web/same_numbers.mjs "$tools" build/web/bin .

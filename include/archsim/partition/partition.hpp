@@ -72,8 +72,9 @@ struct Buffer {
 
 /// A graph cut into fused subgraphs. Several policies may cut it alike.
 struct Partition {
-    std::vector<Subgraph> subgraphs; ///< topological order
-    std::vector<Buffer> buffers;     ///< what crosses subgraphs, with its lifetime
+    std::vector<Subgraph> subgraphs;          ///< topological order
+    std::vector<Buffer> buffers;              ///< what crosses subgraphs, with its lifetime
+    std::vector<std::uint32_t> critical_path; ///< longest chain by subgraph count
     /// Of every product (matmul, convolution) and pooling the next one with the same main input, after the
     /// last of them the first again; of everything else the subgraph itself.
     std::vector<std::uint32_t> next_reader;

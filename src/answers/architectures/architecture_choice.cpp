@@ -1,4 +1,4 @@
-#include "answers/architectures/runs.hpp"
+#include "answers/architectures/architectures.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "core/text.hpp"

@@ -1,16 +1,15 @@
 // What if, and how sure: the same comparison with something changed.
 
 #include "answers/architectures/architectures.hpp"
-#include "report/blocks/metric_text.hpp"
+#include "answers/batch/batch_report.hpp"
+#include "core/text.hpp"
 #include "report/blocks/number_format.hpp"
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "report/blocks/result_text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <span>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace archsim {
 
@@ -27,6 +26,90 @@ Cell before_after(const Metric& metric, const std::optional<double>& before,
     return {fmt::format("{} -> {} ({})", format_value(metric, *before), format_value(metric, *after),
                         format_ratio(*after / *before)),
             *after};
+}
+
+Table values_table(const ArchitectureComparison& c, const Metric& metric) {
+    const BatchAnalysis& a = c.batch_sweep->analysis;
+    /// A batch on every architecture.
+    struct Row {
+        std::int64_t batch;
+        std::vector<Result> results;
+        std::optional<Winner> winner;
+    };
+    std::vector<Row> rows;
+    for (std::size_t b = 0; b < a.batches.size(); ++b) {
+        std::vector<Result> here;
+        for (const BatchSeries& series : a.series)
+            here.push_back(series.points[b].result);
+        auto winner = find_winner(here, metric, a.limits.cost);
+        rows.push_back({a.batches[b], std::move(here), std::move(winner)});
+    }
+    std::vector<ColumnOf<Row>> columns = {{most_best("Batch", "", "batch_size"), 1, &Row::batch}};
+    for (std::size_t i = 0; i < c.labels.size(); ++i)
+        columns.emplace_back(Column{c.labels[i], "", c.labels[i], Align::right, 0, column_of(metric).best},
+                             [&, i](const Row& row) {
+                                 const auto value = value_of(row.results[i], metric, a.limits.cost);
+                                 return value ? Cell{format_value(metric, *value), *value,
+                                                     row.winner && row.winner->best == i ? Tone::good
+                                                                                         : Tone::plain}
+                                              : Cell{status_words(row.results[i].estimate)};
+                             });
+    columns.emplace_back(Column{"Best", "", "best"}, [&](const Row& row) {
+        return !row.winner ? std::string()
+                           : c.labels[row.winner->best] +
+                                 (row.results[row.winner->best].estimate.projected ? " (projected)" : "");
+    });
+    return table_of(fmt::format("{} by batch", metric.title), columns, rows);
+}
+
+/// "TPU (projected)".
+std::string marked_label(const ArchitectureComparison& c, std::size_t i) {
+    return c.labels[i] + (c.results[i].ok() && c.results[i].estimate.projected ? " (projected)" : "");
+}
+
+/// "GPU passes TPU (projected) in throughput at batch 11".
+std::string crossover_text(const ArchitectureComparison& c, const Crossover& x) {
+    return fmt::format("{} passes {} in {} at batch {}", marked_label(c, x.winner), marked_label(c, x.loser),
+                       x.metric->noun, x.batch);
+}
+
+/// "GPU: conv1 to layer3.1 (17 subgraphs)" for each stretch of regions on one device.
+Facts stretches(const ArchitectureComparison& c, const HybridPair& h) {
+    Facts facts;
+    const HybridSplit& s = h.split;
+    for (std::size_t begin = 0; begin < s.regions.size();) {
+        std::size_t end = begin;
+        while (end + 1 < s.regions.size() && s.on_b[end + 1] == s.on_b[begin])
+            ++end;
+        facts.items.push_back({c.labels[s.on_b[begin] ? h.b : h.a],
+                               begin == end ? s.regions[begin].name
+                                            : fmt::format("{} to {} ({} subgraphs)", s.regions[begin].name,
+                                                          s.regions[end].name, end - begin + 1)});
+        begin = end + 1;
+    }
+    return facts;
+}
+
+/// "TPU (projected)": what nobody measured wins nothing unsaid.
+std::string label_of(const ArchitectureComparison& c, std::size_t i) {
+    return c.labels[i] + (c.results[i].estimate.projected ? " (projected)" : "");
+}
+
+std::string transfers_text(const HybridSplit& s) {
+    double bytes = 0, seconds = 0, joules = 0;
+    for (const HybridTransfer& t : s.transfers) {
+        bytes += t.bytes;
+        seconds += t.seconds;
+        joules += t.joules;
+    }
+    return fmt::format("{} {} of {} in all, {}, {}", s.transfers.size(),
+                       s.transfers.size() == 1 ? "transfer" : "transfers", format_bytes(bytes),
+                       format_time(seconds), format_energy(joules));
+}
+
+/// The value of a whole batch, which is what the values of splits compare with.
+double region_total(const Result& result, const Metric& shown) {
+    return shown == metric::latency ? result.estimate.latency_s : result.estimate.energy.total();
 }
 
 } // namespace
@@ -106,6 +189,72 @@ void add_sensitivity(const ArchitectureComparison& c, Report& report) {
                                     c.labels[winner->best])});
     if (!table.rows.empty())
         report.blocks.push_back(std::move(table));
+}
+
+void add_sweep_lines(const ArchitectureComparison& c, std::vector<std::string>& lines) {
+    constexpr std::size_t kNamed = 3;
+    const BatchSweep& s = *c.batch_sweep;
+    std::vector<std::string> labels, crossovers;
+    for (std::size_t i = 0; i < c.labels.size(); ++i)
+        labels.push_back(marked_label(c, i));
+    for (const Crossover& x : s.crossovers)
+        crossovers.push_back(crossover_text(c, x));
+    std::vector<std::string> own = batch_lines(s.analysis, labels);
+    if (!crossovers.empty())
+        own.push_back(names_text(crossovers, kNamed) + ".");
+    if (!lines.empty()) { // "Least energy" and "None" are words, "GPU" is a name
+        std::string& first = lines.front();
+        first = fmt::format("At batch {}, {}", c.request.workload.batch, first_lower(first));
+    }
+    lines.insert(lines.begin(), own.begin(), own.end());
+}
+
+void add_batch_sweep(const ArchitectureComparison& c, Report& report) {
+    const BatchSweep& s = *c.batch_sweep;
+    report.blocks.push_back(Heading{2, fmt::format("Batch sweep: {}", c.model->title)});
+    report.blocks.push_back(Heading{3, best_batch_heading(s.analysis) + ":"});
+    report.blocks.push_back(best_batch_facts(s.analysis, c.labels));
+    Bullets bullets;
+    for (const Crossover& x : s.crossovers)
+        bullets.items.push_back(crossover_text(c, x));
+    if (bullets.items.empty())
+        bullets.items.emplace_back("No architecture passes another one within these batches.");
+    report.blocks.push_back(Heading{3, "Crossovers:"});
+    report.blocks.push_back(std::move(bullets));
+    for (const Metric* metric : {&metric::throughput, &metric::energy, &metric::latency})
+        report.blocks.push_back(values_table(c, *metric));
+    report.blocks.push_back(batch_chart(s.analysis, metric::throughput));
+}
+
+void add_hybrids(const ArchitectureComparison& c, Report& report) {
+    if (c.hybrids.empty())
+        return;
+    const Metric& shown = regional(*c.request.metric);
+    const auto best =
+        std::find_if(c.hybrids.begin(), c.hybrids.end(), [](const HybridPair& h) { return h.split.wins(); });
+    report.blocks.push_back(Heading{3, "Split over two devices:"});
+    const std::size_t single = find_winner(c.results, shown)->best;
+    const double least = region_total(c.results[single], shown);
+    if (best == c.hybrids.end()) {
+        const HybridPair& h = c.hybrids.front();
+        report.blocks.push_back(Paragraph{fmt::format(
+            "No split beats the better one of its devices alone. The best, {} with {}, takes {} against {}: "
+            "{}.",
+            label_of(c, h.a), label_of(c, h.b), format_value(shown, h.split.value),
+            format_value(shown, std::min(h.split.a_value, h.split.b_value)), transfers_text(h.split))});
+        return;
+    }
+    const double alone = std::min(best->split.a_value, best->split.b_value);
+    if (best->split.value >= least)
+        report.blocks.push_back(Paragraph{fmt::format(
+            "No split beats {} alone ({}). Where only these two are at hand:", label_of(c, single),
+            format_value(shown, least))});
+    report.blocks.push_back(Paragraph{
+        fmt::format("{} with {} takes {}, {} less than the better one of them alone ({}), with {}.",
+                    label_of(c, best->a), label_of(c, best->b), format_value(shown, best->split.value),
+                    format_percent(1 - best->split.value / alone), format_value(shown, alone),
+                    transfers_text(best->split))});
+    report.blocks.push_back(stretches(c, *best));
 }
 
 } // namespace archsim

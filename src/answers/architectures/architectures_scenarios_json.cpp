@@ -1,6 +1,6 @@
 #include "answers/architectures/architectures.hpp"
-#include "answers/batch/batch_blocks.hpp"
-#include "report/blocks/decision_json.hpp"
+#include "answers/batch/batch_report.hpp"
+#include "report/blocks/decision_report.hpp"
 #include "report/blocks/result_row.hpp"
 
 namespace archsim {

@@ -5,15 +5,14 @@
 
 #include "answers/architectures/architectures.hpp"
 
-#include "report/blocks/name_pattern.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/operation_shares.hpp"
+#include "report/blocks/shape_text.hpp"
 #include "result/shown_pass.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -79,10 +78,6 @@ Bullets win_summary(const ArchitectureComparison& c, const std::vector<Wins>& wi
     return bullets;
 }
 
-} // namespace
-
-namespace {
-
 /// A layer, or the sum of several whose names differ in numbers alone; last what no layer holds and the
 /// total.
 struct LayerRow {
@@ -116,10 +111,6 @@ std::vector<LayerRow> fold_equal(const std::vector<LayerRow>& layers, const Metr
     }
     return rows;
 }
-
-} // namespace
-
-namespace {
 
 /// "Conv2D 64ch": what the region's largest operator is, on the first architecture.
 std::string region_operation(const ArchitectureComparison& c, const CommonRegion& region) {

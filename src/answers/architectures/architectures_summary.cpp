@@ -12,7 +12,6 @@
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
-#include "report/blocks/shown_metrics.hpp"
 #include "result/generation_metrics.hpp"
 #include "result/mixed_formats.hpp"
 #include "result/ties.hpp"

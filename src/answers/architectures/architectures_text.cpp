@@ -1,7 +1,7 @@
 #include "answers/architectures/architectures.hpp"
 
+#include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/blocks/shown_metrics.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include "session/usual_precision.hpp"
 #include "session/usual_question.hpp"
 
-#include "answers/architectures/runs.hpp"
+#include "answers/architectures/architectures.hpp"
 #include "session/other_conditions.hpp"
 
 #include <fmt/format.h>

@@ -4,8 +4,7 @@
 // out.
 
 #include "answers/architectures/explanation.hpp"
-#include "answers/architectures/hybrid.hpp"
-#include "answers/batch/batch_analysis.hpp"
+#include "answers/batch/analyze_batch.hpp"
 #include "archsim/compare/decisions.hpp"
 #include "archsim/compare/metric.hpp"
 #include "archsim/run/session.hpp"

@@ -1,14 +1,11 @@
-#include "answers/architectures/compare_architectures_report.hpp"
-
 #include "answers/architectures/architectures.hpp"
-#include "answers/difference/explanation_text.hpp"
+
+#include "answers/difference/attribution.hpp"
 #include "fields/question_json.hpp"
-#include "report/blocks/explanations_json.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
 
 namespace archsim {
 

@@ -1,9 +1,8 @@
-#include "answers/architectures/compare_architectures_report.hpp"
-
 #include "answers/architectures/architectures.hpp"
+
 #include "report/blocks/comparison_charts.hpp"
 #include "report/blocks/decision_report.hpp"
-#include "report/blocks/energy_rollup.hpp"
+#include "report/blocks/energy_report.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"

@@ -1,5 +1,5 @@
 #include "answers/architectures/architectures.hpp"
-#include "answers/difference/explanation_text.hpp"
+#include "answers/difference/attribution.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 

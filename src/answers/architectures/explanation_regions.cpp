@@ -1,10 +1,9 @@
 #include "answers/architectures/architectures.hpp"
 
-#include "answers/difference/explanation_text.hpp"
+#include "answers/difference/attribution.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/blocks/name_pattern.hpp"
 #include "report/blocks/number_format.hpp"
-#include "report/blocks/verdict.hpp"
+#include "report/blocks/shape_text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "answers/architectures/hybrid.hpp"
+#include "answers/architectures/explanation.hpp"
 #include "hardware/energy_table.hpp"
 
 #include <algorithm>

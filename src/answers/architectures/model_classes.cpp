@@ -2,7 +2,7 @@
 
 #include "result/ties.hpp"
 
-#include "answers/architectures/runs.hpp"
+#include "answers/architectures/architectures.hpp"
 #include "session/other_conditions.hpp"
 
 #include <algorithm>

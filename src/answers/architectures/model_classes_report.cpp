@@ -2,13 +2,12 @@
 
 #include "answers/architectures/architectures.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/blocks/cost_text.hpp"
+#include "report/blocks/explanations.hpp"
 #include "report/blocks/family_aspects.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
 #include "result/mixed_formats.hpp"
 #include "result/ties.hpp"
 

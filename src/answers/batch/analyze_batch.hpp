@@ -2,17 +2,62 @@
 // One model on some devices at rising batch sizes. A request goes in; a result for each device and batch, and
 // the best batch of each device, come out.
 
-#include "answers/batch/batch_analysis.hpp"
+#include "archsim/compare/decisions.hpp"
+#include "archsim/compare/result.hpp"
 #include "archsim/run/session.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace archsim {
 
-/// What is asked, and what runs.
+/// One batch size.
+struct BatchPoint {
+    std::int64_t batch = 1;
+    Result result;
+};
+
+/// One device; points by ascending batch.
+struct BatchSeries {
+    std::string hardware; ///< as asked for
+    std::vector<BatchPoint> points;
+    Decision decision; ///< over the points: which keep the limits, and which to take
+};
+
+/// One model on one device over batch sizes.
+struct BatchAnalysis {
+    std::vector<std::int64_t> batches; ///< ascending
+    DecisionRequest limits;
+    std::vector<BatchSeries> series;
+    const MetricTable* metrics = &MetricTable::standard(); ///< what reports of it show
+};
+
+/// Share of the best throughput from which a smaller batch counts as good enough.
+inline constexpr double kNearlyBest = 0.9;
+
+/// Results of the points, in order.
+std::vector<Result> results_of(const BatchSeries& series);
+
+/// What batches are judged by: items per second, time of a batch, energy of an item; of language models with
+/// a prompt tokens per second of all sequences, time and energy of a token.
+struct BatchMetrics {
+    const Metric *rate, *time, *energy;
+};
+BatchMetrics batch_metrics(const BatchSeries& series);
+
+/// Indices into BatchSeries::points; absent when no point has an estimate that keeps every limit.
+struct BestBatches {
+    std::optional<std::size_t> throughput; ///< most items per second; the smaller batch among equals
+    std::optional<std::size_t> latency;    ///< least time of a batch
+    std::optional<std::size_t> energy;     ///< least energy per item
+    std::optional<std::size_t> knee;       ///< smallest batch with kNearlyBest of the best throughput
+};
+BestBatches best_batches(const BatchSeries& series);
+
 struct BatchRequest {
     std::string model = {}; ///< catalogue name or path of the workload's model; empty: it is loaded already
     Workload workload = {};

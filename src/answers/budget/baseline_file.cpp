@@ -1,7 +1,7 @@
 // Estimates of an earlier day as JSON: every number that their differences are explained by. One list of
 // members for each struct is read and written from, so that what is written is what is read.
 
-#include "answers/budget/check_budget.hpp"
+#include "answers/budget/budget.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "archsim/core/version.hpp"

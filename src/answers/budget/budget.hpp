@@ -6,12 +6,18 @@
 //   memory>+64MB       fails where memory grew by more than 64 MB
 //   throughput<-2%     fails where throughput fell by more than 2 %
 
+#include "answers/difference/difference.hpp"
 #include "answers/difference/estimate_record.hpp"
+#include "archsim/extend/renderer.hpp"
+#include "archsim/run/session.hpp"
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace archsim {
 
@@ -66,5 +72,81 @@ struct BudgetOutcome {
 /// latency>11ms with 0.71, which fails.
 BudgetOutcome apply(const BudgetRule& rule, const EstimateRecord* baseline, const EstimateRecord* now,
                     double certainty = 0);
+
+// Estimates held against budgets and against a baseline of an earlier day: what moved, why, and whether that
+// is allowed. For tests that run with every change of a model.
+
+/// What is asked: every model on every device.
+struct BudgetRequest {
+    std::vector<std::string> models, hardware;
+    Workload workload = {};
+    Conditions conditions = {};
+    std::vector<BudgetRule> rules;
+    std::filesystem::path baseline; ///< empty: none
+    double certainty = 0;           ///< with which limits of values must be kept; 0: the estimate decides
+    CostOptions cost = {};
+    /// What was asked in one text, the stack left out; a baseline's estimate of another question is none to
+    /// compare with. Empty: model, device, format, batch and stack tell questions apart.
+    std::function<std::string(const Result&)> question_of = {};
+};
+
+/// One estimate, before and after.
+struct BudgetedEstimate {
+    std::string asked; ///< the model as it was named: a file, or a name of the catalogue
+    Result result;
+    std::optional<EstimateRecord>
+        before; ///< of the baseline, where it has this model, device, format and batch
+    std::optional<EstimateRecord> after; ///< absent where it does not run
+    std::vector<BudgetOutcome> outcomes; ///< per rule
+    /// Differences that can be explained, of the metrics that rules name or, without rules, of latency and
+    /// memory; only where something changed.
+    std::vector<Difference> moved;
+
+    /// "resnet18 on H100"
+    std::string title() const;
+};
+
+/// Every estimate with its outcomes.
+struct BudgetAnswer {
+    BudgetRequest request;
+    std::vector<BudgetedEstimate> estimates; ///< model by model
+
+    /// Outcomes that fail.
+    std::size_t failures() const;
+};
+
+/// Throws InputError for unknown names and a baseline that cannot be read, UsageError for a rule about
+/// changes without a baseline. A model that does not run fails every rule; it does not stop the others.
+BudgetAnswer check_budget(const Session& session, BudgetRequest request);
+
+/// The estimates of an answer as a baseline: a JSON document that read_baseline() reads back to the same
+/// numbers.
+std::string baseline_json(const BudgetAnswer& answer);
+/// Throws InputError that names the file and the place of what is wrong.
+std::vector<EstimateRecord> read_baseline(const std::filesystem::path& file);
+
+// Budgets and what moved since a baseline, as report blocks (Markdown: a summary for a pull request), as a
+// JSON document, as JUnit XML for the test pages of CI systems, and as SARIF for their pages of findings.
+
+struct BudgetView {
+    int top = 5; ///< rows of the tables of blocks; 0: all
+};
+
+/// CSV: one row per rule and estimate.
+Report describe(const BudgetAnswer& answer, const BudgetView& view, Format format = Format::text);
+/// {"schema": "archsim.check_budget/1", ...}
+std::string to_json(const BudgetAnswer& answer, const BudgetView& view);
+/// A test suite per estimate, a test case per rule; "no baseline" is skipped.
+std::string to_junit(const BudgetAnswer& answer);
+/// SARIF 2.1.0, for the pages of code hosts that show findings: a rule per budget, a result per failure, at
+/// the file of the model.
+std::string to_sarif(const BudgetAnswer& answer);
+
+/// "FAILED: 1 of 4 budgets exceeded."
+std::string budget_headline(const BudgetAnswer& answer);
+/// That, and the first budgets that are exceeded.
+std::vector<std::string> budget_lines(const BudgetAnswer& answer);
+/// "latency>+5%: latency 1.2 ms, limit 1.1 ms, before 1.05 ms (+14 %)"
+std::string outcome_text(const BudgetOutcome& outcome);
 
 } // namespace archsim

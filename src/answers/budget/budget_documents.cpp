@@ -1,15 +1,13 @@
 // Answers about budgets for programs: JSON, JUnit XML and SARIF.
 
-#include "answers/budget/budget_report.hpp"
-#include "answers/difference/difference_blocks.hpp"
+#include "answers/budget/budget.hpp"
+#include "answers/difference/difference_report.hpp"
 #include "archsim/core/version.hpp"
 #include "core/text.hpp"
 #include "hardware/operator_rules.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
-#include "report/render/html_text.hpp"
-#include "report/render/json_document.hpp"
+#include "report/render/html.hpp"
 
 #include <fmt/format.h>
 
@@ -57,18 +55,6 @@ AnswerDocument<BudgetAnswer> budget_document() {
          {"estimates", "model by model", &A::estimates, budgeted_members()}}};
 }
 
-} // namespace
-
-nlohmann::ordered_json check_budget_schema() {
-    return budget_document().schema();
-}
-
-std::string to_json(const BudgetAnswer& answer, const BudgetView&) {
-    return budget_document().text(answer);
-}
-
-namespace {
-
 /// Text as XML 1.0 may hold it: without control characters, and without the two code points of Unicode's
 /// first plane that are no characters.
 std::string xml(const std::string& text) {
@@ -79,7 +65,26 @@ std::string xml(const std::string& text) {
     return html_escaped(shown);
 }
 
+/// A path or name as a URI reference.
+std::string uri_of(const std::string& name) {
+    std::string uri;
+    for (const char c : name) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                           std::string_view("/._-~").find(c) != std::string_view::npos;
+        uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    return uri;
+}
+
 } // namespace
+
+nlohmann::ordered_json check_budget_schema() {
+    return budget_document().schema();
+}
+
+std::string to_json(const BudgetAnswer& answer, const BudgetView&) {
+    return budget_document().text(answer);
+}
 
 std::string to_junit(const BudgetAnswer& answer) {
     std::string cases;
@@ -126,21 +131,6 @@ std::string to_junit(const BudgetAnswer& answer) {
         "failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"0\">\n{}</testsuites>\n",
         tests, failures, skipped, cases);
 }
-
-namespace {
-
-/// A path or name as a URI reference.
-std::string uri_of(const std::string& name) {
-    std::string uri;
-    for (const char c : name) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                           std::string_view("/._-~").find(c) != std::string_view::npos;
-        uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-    return uri;
-}
-
-} // namespace
 
 std::string to_sarif(const BudgetAnswer& answer) {
     using Ordered = nlohmann::ordered_json;

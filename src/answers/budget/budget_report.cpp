@@ -1,7 +1,7 @@
-#include "answers/budget/budget_report.hpp"
+#include "answers/budget/budget.hpp"
 
-#include "answers/difference/difference_blocks.hpp"
-#include "answers/difference/explanation_text.hpp"
+#include "answers/difference/attribution.hpp"
+#include "answers/difference/difference_report.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
@@ -118,10 +118,6 @@ void add_estimate(const BudgetedEstimate& e, const BudgetView& view, Report& rep
             report.blocks.push_back(block_table(d, view.top));
     }
 }
-
-} // namespace
-
-namespace {
 
 /// How a cost was reckoned, where a budget is one of cost.
 std::string budget_cost_basis(const BudgetAnswer& answer) {

@@ -2,13 +2,12 @@
 
 #include "answers/compare/model_ranking.hpp"
 #include "fields/question_json.hpp"
-#include "report/blocks/decision_json.hpp"
-#include "report/blocks/explanations_json.hpp"
+#include "report/blocks/decision_report.hpp"
+#include "report/blocks/explanations.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
 
 namespace archsim {
 

@@ -1,8 +1,8 @@
 #include "answers/compare/model_ranking.hpp"
 
 #include "archsim/compare/decisions.hpp"
+#include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/blocks/shown_metrics.hpp"
 #include "result/bound_shares.hpp"
 #include "result/ranking.hpp"
 

@@ -1,16 +1,19 @@
 #include "answers/difference/difference.hpp"
 
-#include "answers/difference/aligned_regions.hpp"
+#include "answers/difference/factor_terms.hpp"
 #include "archsim/core/finding.hpp"
-
-#include <fmt/format.h>
+#include "result/ties.hpp"
+#include "session/generation/passes.hpp"
+#include "session/usual_precision.hpp"
+#include "session/usual_question.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
+#include <fmt/format.h>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace archsim {
 
@@ -204,6 +207,23 @@ double input_in(const EstimateRecord& record, Factor factor, const Metric& metri
     }
 }
 
+Result estimate_side(const Session& session, DifferenceSide& side) {
+    side.workload.model = session.load(side.model);
+    side.workload = usual_question(std::move(side.workload));
+    side.conditions = settled(std::move(side.conditions), side.workload);
+    side.conditions.keep_subgraphs = true;
+    Result result = side.workload.prompt
+                        ? answer_in_passes(session, side.workload, side.hardware, side.conditions)
+                        : session.estimate(side.workload, side.hardware, side.conditions);
+    if (result.ok())
+        return result;
+    const std::string why =
+        fmt::format("{} on {}: no estimate: {}", side.model, side.hardware, result.estimate.reason);
+    if (result.estimate.status == Status::incomplete)
+        throw IncompleteError(why);
+    throw NoEstimateError(why);
+}
+
 } // namespace
 
 std::string_view name_of(Change change) {
@@ -268,6 +288,24 @@ Difference explain_difference(EstimateRecord before, EstimateRecord after, const
     out.classes = by_class(views);
     out.blocks = by_block(views);
     return out;
+}
+
+DifferenceAnswer explain_difference(const Session& session, DifferenceRequest request) {
+    DifferenceAnswer answer;
+    answer.results.push_back(estimate_side(session, request.before));
+    answer.results.push_back(estimate_side(session, request.after));
+    request.cost = on_one_basis(answer.results, request.cost);
+    answer.difference = explain_difference(record_of(answer.results[0], request.cost),
+                                           record_of(answer.results[1], request.cost), *request.metric);
+    const auto before = measure_of(answer.results[0], *request.metric, request.cost),
+               after = measure_of(answer.results[1], *request.metric, request.cost);
+    if (before && after) {
+        const double p =
+            probability_better(*request.metric, answer.results[1], *after, answer.results[0], *before);
+        answer.odds = better(*request.metric, after->value, before->value) ? p : 1 - p;
+    }
+    answer.request = std::move(request);
+    return answer;
 }
 
 } // namespace archsim

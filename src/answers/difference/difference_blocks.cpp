@@ -1,7 +1,6 @@
-#include "answers/difference/difference_blocks.hpp"
+#include "answers/difference/difference_report.hpp"
 
-#include "answers/difference/explanation_text.hpp"
-#include "report/blocks/cells.hpp"
+#include "answers/difference/attribution.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"
@@ -11,10 +10,8 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace archsim {
 
@@ -104,6 +101,22 @@ std::string largest_causes(const ClassDifference& c, const Metric& metric) {
     return fmt::format("{}", fmt::join(causes, "; "));
 }
 
+/// "; per item 42.5 us against 339 us": batches of different sizes take different times, whichever is better.
+std::string per_item_text(const Difference& d) {
+    const Attribution& x = d.attribution;
+    const double after = d.sides[1].batch, before = d.sides[0].batch;
+    if (*x.metric != metric::latency || after == before || !(after > 0) || !(before > 0))
+        return "";
+    return fmt::format("; per item {} against {}", format_value(*x.metric, x.a_value / after),
+                       format_value(*x.metric, x.b_value / before));
+}
+
+/// " (82 % likely)"; nothing where it is as good as certain.
+std::string likely_text(std::optional<double> odds) {
+    constexpr double kCertain = 0.995;
+    return odds && *odds < kCertain ? fmt::format(" ({:.0f} % likely)", 100 * *odds) : std::string();
+}
+
 } // namespace
 
 SideLabels labels_of(const EstimateRecord& before, const EstimateRecord& after) {
@@ -138,26 +151,6 @@ SideLabels labels_of(const EstimateRecord& before, const EstimateRecord& after) 
     labels.common = fmt::format("{}", fmt::join(common, ", "));
     return labels;
 }
-
-namespace {
-
-/// "; per item 42.5 us against 339 us": batches of different sizes take different times, whichever is better.
-std::string per_item_text(const Difference& d) {
-    const Attribution& x = d.attribution;
-    const double after = d.sides[1].batch, before = d.sides[0].batch;
-    if (*x.metric != metric::latency || after == before || !(after > 0) || !(before > 0))
-        return "";
-    return fmt::format("; per item {} against {}", format_value(*x.metric, x.a_value / after),
-                       format_value(*x.metric, x.b_value / before));
-}
-
-/// " (82 % likely)"; nothing where it is as good as certain.
-std::string likely_text(std::optional<double> odds) {
-    constexpr double kCertain = 0.995;
-    return odds && *odds < kCertain ? fmt::format(" ({:.0f} % likely)", 100 * *odds) : std::string();
-}
-
-} // namespace
 
 std::vector<std::string> difference_lines(const Difference& d, const SideLabels& labels,
                                           std::optional<double> odds) {

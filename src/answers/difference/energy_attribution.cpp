@@ -10,7 +10,6 @@ namespace archsim {
 
 namespace {
 
-/// What one region spends on one device.
 struct RegionEnergy {
     EventCounts events;
     EnergyBreakdown energy;

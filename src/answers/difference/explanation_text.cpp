@@ -1,4 +1,4 @@
-#include "answers/difference/explanation_text.hpp"
+#include "answers/difference/attribution.hpp"
 
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 

@@ -1,7 +1,7 @@
 // The value of each factor over the whole network of one device, and the facts behind it.
 
+#include "answers/difference/estimate_record.hpp"
 #include "answers/difference/factor_terms.hpp"
-#include "answers/difference/time_model.hpp"
 #include "hardware/energy_table.hpp"
 #include "hardware/parameter_table.hpp"
 

@@ -7,10 +7,8 @@
 #include <algorithm>
 #include <compare>
 #include <map>
-#include <string>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
 namespace archsim {
 

@@ -5,12 +5,11 @@
 //       ahead
 // and for the network max(sum of combined, sum of streamed weights) in place of the sum of combined.
 
+#include "answers/difference/estimate_record.hpp"
 #include "answers/difference/factor_terms.hpp"
-#include "answers/difference/time_model.hpp"
 #include "estimate/price.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <limits>
 #include <map>

@@ -1,4 +1,4 @@
-#include "answers/difference/time_model.hpp"
+#include "answers/difference/estimate_record.hpp"
 
 #include "estimate/price.hpp"
 #include "hardware/parameter_table.hpp"

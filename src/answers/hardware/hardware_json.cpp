@@ -1,11 +1,9 @@
 // The hardware tool's JSON documents; unknown values are null.
 
 #include "answers/hardware/hardware_list.hpp"
-#include "answers/hardware/sheet_text.hpp"
 #include "hardware/operator_rules.hpp"
-#include "report/blocks/finding_json.hpp"
+#include "report/blocks/finding_text.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
 
 namespace archsim {
 

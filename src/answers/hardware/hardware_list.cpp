@@ -2,11 +2,13 @@
 
 #include "answers/hardware/hardware_list.hpp"
 
-#include "answers/hardware/check_runs.hpp"
-
+#include "archsim/run/session.hpp"
 #include "core/embedded_files.hpp"
+#include "report/blocks/columns.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace archsim {
 
@@ -18,6 +20,84 @@ HardwareRow row_of(const HardwareDatabase& database, std::shared_ptr<const Devic
     row.device = std::move(device);
     row.power_mode = std::move(mode);
     return row;
+}
+
+Table facts_table(const MachineEntry& entry) {
+    using F = MachineFact;
+    return table_of<F>(
+        {},
+        {{{"Number", "", "number"}, &F::what},
+         {{"Value", "", "value"}, &F::value},
+         {{"Origin", "", "origin"},
+          [&](const F& fact) {
+              return Cell{fact.origin == Origin::database ? "from " + entry.matched
+                                                          : std::string(name_of(fact.origin)),
+                          {},
+                          fact.origin == Origin::assumed ? Tone::bad : Tone::plain};
+          }},
+         {{"From", "", "from", Align::left, 1}, [](const F& fact) { return text_cell(fact.from); }}},
+        entry.facts);
+}
+
+void describe_entry(const MachineEntry& entry, Report& report) {
+    report.blocks.push_back(Heading{2, fmt::format("{}: {}", entry.id, entry.title)});
+    report.blocks.push_back(Paragraph{entry.matched.empty()
+                                          ? fmt::format("No device of the database: {}.", entry.match)
+                                          : fmt::format("Like {}: {}.", entry.matched, entry.match)});
+    if (!entry.facts.empty())
+        report.blocks.push_back(facts_table(entry));
+    if (!entry.remarks.empty())
+        report.blocks.push_back(Bullets{entry.remarks});
+}
+
+/// "this-machine: AMD EPYC 9654, like EPYC-9654 of the database; 3 of 14 numbers are assumed."
+std::vector<std::string> machine_lines(const ThisMachine& machine) {
+    std::vector<std::string> lines;
+    for (const MachineEntry& entry : machine.entries) {
+        const auto assumed = std::count_if(entry.facts.begin(), entry.facts.end(),
+                                           [](const MachineFact& f) { return f.origin == Origin::assumed; });
+        lines.push_back(fmt::format("{}: {}, {}; {} of {} numbers are assumed.", entry.id, entry.title,
+                                    entry.matched.empty() ? std::string("like no device of the database")
+                                                          : "like " + entry.matched,
+                                    assumed, entry.facts.size()));
+    }
+    return lines;
+}
+
+constexpr const char* kNetwork =
+    "resnet18"; // every operator class of a convolutional network, in milliseconds
+constexpr const char* kIdeal = "ideal";
+
+/// Formats that its engines have, narrowest first, whichever class of engine has them.
+std::vector<Precision> formats_of(const Device& device) {
+    std::vector<Precision> formats;
+    for (const Precision p : kPrecisions)
+        if (device.supports(EngineClass::matrix, p) || device.supports(EngineClass::vector, p))
+            formats.push_back(p);
+    std::stable_sort(formats.begin(), formats.end(),
+                     [](Precision a, Precision b) { return bits_of(a) < bits_of(b); });
+    return formats;
+}
+
+/// The first format that runs as it was asked for.
+std::optional<Result> first_run(const Session& session, const Model& model, const std::string& file,
+                                const std::string& stack, const std::vector<Precision>& formats) {
+    for (const Precision p : formats) {
+        Conditions conditions;
+        conditions.stack = stack;
+        conditions.precision = PrecisionConfig::uniform(p);
+        Result result = session.estimate({.model = model}, file, conditions);
+        if (result.ok() && result.estimate.executed.compute == p)
+            return result;
+    }
+    return std::nullopt;
+}
+
+std::vector<std::string_view> names_of(const std::vector<Precision>& formats) {
+    std::vector<std::string_view> names;
+    for (const Precision p : formats)
+        names.push_back(name_of(p));
+    return names;
 }
 
 } // namespace
@@ -79,6 +159,58 @@ HardwareCheck check_database(const std::filesystem::path& file_or_folder) {
         }
     }
     return check;
+}
+
+Report describe(const ThisMachine& machine) {
+    Report report;
+    report.title = "This machine";
+    report.blocks.push_back(Heading{1, report.title});
+    report.blocks.push_back(Takeaway{machine_lines(machine)});
+    for (const MachineEntry& entry : machine.entries)
+        describe_entry(entry, report);
+    report.blocks.push_back(Paragraph{"Tools take it by name; the entry can be kept in a file and edited:"});
+    report.blocks.push_back(Command{"compare_models resnet50 --hardware this-machine EPYC-9654"});
+    report.blocks.push_back(Command{"list_hardware_mappers --this-machine --output my_machine.json"});
+    return report;
+}
+
+CheckRuns check_runs(const std::filesystem::path& file) {
+    CheckRuns runs;
+    const Session session;
+    std::shared_ptr<const Device> device;
+    try {
+        device = session.hardware().device(file.string()).device;
+    } catch (const InputError&) {
+        return runs; // a stack, or what the other findings say
+    }
+    const std::vector<Precision> formats = formats_of(*device);
+    const Model model = session.load(kNetwork);
+    std::vector<std::string> stacks = device->runtimes;
+    if (std::find(stacks.begin(), stacks.end(), kIdeal) == stacks.end())
+        stacks.push_back(kIdeal);
+    for (const std::string& stack : stacks) {
+        std::string reason;
+        try {
+            if (auto result = first_run(session, model, file.string(), stack, formats)) {
+                runs.results.push_back(std::move(*result));
+                continue;
+            }
+            reason = fmt::format("it runs {}",
+                                 fmt::join(names_of(session.hardware().runtime(stack)->precisions), ", "));
+        } catch (const InputError& error) {
+            reason = error.what();
+        }
+        Finding finding;
+        finding.kind = FindingKind::unsupported;
+        finding.severity = Severity::error;
+        finding.file = file.string();
+        finding.where = "/runtimes";
+        finding.message = fmt::format("{} runs {} in none of the formats that the engines have ({}): {}",
+                                      stack, kNetwork, fmt::join(names_of(formats), ", "), reason);
+        finding.hint = "name a stack that runs one of them, or \"ideal\", which assumes no software";
+        runs.findings.push_back(std::move(finding));
+    }
+    return runs;
 }
 
 } // namespace archsim

@@ -2,15 +2,19 @@
 // The hardware database for people: lists, one device with its sources, the outcome of a check.
 
 #include "archsim/compare/result.hpp"
+#include "archsim/core/finding.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/hardware/database.hpp"
 #include "hardware/stated_facts.hpp"
 #include "hardware/uncertainty.hpp"
 #include "machine/this_machine.hpp"
 
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace archsim {
@@ -92,5 +96,34 @@ Report describe(const std::vector<BeliefRow>& rows);
 
 /// One table per processor and GPU, its remarks, and what to do with the entry.
 Report describe(const ThisMachine& machine);
+
+// Whether a device file runs anything: a small network under each stack that the device names, and under
+// none.
+
+struct CheckRuns {
+    std::vector<Result> results; ///< one for each stack that runs a format of the chip, the ideal stack last
+    std::vector<Finding> findings; ///< a stack that runs none of them, with those that it runs
+};
+
+/// Nothing for a file that describes no device.
+CheckRuns check_runs(const std::filesystem::path& device_file);
+
+std::string joined(const std::vector<std::string>& names, std::string_view separator = ", ");
+/// "3 datasheet, 12 assumed": the kinds that there are.
+std::string counts_text(const SourceCounts& sources);
+/// "/dram/bandwidth" -> {"dram", "bandwidth"}
+std::vector<std::string> pointer_steps(const std::string& pointer);
+/// Every number with its source; `field` turns a JSON pointer into words.
+Table fact_table(const std::vector<StatedFact>& facts,
+                 const std::function<std::string(const std::string& pointer)>& field);
+
+/// "168 devices: 50 GPU, 29 CPU, ...", the fastest and the widest of them, and the share of sourced numbers.
+std::vector<std::string> verdict_lines(const HardwareList& list);
+/// "H100: 1979 TOPS int8, 989 TFLOPS fp16, 80.0 GB at 3.35 TB/s, 700 W.", and what is assumed.
+std::vector<std::string> verdict_lines(const DeviceSheet& sheet);
+/// "tensorrt serves 20 devices and is the default of 18.", and what is assumed.
+std::vector<std::string> verdict_lines(const RuntimeSheet& sheet);
+/// "Sound: 168 devices and 40 software stacks, no findings."
+std::vector<std::string> verdict_lines(const HardwareCheck& check);
 
 } // namespace archsim

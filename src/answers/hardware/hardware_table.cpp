@@ -11,7 +11,6 @@
 // (followed by "v"). "Sourced" is the share of the entry's numbers that are not assumed.
 
 #include "answers/hardware/hardware_list.hpp"
-#include "answers/hardware/sheet_text.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 
@@ -19,8 +18,6 @@
 #include <array>
 #include <fmt/format.h>
 #include <initializer_list>
-#include <utility>
-#include <vector>
 
 namespace archsim {
 

@@ -1,17 +1,12 @@
-#include "answers/hardware/sheet_text.hpp"
+#include "answers/hardware/hardware_list.hpp"
 
 #include "report/blocks/number_format.hpp"
-#include "report/blocks/plural.hpp"
 #include "report/blocks/verdict.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
-#include <initializer_list>
 #include <map>
-#include <set>
 
 namespace archsim {
 

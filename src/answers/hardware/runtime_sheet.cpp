@@ -1,11 +1,9 @@
 // One software stack: what it serves, fuses, costs and cannot run, with every number and source.
 
 #include "answers/hardware/hardware_list.hpp"
-#include "answers/hardware/sheet_text.hpp"
 #include "hardware/operator_rules.hpp"
 #include "report/blocks/number_format.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 

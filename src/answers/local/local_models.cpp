@@ -1,6 +1,5 @@
 #include "answers/local/local_models.hpp"
 
-#include "answers/local/llama_command.hpp"
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
 #include "core/in_parallel.hpp"

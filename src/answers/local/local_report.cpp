@@ -1,17 +1,17 @@
-#include "answers/local/local_report.hpp"
+#include "answers/local/local_models.hpp"
 
+#include "archsim/core/precision.hpp"
 #include "fields/question_json.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
-#include "report/blocks/plural.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
+#include <fmt/format.h>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 namespace archsim {
 
@@ -172,41 +172,6 @@ Bullets misses(const LocalAnswer& answer) {
     return out;
 }
 
-} // namespace
-
-Report describe(const LocalAnswer& answer, const LocalView& view, Format format) {
-    Report report;
-    report.title = fmt::format("What runs on {}", answer.device);
-    if (format == Format::csv) {
-        report.blocks.emplace_back(table_of("Models", local_columns(answer, true), answer.models));
-        return report;
-    }
-    const std::vector<LocalModel> rows = rows_of(answer, view);
-    report.blocks.emplace_back(Heading{1, report.title});
-    report.blocks.emplace_back(local_takeaway(answer, rows));
-    Table table =
-        table_of(fmt::format("Models under {}", answer.runtime), local_columns(answer, false), rows);
-    if (answer.request.kind == LocalKind::language) {
-        table.notes.emplace_back(
-            fmt::format("Reads: a prompt of {} tokens; Writes: one token after another at the "
-                        "end of the context; each in the widest of {} formats that runs.",
-                        answer.request.context - 128, answer.request.formats.size()));
-        if (!answer.request.host.empty())
-            table.notes.emplace_back(
-                "Layers that are not on the device, or their experts, run on the host, one after the other.");
-    }
-    report.blocks.emplace_back(std::move(table));
-    const auto command =
-        std::find_if(rows.begin(), rows.end(), [](const LocalModel& m) { return !m.command.empty(); });
-    if (command != rows.end())
-        report.blocks.emplace_back(Command{command->command});
-    if (Bullets why = misses(answer); !why.items.empty())
-        report.blocks.emplace_back(std::move(why));
-    return report;
-}
-
-namespace {
-
 Members<LocalModel> local_model_members() {
     using M = LocalModel;
     /// A rate and its interval.
@@ -278,7 +243,49 @@ AnswerDocument<LocalAnswer> local_document() {
              {"models", "largest first, formats widest first", &A::models, local_model_members()}}};
 }
 
+// The type of file whose bits per weight a format of the stack stands for
+// (hardware_db/runtimes/llama.cpp.json: int4_weight_bits is that of Q4_K_M, int8_weight_bits that of Q8_0).
+constexpr std::array kFileTypes = {std::pair<std::string_view, std::string_view>{"int4", "Q4_K_M"},
+                                   std::pair<std::string_view, std::string_view>{"fp4", "MXFP4"},
+                                   std::pair<std::string_view, std::string_view>{"int8", "Q8_0"},
+                                   std::pair<std::string_view, std::string_view>{"bf16", "BF16"},
+                                   std::pair<std::string_view, std::string_view>{"fp16", "F16"},
+                                   std::pair<std::string_view, std::string_view>{"fp32", "F32"}};
+// More than any model has: all layers, and the output projection.
+constexpr int kAllLayers = 999;
+
 } // namespace
+
+Report describe(const LocalAnswer& answer, const LocalView& view, Format format) {
+    Report report;
+    report.title = fmt::format("What runs on {}", answer.device);
+    if (format == Format::csv) {
+        report.blocks.emplace_back(table_of("Models", local_columns(answer, true), answer.models));
+        return report;
+    }
+    const std::vector<LocalModel> rows = rows_of(answer, view);
+    report.blocks.emplace_back(Heading{1, report.title});
+    report.blocks.emplace_back(local_takeaway(answer, rows));
+    Table table =
+        table_of(fmt::format("Models under {}", answer.runtime), local_columns(answer, false), rows);
+    if (answer.request.kind == LocalKind::language) {
+        table.notes.emplace_back(
+            fmt::format("Reads: a prompt of {} tokens; Writes: one token after another at the "
+                        "end of the context; each in the widest of {} formats that runs.",
+                        answer.request.context - 128, answer.request.formats.size()));
+        if (!answer.request.host.empty())
+            table.notes.emplace_back(
+                "Layers that are not on the device, or their experts, run on the host, one after the other.");
+    }
+    report.blocks.emplace_back(std::move(table));
+    const auto command =
+        std::find_if(rows.begin(), rows.end(), [](const LocalModel& m) { return !m.command.empty(); });
+    if (command != rows.end())
+        report.blocks.emplace_back(Command{command->command});
+    if (Bullets why = misses(answer); !why.items.empty())
+        report.blocks.emplace_back(std::move(why));
+    return report;
+}
 
 nlohmann::ordered_json local_models_schema() {
     return local_document().schema();
@@ -286,6 +293,23 @@ nlohmann::ordered_json local_models_schema() {
 
 std::string to_json(const LocalAnswer& answer, const LocalView&) {
     return local_document().text(answer);
+}
+
+std::string llama_command(std::string_view model, std::string_view format, std::int64_t context,
+                          std::int64_t device_layers, std::int64_t layers, std::int64_t expert_layers) {
+    const auto* const type =
+        std::find_if(kFileTypes.begin(), kFileTypes.end(), [&](const auto& t) { return t.first == format; });
+    if (type == kFileTypes.end())
+        return "";
+    const std::int64_t on_device = device_layers < 0         ? 0
+                                   : device_layers >= layers ? kAllLayers
+                                                             : device_layers;
+    return fmt::format("llama-server -m {}-{}.gguf -c {} -ngl {}{}", model, type->second, context, on_device,
+                       expert_layers > 0 ? fmt::format(" --n-cpu-moe {}", expert_layers) : "");
+}
+
+double llama_output_bytes(const LanguageModel& model, std::int64_t tokens) {
+    return static_cast<double>(tokens) * (model.vocabulary + model.hidden) * bytes_of(Precision::fp32);
 }
 
 } // namespace archsim

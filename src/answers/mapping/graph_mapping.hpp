@@ -16,12 +16,14 @@
 #include "archsim/compare/result.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "fields/json_members.hpp"
+#include "import/annotate.hpp"
+#include "map/tiled.hpp"
 
+#include <optional>
 #include <string>
 
 namespace archsim {
 
-/// What of it is shown.
 struct GraphMappingView {
     std::string subgraph;   ///< instead of the slowest: those of that name, or with it in their name
     int top = 1;            ///< slowest groups of equal subgraphs described one by one; 0: all
@@ -48,5 +50,36 @@ void add_slowest_subgraphs(const Result& result, int top, Report& report);
 Member<Result> subgraphs_member();
 /// "memory": the plan; null where there is none.
 Member<Result> memory_plan_member();
+
+// How a subgraph's largest product is tiled: loop order, tile, what each operand moves and why other orders
+// lost; and what each level of memory passes and spends.
+//
+//   Loop order:   outputs, inputs, space (innermost): weight-stationary
+//   Tile:         64 of 64 output channels, 64 of 64 input channels, 12 x 16 of 224 x 224 pixels
+//   Holds:        65.3 kB of 65.5 kB
+//   Next order:   output-stationary moves 1.47x
+
+/// Nothing where the family's mapper tiles no product of it.
+std::optional<KnowsTiling::Tiled> tiling_of(const Result& result, const SubgraphEstimate& subgraph);
+/// The same as lines.
+void add_tiling_facts(const Result& result, const SubgraphEstimate& subgraph, Facts& facts);
+/// Bytes and joules by level of memory, nearest first.
+Table level_table(const Result& result, const SubgraphEstimate& subgraph);
+
+// What an estimate says of every operator, for viewers: notes for a copy of the ONNX file, node data for
+// Model Explorer, and the predicted schedule as a trace that Perfetto and chrome://tracing open.
+
+/// Time, energy, bound and subgraph of every operator, by the name of its first result. A subgraph's numbers
+/// stand at its anchor; its other operators name it. With the sizes of what the graph returns.
+Annotations annotations_of(const Result& result);
+
+/// Node data of Model Explorer: {"main_graph": {"results": {NODE: {"value": us}}, "gradient": [...]}}.
+std::string to_model_explorer(const Result& result);
+
+/// Trace events (JSON): a process per chip; threads for the schedule, its compute, on-chip and memory time
+/// and its fixed cost. Kernels run one after another; within one the lanes start together behind its fixed
+/// cost. What belongs to no kernel stands at the beginning (fixed cost of the inference) or at the end
+/// (weights that stream longer than kernels run), so that the trace is as long as the latency.
+std::string to_trace(const Result& result);
 
 } // namespace archsim

@@ -1,11 +1,10 @@
 #include "answers/mapping/graph_mapping.hpp"
 #include "estimate/resource_times.hpp"
+#include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/blocks/shown_metrics.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
 #include "result/shown_pass.hpp"
 
 #include <span>

@@ -1,18 +1,15 @@
 #include "answers/mapping/graph_mapping.hpp"
 
-#include "answers/mapping/tiling_report.hpp"
 #include "archsim/hardware/database.hpp"
 #include "estimate/resource_times.hpp"
 #include "report/blocks/columns.hpp"
+#include "report/blocks/comparison_charts.hpp"
+#include "report/blocks/explanations.hpp"
 #include "report/blocks/generation_report.hpp"
-#include "report/blocks/grouped_subgraphs.hpp"
-#include "report/blocks/mapping_charts.hpp"
-#include "report/blocks/memory_report.hpp"
+#include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
-#include "report/blocks/result_sources.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
-#include "report/blocks/shown_metrics.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
 
@@ -168,25 +165,6 @@ void add_named_subgraphs(const Result& result, std::string_view name, Report& re
     }
 }
 
-} // namespace
-
-void add_slowest_subgraphs(const Result& result, int top, Report& report) {
-    const std::vector<SubgraphGroup> groups = group_subgraphs(result);
-    const std::size_t shown =
-        top > 0 ? std::min(groups.size(), static_cast<std::size_t>(top)) : groups.size();
-    if (shown == 0)
-        return;
-    if (shown > 1) // one says in its own heading what it is
-        report.blocks.push_back(
-            Heading{2, shown < groups.size()
-                           ? fmt::format("The {} groups of equal subgraphs that take longest", shown)
-                           : std::string("Every group of equal subgraphs, longest first")});
-    for (std::size_t i = 0; i < shown; ++i)
-        add_subgraph(result, groups[i], report);
-}
-
-namespace {
-
 constexpr std::size_t kShownGroups = 7; ///< rows of the table of subgraphs; --verbose has all
 
 Table partition_table(const Result& result) {
@@ -210,6 +188,21 @@ Table partition_table(const Result& result) {
 }
 
 } // namespace
+
+void add_slowest_subgraphs(const Result& result, int top, Report& report) {
+    const std::vector<SubgraphGroup> groups = group_subgraphs(result);
+    const std::size_t shown =
+        top > 0 ? std::min(groups.size(), static_cast<std::size_t>(top)) : groups.size();
+    if (shown == 0)
+        return;
+    if (shown > 1) // one says in its own heading what it is
+        report.blocks.push_back(
+            Heading{2, shown < groups.size()
+                           ? fmt::format("The {} groups of equal subgraphs that take longest", shown)
+                           : std::string("Every group of equal subgraphs, longest first")});
+    for (std::size_t i = 0; i < shown; ++i)
+        add_subgraph(result, groups[i], report);
+}
 
 Report describe(const Result& result, const GraphMappingView& view, Format format) {
     Report report;

@@ -1,10 +1,9 @@
-#include "answers/mapping/tiling_report.hpp"
+#include "answers/mapping/graph_mapping.hpp"
 
-#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 // with what it takes and whether it can be estimated.
 
 #include "archsim/core/finding.hpp"
+#include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
 
 #include <cstddef>
@@ -63,5 +64,17 @@ ModelList discover_folder(const Session& session, const std::filesystem::path& f
 
 /// Keeps the `count` models with the most multiply-accumulates, most first; 0 keeps all as they are.
 void keep_largest(ModelList& list, std::size_t count);
+
+// Models for people: the catalogue by task and family, or what a folder of ONNX files holds and whether each
+// can be used.
+
+struct ModelListView {
+    bool findings = true; ///< list what was found in each file
+};
+
+/// CSV: one table.
+Report describe(const ModelList& list, const ModelListView& view = {}, Format format = Format::text);
+/// {"schema": "archsim.discover_models/1", "models": [...]}; unknown values are null.
+std::string to_json(const ModelList& list, const ModelListView& view = {});
 
 } // namespace archsim

@@ -1,12 +1,10 @@
-#include "answers/models/model_list.hpp"
+#include "answers/models/discover_models.hpp"
 
 #include "report/blocks/columns.hpp"
-#include "report/blocks/finding_json.hpp"
+#include "report/blocks/finding_text.hpp"
 #include "report/blocks/number_format.hpp"
-#include "report/blocks/plural.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -152,30 +150,6 @@ std::vector<std::string> verdict_lines(const ModelList& list) {
     return lines;
 }
 
-} // namespace
-
-Report describe(const ModelList& list, const ModelListView& view, Format format) {
-    const bool catalogue = list.folder.empty();
-    Report report;
-    report.title = catalogue ? "Model catalogue" : fmt::format("Models in {}", list.folder);
-    if (format == Format::csv) {
-        report.blocks.push_back(table_of(report.title, model_columns(catalogue), pointers(list)));
-        return report;
-    }
-    report.blocks.push_back(
-        Heading{1, catalogue ? "MODEL CATALOGUE" : fmt::format("MODELS IN {}", list.folder)});
-    report.blocks.push_back(Takeaway{verdict_lines(list)});
-    if (!list.models.empty())
-        report.blocks.push_back(catalogue ? catalogue_table(list)
-                                          : table_of("", model_columns(false), pointers(list)));
-    if (view.findings)
-        for (const ListedModel& model : list.models)
-            add_findings(model, report);
-    return report;
-}
-
-namespace {
-
 Members<ListedModel> listed_model_members() {
     using M = ListedModel;
     const auto text = [](std::string M::*member) {
@@ -214,6 +188,26 @@ AnswerDocument<ModelList> model_list_document() {
 }
 
 } // namespace
+
+Report describe(const ModelList& list, const ModelListView& view, Format format) {
+    const bool catalogue = list.folder.empty();
+    Report report;
+    report.title = catalogue ? "Model catalogue" : fmt::format("Models in {}", list.folder);
+    if (format == Format::csv) {
+        report.blocks.push_back(table_of(report.title, model_columns(catalogue), pointers(list)));
+        return report;
+    }
+    report.blocks.push_back(
+        Heading{1, catalogue ? "MODEL CATALOGUE" : fmt::format("MODELS IN {}", list.folder)});
+    report.blocks.push_back(Takeaway{verdict_lines(list)});
+    if (!list.models.empty())
+        report.blocks.push_back(catalogue ? catalogue_table(list)
+                                          : table_of("", model_columns(false), pointers(list)));
+    if (view.findings)
+        for (const ListedModel& model : list.models)
+            add_findings(model, report);
+    return report;
+}
 
 nlohmann::ordered_json discover_models_schema() {
     return model_list_document().schema();

@@ -1,10 +1,6 @@
-#include "answers/portability/advice.hpp"
+#include "answers/portability/check_model.hpp"
 
 #include "answers/difference/difference.hpp"
-#include "answers/portability/block_precision.hpp"
-#include "answers/portability/channel_rounding.hpp"
-#include "answers/portability/dense_windows.hpp"
-#include "answers/portability/head_sizes.hpp"
 #include "answers/portability/rewrites.hpp"
 #include "session/bound_model.hpp"
 #include "session/graph_run.hpp"

@@ -1,8 +1,6 @@
-#include "answers/portability/block_precision.hpp"
+#include "answers/portability/rewrites.hpp"
 
-#include <cstdint>
 #include <map>
-#include <string_view>
 #include <vector>
 
 namespace archsim {

@@ -1,9 +1,6 @@
-#include "answers/portability/channel_rounding.hpp"
+#include "answers/portability/rewrites.hpp"
 
 #include <algorithm>
-#include <set>
-#include <string>
-#include <vector>
 
 namespace archsim {
 

@@ -1,6 +1,5 @@
 #include "answers/portability/check_model.hpp"
 
-#include "answers/portability/advice.hpp"
 #include "answers/portability/rewrites.hpp"
 #include "estimate/resource_times.hpp"
 #include "session/bound_model.hpp"

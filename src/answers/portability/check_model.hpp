@@ -2,14 +2,17 @@
 // A model and devices go in. Which operators leave an accelerator, why, at which cost, and which rewrite
 // would help come out.
 
+#include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
 
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace archsim {
 
-/// What is asked.
 struct PortabilityRequest {
     std::string model;
     std::vector<std::string> hardware;
@@ -69,5 +72,42 @@ struct PortabilityAnswer {
 /// A device that cannot run the model is a row whose result says why. Throws InputError for unknown names and
 /// a model of several parts (check each).
 PortabilityAnswer check_model(const Session& session, PortabilityRequest request);
+
+/// CSV: one row per device and type of operator that leaves.
+Report describe(const PortabilityAnswer& answer, const PlainView& view, Format format = Format::text);
+/// {"schema": "archsim.check_model/1", ...}
+std::string to_json(const PortabilityAnswer& answer, const PlainView& view);
+
+// Changes of a model that would make it faster on a device. A graph and a request go in; the changes that
+// save most, each done and estimated, come out.
+
+/// One change of a graph, bound and estimated on a device.
+class Trial {
+  public:
+    /// Everything must outlive the trial.
+    Trial(const Session& session, const PortabilityRequest& request, const std::string& hardware)
+        : session_(session), request_(request), hardware_(hardware) {}
+
+    /// The graph at the sizes of the request; `batch` and `sizes` instead of its own where given. Outcomes
+    /// whose graph does not fit together, run, or `accept` where that is given, say so.
+    RewriteOutcome operator()(const std::shared_ptr<const Graph>& graph,
+                              std::optional<std::int64_t> batch = {}, const Bindings* sizes = nullptr,
+                              const std::function<bool(const ShapedGraph&)>& accept = {}) const;
+
+  private:
+    const Session& session_;
+    const PortabilityRequest& request_;
+    const std::string& hardware_;
+};
+
+/// The changes of the model that save most time per item, best first, at most `most`: known rewrites,
+/// channels at multiples of tiles, dense windows in place of depthwise and 1x1, sizes of attention heads, one
+/// block in int8, batches, padded sequences; each done on the graph and estimated. `before` is the estimate
+/// as it is, with its subgraphs.
+std::vector<RewriteOutcome> advise(const Trial& trial, const Graph& graph, const PortabilityRequest& request,
+                                   const Result& before, std::size_t most);
+
+/// True where the stack's compiler does not take the operator and the host runs it.
+bool leaves_accelerator(const OperatorUse& use, const Runtime& stack);
 
 } // namespace archsim

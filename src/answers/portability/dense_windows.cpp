@@ -1,8 +1,7 @@
-#include "answers/portability/dense_windows.hpp"
+#include "answers/portability/rewrites.hpp"
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 #include <vector>
 
 namespace archsim {

@@ -3,7 +3,6 @@
 
 #include "archsim/graph/graph.hpp"
 
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -1,9 +1,8 @@
-#include "answers/portability/head_sizes.hpp"
+#include "answers/portability/rewrites.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string_view>
 
 namespace archsim {
 

@@ -1,12 +1,10 @@
-#include "answers/portability/portability_report.hpp"
+#include "answers/portability/check_model.hpp"
 
-#include "report/blocks/cells.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,6 +2,7 @@
 // The hardware-independent profile of a bound graph: work, parameters and bytes per operator, per type and
 // per module. Bytes are those that an unfused execution moves in the formats that the file declares.
 
+#include "archsim/extend/operator.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 #include "archsim/run/workload.hpp"
@@ -28,7 +29,6 @@ struct ProfileSums {
     double bytes() const { return weight_bytes + activation_bytes; }
     /// Operations per byte; 0 where nothing is moved.
     double intensity() const { return bytes() > 0 ? operations / bytes() : 0; }
-    /// Adds another part.
     ProfileSums& operator+=(const ProfileSums& other);
 };
 
@@ -73,7 +73,6 @@ inline constexpr ProfileOrder kProfileOrders[] = {ProfileOrder::operations, Prof
                                                   ProfileOrder::bytes,      ProfileOrder::parameters,
                                                   ProfileOrder::intensity,  ProfileOrder::graph};
 
-/// What of it is shown.
 struct GraphProfileView {
     int top = 6;   ///< operators listed; 0: all
     int depth = 1; ///< levels of the module tree; 0: none
@@ -86,5 +85,11 @@ struct GraphProfileView {
 Report describe(const GraphProfile& profile, const GraphProfileView& view = {}, Format format = Format::text);
 /// {"schema": "archsim.profile_graph/1", ...}; withheld and unknown values are null.
 std::string to_json(const GraphProfile& profile, const GraphProfileView& view = {});
+
+/// One table per domain, sorted by name; CSV: one table.
+Report describe(const OperatorRegistry& operators, PlainView view = {}, Format format = Format::text);
+/// {"schema": "archsim.operators/1", "newest_opset": 26, "operators": [{"domain", "name", "since", "kind",
+/// "fusion", "vector_per_element", "special_per_element", "doc"}]}
+std::string to_json(const OperatorRegistry& operators, PlainView view = {});
 
 } // namespace archsim

@@ -1,12 +1,10 @@
 #include "answers/profile/graph_profile.hpp"
 #include "fields/question_json.hpp"
-#include "report/blocks/finding_json.hpp"
+#include "report/blocks/finding_text.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
 
 #include <cmath>
 #include <span>
-#include <string_view>
 #include <unordered_set>
 
 namespace archsim {

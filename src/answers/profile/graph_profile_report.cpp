@@ -6,9 +6,7 @@
 #include "ops/uncounted.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/finding_text.hpp"
-#include "report/blocks/name_pattern.hpp"
 #include "report/blocks/number_format.hpp"
-#include "report/blocks/precision_text.hpp"
 #include "report/blocks/shape_text.hpp"
 
 #include <algorithm>

@@ -1,15 +1,12 @@
-#include "answers/profile/operator_list.hpp"
+#include "answers/profile/graph_profile.hpp"
 
 #include "report/blocks/columns.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <tuple>
-#include <vector>
 
 namespace archsim {
 
@@ -65,6 +62,13 @@ OperatorColumns operator_columns(bool with_domain) {
     return columns;
 }
 
+AnswerDocument<OperatorRegistry> operators_document() {
+    return {"operators",
+            "operators that are understood",
+            {{"newest_opset", "of ai.onnx", [](const OperatorRegistry&) { return kNewestOpset; }},
+             {"operators", "", by_domain, members_of(operator_columns(true))}}};
+}
+
 } // namespace
 
 Report describe(const OperatorRegistry& operators, PlainView, Format format) {
@@ -96,17 +100,6 @@ Report describe(const OperatorRegistry& operators, PlainView, Format format) {
     }
     return report;
 }
-
-namespace {
-
-AnswerDocument<OperatorRegistry> operators_document() {
-    return {"operators",
-            "operators that are understood",
-            {{"newest_opset", "of ai.onnx", [](const OperatorRegistry&) { return kNewestOpset; }},
-             {"operators", "", by_domain, members_of(operator_columns(true))}}};
-}
-
-} // namespace
 
 nlohmann::ordered_json operators_schema() {
     return operators_document().schema();

@@ -2,7 +2,6 @@
 
 #include "fields/question_json.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
 #include "session/usual_precision.hpp"
 
 namespace archsim {

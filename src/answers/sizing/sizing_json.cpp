@@ -5,7 +5,6 @@
 #include "fields/question_json.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
 #include "session/usual_precision.hpp"
 
 namespace archsim {

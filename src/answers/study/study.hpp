@@ -3,6 +3,7 @@
 // and formats comes out.
 
 #include "archsim/compare/metric.hpp"
+#include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
 
 #include <cstdint>
@@ -12,7 +13,6 @@
 
 namespace archsim {
 
-/// What a study file asks for.
 struct StudyRequest {
     std::string file, title, description;
     std::vector<std::string> models, devices;
@@ -60,5 +60,11 @@ Study run_study(const Session& session, StudyRequest request);
 /// InputError with one finding per mistake, each with its JSON pointer, in YAML with its line and column, and
 /// the nearest known name: fields, types, formats, and names that the Session does not know.
 StudyRequest read_study(const Session& session, const std::filesystem::path& file);
+
+/// A table for each group, best first, after a summary of the winners. CSV: one flat table with a row per
+/// cell.
+Report describe(const Study& study, PlainView view = {}, Format format = Format::text);
+/// {"schema": "archsim.study/1", "request": {...}, "results": [...]} with the rows of compare_models.
+std::string to_json(const Study& study, PlainView view = {});
 
 } // namespace archsim

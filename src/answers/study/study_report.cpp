@@ -1,13 +1,12 @@
-#include "answers/study/study_report.hpp"
+#include "answers/study/study.hpp"
 
 #include "fields/question_json.hpp"
 #include "report/blocks/metric_text.hpp"
-#include "report/blocks/plural.hpp"
+#include "report/blocks/number_format.hpp"
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
 #include "result/mixed_formats.hpp"
 
 #include <fmt/format.h>
@@ -120,33 +119,6 @@ std::vector<RankedResult> study_rows(const Study& study) {
     return rows;
 }
 
-} // namespace
-
-Report describe(const Study& study, PlainView, Format format) {
-    const StudyRequest& q = study.request;
-    Report report;
-    report.title = q.title.empty() ? "Study" : q.title;
-    if (format == Format::csv) {
-        report.blocks.push_back(table_of({}, result_columns(study_view(study)), study_rows(study)));
-        return report;
-    }
-    report.blocks.push_back(Heading{1, fmt::format("STUDY: {}", report.title)});
-    report.blocks.push_back(Takeaway{study_lines(study)});
-    if (!q.description.empty())
-        report.blocks.push_back(Paragraph{q.description});
-    report.blocks.push_back(study_summary(study));
-    report.blocks.push_back(winners(study));
-    for (const StudyGroup& group : study.groups) {
-        report.blocks.push_back(
-            Heading{2, fmt::format("{}, batch size {}, {}", group.model, group.batch_size, group.precision)});
-        report.blocks.push_back(
-            ranking_table(group.results, ranked_by(q.conditions.scenario), study_view(study)));
-    }
-    return report;
-}
-
-namespace {
-
 /// The formats of its cells, each once.
 std::vector<std::string> precisions_of(const Study& study) {
     std::vector<std::string> names;
@@ -155,10 +127,6 @@ std::vector<std::string> precisions_of(const Study& study) {
             names.push_back(group.precision);
     return names;
 }
-
-} // namespace
-
-namespace {
 
 /// What is asked of every cell, under the keys of a study file; devices are its hardware.
 std::string study_key(const std::string& key) {
@@ -207,6 +175,29 @@ AnswerDocument<Study> study_document(const MetricView& view) {
 }
 
 } // namespace
+
+Report describe(const Study& study, PlainView, Format format) {
+    const StudyRequest& q = study.request;
+    Report report;
+    report.title = q.title.empty() ? "Study" : q.title;
+    if (format == Format::csv) {
+        report.blocks.push_back(table_of({}, result_columns(study_view(study)), study_rows(study)));
+        return report;
+    }
+    report.blocks.push_back(Heading{1, fmt::format("STUDY: {}", report.title)});
+    report.blocks.push_back(Takeaway{study_lines(study)});
+    if (!q.description.empty())
+        report.blocks.push_back(Paragraph{q.description});
+    report.blocks.push_back(study_summary(study));
+    report.blocks.push_back(winners(study));
+    for (const StudyGroup& group : study.groups) {
+        report.blocks.push_back(
+            Heading{2, fmt::format("{}, batch size {}, {}", group.model, group.batch_size, group.precision)});
+        report.blocks.push_back(
+            ranking_table(group.results, ranked_by(q.conditions.scenario), study_view(study)));
+    }
+    return report;
+}
 
 nlohmann::ordered_json study_schema() {
     return study_document({}).schema();

@@ -4,7 +4,6 @@
 #include "core/shared_object.hpp"
 #include "core/text_file.hpp"
 
-#include <cmath>
 #include <cstdint>
 #include <fmt/format.h>
 #include <string_view>

@@ -1,7 +1,6 @@
 #include "answers/sweep/sweep.hpp"
 
 #include "answers/sweep/ordered_work.hpp"
-#include "answers/sweep/sweep_shared.hpp"
 #include "answers/sweep/sweep_worker.hpp"
 #include "result/generation_metrics.hpp"
 #include "session/prepared.hpp"

@@ -22,7 +22,6 @@ namespace archsim {
 /// (equal steps). Throws UsageError that shows the form and the names.
 SweepAxis parse_sweep_axis(std::string_view text);
 
-/// What to estimate.
 struct SweepRequest {
     std::vector<std::string> models, hardware;
     /// Formats by name, "usual" (each device's own) among them; empty: the one that all models have by
@@ -68,7 +67,6 @@ class Sweep {
     /// Sweeps move; they are not copied.
     Sweep(Sweep&&) noexcept;
 
-    /// What was asked.
     const SweepRequest& request() const;
     /// What ranks the points when nothing else is asked for.
     const Metric& usual_order() const;

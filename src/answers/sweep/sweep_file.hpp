@@ -4,6 +4,8 @@
 
 #include "answers/sweep/sweep.hpp"
 #include "answers/sweep/sweep_report.hpp"
+#include "answers/sweep/sweep_row.hpp"
+#include "store/results_file.hpp"
 
 #include <filesystem>
 #include <functional>
@@ -12,7 +14,6 @@
 
 namespace archsim {
 
-/// How to write.
 struct SweepFileOptions {
     RowFormat format = RowFormat::csv;
     bool resume = false; ///< continue FILE.partial if there is one
@@ -38,5 +39,8 @@ std::uint64_t write_sweep(const Sweep& sweep, const std::filesystem::path& file,
 /// Throws InputError when they belong to different requests, a shard is missing or given twice, or a file is
 /// no longer what was written.
 void merge_sweeps(const std::vector<std::filesystem::path>& shards, const std::filesystem::path& file);
+
+/// The question is the point's factors.
+SavedResult saved_row(const SweepRow& row, const SweepRequest& request);
 
 } // namespace archsim

@@ -2,7 +2,6 @@
 #include "core/text.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/answer_schemas.hpp"
 
 #include <nlohmann/json.hpp>
 

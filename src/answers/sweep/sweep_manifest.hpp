@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 namespace archsim {
 
@@ -19,7 +20,6 @@ std::filesystem::path beside(const std::filesystem::path& file, std::string_view
 /// Rows are continued and joined only where these are the same.
 std::string sweep_manifest(const Sweep& sweep, RowFormat format);
 
-/// What FILE.json says.
 struct SweepDescription {
     std::string manifest; ///< as sweep_manifest() has it
     std::string request;  ///< the part of it that all shards share
@@ -34,5 +34,45 @@ SweepDescription read_description(const std::filesystem::path& file);
 std::string description_text(const std::string& manifest, std::uintmax_t bytes, const Digest& digest);
 /// The manifest of all shards together.
 std::string whole_manifest(const SweepDescription& shard);
+
+// The rows of a sweep that is not finished, and a log of how far they are right: FILE.partial and
+// FILE.partial.log. One process at a time writes them.
+
+class PartialSweep {
+  public:
+    /// Locks what will become `file`. Throws InputError where another process writes it, or the file system
+    /// has no locks.
+    explicit PartialSweep(const std::filesystem::path& file);
+    ~PartialSweep();
+    PartialSweep(const PartialSweep&) = delete;
+    PartialSweep& operator=(const PartialSweep&) = delete;
+
+    struct Found {
+        bool another = false;          ///< rows of another manifest
+        std::uint64_t points = 0;      ///< rows that are as they were written; 0: begin anew
+        std::uintmax_t lost_bytes = 0; ///< behind them: cut off in the middle, or damaged
+    };
+    /// Goes on behind the last row that is as it was written, if the rows are those of this manifest.
+    Found take_up(const std::string& manifest);
+    /// Begins anew, with the line above the rows.
+    void begin(const std::string& manifest, std::string_view heading);
+    /// Adds the rows of some points.
+    void append(std::string_view rows, std::uint64_t points);
+    /// Gives the rows the name of the file, and FILE.json its text.
+    void finish(const std::string& manifest);
+    /// Removes what is left, rows and log.
+    void discard();
+
+  private:
+    void write_log(std::string_view line);
+    std::string check_of(std::string_view line) const;
+
+    std::filesystem::path file_, rows_path_, log_path_;
+    int log_ = -1, rows_ = -1;
+    std::string manifest_digest_;
+    Digest digest_; ///< of all rows
+    std::uintmax_t bytes_ = 0;
+    std::uint64_t points_ = 0;
+};
 
 } // namespace archsim

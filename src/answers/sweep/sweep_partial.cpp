@@ -1,6 +1,5 @@
-#include "answers/sweep/sweep_partial.hpp"
-
 #include "answers/sweep/sweep_manifest.hpp"
+
 #include "archsim/core/finding.hpp"
 #include "core/new_file.hpp"
 #include "core/parse_number.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 // Rows of a sweep as CSV or NDJSON, one by one, and what a sweep concludes as a report.
 
-#include "answers/sweep/best_rows.hpp"
 #include "answers/sweep/sweep.hpp"
 #include "answers/sweep/sweep_row.hpp"
 #include "archsim/extend/renderer.hpp"
@@ -13,6 +12,13 @@
 #include <vector>
 
 namespace archsim {
+
+// Numbers in files for programs, with 9 significant digits: beyond the meaning of any estimate, in half the
+// bytes of all 17.
+
+/// Appends what printf("%.9g") prints in the C locale, in a third of the time. Worked: 0.00012 -> 0.00012,
+/// 1.5e9 -> 1.5e+09, 1/3 -> 0.333333333.
+void append_short_number(double value, std::string& text);
 
 enum class RowFormat : std::uint8_t { csv, ndjson };
 std::optional<RowFormat> parse_row_format(std::string_view name); ///< "csv", "ndjson"

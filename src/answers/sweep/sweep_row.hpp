@@ -4,7 +4,9 @@
 #include "archsim/compare/metric.hpp"
 #include "archsim/estimate/estimate.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -44,9 +46,7 @@ class ParetoFront {
     void add(const SweepRow& row);
     /// By model, then by the first metric, best first.
     std::vector<SweepRow> rows() const;
-    /// The first metric.
     const Metric& first() const { return *first_; }
-    /// The second metric.
     const Metric& second() const { return *second_; }
 
   private:
@@ -61,6 +61,27 @@ struct AxisSensitivity {
     double low_value = 0, high_value = 0, own_value = 0; ///< of the metric
     /// Distance between the values at both ends.
     double swing() const { return low_value < high_value ? high_value - low_value : low_value - high_value; }
+};
+
+/// The best rows of each model by one metric; fed one row at a time, so that a million rows need the memory
+/// of the best alone. Rows without the metric are left out.
+class BestRows {
+  public:
+    /// Keeps `most` rows per model, 0: all, by `metric`, which must outlive it.
+    BestRows(const Metric& metric, std::size_t most) : metric_(&metric), most_(most) {}
+    /// Takes a row in; it may leave again when better ones come.
+    void add(const SweepRow& row);
+    /// By model, best first; of equal values the lower point first.
+    std::vector<SweepRow> rows() const;
+    const Metric& metric() const { return *metric_; }
+
+  private:
+    bool before(const SweepRow& a, const SweepRow& b) const;
+    void keep_best(std::vector<SweepRow>& rows) const;
+
+    const Metric* metric_;
+    std::size_t most_;
+    std::map<std::string, std::vector<SweepRow>> kept_; ///< at most twice as many as wanted
 };
 
 } // namespace archsim

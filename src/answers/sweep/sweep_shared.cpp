@@ -1,4 +1,4 @@
-#include "answers/sweep/sweep_shared.hpp"
+#include "answers/sweep/sweep_worker.hpp"
 
 #include <utility>
 

@@ -2,14 +2,12 @@
 
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
-#include "report/blocks/plural.hpp"
 #include "report/blocks/verdict.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace archsim {

@@ -5,10 +5,9 @@
 #include "result/ties.hpp"
 #include "session/narrower_format.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -208,6 +207,15 @@ std::vector<Block> advice_blocks(std::span<const Result> results, const std::vec
     if (most > 0 && all.size() > most)
         bullets.items.push_back(fmt::format("and {} more: --verbose", all.size() - most));
     return {Heading{3, "What would help:"}, std::move(bullets)};
+}
+
+std::vector<Block> command_blocks(const std::vector<std::string>& commands) {
+    std::vector<Block> blocks;
+    if (!commands.empty())
+        blocks.emplace_back(Heading{3, "Next steps:"});
+    for (const std::string& line : commands)
+        blocks.emplace_back(Command{line});
+    return blocks;
 }
 
 } // namespace archsim

@@ -39,4 +39,7 @@ std::vector<Block> advice_blocks(std::span<const Result> results, const std::vec
 /// The devices of a piece of advice.
 std::vector<std::string> names_of(const Advice& advice, const std::vector<std::string>& labels);
 
+/// A heading "Next steps:" and the commands; nothing where there are none.
+std::vector<Block> command_blocks(const std::vector<std::string>& commands);
+
 } // namespace archsim

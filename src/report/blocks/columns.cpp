@@ -1,5 +1,15 @@
 #include "report/blocks/columns.hpp"
 
+#include "archsim/core/finding.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
+
 namespace archsim {
 
 nlohmann::ordered_json json_of(const Cell& cell) {
@@ -33,6 +43,100 @@ nlohmann::ordered_json schema_of(CellType type) {
         break;
     }
     return {{"type", {"boolean", "null"}}};
+}
+
+namespace {
+
+/// The column of that name: its heading, its key, or the beginning of one of them.
+std::size_t find_column(const Table& table, const std::string& name) {
+    const std::string wanted = bare_name(name);
+    const auto find = [&](const auto& is_it) {
+        return static_cast<std::size_t>(std::find_if(table.columns.begin(), table.columns.end(), is_it) -
+                                        table.columns.begin());
+    };
+    for (const std::size_t found :
+         {find([&](const Column& c) { return bare_name(c.heading) == wanted || bare_name(c.key) == wanted; }),
+          find([&](const Column& c) {
+              return !wanted.empty() &&
+                     (bare_name(c.key).starts_with(wanted) || bare_name(c.heading).starts_with(wanted));
+          })})
+        if (found < table.columns.size())
+            return found;
+    std::string names;
+    for (const Column& column : table.columns)
+        if (!column.heading.empty())
+            names += (names.empty() ? "" : ", ") + column.heading;
+    throw UsageError(fmt::format("--sort: there is no column \"{}\"; there are {}", name, names));
+}
+
+/// What orders it: of an interval its lower end.
+std::optional<double> number_of(const Cell& cell) {
+    return !cell.value && cell.interval ? std::optional(cell.interval->low) : cell.value;
+}
+
+void sort_rows(Table& table, std::size_t by) {
+    const bool rising = table.columns[by].best == BestIs::least;
+    const bool numbers = std::any_of(table.rows.begin(), table.rows.end(),
+                                     [by](const auto& row) { return number_of(row[by]).has_value(); });
+    std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
+        if (!numbers)
+            return a[by].text < b[by].text;
+        const auto x = number_of(a[by]), y = number_of(b[by]);
+        if (!x || !y)
+            return x.has_value() && !y.has_value();
+        return rising ? *x < *y : *x > *y;
+    });
+}
+
+bool same_columns(const Table& a, const Table& b) {
+    return std::equal(a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end(),
+                      [](const Column& x, const Column& y) { return x.key == y.key; });
+}
+
+/// The report's first table, which takes in the rows of those that continue it; they go, with the headings
+/// that set them apart.
+Table* joined_table(Report& report) {
+    std::vector<Block> kept;
+    std::optional<std::size_t> first;
+    bool joined = false;
+    for (Block& block : report.blocks) {
+        Table* more = std::get_if<Table>(&block);
+        if (more == nullptr || !first || !same_columns(std::get<Table>(kept[*first]), *more)) {
+            if (more != nullptr && !first)
+                first = kept.size();
+            kept.push_back(std::move(block));
+            continue;
+        }
+        if (std::holds_alternative<Heading>(kept.back()))
+            kept.pop_back();
+        Table& whole = std::get<Table>(kept[*first]);
+        std::move(more->rows.begin(), more->rows.end(), std::back_inserter(whole.rows));
+        whole.title.clear();
+        joined = true;
+    }
+    report.blocks = std::move(kept);
+    if (!first)
+        return nullptr;
+    const Heading* before = *first > 0 ? std::get_if<Heading>(&report.blocks[*first - 1]) : nullptr;
+    if (joined && before != nullptr && before->level > 1)
+        report.blocks.erase(report.blocks.begin() + static_cast<std::ptrdiff_t>(--*first));
+    return &std::get<Table>(report.blocks[*first]);
+}
+
+} // namespace
+
+void order_tables(Report& report, const TableOrder& order) {
+    if (!order.asked())
+        return;
+    Table* const table = joined_table(report);
+    if (table == nullptr)
+        return;
+    if (!order.column.empty())
+        sort_rows(*table, find_column(*table, order.column));
+    if (order.top > 0 && table->rows.size() > order.top) {
+        table->notes.push_back(fmt::format("and {} more: --top 0 shows all", table->rows.size() - order.top));
+        table->rows.resize(order.top);
+    }
 }
 
 } // namespace archsim

@@ -2,7 +2,6 @@
 
 #include "archsim/compare/decisions.hpp"
 #include "report/blocks/energy_report.hpp"
-#include "report/blocks/mapping_charts.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"

@@ -2,12 +2,18 @@
 // Charts that set devices side by side.
 
 #include "archsim/compare/metric.hpp"
+#include "archsim/compare/result.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <span>
 #include <vector>
 
 namespace archsim {
+
+/// Every subgraph of every result as a point under the roofs of its device; estimates only.
+Chart roofline_chart(std::span<const Result> results);
+/// Live activation bytes at every step of the schedule.
+Chart memory_chart(const Result& result);
 
 /// One metric over another with their 90 % intervals, one series per family, and the Pareto front of both.
 Chart tradeoff_chart(std::span<const Result> results, const Metric& x = metric::latency,

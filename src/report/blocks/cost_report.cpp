@@ -1,11 +1,9 @@
-#include "report/blocks/cost_report.hpp"
+#include "report/blocks/explanations.hpp"
 
 #include "report/blocks/columns.hpp"
-#include "report/blocks/cost_text.hpp"
-#include "report/blocks/explanations_json.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/json_document.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -46,13 +44,54 @@ std::optional<double> times(const std::optional<double>& each, double count) {
     return each ? std::optional(*each * count) : std::nullopt;
 }
 
-using CostOf = std::optional<double> (*)(const Cost&);
-constexpr double kMillion = 1e6, kThousand = 1e3;
+constexpr double kMillion = 1e6, kThousand = 1e3, kSecondsPerMonth = kHoursPerMonth * 3600;
 
-/// Columns of what a row costs: so many at a time.
+/// What an inference or a token costs, so many at a time: the columns of tables and the members of documents.
+struct CostPart {
+    const char *heading, *unit;
+    const char* key; ///< tables of tokens add "_tokens"
+    const char* meaning;
+    double count;
+    int priority;
+    std::optional<double> (*of)(const Cost&);
+};
+constexpr CostPart kCostParts[] = {
+    {"Rented", "USD", "cloud_usd_per_million", "rented", kMillion, 0, [](const Cost& c) { return c.cloud; }},
+    {"Owned", "USD", "owned_usd_per_million", "purchase and electricity", kMillion, 0,
+     [](const Cost& c) { return c.owned(); }},
+    {"purchase", "USD", "capital_usd_per_million", "", kMillion, 1, [](const Cost& c) { return c.capital; }},
+    {"electricity", "USD", "electricity_usd_per_million", "", kMillion, 1,
+     [](const Cost& c) { return c.electricity; }},
+    {"Carbon", "g CO2e", "carbon_g_per_thousand", "g CO2e of the electricity", kThousand, 0,
+     [](const Cost& c) { return c.carbon_g; }},
+    {"embodied", "g CO2e", "embodied_g_per_thousand", "g CO2e of making the device; null: not published",
+     kThousand, 1, [](const Cost& c) { return c.embodied_g; }}};
+enum class CostsOf : std::uint8_t { inferences, tokens };
+
+/// Of tokens nobody states a purchase apart.
+bool shown(const CostPart& part, CostsOf what) {
+    return what == CostsOf::inferences || part.heading != std::string_view("purchase");
+}
+
 template <class Row>
-ColumnOf<Row> cost_column(Column column, double count, CostOf of) {
-    return {std::move(column), 1, [=](const Row& row) { return times(of(row.cost), count); }};
+std::vector<ColumnOf<Row>> cost_columns(CostsOf what) {
+    std::vector<ColumnOf<Row>> columns;
+    for (const CostPart& part : kCostParts)
+        if (shown(part, what))
+            columns.emplace_back(least_best(part.heading, part.unit,
+                                            part.key + std::string(what == CostsOf::tokens ? "_tokens" : ""),
+                                            part.priority),
+                                 1, [&part](const Row& row) { return times(part.of(row.cost), part.count); });
+    return columns;
+}
+
+Members<Cost> cost_part_members(CostsOf what) {
+    std::vector<Member<Cost>> members;
+    for (const CostPart& part : kCostParts)
+        if (shown(part, what))
+            members.emplace_back(part.key, part.meaning,
+                                 [&part](const Cost& cost) { return times(part.of(cost), part.count); });
+    return Members<Cost>(members);
 }
 
 /// A price that no device of the answer takes is probably misspelt.
@@ -146,32 +185,59 @@ Table token_table(std::span<const Result> results, const CostOptions& options) {
                  {std::pair{"input", &tokens->prompt}, std::pair{"output", &tokens->output}})
                 if (cost->inferences_per_s > 0)
                     rows.push_back({result, name, *cost});
-    Table table = table_of<Row>(
-        "Cost per million tokens, carbon per thousand",
-        {{{"", "", "model"}, [](const Row& r) { return r.result.model->name; }},
-         {{"Hardware", "", "hardware"}, [](const Row& r) { return hardware_label(r.result); }},
-         {{"Tokens", "", "tokens"}, &Row::tokens},
-         cost_column<Row>(least_best("Rented", "USD", "cloud_usd_per_million_tokens"), kMillion,
-                          [](const Cost& c) { return c.cloud; }),
-         cost_column<Row>(least_best("Owned", "USD", "owned_usd_per_million_tokens"), kMillion,
-                          [](const Cost& c) { return c.owned(); }),
-         cost_column<Row>(least_best("electricity", "USD", "electricity_usd_per_million_tokens", 1), kMillion,
-                          [](const Cost& c) { return c.electricity; }),
-         cost_column<Row>(least_best("Carbon", "g CO2e", "carbon_g_per_thousand_tokens"), kThousand,
-                          [](const Cost& c) { return c.carbon_g; }),
-         cost_column<Row>(least_best("embodied", "g CO2e", "embodied_g_per_thousand_tokens", 1), kThousand,
-                          [](const Cost& c) { return c.embodied_g; })},
-        rows);
+    std::vector<ColumnOf<Row>> columns = {
+        {{"", "", "model"}, [](const Row& r) { return r.result.model->name; }},
+        {{"Hardware", "", "hardware"}, [](const Row& r) { return hardware_label(r.result); }},
+        {{"Tokens", "", "tokens"}, &Row::tokens}};
+    append_columns(columns, cost_columns<Row>(CostsOf::tokens));
+    Table table = table_of("Cost per million tokens, carbon per thousand", columns, rows);
     table.notes.push_back(
         "A token of the prompt takes its share of the pass over the prompts, a token of the "
         "answer its share of a decoding step; both at the batch of this answer.");
     return table;
 }
 
-} // namespace
+/// One result that runs, and its cost.
+struct ResultCost {
+    const Result* result = nullptr;
+    Cost cost;
+    std::optional<TokenCosts> tokens;
+};
 
-namespace {
-constexpr double kSecondsPerMonth = kHoursPerMonth * 3600;
+std::vector<ResultCost> result_costs(const Explained& e) {
+    const CostOptions& options = e.explanations.conditions;
+    std::vector<ResultCost> costs;
+    for (const Result& result : e.results)
+        if (result.ok() && result.device)
+            costs.push_back({&result, cost_of(result, options), token_costs(result, options)});
+    return costs;
+}
+
+Members<ResultCost> result_cost_members() {
+    using R = ResultCost;
+    const auto price = [](std::optional<Price> Device::*which) {
+        return [which](const R& r) -> const Price* {
+            const std::optional<Price>& found = (*r.result->device).*which;
+            return found && found->amount.known() ? &*found : nullptr;
+        };
+    };
+    const Members<Price> price_members = {{"usd", "", [](auto& p) { return p.amount.value; }},
+                                          {"date", "", &Price::date}};
+    return Members<R>{{"model", "", [](const R& r) { return r.result->model->name; }},
+                      {"hardware", "", [](const R& r) { return hardware_label(*r.result); }}}
+        .with(cost_part_members(CostsOf::inferences).of<R>(std::mem_fn(&R::cost)))
+        .with({{"tokens", "of a language model: those read and those written",
+                [](const R& r) {
+                    return Sometimes<std::optional<TokenCosts>>{
+                        r.result->generation ? std::make_optional(r.tokens) : std::nullopt};
+                },
+                Members<TokenCosts>{{"prompt", "", &TokenCosts::prompt, cost_part_members(CostsOf::tokens)},
+                                    {"output", "", &TokenCosts::output, cost_part_members(CostsOf::tokens)}}},
+               {"cloud_price", "an hour; null: none is known", price(&Device::cloud_price), price_members},
+               {"list_price", "null: none is known", price(&Device::list_price), price_members},
+               {"server_price", "null: none is known", price(&Device::server_price), price_members}});
+}
+
 } // namespace
 
 std::vector<Block> cost_blocks(std::span<const Result> results, const CostOptions& options) {
@@ -189,29 +255,17 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
     std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
         return a.each.value_or(INFINITY) < b.each.value_or(INFINITY);
     });
-    Table table = table_of<Row>(
-        "Cost per million inferences, carbon per thousand",
-        {{{"", "", "model"}, [](const Row& r) { return r.result->model->name; }},
-         {{"Hardware", "", "hardware"}, [](const Row& r) { return hardware_label(*r.result); }},
-         cost_column<Row>(least_best("Rented", "USD", "cloud_usd_per_million"), kMillion,
-                          [](const Cost& c) { return c.cloud; }),
-         cost_column<Row>(least_best("Owned", "USD", "owned_usd_per_million"), kMillion,
-                          [](const Cost& c) { return c.owned(); }),
-         cost_column<Row>(least_best("purchase", "USD", "capital_usd_per_million", 1), kMillion,
-                          [](const Cost& c) { return c.capital; }),
-         cost_column<Row>(least_best("electricity", "USD", "electricity_usd_per_million", 1), kMillion,
-                          [](const Cost& c) { return c.electricity; }),
-         {least_best("A month", "USD", "usd_per_month"), 1,
-          [&](const Row& r) {
-              return times(r.each, r.cost.inferences_per_s * kSecondsPerMonth * options.utilization);
-          }},
-         cost_column<Row>(least_best("Carbon", "g CO2e", "carbon_g_per_thousand"), kThousand,
-                          [](const Cost& c) { return c.carbon_g; }),
-         cost_column<Row>(least_best("embodied", "g CO2e", "embodied_g_per_thousand", 1), kThousand,
-                          [](const Cost& c) { return c.embodied_g; }),
-         {{"Price (date)", "", "price", Align::left, 2},
-          [&](const Row& r) { return price_text(*r.result, options); }}},
-        rows);
+    std::vector<ColumnOf<Row>> columns = cost_columns<Row>(CostsOf::inferences);
+    columns.insert(columns.begin() + 4, {least_best("A month", "USD", "usd_per_month"), 1, [&](const Row& r) {
+                                             return times(r.each, r.cost.inferences_per_s * kSecondsPerMonth *
+                                                                      options.utilization);
+                                         }});
+    columns.insert(columns.begin(),
+                   {{{"", "", "model"}, [](const Row& r) { return r.result->model->name; }},
+                    {{"Hardware", "", "hardware"}, [](const Row& r) { return hardware_label(*r.result); }}});
+    columns.emplace_back(Column{"Price (date)", "", "price", Align::left, 2},
+                         [&](const Row& r) { return price_text(*r.result, options); });
+    Table table = table_of("Cost per million inferences, carbon per thousand", columns, rows);
     for (std::string& note : assumption_notes(options))
         table.notes.push_back(std::move(note));
     if (std::string said = cost_basis(results, options); !said.empty())
@@ -245,74 +299,6 @@ std::vector<Block> carbon_blocks(std::span<const Result> results, const CostOpti
                                   options.grid_intensity, options.pue, 100 * options.utilization, line)}};
 }
 
-namespace {
-
-std::optional<double> scaled(std::optional<double> value, double factor) {
-    return value ? std::optional(*value * factor) : std::nullopt;
-}
-
-Members<Cost> token_cost_members() {
-    return {
-        {"cloud_usd_per_million", "rented", [](auto& c) { return scaled(c.cloud, 1e6); }},
-        {"owned_usd_per_million", "purchase and electricity", [](auto& c) { return scaled(c.owned(), 1e6); }},
-        {"electricity_usd_per_million", "", [](auto& c) { return scaled(c.electricity, 1e6); }},
-        {"carbon_g_per_thousand", "g CO2e", [](auto& c) { return scaled(c.carbon_g, 1e3); }},
-        {"embodied_g_per_thousand", "of making the device",
-         [](auto& c) { return scaled(c.embodied_g, 1e3); }}};
-}
-
-/// One result that runs, and its cost.
-struct ResultCost {
-    const Result* result = nullptr;
-    Cost cost;
-    std::optional<TokenCosts> tokens;
-};
-
-std::vector<ResultCost> result_costs(const Explained& e) {
-    const CostOptions& options = e.explanations.conditions;
-    std::vector<ResultCost> costs;
-    for (const Result& result : e.results)
-        if (result.ok() && result.device)
-            costs.push_back({&result, cost_of(result, options), token_costs(result, options)});
-    return costs;
-}
-
-Members<ResultCost> result_cost_members() {
-    using R = ResultCost;
-    const auto price = [](std::optional<Price> Device::*which) {
-        return [which](const R& r) -> const Price* {
-            const std::optional<Price>& found = (*r.result->device).*which;
-            return found && found->amount.known() ? &*found : nullptr;
-        };
-    };
-    const Members<Price> price_members = {{"usd", "", [](auto& p) { return p.amount.value; }},
-                                          {"date", "", &Price::date}};
-    return {
-        {"model", "", [](const R& r) { return r.result->model->name; }},
-        {"hardware", "", [](const R& r) { return hardware_label(*r.result); }},
-        {"cloud_usd_per_million", "inferences, rented", [](const R& r) { return scaled(r.cost.cloud, 1e6); }},
-        {"owned_usd_per_million", "inferences: purchase and electricity",
-         [](const R& r) { return scaled(r.cost.owned(), 1e6); }},
-        {"capital_usd_per_million", "", [](const R& r) { return scaled(r.cost.capital, 1e6); }},
-        {"electricity_usd_per_million", "", [](const R& r) { return scaled(r.cost.electricity, 1e6); }},
-        {"carbon_g_per_thousand", "g CO2e of the electricity",
-         [](const R& r) { return scaled(r.cost.carbon_g, 1e3); }},
-        {"embodied_g_per_thousand", "g CO2e of making the device; null: not published",
-         [](const R& r) { return scaled(r.cost.embodied_g, 1e3); }},
-        {"tokens", "of a language model: those read and those written",
-         [](const R& r) {
-             return Sometimes<std::optional<TokenCosts>>{r.result->generation ? std::make_optional(r.tokens)
-                                                                              : std::nullopt};
-         },
-         Members<TokenCosts>{{"prompt", "", &TokenCosts::prompt, token_cost_members()},
-                             {"output", "", &TokenCosts::output, token_cost_members()}}},
-        {"cloud_price", "an hour; null: none is known", price(&Device::cloud_price), price_members},
-        {"list_price", "null: none is known", price(&Device::list_price), price_members},
-        {"server_price", "null: none is known", price(&Device::server_price), price_members}};
-}
-
-} // namespace
-
 Members<Explained> cost_members() {
     return {
         {"assumptions", "", [](const Explained& e) { return e.explanations.conditions; },
@@ -329,13 +315,6 @@ Members<Explained> cost_members() {
                            {"inferences", "", [](auto& c) { return c.point.inferences; }},
                            {"years", "", [](auto& c) { return c.point.years; }},
                            {"within_life", "", [](auto& c) { return c.point.within_life; }}}}};
-}
-
-std::string cost_to_json(std::span<const Result> results, const CostOptions& options) {
-    check_cost_options(options);
-    Explanations asked;
-    asked.conditions = options;
-    return json_text(cost_members().value({results, asked}));
 }
 
 } // namespace archsim

@@ -1,14 +1,12 @@
 #include "report/blocks/decision_report.hpp"
 
 #include "report/blocks/columns.hpp"
-#include "report/blocks/decision_json.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace archsim {
 
@@ -77,56 +75,6 @@ std::string recommendation(const Decision& d, std::span<const Result> results,
         format_value(*v.constraint.metric, *v.value), limit_text(v.constraint), shortfall(v));
 }
 
-} // namespace
-
-std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> results,
-                                   const std::vector<std::string>& labels) {
-    std::vector<Block> blocks;
-    using Index = std::size_t;
-    std::vector<ColumnOf<Index>> columns = {{{"Device", "", "device"}, [&](Index i) { return labels[i]; }}};
-    for (Index c = 0; c < d.request.constraints.size(); ++c) {
-        const Constraint& limit = d.request.constraints[c];
-        columns.emplace_back(Column{limit.metric->title, limit_text(limit), limit.metric->key + "_headroom"},
-                             [&, c](Index i) { return verdict_cell(d.verdicts[i][c]); });
-    }
-    if (!d.request.constraints.empty())
-        columns.emplace_back(Column{"Qualifies", "", "qualifies"}, [&](Index i) {
-            return Cell{!d.qualifies[i]                 ? "no"
-                        : results[i].estimate.projected ? "projected"
-                                                        : "yes",
-                        d.qualifies[i] ? 1.0 : 0.0, d.qualifies[i] ? Tone::good : Tone::bad};
-        });
-    if (!d.request.pareto.empty())
-        columns.emplace_back(Column{"Pareto front", "", "pareto"}, [&](Index i) {
-            return Cell{!d.on_front[i]                  ? ""
-                        : results[i].estimate.projected ? "on it (projected)"
-                                                        : "on it",
-                        d.on_front[i] ? 1.0 : 0.0};
-        });
-    Table table = table_of("Decision", columns, indices(results.size()));
-    const bool uncertain = std::any_of(d.verdicts.begin(), d.verdicts.end(), [](const auto& of_result) {
-        return std::any_of(of_result.begin(), of_result.end(),
-                           [](const Verdict& v) { return v.value && !v.certain; });
-    });
-    if (uncertain)
-        table.notes.emplace_back("likely, unlikely: the limit lies inside the 90 % interval of the estimate; "
-                                 "with the probability that it is met");
-    if (!d.request.pareto.empty()) {
-        std::vector<std::string_view> nouns;
-        for (const Metric* m : d.request.pareto)
-            nouns.push_back(m->noun);
-        table.notes.push_back(
-            fmt::format("Pareto front of {}: no other device is better in one of them and as "
-                        "good in the rest",
-                        fmt::join(nouns, ", ")));
-    }
-    blocks.emplace_back(std::move(table));
-    blocks.emplace_back(Paragraph{recommendation(d, results, labels), Tone::strong});
-    return blocks;
-}
-
-namespace {
-
 /// One device of a decision.
 struct DecidedDevice {
     const LabelledDecision* all = nullptr;
@@ -177,6 +125,52 @@ Members<LabelledDecision> nearest_members() {
 }
 
 } // namespace
+
+std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> results,
+                                   const std::vector<std::string>& labels) {
+    std::vector<Block> blocks;
+    using Index = std::size_t;
+    std::vector<ColumnOf<Index>> columns = {{{"Device", "", "device"}, [&](Index i) { return labels[i]; }}};
+    for (Index c = 0; c < d.request.constraints.size(); ++c) {
+        const Constraint& limit = d.request.constraints[c];
+        columns.emplace_back(Column{limit.metric->title, limit_text(limit), limit.metric->key + "_headroom"},
+                             [&, c](Index i) { return verdict_cell(d.verdicts[i][c]); });
+    }
+    if (!d.request.constraints.empty())
+        columns.emplace_back(Column{"Qualifies", "", "qualifies"}, [&](Index i) {
+            return Cell{!d.qualifies[i]                 ? "no"
+                        : results[i].estimate.projected ? "projected"
+                                                        : "yes",
+                        d.qualifies[i] ? 1.0 : 0.0, d.qualifies[i] ? Tone::good : Tone::bad};
+        });
+    if (!d.request.pareto.empty())
+        columns.emplace_back(Column{"Pareto front", "", "pareto"}, [&](Index i) {
+            return Cell{!d.on_front[i]                  ? ""
+                        : results[i].estimate.projected ? "on it (projected)"
+                                                        : "on it",
+                        d.on_front[i] ? 1.0 : 0.0};
+        });
+    Table table = table_of("Decision", columns, indices(results.size()));
+    const bool uncertain = std::any_of(d.verdicts.begin(), d.verdicts.end(), [](const auto& of_result) {
+        return std::any_of(of_result.begin(), of_result.end(),
+                           [](const Verdict& v) { return v.value && !v.certain; });
+    });
+    if (uncertain)
+        table.notes.emplace_back("likely, unlikely: the limit lies inside the 90 % interval of the estimate; "
+                                 "with the probability that it is met");
+    if (!d.request.pareto.empty()) {
+        std::vector<std::string_view> nouns;
+        for (const Metric* m : d.request.pareto)
+            nouns.push_back(m->noun);
+        table.notes.push_back(
+            fmt::format("Pareto front of {}: no other device is better in one of them and as "
+                        "good in the rest",
+                        fmt::join(nouns, ", ")));
+    }
+    blocks.emplace_back(std::move(table));
+    blocks.emplace_back(Paragraph{recommendation(d, results, labels), Tone::strong});
+    return blocks;
+}
 
 Members<LabelledDecision> decision_members() {
     using D = LabelledDecision;

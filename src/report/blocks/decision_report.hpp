@@ -3,6 +3,7 @@
 
 #include "archsim/compare/decisions.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "fields/json_members.hpp"
 
 #include <span>
 #include <string>
@@ -14,5 +15,14 @@ namespace archsim {
 /// nearest when nothing qualifies. `labels` name the results.
 std::vector<Block> decision_blocks(const Decision& decision, std::span<const Result> results,
                                    const std::vector<std::string>& labels);
+
+/// A decision over results with these labels.
+struct LabelledDecision {
+    const Decision* decision = nullptr;
+    std::vector<std::string> labels;
+};
+
+/// {"constraints": [...], "verdicts": [...], "recommended", "tied", "nearest"}.
+Members<LabelledDecision> decision_members();
 
 } // namespace archsim

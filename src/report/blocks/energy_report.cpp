@@ -3,16 +3,14 @@
 #include "estimate/wall_power.hpp"
 #include "hardware/energy_table.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/blocks/energy_rollup.hpp"
-#include "report/blocks/explanations_json.hpp"
+#include "report/blocks/explanations.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/json_document.hpp"
+#include "report/render/answer_document.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 
 namespace archsim {
@@ -83,39 +81,6 @@ std::string boundary_of(const Result& result) {
     return result.device->family.row().is_host ? "the package and its memory"
                                                : "the module: chip, its memory, and what shares its supply";
 }
-
-} // namespace
-
-Facts energy_conditions(const Result& result) {
-    const Estimate& e = result.estimate;
-    const Machine& m = *result.machine;
-    const EnergyTable& table = *m.energy;
-    const double clock = m.rate(Resource::overhead_cycles) * e.clock_ratio;
-    Facts facts;
-    facts.items.push_back({"Boundary", boundary_of(result)});
-    facts.items.push_back(
-        {"Power",
-         fmt::format("{} on average, {} in the subgraph that draws most{}", format_power(e.power_w),
-                     format_power(e.peak_power_w),
-                     m.power_limit_w > 0
-                         ? fmt::format("; limit {}{}", format_power(m.power_limit_w * result.devices()),
-                                       e.power_limited ? ", which lowers the clock" : "")
-                         : std::string())});
-    if (const double factor = table.voltage_factor(clock); table.nominal_clock.known())
-        facts.items.push_back({"Clock", fmt::format("{} MHz; dynamic energy x{:.2f} of that at {} MHz",
-                                                    format_number(clock / 1e6), factor,
-                                                    format_number(table.nominal_clock.value / 1e6))});
-    const WallPower wall = wall_power(m, e.power_w / result.devices(), result.devices());
-    facts.items.push_back(
-        {"At the wall", fmt::format("{}: {} device, {}{} host, {} lost in the supply",
-                                    format_power(wall.total()), format_power(wall.accelerators_w),
-                                    wall.board_w > 0 ? format_power(wall.board_w) + " board, " : "",
-                                    format_power(wall.host_w), format_power(wall.supply_loss_w))});
-    facts.items.push_back({"90 % interval", with_interval(metric::energy, result)});
-    return facts;
-}
-
-namespace {
 
 /// What no subgraph holds: events once per inference, and static power outside of subgraphs.
 EnergyBreakdown outside_of_subgraphs(const Estimate& e) {
@@ -204,34 +169,28 @@ Members<Result> energy_result_members() {
     };
     return Members<R>{{"batch", "items", [](const R& r) { return r.estimate.batch; }}}
         .with(Members<R>(std::move(measures)))
-        .with(
-            {{"peak_power_w", "", [](const R& r) { return r.estimate.peak_power_w; }},
-             {"wall_power_w", "with the losses of its supply",
-              [](const R& r) {
-                  return wall_power(*r.machine, r.estimate.power_w / r.devices(), r.devices()).total();
-              }},
-             {"rollup", "the sum by what it is spent on",
-              [](const R& r) { return roll_up(r.estimate.energy); },
-              Members<EnergyRollup>{{"compute_j", "", &EnergyRollup::compute_j},
-                                    {"memory_j", "", &EnergyRollup::memory_j},
-                                    {"static_j", "", &EnergyRollup::static_j},
-                                    {"control_j", "", &EnergyRollup::control_j}}},
-             {"events", "largest first; they add up to the energy of the batch",
-              [](const R& r) {
-                  std::vector<Item> items;
-                  for (EnergyItem& item : energy_items(r))
-                      items.push_back({std::move(item), r.estimate.energy.total()});
-                  return items;
-              },
-              Members<Item>{{"event", "", [](const Item& i) { return i.item.event; }},
-                            {"count", "of the batch; seconds of static power",
-                             [](const Item& i) { return i.item.count; }},
-                            {"each_j", "at the voltage of the clock; watts of static power",
-                             [](const Item& i) { return i.item.each_j; }},
-                            {"energy_j", "", [](const Item& i) { return i.item.joules; }},
-                            {"share", "of the energy", [](const Item& i) { return i.item.joules / i.total; }},
-                            {"source", "of the price, and how it was derived",
-                             [](const Item& i) { return i.item.source; }}}}});
+        .with({{"peak_power_w", "", [](const R& r) { return r.estimate.peak_power_w; }},
+               {"wall_power_w", "with the losses of its supply",
+                [](const R& r) {
+                    return wall_power(*r.machine, r.estimate.power_w / r.devices(), r.devices()).total();
+                }},
+               {"rollup", "the sum by what it is spent on",
+                [](const R& r) { return roll_up(r.estimate.energy); },
+                Members<EnergyRollup>{{"compute_j", "", &EnergyRollup::compute_j},
+                                      {"memory_j", "", &EnergyRollup::memory_j},
+                                      {"static_j", "", &EnergyRollup::static_j},
+                                      {"control_j", "", &EnergyRollup::control_j}}},
+               {"events", "largest first; they add up to the energy of the batch",
+                [](const R& r) {
+                    std::vector<Item> items;
+                    for (EnergyItem& item : energy_items(r))
+                        items.push_back({std::move(item), r.estimate.energy.total()});
+                    return items;
+                },
+                energy_event_members()
+                    .of<Item>(std::mem_fn(&Item::item))
+                    .with({{"share", "of the energy",
+                            [](const Item& i) { return i.item.joules / i.total; }}})}});
 }
 
 /// One subgraph of an estimate.
@@ -260,6 +219,44 @@ Sometimes<std::vector<SubgraphEnergy>> energy_by_subgraph(const Result& r, bool 
 }
 
 } // namespace
+
+Facts energy_conditions(const Result& result) {
+    const Estimate& e = result.estimate;
+    const Machine& m = *result.machine;
+    const EnergyTable& table = *m.energy;
+    const double clock = m.rate(Resource::overhead_cycles) * e.clock_ratio;
+    Facts facts;
+    facts.items.push_back({"Boundary", boundary_of(result)});
+    facts.items.push_back(
+        {"Power",
+         fmt::format("{} on average, {} in the subgraph that draws most{}", format_power(e.power_w),
+                     format_power(e.peak_power_w),
+                     m.power_limit_w > 0
+                         ? fmt::format("; limit {}{}", format_power(m.power_limit_w * result.devices()),
+                                       e.power_limited ? ", which lowers the clock" : "")
+                         : std::string())});
+    if (const double factor = table.voltage_factor(clock); table.nominal_clock.known())
+        facts.items.push_back({"Clock", fmt::format("{} MHz; dynamic energy x{:.2f} of that at {} MHz",
+                                                    format_number(clock / 1e6), factor,
+                                                    format_number(table.nominal_clock.value / 1e6))});
+    const WallPower wall = wall_power(m, e.power_w / result.devices(), result.devices());
+    facts.items.push_back(
+        {"At the wall", fmt::format("{}: {} device, {}{} host, {} lost in the supply",
+                                    format_power(wall.total()), format_power(wall.accelerators_w),
+                                    wall.board_w > 0 ? format_power(wall.board_w) + " board, " : "",
+                                    format_power(wall.host_w), format_power(wall.supply_loss_w))});
+    facts.items.push_back({"90 % interval", with_interval(metric::energy, result)});
+    return facts;
+}
+
+Members<EnergyItem> energy_event_members() {
+    using I = EnergyItem;
+    return {{"event", "", &I::event},
+            {"count", "of the batch; seconds of static power", &I::count},
+            {"each_j", "at the voltage of the clock; watts of static power", &I::each_j},
+            {"energy_j", "", &I::joules},
+            {"source", "of the price, and how it was derived", &I::source}};
+}
 
 Report describe_energy(std::span<const Result> results, const EnergyView& view) {
     Report report;
@@ -312,12 +309,6 @@ Members<Explained> energy_members() {
              .with({{"subgraphs", "with --verbose",
                      [](const Shown& s) { return energy_by_subgraph(*s.result, s.subgraphs); },
                      subgraph_energy_members()}})}};
-}
-
-std::string energy_to_json(std::span<const Result> results, const EnergyView& view) {
-    Explanations asked;
-    asked.subgraphs = view.subgraphs;
-    return document_text(energy_members().value({results, asked}));
 }
 
 } // namespace archsim

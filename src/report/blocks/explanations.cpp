@@ -1,12 +1,82 @@
 #include "report/blocks/explanations.hpp"
 
-#include "report/blocks/cost_report.hpp"
-#include "report/blocks/explanations_json.hpp"
-#include "report/blocks/memory_report.hpp"
+#include "report/blocks/columns.hpp"
+#include "report/blocks/result_text.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 namespace archsim {
+
+namespace {
+
+std::string kind_of(const Fact* fact) {
+    return fact == nullptr || fact->source == nullptr ? std::string()
+                                                      : std::string(name_of(fact->source->kind));
+}
+
+using ColdRow = std::pair<const Result*, ColdStart>;
+
+} // namespace
+
+std::optional<ColdStart> cold_start_of(const Result& r) {
+    if (!r.ok() || r.machine == nullptr)
+        return std::nullopt;
+    double largest = 0;
+    for (const ResultPart& part : r.parts)
+        largest = std::max(largest, part.result->model->operators);
+    return cold_start(*r.machine, r.model->operators, r.estimate.memory.weight_bytes, r.estimate.latency_s,
+                      largest);
+}
+
+Table cold_start_table(std::span<const Result> results) {
+    std::vector<ColdRow> rows;
+    for (const Result& r : results)
+        if (const auto start = cold_start_of(r))
+            rows.emplace_back(&r, *start);
+    const auto key = [](const ColdStart& start) {
+        return std::isnan(start.first_s()) ? HUGE_VAL : start.first_s();
+    };
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](const ColdRow& a, const ColdRow& b) { return key(a.second) < key(b.second); });
+    const bool parts =
+        std::any_of(rows.begin(), rows.end(), [](const ColdRow& r) { return !r.first->parts.empty(); });
+    std::vector<ColumnOf<ColdRow>> columns = {
+        {{"Hardware", "", "hardware"}, [](const ColdRow& r) { return hardware_label(*r.first); }},
+        {{"Stack", "", "runtime"}, [](const ColdRow& r) { return r.first->runtime->id; }},
+        {least_best("Build", "s", "build_s"), 1, [](const ColdRow& r) { return r.second.build_s; }},
+        {least_best("Weights", "ms", "weight_upload_s"), 1e-3,
+         [](const ColdRow& r) { return r.second.upload_s; }},
+        {least_best("First", "s", "first_inference_s"), 1,
+         [](const ColdRow& r) { return r.second.first_s(); }},
+        {least_best("Prebuilt", "s", "first_prebuilt_s"), 1,
+         [](const ColdRow& r) { return r.second.upload_s + r.second.warm_s; }}};
+    if (parts)
+        append_columns(columns,
+                       where<ColdRow>([](const ColdRow& r) { return !r.first->parts.empty(); },
+                                      {{least_best("Side by side", "s", "side_by_side_s"), 1,
+                                        [](const ColdRow& r) { return r.second.side_by_side_s(); }}}));
+    append_columns(columns, {{least_best("Warm", "ms", "latency_s"), 1e-3,
+                              [](const ColdRow& r) { return r.second.warm_s; }},
+                             {{"Build from", "", "build_source", Align::left, 1},
+                              [](const ColdRow& r) { return kind_of(r.second.build); }},
+                             {{"Link from", "", "link_source", Align::left, 2},
+                              [](const ColdRow& r) { return kind_of(r.second.link); }}});
+    Table table = table_of("Cold Start (First Inference, Nothing Cached)", columns, rows);
+    table.notes = {
+        "Build: compilation or graph building by the software stack, which many keep on disk; weights: "
+        "their way to the device; storage is not counted; prebuilt: the first inference where the build is "
+        "on "
+        "disk, or shaders were compiled before anybody waits"};
+    if (parts)
+        table.notes.emplace_back(
+            "Side by side: all parts of the model built at once, each on a thread of its "
+            "own, where the stack can; their weights share the link");
+    return table;
+}
 
 std::vector<Block> explanation_blocks(std::span<const Result> results, const Explanations& explanations) {
     std::vector<Block> blocks;

@@ -1,10 +1,9 @@
 #include "report/blocks/finding_text.hpp"
 
-#include "report/blocks/name_pattern.hpp"
-
-#include <fmt/format.h>
+#include "report/blocks/shape_text.hpp"
 
 #include <cstddef>
+#include <fmt/format.h>
 #include <map>
 
 namespace archsim {
@@ -33,6 +32,18 @@ std::vector<FindingLine> finding_lines(const std::vector<Finding>& findings) {
         lines.push_back({group.first->severity, std::move(text)});
     }
     return lines;
+}
+
+Members<Finding> finding_members() {
+    return {{"kind", "", &Finding::kind, UpTo{FindingKind::unsupported}},
+            {"severity", "", &Finding::severity, UpTo{Severity::error}},
+            {"file", "it was found in; empty: none", &Finding::file},
+            {"where", "name of a node, or JSON pointer", &Finding::where},
+            {"message", "what is wrong", &Finding::message},
+            {"hint", "what can be done about it", &Finding::hint},
+            {"op_type", "of an operator", &Finding::op_type},
+            {"domain", "of an operator", &Finding::domain},
+            {"opset", "", &Finding::opset}};
 }
 
 } // namespace archsim

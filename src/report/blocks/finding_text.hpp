@@ -2,6 +2,7 @@
 // Findings in lines, equal ones together: 88 notes about the same operator are one line with a count.
 
 #include "archsim/core/finding.hpp"
+#include "fields/json_members.hpp"
 
 #include <string>
 #include <vector>
@@ -16,5 +17,12 @@ struct FindingLine {
 
 /// In the order of their first finding. What differs in numbers alone is the same.
 std::vector<FindingLine> finding_lines(const std::vector<Finding>& findings);
+
+// A finding as every document has it.
+//
+//   {"kind": "unknown_key", "severity": "error", "file": "chip.json", "where": "/powr",
+//    "message": "...", "hint": "\"power\" meant?", "op_type": "", "domain": "", "opset": 0}
+
+Members<Finding> finding_members();
 
 } // namespace archsim

@@ -4,6 +4,7 @@
 #include "archsim/compare/cost.hpp"
 #include "archsim/compare/result.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "fields/json_members.hpp"
 
 #include <cstdint>
 #include <span>
@@ -21,5 +22,15 @@ Table generation_table(std::span<const Result> results, BesideRanking beside = B
 std::vector<TableNote> generation_notes(std::span<const Result> results);
 /// Every part and the total of one result.
 Table parts_table(const Result& result, const CostOptions& conditions = {});
+
+/// Generated text; where its result has no estimate, what was planned.
+struct ShownGeneration {
+    GenerationEstimate estimate;
+    bool ok = false;
+};
+/// {"prompt_tokens", ..., "time_to_first_token_s", ...}; what was not estimated is null.
+Members<ShownGeneration> generation_members();
+/// {"name", "repeat", "model", "status", "latency_s", ...}
+Members<ResultPart> part_members(const CostOptions& conditions);
 
 } // namespace archsim

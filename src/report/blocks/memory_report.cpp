@@ -1,8 +1,7 @@
-#include "report/blocks/memory_report.hpp"
+#include "report/blocks/explanations.hpp"
 
 #include "report/blocks/columns.hpp"
-#include "report/blocks/explanations_json.hpp"
-#include "report/blocks/mapping_charts.hpp"
+#include "report/blocks/comparison_charts.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
@@ -176,42 +175,6 @@ std::vector<std::vector<const Result*>> by_plan(std::span<const Result> results)
     return groups;
 }
 
-} // namespace
-
-std::vector<Block> memory_blocks(std::span<const Result> results) {
-    std::vector<Block> blocks;
-    const bool any = std::any_of(results.begin(), results.end(),
-                                 [](const Result& r) { return memory_fit(r).has_value(); });
-    if (any)
-        blocks.push_back(fit_table(results));
-    for (const auto& group : by_plan(results)) {
-        std::string who = hardware_label(*group.front());
-        if (group.size() > 1)
-            who += fmt::format(" and {} more of its equivalence class", group.size() - 1);
-        blocks.push_back(top_tensors(*group.front(), who));
-        Chart timeline = memory_chart(*group.front());
-        timeline.title = fmt::format("Activations alive at every step, {}", who);
-        blocks.push_back(std::move(timeline));
-    }
-    for (const Result& r : results) {
-        for (const ResultPart& part : r.parts) {
-            blocks.push_back(Heading{3, fmt::format("{}: {}", hardware_label(r), part.name)});
-            for (Block& block : memory_blocks(std::span(part.result.get(), 1)))
-                blocks.push_back(std::move(block));
-        }
-        if (r.generation)
-            blocks.push_back(
-                Paragraph{fmt::format("{}: {} of weights, {} of activations, {} of KV cache, at "
-                                      "the end of the answer.",
-                                      hardware_label(r), format_bytes(r.estimate.memory.weight_bytes),
-                                      format_bytes(r.estimate.memory.activation_bytes),
-                                      format_bytes(r.estimate.memory.kv_cache_bytes))});
-    }
-    return blocks;
-}
-
-namespace {
-
 /// A network that was planned.
 struct PlannedMemory {
     const Result* result = nullptr;
@@ -327,6 +290,38 @@ Members<ResultMemory> result_memory_members(bool of_part) {
 }
 
 } // namespace
+
+std::vector<Block> memory_blocks(std::span<const Result> results) {
+    std::vector<Block> blocks;
+    const bool any = std::any_of(results.begin(), results.end(),
+                                 [](const Result& r) { return memory_fit(r).has_value(); });
+    if (any)
+        blocks.push_back(fit_table(results));
+    for (const auto& group : by_plan(results)) {
+        std::string who = hardware_label(*group.front());
+        if (group.size() > 1)
+            who += fmt::format(" and {} more of its equivalence class", group.size() - 1);
+        blocks.push_back(top_tensors(*group.front(), who));
+        Chart timeline = memory_chart(*group.front());
+        timeline.title = fmt::format("Activations alive at every step, {}", who);
+        blocks.push_back(std::move(timeline));
+    }
+    for (const Result& r : results) {
+        for (const ResultPart& part : r.parts) {
+            blocks.push_back(Heading{3, fmt::format("{}: {}", hardware_label(r), part.name)});
+            for (Block& block : memory_blocks(std::span(part.result.get(), 1)))
+                blocks.push_back(std::move(block));
+        }
+        if (r.generation)
+            blocks.push_back(
+                Paragraph{fmt::format("{}: {} of weights, {} of activations, {} of KV cache, at "
+                                      "the end of the answer.",
+                                      hardware_label(r), format_bytes(r.estimate.memory.weight_bytes),
+                                      format_bytes(r.estimate.memory.activation_bytes),
+                                      format_bytes(r.estimate.memory.kv_cache_bytes))});
+    }
+    return blocks;
+}
 
 Members<Explained> memory_members() {
     return {{"results", "",

@@ -46,4 +46,12 @@ std::string ratio_text(const Metric& metric, double ratio);
 /// "1.28x", of a ratio of two values.
 std::string format_ratio(double ratio);
 
+/// `asked`, or those of language models where `asked` are the usual ones and every estimate answers a prompt.
+MetricView shown_metrics(std::span<const Result> results, const MetricView& asked = {});
+/// `asked`, or what it is per token where every estimate answers a prompt: energy per token, tokens per
+/// second.
+const Metric& shown_metric(std::span<const Result> results, const Metric& asked);
+/// What ranks unless something else is asked for: latency or throughput, tokens per second of answers.
+const Metric& usual_order(std::span<const Result> results, Scenario scenario);
+
 } // namespace archsim

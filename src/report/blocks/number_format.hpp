@@ -1,7 +1,10 @@
 #pragma once
 // Numbers for people: three significant digits, a unit that fits.
 
+#include <cstddef>
+#include <fmt/format.h>
 #include <string>
+#include <string_view>
 
 namespace archsim {
 
@@ -21,5 +24,15 @@ std::string format_count(double value);
 std::string format_percent(double fraction);
 /// "+41.2 %".
 std::string signed_percent(double fraction);
+
+/// "1 device", "2 devices".
+inline std::string plural(std::size_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+/// A field as it stands in a line: printable, and in quotes, with its own quotes doubled, where it holds a
+/// comma, a quote or a line feed. (A carriage return is shown as "\x0d".) A text that a spreadsheet would
+/// take for a formula begins with an apostrophe, which spreadsheets do not show; numbers stay numbers.
+std::string csv_field(std::string_view given);
 
 } // namespace archsim

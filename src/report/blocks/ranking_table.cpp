@@ -1,9 +1,7 @@
 #include "report/blocks/ranking_table.hpp"
 
 #include "report/blocks/columns.hpp"
-#include "report/blocks/failure_notes.hpp"
 #include "report/blocks/metric_text.hpp"
-#include "report/blocks/result_sources.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
 #include "result/mixed_formats.hpp"

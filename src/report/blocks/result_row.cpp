@@ -2,12 +2,11 @@
 
 #include "fields/question_json.hpp"
 #include "ops/precision_mix.hpp"
-#include "report/blocks/cold_start_table.hpp"
-#include "report/blocks/finding_json.hpp"
-#include "report/blocks/generation_json.hpp"
-#include "report/blocks/result_json.hpp"
+#include "report/blocks/explanations.hpp"
+#include "report/blocks/finding_text.hpp"
+#include "report/blocks/generation_report.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/json_document.hpp"
+#include "report/render/answer_document.hpp"
 #include "result/offload.hpp"
 #include "result/power_at.hpp"
 

@@ -1,10 +1,12 @@
 #pragma once
 // One result as a row for programs: the same columns in CSV, in the JSON of every tool and in Python.
 
+#include "archsim/compare/metric.hpp"
 #include "report/blocks/columns.hpp"
 #include "result/ranking.hpp"
 
 #include <span>
+#include <string>
 
 namespace archsim {
 
@@ -44,5 +46,8 @@ struct KnownModel {
 };
 /// What is known of it without hardware.
 Members<KnownModel> model_members();
+
+/// One result as JSON: the same keys as a row of "results" of `compare_models --format json`; "rank" is null.
+std::string to_json(const Result& result, const MetricView& view = {});
 
 } // namespace archsim

@@ -1,5 +1,5 @@
-#include "report/blocks/result_sources.hpp"
 #include "report/blocks/columns.hpp"
+#include "report/blocks/result_text.hpp"
 
 #include "estimate/resource_times.hpp"
 #include "report/blocks/energy_report.hpp"
@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <set>
 
 namespace archsim {
@@ -47,48 +46,6 @@ std::string rate_sources(const Machine& machine, Resource resource) {
         text += (text.empty() ? "" : "; ") + source;
     return text;
 }
-
-} // namespace
-
-std::string fit_text(int n, double error, const std::string& note) {
-    return (n > 0 ? fmt::format(" (n = {}, error {})", n, format_percent(error)) : std::string()) +
-           (note.empty() ? "" : "; " + note);
-}
-
-std::string fact_source(const Fact& fact) {
-    if (!fact.known() || !fact.source)
-        return "";
-    return fmt::format("{}: {}{}", name_of(fact.source->kind), fact.source->cite,
-                       fit_text(fact.fitted_n, fact.fitted_error, fact.note));
-}
-
-Table sources_table(const Result& result) {
-    struct Input {
-        std::string name;
-        Cell value;
-        std::string unit, source;
-    };
-    std::vector<Input> rows;
-    const Machine& machine = *result.machine;
-    const Used used = used_by(result);
-    for (const Resource resource : used.resources)
-        rows.push_back({std::string(name_of(resource)), amount_cell(machine.rate(resource)),
-                        fmt::format("{} per s", unit_of(resource)), rate_sources(machine, resource)});
-    for (const Parameter parameter : used.parameters)
-        if (const Fact& fact = machine.parameters.fact(parameter); fact.known())
-            rows.push_back({std::string(info_of(parameter).name),
-                            {fmt::format("{:.4g}", fact.value), fact.value},
-                            std::string(info_of(parameter).unit),
-                            fact_source(fact)});
-    return table_of<Input>("Inputs of the estimate",
-                           {{{"Input", "", "input"}, &Input::name},
-                            {{"Value", "", "value", Align::right}, &Input::value},
-                            {{"Unit", "", "unit"}, [](const Input& i) { return text_cell(i.unit); }},
-                            {{"Source", "", "source"}, [](const Input& i) { return text_cell(i.source); }}},
-                           rows);
-}
-
-namespace {
 
 std::string latency_detail(const Result& result) {
     if (!result.ok() || !result.machine)
@@ -131,6 +88,44 @@ std::string memory_detail(const Result& result) {
 }
 
 } // namespace
+
+std::string fit_text(int n, double error, const std::string& note) {
+    return (n > 0 ? fmt::format(" (n = {}, error {})", n, format_percent(error)) : std::string()) +
+           (note.empty() ? "" : "; " + note);
+}
+
+std::string fact_source(const Fact& fact) {
+    if (!fact.known() || !fact.source)
+        return "";
+    return fmt::format("{}: {}{}", name_of(fact.source->kind), fact.source->cite,
+                       fit_text(fact.fitted_n, fact.fitted_error, fact.note));
+}
+
+Table sources_table(const Result& result) {
+    struct Input {
+        std::string name;
+        Cell value;
+        std::string unit, source;
+    };
+    std::vector<Input> rows;
+    const Machine& machine = *result.machine;
+    const Used used = used_by(result);
+    for (const Resource resource : used.resources)
+        rows.push_back({std::string(name_of(resource)), amount_cell(machine.rate(resource)),
+                        fmt::format("{} per s", unit_of(resource)), rate_sources(machine, resource)});
+    for (const Parameter parameter : used.parameters)
+        if (const Fact& fact = machine.parameters.fact(parameter); fact.known())
+            rows.push_back({std::string(info_of(parameter).name),
+                            {fmt::format("{:.4g}", fact.value), fact.value},
+                            std::string(info_of(parameter).unit),
+                            fact_source(fact)});
+    return table_of<Input>("Inputs of the estimate",
+                           {{{"Input", "", "input"}, &Input::name},
+                            {{"Value", "", "value", Align::right}, &Input::value},
+                            {{"Unit", "", "unit"}, [](const Input& i) { return text_cell(i.unit); }},
+                            {{"Source", "", "source"}, [](const Input& i) { return text_cell(i.source); }}},
+                           rows);
+}
 
 std::string detail_of(const Result& result, const Metric& metric) {
     if (metric == metric::latency)

@@ -5,11 +5,9 @@
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/operation_shares.hpp"
-#include "report/blocks/precision_text.hpp"
 #include "report/blocks/row_marks.hpp"
 #include "report/blocks/shape_text.hpp"
 #include "result/bound_shares.hpp"
-#include "result/generation_metrics.hpp"
 #include "result/power_at.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +19,6 @@
 #include <set>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 namespace archsim {
 
@@ -224,39 +221,6 @@ std::string counted_unit(const std::string& unit, double count) {
     return unit + (sized ? " units" : "s");
 }
 
-} // namespace
-
-Facts device_facts(const Result& result) {
-    const Device& d = *result.device;
-    Facts facts;
-    facts.items.push_back({"Architecture", architecture_text(d)});
-    if (result.machine && !d.engines.empty()) {
-        std::string units = counted_unit(d.engines.front().unit, result.machine->units);
-        if (!units.empty())
-            units[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(units[0])));
-        const std::string kinds = kinds_of_units(result);
-        facts.items.push_back(
-            {std::move(units),
-             fmt::format("{} at {} GHz", kinds.empty() ? format_count(result.machine->units) : kinds,
-                         format_number(result.machine->rate(Resource::matrix_cycles) / 1e9))});
-    }
-    if (d.dram)
-        facts.items.push_back({"Memory", fmt::format("{} {} ({}/s)", format_bytes(d.dram->capacity.value),
-                                                     d.dram->type, format_bytes(d.dram->bandwidth.value))});
-    // The estimate is of all devices that share the network; what follows is of each.
-    const std::string each =
-        result.devices() > 1 ? fmt::format("{:.0f} x ", result.devices()) : std::string();
-    if (result.devices() > 1)
-        facts.items.push_back({"Devices", fmt::format("{:.0f}, which share every layer", result.devices())});
-    if (result.machine && result.machine->power_limit_w > 0)
-        facts.items.push_back({result.power_mode.empty() ? "TDP" : "Power limit",
-                               each + format_power(result.machine->power_limit_w)});
-    facts.items.push_back({"Stack", result.runtime ? result.runtime->id : "-"});
-    return facts;
-}
-
-namespace {
-
 constexpr int kBriefPriority = 6; ///< of columns: money, carbon and products of other metrics are details
 
 /// "110 MB at the peak: weights 102 MB, activations 7.23 MB planned (7.23 MB alive at most)".
@@ -361,6 +325,35 @@ void add_performance(const Result& result, const MetricView& view, Detail detail
 }
 
 } // namespace
+
+Facts device_facts(const Result& result) {
+    const Device& d = *result.device;
+    Facts facts;
+    facts.items.push_back({"Architecture", architecture_text(d)});
+    if (result.machine && !d.engines.empty()) {
+        std::string units = counted_unit(d.engines.front().unit, result.machine->units);
+        if (!units.empty())
+            units[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(units[0])));
+        const std::string kinds = kinds_of_units(result);
+        facts.items.push_back(
+            {std::move(units),
+             fmt::format("{} at {} GHz", kinds.empty() ? format_count(result.machine->units) : kinds,
+                         format_number(result.machine->rate(Resource::matrix_cycles) / 1e9))});
+    }
+    if (d.dram)
+        facts.items.push_back({"Memory", fmt::format("{} {} ({}/s)", format_bytes(d.dram->capacity.value),
+                                                     d.dram->type, format_bytes(d.dram->bandwidth.value))});
+    // The estimate is of all devices that share the network; what follows is of each.
+    const std::string each =
+        result.devices() > 1 ? fmt::format("{:.0f} x ", result.devices()) : std::string();
+    if (result.devices() > 1)
+        facts.items.push_back({"Devices", fmt::format("{:.0f}, which share every layer", result.devices())});
+    if (result.machine && result.machine->power_limit_w > 0)
+        facts.items.push_back({result.power_mode.empty() ? "TDP" : "Power limit",
+                               each + format_power(result.machine->power_limit_w)});
+    facts.items.push_back({"Stack", result.runtime ? result.runtime->id : "-"});
+    return facts;
+}
 
 Facts performance_facts(const Result& result, const MetricView& view, Detail detail) {
     const Estimate& e = result.estimate;

@@ -1,6 +1,7 @@
 #include "report/blocks/row_marks.hpp"
 
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/verdict.hpp"
 
 #include <algorithm>
 #include <array>
@@ -44,6 +45,26 @@ constexpr std::array kMarks = {
             }},
 };
 
+std::string column_of(const RowMark& mark) {
+    return mark.in_brackets                     ? "rank"
+           : mark.cell == MarkedCell::precision ? "executed_precision"
+           : mark.cell == MarkedCell::hardware  ? "hardware"
+                                                : "";
+}
+
+std::string named(const std::vector<std::string>& names, const std::string& note) {
+    return fmt::format("{}: {}", fmt::join(names, ", "), note);
+}
+
+/// What makes an edit change nothing says more than the peak that is off by the same edit.
+const Finding& most_telling(const std::vector<Finding>& findings) {
+    const auto changes_nothing = [](const Finding& f) {
+        return f.message.ends_with("change nothing") || f.message.ends_with("changes nothing");
+    };
+    const auto found = std::find_if(findings.begin(), findings.end(), changes_nothing);
+    return found == findings.end() ? findings.front() : *found;
+}
+
 } // namespace
 
 std::string marked(std::string text, MarkedCell cell, const Result& result) {
@@ -74,21 +95,6 @@ void add_mark_notes(const Result& result, const std::string& name, MarkNotes& no
             notes[{m, std::move(note)}].push_back(name);
 }
 
-namespace {
-
-std::string column_of(const RowMark& mark) {
-    return mark.in_brackets                     ? "rank"
-           : mark.cell == MarkedCell::precision ? "executed_precision"
-           : mark.cell == MarkedCell::hardware  ? "hardware"
-                                                : "";
-}
-
-std::string named(const std::vector<std::string>& names, const std::string& note) {
-    return fmt::format("{}: {}", fmt::join(names, ", "), note);
-}
-
-} // namespace
-
 std::vector<TableNote> lines_of(const MarkNotes& notes) {
     std::vector<TableNote> lines;
     for (const auto& [what, names] : notes) {
@@ -116,6 +122,44 @@ std::vector<TableNote> unranked_lines_of(const MarkNotes& notes) {
         if (kMarks[what.first].in_brackets)
             lines[line] = TableNote(named(names, what.second));
         ++line;
+    }
+    return lines;
+}
+
+std::vector<std::string> failure_notes(const std::vector<const Result*>& results, const std::string& model) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+    for (const Result* r : results) {
+        if (r->ok())
+            continue;
+        auto at = std::find_if(reasons.begin(), reasons.end(),
+                               [&](const auto& known) { return known.first == r->estimate.reason; });
+        if (at == reasons.end())
+            at = reasons.insert(at, {r->estimate.reason, {}});
+        at->second.push_back(hardware_label(*r));
+    }
+    std::vector<std::string> notes;
+    for (const auto& [reason, devices] : reasons) {
+        const bool everywhere = !model.empty() && devices.size() == results.size() && devices.size() > 1;
+        std::string who = model.empty() ? "" : model;
+        if (!everywhere)
+            who += (who.empty() ? "" : " on ") + names_text(devices);
+        notes.push_back(who + ": " + reason);
+    }
+    return notes;
+}
+
+std::vector<std::string> device_warnings(std::span<const Result> results) {
+    std::vector<std::string> lines;
+    for (const Result& r : results) {
+        if (!r.device || r.device->findings.empty())
+            continue;
+        const Finding& f = most_telling(r.device->findings);
+        const std::size_t count = r.device->findings.size();
+        std::string line = fmt::format(
+            "Warning: {}: {}: {}{} (list_hardware_mappers --check {}).", r.device->file, f.where, f.message,
+            count > 1 ? fmt::format("; one of {} findings", count) : std::string(), r.device->file);
+        if (std::find(lines.begin(), lines.end(), line) == lines.end())
+            lines.push_back(std::move(line));
     }
     return lines;
 }

@@ -2,11 +2,13 @@
 // Signs beside a result in a table, and the note that explains each. A row of the table in row_marks.cpp is
 // all that a new sign needs.
 
+#include "archsim/compare/result.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "result/ranking.hpp"
 
 #include <cstddef>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,5 +46,18 @@ std::vector<TableNote> lines_of(const MarkNotes& notes);
 std::vector<TableNote> value_lines_of(MarkNotes notes);
 /// The same for a table without ranks: what brackets around a rank say names the results there.
 std::vector<TableNote> unranked_lines_of(const MarkNotes& notes);
+
+/// "A100, H100: needs 141 GB, the device has 80.0 GB"; results with an estimate are passed over. With a
+/// model's name, "bert on A100, H100: ...", and "bert: ..." where every result has the same reason.
+std::vector<std::string> failure_notes(const std::vector<const Result*>& results,
+                                       const std::string& model = {});
+
+// What is wrong with device files of one's own, beside the estimates made from them:
+//
+//   Warning: nano2.json: no power mode runs all 16 units, the largest runs 8: more units change nothing (one
+//   of 6 findings; list_hardware_mappers --check nano2.json).
+
+/// One sentence per device file with findings, in the order of the results; empty: all files are sound.
+std::vector<std::string> device_warnings(std::span<const Result> results);
 
 } // namespace archsim

@@ -2,6 +2,7 @@
 // Shapes for people.
 
 #include "archsim/ops/shaped_graph.hpp"
+#include "ops/precision_mix.hpp"
 
 #include <cstdint>
 #include <map>
@@ -20,5 +21,19 @@ std::vector<TensorId> activations_of(const ShapedGraph& graph, const Operator& o
 
 /// "batch = 1, sequence = 512", without sizes that are sums of others.
 std::string sizes_text(const std::map<std::string, std::int64_t>& dims);
+
+/// The names with a star for each number that differs; the first name where they differ in more than numbers.
+std::string common_name(const std::vector<std::string>& names);
+
+/// The name with a star for every number: equal for names that differ in numbers alone.
+std::string name_shape(const std::string& name);
+
+/// Its last `most` characters after "...", where it is longer.
+std::string shortened_name(const std::string& name, std::size_t most);
+
+/// "int8 98.2 % of operations, fp32 1.8 %".
+std::string precision_text(const std::vector<FormatShare>& mix);
+/// "4-bit 84.1 %, 32-bit 15.9 %".
+std::string weight_text(const std::vector<WeightShare>& mix);
 
 } // namespace archsim

@@ -3,9 +3,9 @@
 
 #include "ops/given_values.hpp"
 #include "report/blocks/advice.hpp"
-#include "report/blocks/device_warnings.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/row_marks.hpp"
 #include "result/bound_shares.hpp"
 #include "result/generation_metrics.hpp"
 #include "result/mixed_formats.hpp"

@@ -1,9 +1,19 @@
 #include "report/render/answer_document.hpp"
 
 #include "archsim/core/version.hpp"
-#include "report/render/json_document.hpp"
+#include "core/text.hpp"
 
 namespace archsim {
+
+std::string json_text(const nlohmann::ordered_json& document) {
+    constexpr int kIndent = 2;
+    return printable_json(
+        document.dump(kIndent, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+std::string document_text(const nlohmann::ordered_json& document) {
+    return json_text(document) + "\n";
+}
 
 using Json = nlohmann::ordered_json;
 

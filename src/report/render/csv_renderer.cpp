@@ -1,7 +1,7 @@
 // The tables of a report as CSV (RFC 4180), keys as headings, SI numbers where the cell has one. Tables with
 // the same columns continue each other; a different one starts after an empty line.
 
-#include "report/blocks/csv_text.hpp"
+#include "report/blocks/number_format.hpp"
 #include "report/render/renderers.hpp"
 
 #include <cmath>

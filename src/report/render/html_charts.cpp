@@ -1,8 +1,7 @@
-#include "report/render/html_charts.hpp"
 #include "core/parse_number.hpp"
+#include "report/render/html.hpp"
 
 #include "report/blocks/number_format.hpp"
-#include "report/render/html_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -3,10 +3,8 @@
 // keyboard.
 
 #include "archsim/core/version.hpp"
-#include "report/render/html_charts.hpp"
-#include "report/render/html_text.hpp"
+#include "report/render/html.hpp"
 #include "report/render/renderers.hpp"
-#include "report/render/report_assets.hpp"
 
 #include <fmt/format.h>
 
@@ -306,7 +304,6 @@ class HtmlRenderer {
                            html_escaped(line));
     }
 
-    /// What made the page, and when.
     static std::string foot(const RenderOptions& options) {
         std::string out = "<footer>\n";
         if (!options.command.empty())

@@ -1,13 +1,17 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "core/text.hpp"
-#include "report/render/fragment.hpp"
+#include "core/new_file.hpp"
+#include "report/render/html.hpp"
 #include "report/render/renderers.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
 #include <filesystem>
+#include <fmt/format.h>
+#include <unistd.h>
 
 namespace archsim {
 
@@ -22,31 +26,6 @@ constexpr std::array kFormats = {
     FormatInfo{Format::text, "text", ".txt"}, FormatInfo{Format::markdown, "markdown", ".md"},
     FormatInfo{Format::json, "json", ".json"}, FormatInfo{Format::csv, "csv", ".csv"},
     FormatInfo{Format::html, "html", ".html"}};
-
-} // namespace
-
-std::string_view name_of(Format format) {
-    for (const FormatInfo& info : kFormats)
-        if (info.format == format)
-            return info.name;
-    return "";
-}
-
-std::optional<Format> parse_format(std::string_view name) {
-    for (const FormatInfo& info : kFormats)
-        if (info.name == name)
-            return info.format;
-    return std::nullopt;
-}
-
-std::optional<Format> format_of_file(std::string_view file) {
-    for (const FormatInfo& info : kFormats)
-        if (file.ends_with(info.extension))
-            return info.format;
-    return std::nullopt;
-}
-
-namespace {
 
 /// Tables without their columns for CSV, and with a sign for what is unknown.
 Report for_people(Report report) {
@@ -130,7 +109,41 @@ class Shown {
     }
 };
 
+namespace fs = std::filesystem;
+
+/// There is nothing to keep of a device or a pipe, and renaming would put a file in its place.
+void write_in_place(const std::string& file, std::string_view content) {
+    const int descriptor = open(file.c_str(), O_WRONLY | O_CLOEXEC);
+    bool written = descriptor >= 0 && write_fully(descriptor, content);
+    const int problem = errno;
+    if (descriptor >= 0)
+        close(descriptor);
+    if (!written)
+        throw InputError(fmt::format("{}: cannot be written: {}", file, std::strerror(problem)));
+}
+
 } // namespace
+
+std::string_view name_of(Format format) {
+    for (const FormatInfo& info : kFormats)
+        if (info.format == format)
+            return info.name;
+    return "";
+}
+
+std::optional<Format> parse_format(std::string_view name) {
+    for (const FormatInfo& info : kFormats)
+        if (info.name == name)
+            return info.format;
+    return std::nullopt;
+}
+
+std::optional<Format> format_of_file(std::string_view file) {
+    for (const FormatInfo& info : kFormats)
+        if (file.ends_with(info.extension))
+            return info.format;
+    return std::nullopt;
+}
 
 std::string render(const Report& report, Format format, const RenderOptions& options) {
     switch (format) {
@@ -151,6 +164,18 @@ std::string render(const Report& report, Format format, const RenderOptions& opt
 
 std::string html_fragment(std::span<const Block> blocks, std::string_view name) {
     return render_html_body(for_people({"", {blocks.begin(), blocks.end()}}), name);
+}
+
+void write_file(const std::string& file, std::string_view content) {
+    std::error_code unknown;
+    if (fs::exists(file, unknown) && !fs::is_regular_file(file, unknown)) {
+        write_in_place(file, content);
+        return;
+    }
+    const fs::path resolved = fs::weakly_canonical(file, unknown);
+    NewFile made(unknown ? fs::path(file) : resolved, file);
+    made.write(content);
+    made.put_in_place();
 }
 
 } // namespace archsim

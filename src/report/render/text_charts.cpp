@@ -1,8 +1,7 @@
 #include "report/render/text_charts.hpp"
 
 #include "report/blocks/number_format.hpp"
-#include "report/render/text_plot.hpp"
-#include "report/render/text_width.hpp"
+#include "report/render/text_table.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
-#include "report/render/text_plot.hpp"
+#include "report/render/text_charts.hpp"
 
 #include "report/blocks/number_format.hpp"
-#include "report/render/text_width.hpp"
+#include "report/render/text_table.hpp"
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kRows = 16;
 constexpr std::size_t kLabel = 10; ///< columns for the numbers of the vertical axis
-constexpr std::array<std::string_view, 8> kMarks = {"●", "○", "■", "□", "▲", "△", "◆", "◇"};
+constexpr std::array<std::string_view, 8> kPlotMarks = {"●", "○", "■", "□", "▲", "△", "◆", "◇"};
 constexpr std::array<std::string_view, 8> kAsciiMarks = {"o", "x", "+", "*", "#", "@", "%", "&"};
 
 /// One axis: values to positions 0..cells-1.
@@ -146,7 +146,7 @@ std::string draw_plot(const Chart& chart, const RenderOptions& options) {
     std::vector<std::string_view> marks;
     std::size_t used = 0;
     for (const ChartSeries& series : chart.series) {
-        const auto& known = options.unicode ? kMarks : kAsciiMarks;
+        const auto& known = options.unicode ? kPlotMarks : kAsciiMarks;
         const std::string_view mark = series.joined ? dot : known[used++ % known.size()];
         marks.push_back(mark);
         const ChartPoint* before = nullptr;

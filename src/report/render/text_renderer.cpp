@@ -19,7 +19,6 @@
 #include "report/render/renderers.hpp"
 #include "report/render/text_charts.hpp"
 #include "report/render/text_table.hpp"
-#include "report/render/text_width.hpp"
 
 #include <algorithm>
 

@@ -1,0 +1,173 @@
+#include "common/answer_options.hpp"
+
+#include "answers/measuring/check_me.hpp"
+#include "archsim/core/finding.hpp"
+#include "core/parse_number.hpp"
+#include "result/grid_intensity.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <string_view>
+#include <vector>
+
+namespace archsim::cli {
+
+void CheckOptions::add_to(Flags& flags) {
+    flags.add_flag("--check-me", check_me,
+                   "also the command that measures the same in the software stack of the estimate");
+}
+
+std::string CheckOptions::text(const std::vector<const Result*>& results, const OutputOptions& output) const {
+    if (!check_me)
+        return {};
+    const Format format = output.chosen();
+    if (format != Format::text && format != Format::markdown)
+        throw UsageError("--check-me: only with --format text or markdown");
+    std::vector<CheckCommand> commands;
+    const auto add = [&](const Result& result) {
+        if (result.ok() && result.model != nullptr)
+            commands.push_back(check_command(result));
+    };
+    for (const Result* result : results) {
+        // The stages of a model of several parts are files of their own.
+        for (const ResultPart& part : result->parts)
+            add(*part.result);
+        if (result->parts.empty() || result->generation != nullptr)
+            add(*result);
+    }
+    return "\n" + render(describe(commands), format, output.render_options());
+}
+
+void ExplainOptions::add_to(Flags& flags) {
+    const char* group = "Energy, memory and money";
+    Explanations& e = explanations;
+    flags
+        .add_flag("--explain-energy", e.energy,
+                  "every event: count, price, source; by subgraph with --verbose")
+        .in_group(group);
+    flags.add_flag("--show-memory", e.memory, "what is alive when, does it fit, and what would")
+        .in_group(group);
+    flags.add_flag("--cost", e.cost, "$ per million inferences, rented and owned, and break-even")
+        .in_group(group);
+    CostOptions& c = e.conditions;
+    flags.add_flag("--rent", rent, "costs of rented devices alone").in_group(group);
+    flags.add_flag("--buy", buy, "costs of bought devices alone").in_group(group);
+    flags.exclude("--rent", "--buy");
+    flags_ = &flags;
+    flags
+        .add_option("--price", prices,
+                    "your own price: DEVICE=USD to buy, DEVICE=USD/h to rent, like H100=2.5/h")
+        .value_named("DEVICE=USD")
+        .in_group(group);
+    flags
+        .add_option(
+            "--power-at", power_at,
+            "where power and energy are taken: the chip with its memory, the board around it, the wall "
+            "socket of the system")
+        .show_default()
+        .one_of({"chip", "board", "wall"})
+        .in_group(group);
+    flags.add_option("--kwh-price", c.kwh_price, "USD per kWh")
+        .value_named("USD")
+        .show_default()
+        .in_group(group);
+    flags.add_option("--years", c.years, "of use until written off").show_default().in_group(group);
+    flags.add_option("--utilization", c.utilization, "share of time at work")
+        .value_named("SHARE")
+        .show_default()
+        .in_group(group);
+    flags.add_option("--pue", c.pue, "facility over device power")
+        .value_named("RATIO")
+        .show_default()
+        .in_group(group);
+    flags
+        .add_option("--grid-intensity", grid_intensity,
+                    "g CO2e per kWh, or a country (FRA, Germany, USA, World); adds a line on carbon "
+                    "(with --cost: 480)")
+        .value_named("GRAMS")
+        .in_group(group);
+}
+
+void ExplainOptions::expect_costs(const OutputOptions& output, bool decided_by_costs) const {
+    const Format format = output.chosen();
+    if (explanations.cost || !grid_intensity.empty() || decided_by_costs ||
+        (format != Format::text && format != Format::markdown))
+        return;
+    for (const char* flag :
+         {"--rent", "--buy", "--price", "--kwh-price", "--years", "--utilization", "--pue"})
+        if (flags_->has(flag))
+            throw UsageError(std::string(flag) + ": nothing shown here depends on it; add --cost");
+}
+
+Explanations ExplainOptions::chosen(bool verbose) const {
+    Explanations result = explanations;
+    if (rent || buy)
+        result.conditions.tenure = rent ? Tenure::rent : Tenure::buy;
+    for (const std::string& price : prices)
+        result.conditions.prices.push_back(parse_price(price));
+    if (!grid_intensity.empty()) {
+        result.conditions.grid_intensity = parse_grid_intensity(grid_intensity);
+        result.carbon = true;
+    }
+    result.conditions.power_at = *parse_power_boundary(power_at);
+    check_cost_options(result.conditions);
+    result.subgraphs = verbose;
+    return result;
+}
+
+void SaveOptions::add_to(Flags& flags, int argc, char** argv) {
+    flags
+        .add_option("--save", file,
+                    "also add the results to FILE, a database that `archsim history` asks (SQLite)")
+        .written()
+        .in_group("Output");
+    tool_ = flags.tool();
+    std::vector<std::string> words{tool_};
+    words.insert(words.end(), argv + 1, argv + argc);
+    command_ = fmt::format("{}", fmt::join(words, " "));
+}
+
+void SaveOptions::save(std::span<const Result> results, std::int64_t batch_size,
+                       const MetricView& view) const {
+    std::vector<AskedResult> asked;
+    for (const Result& result : results)
+        asked.push_back({&result, batch_size});
+    save(asked, view);
+}
+
+void SaveOptions::save(std::span<const AskedResult> results, const MetricView& view) const {
+    if (!file.empty())
+        save_results(file, {tool_, command_}, results, view);
+}
+
+void SaveOptions::save_rows(std::span<const SavedResult> rows) const {
+    if (!file.empty())
+        archsim::save_rows(file, {tool_, command_}, rows);
+}
+
+Budget allowed_budget() {
+    Budget budget;
+    const char* const stated = std::getenv("ARCHSIM_BUDGET");
+    std::string_view rest = stated != nullptr ? stated : "";
+    while (!rest.empty()) {
+        const std::string_view item = rest.substr(0, rest.find(','));
+        rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+        const std::string_view key = item.substr(0, item.find('='));
+        const std::string_view number = item.substr(std::min(item.size(), key.size() + 1));
+        const double value = plain_number<double>(number).value_or(0);
+        double* const limit = key == "bytes"     ? &budget.bytes
+                              : key == "steps"   ? &budget.steps
+                              : key == "seconds" ? &budget.seconds
+                                                 : nullptr;
+        if (limit == nullptr || value <= 0)
+            throw UsageError(fmt::format(
+                "ARCHSIM_BUDGET: \"{}\" is no budget such as bytes=1e9, steps=1e6 or seconds=60", item));
+        *limit = value;
+    }
+    return budget;
+}
+
+} // namespace archsim::cli

@@ -1,0 +1,66 @@
+#pragma once
+// --check-me: from an estimate to a measurement.
+
+#include "archsim/compare/result.hpp"
+#include "archsim/core/budget.hpp"
+#include "common/flags.hpp"
+#include "common/tool.hpp"
+#include "report/blocks/explanations.hpp"
+#include "store/results_file.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace archsim::cli {
+
+/// Commands that measure what was estimated.
+struct CheckOptions {
+    bool check_me = false;
+
+    void add_to(Flags& flags);
+    /// The report of the commands, to follow the answer; empty when it was not asked for. Throws UsageError
+    /// for formats that hold data alone.
+    std::string text(const std::vector<const Result*>& results, const OutputOptions& output) const;
+};
+
+struct ExplainOptions {
+    Explanations explanations;
+    std::string power_at = "chip";
+    std::string grid_intensity; ///< a number or a country; empty: not asked for
+    bool rent = false, buy = false;
+    std::vector<std::string> prices;
+
+    void add_to(Flags& flags);
+    /// Throws UsageError for conditions outside of their range.
+    Explanations chosen(bool verbose) const;
+    /// Throws UsageError for a flag about money where no cost is shown, as tables of every format but text
+    /// have them, nor decides anything.
+    void expect_costs(const OutputOptions& output, bool decided_by_costs) const;
+
+  private:
+    const Flags* flags_ = nullptr;
+};
+
+struct SaveOptions {
+    std::string file;
+
+    /// The options must outlive `flags`; the command line is kept with the results.
+    void add_to(Flags& flags, int argc, char** argv);
+    /// Adds a run with these results to the file, where one was asked for.
+    void save(std::span<const Result> results, std::int64_t batch_size, const MetricView& view = {}) const;
+    /// The same for answers that are no single estimates.
+    void save_rows(std::span<const SavedResult> rows) const;
+    /// The same for results of several batches.
+    void save(std::span<const AskedResult> results, const MetricView& view = {}) const;
+
+  private:
+    std::string tool_, command_;
+};
+
+/// The budget that the environment states ("bytes=1e9,steps=1e6,seconds=60", each of them optional), or the
+/// default. Throws UsageError for what is none.
+Budget allowed_budget();
+
+} // namespace archsim::cli

@@ -121,6 +121,8 @@ TEST_CASE("estimate: without a captured graph the longer of host and device deci
           "[formulas][estimate]") {
     // Two launches of A, one of B; the device takes 18 ms.
     TwoLayers layers;
+    for (SubgraphWork& work : layers.network.work.subgraphs)
+        work.kind = OpKind::matmul;
     const auto of_launch = [&](double seconds, bool captured) {
         layers.machine.parameters.facts[static_cast<std::size_t>(Parameter::uncaptured_launch)].value =
             seconds;

@@ -122,12 +122,14 @@ std::vector<bool> read_expert_layers(Fields& f, std::size_t layers) {
                                       1, 0);
     const auto period = static_cast<std::size_t>(f.count({"expert_layer_period"}, 1, 1)),
                offset = static_cast<std::size_t>(f.count({"expert_layer_offset"}, 0));
-    const auto frequency = f.find({"moe_layer_freq"});
+    const auto frequency = f.find({"moe_layer_freq", "is_moe_layer"});
     for (std::size_t i = 0; i < layers; ++i) {
         sparse[i] = i >= first && (step <= 1 || (i + 1) % static_cast<std::size_t>(step) == 0) &&
                     i % period == offset % period;
         if (frequency && frequency->is_array() && i < frequency->size())
-            sparse[i] = (*frequency)[i].is_number() && (*frequency)[i].get<double>() != 0;
+            sparse[i] = (*frequency)[i].is_boolean()
+                            ? (*frequency)[i].get<bool>()
+                            : (*frequency)[i].is_number() && (*frequency)[i].get<double>() != 0;
         else if (frequency && frequency->is_number_integer() && frequency->get<std::int64_t>() > 1)
             sparse[i] = i >= first && i % frequency->get<std::size_t>() == 0;
     }

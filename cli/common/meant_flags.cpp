@@ -86,6 +86,15 @@ std::string tool_with_flag(const std::string& flag, const std::vector<OptionFact
     return "";
 }
 
+std::string not_estimated(const std::string& flag) {
+    if (flag.find("lora") != std::string::npos || flag.starts_with("--adapter"))
+        return "adapters are not estimated; one of rank r adds r x (inputs + outputs) weights to each matrix "
+               "that it changes, which the cache then lacks";
+    if (flag.starts_with("--image") || flag.starts_with("--limit-mm") || flag.starts_with("--mm-"))
+        return "images are not read here; count the tokens of one in --prompt-tokens";
+    return "";
+}
+
 std::string why_unexpected(const std::vector<std::string>& arguments, const std::string& word,
                            const std::vector<OptionFacts>& options) {
     const auto at = std::find(arguments.begin(), arguments.end(), word);

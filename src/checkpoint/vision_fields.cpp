@@ -39,7 +39,8 @@ Tower read_tower(Fields& v) {
     t.gated = type.starts_with("gemma4") || type == "pixtral" || activation == "silu";
     v.skip({"num_heads", "num_attention_heads", "num_key_value_heads", "vt_num_attention_heads", "head_dim",
             "attention_heads", "global_head_dim", "default_output_length", "pooling_kernel_size",
-            "standardize", "init_pos_emb_time", "window_size", "qkv_bias", "attention_bias", "use_bias"});
+            "standardize", "init_pos_emb_time", "num_positions", "window_size", "qkv_bias", "attention_bias",
+            "use_bias"});
     return t;
 }
 

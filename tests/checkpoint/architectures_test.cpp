@@ -199,6 +199,17 @@ TEST_CASE("heads of layers with a window, and layers with experts, in the words 
         "num_experts_per_tok": 2, "moe_intermediate_size": 32, )";
     CHECK(parameters(decoder_of(experts + R"("is_moe_layer": [false, true])")) ==
           parameters(decoder_of(experts + R"("mlp_layer_types": ["dense", "sparse"])")));
+    // Grok: a dense MLP beside the experts of a layer.
+    CHECK(parameters(decoder_of(experts + R"("residual_moe": true)")) ==
+          parameters(decoder_of(experts + R"("enable_moe_block": true)")));
+}
+
+TEST_CASE("sizes that stand above a language model's own change nothing", "[checkpoint]") {
+    const std::string text = kFourHeads + R"(, "model_type": "llama", "num_hidden_layers": 2)";
+    const Checkpoint c = decoder_of(
+        R"("model_type": "llava", "vocab_size": 7, "num_hidden_layers": 2, "text_config": {)" + text + "}");
+    CHECK(archsim::bind(c.graph, {}, c.dims).complete());
+    CHECK(parameters(c) == parameters(decoder_of(text)));
 }
 
 TEST_CASE("classes without a head of tokens are answered as what they are", "[checkpoint]") {

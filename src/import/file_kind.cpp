@@ -263,7 +263,8 @@ std::optional<ForeignFile> foreign_file(std::span<const std::uint8_t> begin) {
     if (auto known = text_file(without_space(text)))
         return known;
     const std::string_view head = text.substr(0, std::min<std::size_t>(text.size(), 256));
-    if (!text.empty() && text.find_first_not_of('\0') == std::string_view::npos)
+    constexpr std::size_t kLeastZeros = 64;
+    if (text.size() >= kLeastZeros && text.find_first_not_of('\0') == std::string_view::npos)
         return ForeignFile{"begins with nothing but zeros: its download did not end", "download it again"};
     constexpr std::size_t kLeastText = 16;
     if (head.size() >= kLeastText && !without_space(head).starts_with("{") && is_printable(head))

@@ -238,7 +238,7 @@ TEST_CASE("a compiler refuses a function under every name that it has", "[operat
 }
 
 TEST_CASE("a compiler takes what its vendor lists, under every name, and nothing else", "[operator_rules]") {
-    for (const char* id : {"vitis-ai", "rknn"}) {
+    for (const char* id : {"vitis-ai", "rknn", "hailort"}) {
         const auto runtime = shipped_session().hardware().runtime(id);
         const auto takes = [&](const std::string& type) {
             const ShapedGraph graph = chain({type});
@@ -248,8 +248,10 @@ TEST_CASE("a compiler takes what its vendor lists, under every name, and nothing
         for (const char* type : {"Conv", "MaxPool", "com.microsoft.FusedConv"})
             CHECK(takes(type));
         for (const char* type :
-             {"CumSum", "NonZero", "GridSample", "made.up.Conv", "com.microsoft.FusedMatMulX"})
+             {"CumSum", "NonZero", "GridSample", "com.microsoft.SkipLayerNormalization2"}) {
+            CAPTURE(type);
             CHECK_FALSE(takes(type));
+        }
     }
 }
 

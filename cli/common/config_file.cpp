@@ -20,6 +20,22 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kFlag = "--config";
 
+/// A parser of TOML splits names into parts and holds each line's against all of the last one's.
+void refuse_long_names(std::string_view text, const std::string& file) {
+    constexpr std::size_t kLongest = 256;
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        const bool table = line.starts_with('[');
+        const std::size_t end = line.find_first_of(table ? "]" : "=\"'");
+        const std::string_view name = line.substr(0, end);
+        if (name.size() > kLongest && (table || end != std::string_view::npos) &&
+            name.find_first_not_of(" \t") < kLongest)
+            throw InputError(
+                fmt::format("--config: {}: a name of {} letters is no name of an option", file, name.size()));
+    }
+}
+
 /// A TOML file as the same object.
 Json toml_object(std::istream& in, const std::string& file) {
     Json document = Json::object();
@@ -38,6 +54,7 @@ Json read_object(const std::string& file) {
         throw InputError(fmt::format("--config: {}", problem.what()), problem.findings());
     }
     if (file.ends_with(".toml")) {
+        refuse_long_names(text, file);
         std::istringstream in(text);
         return toml_object(in, file);
     }
@@ -174,6 +191,15 @@ std::string tool_with_flag(const std::string& flag, const std::vector<OptionFact
                 return std::find(o.flags.begin(), o.flags.end(), flag) != o.flags.end();
             }))
             return std::string(tool);
+    return "";
+}
+
+std::string not_estimated(const std::string& flag) {
+    if (flag.find("lora") != std::string::npos || flag.starts_with("--adapter"))
+        return "adapters are not estimated; one of rank r adds r x (inputs + outputs) weights to each matrix "
+               "that it changes, which the cache then lacks";
+    if (flag.starts_with("--image") || flag.starts_with("--limit-mm") || flag.starts_with("--mm-"))
+        return "images are not read here; count the tokens of one in --prompt-tokens";
     return "";
 }
 

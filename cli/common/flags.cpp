@@ -283,6 +283,8 @@ std::string Flags::what_was_meant(const std::vector<std::string>& unexpected,
         const std::string flag = word.substr(0, word.find('='));
         if (const std::string other = tool_with_flag(flag, options); !other.empty())
             return fmt::format("there is no {} here; {} has it", flag, other);
+        if (const std::string why = not_estimated(flag); !why.empty())
+            return fmt::format("there is no {}: {}", flag, why);
         const std::string meant = meant_flag(flag, options);
         return fmt::format("there is no {}{}", flag,
                            meant.empty() ? std::string() : fmt::format("; is {} meant?", meant));

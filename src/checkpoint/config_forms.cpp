@@ -55,6 +55,21 @@ void dissolve_groups(json& object) {
     }
 }
 
+/// Step-3.5 states the heads of layers with a window in a group of their own, MiMo-V2 each under its name.
+void name_local_heads(json& object) {
+    const auto it = object.find("attention_other_setting");
+    if (it == object.end() || !it->is_object() ||
+        it->value("attention_type", json()) != json("sliding_attention"))
+        return;
+    const json group = std::move(*it);
+    object.erase(it);
+    for (const auto& [from, to] : {std::pair("num_attention_heads", "swa_num_attention_heads"),
+                                   std::pair("num_attention_groups", "swa_num_key_value_heads"),
+                                   std::pair("head_dim", "swa_head_dim")})
+        if (group.contains(from) && !object.contains(to))
+            object[to] = group[from];
+}
+
 /// The first Mamba files (state-spaces/mamba) say neither their type nor most sizes of their states.
 void complete_mamba(json& object) {
     if (object.contains("model_type") || !object.contains("d_model") ||
@@ -173,6 +188,7 @@ void shorten_lists(json& object, const std::string& file, std::vector<Finding>& 
 json in_one_form(const json& text, const std::string& file, std::vector<Finding>& findings) {
     json object = text;
     dissolve_groups(object);
+    name_local_heads(object);
     rename(object);
     complete_mamba(object);
     widen_layers(object);

@@ -194,7 +194,8 @@ void refuse_other_kinds(const json& document, const json& text, const std::strin
     if (const std::string name = text_at(document, "_class_name"); !name.empty())
         refuse(file, "_class_name",
                fmt::format("{} is a part of a diffusers pipeline, which generates no text", name),
-               "give the folder of the pipeline, which has a model_index.json; FOLDER#transformer is a part "
+               "give the folder of the pipeline, which has a model_index.json; FOLDER#unet or "
+               "FOLDER#transformer is a part "
                "of it");
     if (document.contains("pretrained_cfg") ||
         (document.contains("architecture") && document.contains("num_classes")))

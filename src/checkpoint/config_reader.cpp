@@ -301,8 +301,11 @@ Decoder read_config(const json& document, const std::string& file, const Budget&
     fill_facts(d, ff.experts.experts, ff.experts.active);
     f.report_unread(d.findings);
     if (&top != &f) {
-        // Some repeat the width of the language model.
-        top.skip({"text_config", "llm_config", "language_config", "thinker_config", "hidden_size"});
+        top.skip(
+            {"text_config", "llm_config", "language_config", "thinker_config", "hidden_size", "vocab_size"});
+        for (const auto& [key, value] : document.items()) // some repeat sizes of the language model
+            if (described.contains(key) && described[key] == value)
+                top.skip({key.c_str()});
         read_other_parts(top, d);
         top.report_unread(d.findings);
     }

@@ -61,6 +61,8 @@ std::int64_t dense_width(Fields& f) {
         {"intermediate_size", "ffn_hidden_size", "n_inner", "ffn_dim", "ff_intermediate_size",
          "block_ff_dim"},
         static_cast<std::int64_t>(std::clamp(ratio * static_cast<double>(hidden), 0.0, kLargestCount)), 0);
+    if (f.has({"intermediate_size"})) // what it was reckoned from
+        f.skip({"mlp_expansion_factor", "mlp_ratio", "ffn_dim_multiplier", "mamba_use_mlp"});
     if (!f.flag({"block_auto_adjust_ff_dim"}))
         return stated;
     // Two thirds, times a multiplier, rounded up: what Llama does with the width of an MLP without a gate.
@@ -96,7 +98,7 @@ FeedForwards read_feed_forwards(Fields& f, const Implied& implied) {
     plain.gated = implied.always_gated || (implied.gated && !ungated(plain.activation));
     plain.sub_norm = implied.sub_norms;
     plain.bias = f.flag({"mlp_bias", "add_ffn_bias", "use_bias"}, implied.mlp_bias);
-    const bool beside = f.flag({"enable_moe_block"});
+    const bool beside = f.flag({"enable_moe_block", "residual_moe"});
     const bool has_blocks = f.has({"block_configs"});
     plain.inner = has_blocks || states_alone(f) ? 0 : dense_width(f);
     if (implied.halved_mlp)
@@ -122,12 +124,14 @@ std::vector<bool> read_expert_layers(Fields& f, std::size_t layers) {
                                       1, 0);
     const auto period = static_cast<std::size_t>(f.count({"expert_layer_period"}, 1, 1)),
                offset = static_cast<std::size_t>(f.count({"expert_layer_offset"}, 0));
-    const auto frequency = f.find({"moe_layer_freq"});
+    const auto frequency = f.find({"moe_layer_freq", "is_moe_layer"});
     for (std::size_t i = 0; i < layers; ++i) {
         sparse[i] = i >= first && (step <= 1 || (i + 1) % static_cast<std::size_t>(step) == 0) &&
                     i % period == offset % period;
         if (frequency && frequency->is_array() && i < frequency->size())
-            sparse[i] = (*frequency)[i].is_number() && (*frequency)[i].get<double>() != 0;
+            sparse[i] = (*frequency)[i].is_boolean()
+                            ? (*frequency)[i].get<bool>()
+                            : (*frequency)[i].is_number() && (*frequency)[i].get<double>() != 0;
         else if (frequency && frequency->is_number_integer() && frequency->get<std::int64_t>() > 1)
             sparse[i] = i >= first && i % frequency->get<std::size_t>() == 0;
     }

@@ -68,11 +68,16 @@ bool changes_no_size(std::string_view key) {
                    return holds(std::string_view(name.get_ref<const std::string&>()));
                });
     };
+    const std::string padded = '_' + std::string(key) + '_';
+    const bool sized = any(model_types(), "size_words", [&](std::string_view word) {
+        return padded.find('_' + std::string(word) + '_') != std::string::npos;
+    });
     const json& groups = model_types().at("harmless");
     return std::any_of(groups.begin(), groups.end(), [&](const json& group) {
         return any(group, "fields", [&](std::string_view name) { return key == name; }) ||
-               any(group, "endings", [&](std::string_view end) { return key.ends_with(end); }) ||
-               any(group, "beginnings", [&](std::string_view start) { return key.starts_with(start); });
+               (!sized &&
+                (any(group, "endings", [&](std::string_view end) { return key.ends_with(end); }) ||
+                 any(group, "beginnings", [&](std::string_view start) { return key.starts_with(start); })));
     });
 }
 

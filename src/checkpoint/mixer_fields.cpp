@@ -2,6 +2,8 @@
 
 #include "checkpoint/config_parts.hpp"
 
+#include <algorithm>
+
 namespace archsim::checkpoint {
 
 namespace {
@@ -81,6 +83,9 @@ TokenMixer read_mixer(Fields& f, const Implied& implied, std::int64_t hidden) {
                                                        (f.flag({"attention_bias"}) && !implied.qkv_bias));
     m.sinks = implied.sinks || f.flag({"attention_sink", "add_full_attention_sink_bias"});
     m.output_gate = f.flag({"attn_output_gate"}, implied.output_gate);
+    if (const auto gates = f.texts({"gating_types"});
+        !gates.empty()) // Laguna: one number a head, or as queries
+        m.output_gate = std::find(gates.begin(), gates.end(), "per_head") == gates.end();
     m.norm = f.flag({"use_qk_norm", "qk_layernorm", "qk_norm", "normalize_qk_projections", "qk_ln"},
                     implied.norm != HeadNorm::none)
                  ? (implied.norm == HeadNorm::none ? HeadNorm::per_head : implied.norm)
@@ -168,6 +173,7 @@ TokenMixer read_recurrent_mixer(Fields& f, std::int64_t hidden) {
     const bool alone = states_alone(f);
     if (groups || f.has({"layernorm_linear_attention_alpha", "linear_attn_alpha_factor"})) {
         m.kind = MixerKind::lightning; // it has no sizes but those of attention
+        f.skip({"block_size"});        // of positions that are computed at once
         m.heads = m.kv_heads = f.count({"num_attention_heads"});
         m.head_size = m.value_size = f.count({"head_dim"}, std::max<std::int64_t>(1, hidden / m.heads), 1);
         m.state_bits = kFloat;

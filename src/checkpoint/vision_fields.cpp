@@ -39,7 +39,8 @@ Tower read_tower(Fields& v) {
     t.gated = type.starts_with("gemma4") || type == "pixtral" || activation == "silu";
     v.skip({"num_heads", "num_attention_heads", "num_key_value_heads", "vt_num_attention_heads", "head_dim",
             "attention_heads", "global_head_dim", "default_output_length", "pooling_kernel_size",
-            "standardize", "init_pos_emb_time"});
+            "standardize", "init_pos_emb_time", "num_positions", "window_size", "qkv_bias", "attention_bias",
+            "use_bias"});
     return t;
 }
 
@@ -130,6 +131,14 @@ void read_vision(Fields& config, Decoder& decoder) {
         decoder.facts.vision_parameters += elements;
     }
     v.report_unread(decoder.findings, Severity::warning); // of what lies in memory alone
+    Finding unseen;
+    unseen.kind = FindingKind::unsupported;
+    unseen.severity = Severity::note;
+    unseen.file = config.file();
+    unseen.where = "vision_config";
+    unseen.message = "no image is read: the tower lies in memory, its work is not counted";
+    unseen.hint = "count the tokens of an image in --prompt-tokens";
+    decoder.findings.push_back(std::move(unseen));
 }
 
 } // namespace archsim::checkpoint

@@ -65,9 +65,9 @@ DeviceHead read_head(const std::string& file, bool family) {
     return head;
 }
 
-[[noreturn]] void unreadable(const fs::path& path) {
+[[noreturn]] void unreadable(const fs::path& path, const char* why = "the hardware database cannot be read") {
     throw InputError(Finding{.kind = FindingKind::unreadable_file,
-                             .message = "the hardware database cannot be read",
+                             .message = why,
                              .file = path.string(),
                              .hint = "name a folder with device files, or one device file"});
 }
@@ -139,9 +139,28 @@ void list_embedded(const fs::path& layer_path, std::size_t layer, DatabaseIndex&
     }
 }
 
+/// A file that somebody named is a device, of a family or like another, or it is refused: nobody would look
+/// into it before a device of its name is asked for.
+DeviceHead read_named_file(const std::string& file) {
+    Finding finding{.kind = FindingKind::malformed_file,
+                    .message = "is no device file: it states neither family nor extends",
+                    .file = file,
+                    .hint = "name a device file; stacks are read from the folder runtimes of a folder"};
+    try {
+        const JsonDocument document = read_json(read_text_file(file));
+        const JsonValue& root = document.root;
+        if (root.is_object() && (root.find("family") != nullptr || root.find("extends") != nullptr))
+            return read_device_head(file);
+    } catch (const JsonFault& fault) {
+        finding.message = fault.what();
+        finding.hint = fault.hint;
+    }
+    throw InputError(finding);
+}
+
 void list_layer(const fs::path& layer_path, std::size_t layer, DatabaseIndex& index) {
     if (is_text_file(layer_path)) {
-        const DeviceHead head = read_device_head(layer_path.string());
+        const DeviceHead head = read_named_file(layer_path.string());
         const std::string id = head.id.empty() ? layer_path.stem().string() : head.id;
         add(index.devices, {id, layer_path.string(), parse_family(head.family), layer, nullptr});
         return;
@@ -178,8 +197,16 @@ DeviceHead read_device_names(const std::string& file) {
 DatabaseIndex list_database(const fs::path& root, const std::vector<fs::path>& overlays) {
     DatabaseIndex index;
     list_layer(root, 0, index);
-    for (std::size_t i = 0; i < overlays.size(); ++i)
+    for (std::size_t i = 0; i < overlays.size(); ++i) {
+        const std::size_t before = index.deployment_files.size();
         list_layer(overlays[i], i + 1, index);
+        const auto adds = [&](const EntryTable& table) {
+            return std::any_of(table.begin(), table.end(),
+                               [&](const auto& known) { return known.second.back().layer == i + 1; });
+        };
+        if (!adds(index.devices) && !adds(index.runtimes) && index.deployment_files.size() == before)
+            unreadable(overlays[i], "the folder has no files of devices or stacks");
+    }
     return index;
 }
 

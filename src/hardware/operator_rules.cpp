@@ -263,10 +263,14 @@ Refusal refusal_of(const ShapedGraph& graph, const Operator& op, const OperatorR
     for (const OperatorRule& rule : rules.refused)
         if (means(rule) && applies(rule.generations, generation) && refuses(rule, graph, op, activations))
             return {.rule = &rule};
-    for (const OperatorList& list : rules.lists)
-        if (applies(list.generations, generation) &&
-            !std::binary_search(list.operators.begin(), list.operators.end(), op.type))
+    for (const OperatorList& list : rules.lists) {
+        const auto has = [&](std::string_view name) {
+            return std::binary_search(list.operators.begin(), list.operators.end(), name);
+        };
+        if (applies(list.generations, generation) && !has(op.type) &&
+            (functions.empty() || !std::all_of(functions.begin(), functions.end(), has)))
             return {.list = &list};
+    }
     return {};
 }
 

@@ -1,23 +1,41 @@
 #include "session/measured_key.hpp"
 
 #include "core/digest.hpp"
+#include "core/embedded_files.hpp"
+#include "core/text_file.hpp"
 #include "hardware/posterior.hpp"
 #include "hardware/uncertainty.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <vector>
 
 namespace archsim {
 
 namespace {
 
+namespace fs = std::filesystem;
+
+/// The text of a device or stack that is another than the library's own of this folder and name: whatever
+/// somebody gave, by its content. Versions of the library differ in their own, and are there to be compared.
+void add_file(const fs::path& file, std::string_view folder, std::vector<std::string>& keys) {
+    if (is_embedded(file) || !is_text_file(file))
+        return;
+    const std::string text = read_text_file(file.string());
+    if (embedded_text(fs::path(kEmbeddedRoot) / "hardware_db" / folder / file.filename()) == text)
+        return;
+    Digest digest;
+    digest.text(text);
+    keys.push_back(digest.hex());
+}
+
 std::string key_of(const Machine& machine) {
-    if (!machine.uncertainty || machine.uncertainty->given().empty())
-        return {};
     std::vector<std::string> keys;
-    for (const GivenRow& row : machine.uncertainty->given()) {
+    add_file(machine.device->file, name_of(machine.device->family), keys);
+    add_file(machine.runtime->file, "runtimes", keys);
+    for (const GivenRow& row : machine.uncertainty ? machine.uncertainty->given() : std::vector<GivenRow>()) {
         Digest digest;
         for (const std::string_view text :
              {std::string_view(row.family), std::string_view(row.device), std::string_view(row.runtime)})
@@ -28,6 +46,8 @@ std::string key_of(const Machine& machine) {
         digest.number(row.log_ratio);
         keys.push_back(digest.hex());
     }
+    if (keys.empty())
+        return {};
     std::sort(keys.begin(), keys.end());
     Digest all;
     for (const std::string& key : keys)

@@ -172,16 +172,44 @@ TEST_CASE("a field that nobody reads withholds what rests on the model", "[check
     CHECK(complete(""));
     for (const char* harmless :
          {R"(, "rope_scaling": {"factor": 8.0})", R"(, "made_up_dropout": 3)", R"(, "made_up": false)",
-          R"(, "made_up": "a_word")", R"(, "made_up": 0.5)", R"(, "made_up": [])", R"(, "made_up": null)"})
+          R"(, "made_up": "a_word")", R"(, "made_up": 0.5)", R"(, "made_up": [])", R"(, "made_up": null)",
+          R"(, "temperature": 2.0, "torchscript": true, "fp16": true, "fuse_rms_norm": true)",
+          R"(, "reorder_and_upcast_attn": true, "ssm_multipliers": [2.0, 3.0], "made_up_token_ids": [3])"})
         CHECK(complete(harmless));
     for (const char* withheld :
          {R"(, "made_up": 3)", R"(, "made_up": true)", R"(, "made_up": [1])", R"(, "made_up": {"a": 1})",
-          R"(, "made_up": "MEM*E")", R"(, "made_up": "1,2,3")"}) {
+          R"(, "made_up": "MEM*E")", R"(, "made_up": "1,2,3")", R"(, "made_up_expansion_factor": 4)",
+          R"(, "made_up_dim_multiplier": 2.0)", R"(, "output_made_up": 64)"}) {
         INFO(withheld);
         CHECK_FALSE(complete(withheld));
         const Checkpoint c = decoder_of(fields + withheld);
         CHECK_THAT(to_string(c.graph.findings.front()), Catch::Contains("made_up"));
     }
+}
+
+TEST_CASE("heads of layers with a window, and layers with experts, in the words of others", "[checkpoint]") {
+    const std::string kinds = kFourHeads + R"(, "num_hidden_layers": 2, "sliding_window": 8,
+        "layer_types": ["full_attention", "sliding_attention"], )";
+    CHECK(parameters(decoder_of(kinds + R"("model_type": "step3p5", "attention_other_setting":
+        {"attention_type": "sliding_attention", "num_attention_heads": 8, "num_attention_groups": 2,
+         "head_dim": 16})")) ==
+          parameters(decoder_of(kinds + R"("model_type": "step3p5", "swa_num_attention_heads": 8,
+        "swa_num_key_value_heads": 2, "swa_head_dim": 16)")));
+    const std::string experts = kFourHeads + R"(, "num_hidden_layers": 2, "num_experts": 4,
+        "num_experts_per_tok": 2, "moe_intermediate_size": 32, )";
+    CHECK(parameters(decoder_of(experts + R"("is_moe_layer": [false, true])")) ==
+          parameters(decoder_of(experts + R"("mlp_layer_types": ["dense", "sparse"])")));
+    // Grok: a dense MLP beside the experts of a layer.
+    CHECK(parameters(decoder_of(experts + R"("residual_moe": true)")) ==
+          parameters(decoder_of(experts + R"("enable_moe_block": true)")));
+}
+
+TEST_CASE("sizes that stand above a language model's own change nothing", "[checkpoint]") {
+    const std::string text = kFourHeads + R"(, "model_type": "llama", "num_hidden_layers": 2)";
+    const Checkpoint c = decoder_of(R"("model_type": "llava", "num_hidden_layers": 2, "text_config": {)" +
+                                    text + R"(, "vocab_size": 1000})");
+    CHECK(archsim::bind(c.graph, {}, c.dims).complete());
+    CHECK(parameters(c) == parameters(decoder_of(text)));
 }
 
 TEST_CASE("classes without a head of tokens are answered as what they are", "[checkpoint]") {

@@ -128,6 +128,7 @@ TEST_CASE("flags of other tools of the field lead to ours", "[cli]") {
     says("local_models --on H100 --quant int4", "is --formats meant?");
     says("compare_models resnet18 --backend tensorrt", "is --runtime meant?");
     says("serve_model qwen3-0.6b --hardware H100 --qps 3", "is --rate meant?");
+    says("serve_model qwen3-0.6b --hardware H100 --max-loras 4", "adapters are not estimated");
     says("analyze_batch resnet18 --hardware H100 --batch 1,2", "is --batch-size meant?");
     says("compare_models llama-3-8b --max-new-tokens 5", "is --generate-tokens meant?");
     // What stands where no value is expected is told why.

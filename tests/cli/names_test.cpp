@@ -78,6 +78,20 @@ TEST_CASE("a model comes from standard input, options from a file", "[cli]") {
     CHECK(workplace.run("compare_models --config none.json 2>/dev/null").status == 2);
     workplace.run("echo '[1]' > list.json");
     CHECK(workplace.run("compare_models --config list.json 2>/dev/null").status == 2);
+    std::ofstream(workplace.folder() / "long.toml") << "[" << std::string(100'000, '.') << "]\nmodel = 1\n";
+    CHECK(workplace.run("compare_models --config long.toml 2>/dev/null").status == 2);
+}
+
+TEST_CASE("a file or folder that is named as a database of devices and is none is refused", "[cli]") {
+    const Workplace workplace;
+    std::ofstream(workplace.folder() / "deep.json") << std::string(60'000, '[');
+    std::ofstream(workplace.folder() / "other.json") << "{\"hello\": 1}";
+    workplace.run("mkdir empty");
+    for (const char* named : {"deep.json", "other.json", "empty"})
+        CHECK(workplace
+                  .run(std::string("compare_models resnet18 --hardware H100 2>/dev/null --hardware-db ") +
+                       named)
+                  .status == 2);
 }
 
 TEST_CASE("NAME@all is a device in each of its modes", "[cli]") {

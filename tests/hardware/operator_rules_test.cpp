@@ -237,6 +237,24 @@ TEST_CASE("a compiler refuses a function under every name that it has", "[operat
     CHECK(compared > 50);
 }
 
+TEST_CASE("a compiler takes what its vendor lists, under every name, and nothing else", "[operator_rules]") {
+    for (const char* id : {"vitis-ai", "rknn", "hailort"}) {
+        const auto runtime = shipped_session().hardware().runtime(id);
+        const auto takes = [&](const std::string& type) {
+            const ShapedGraph graph = chain({type});
+            return !refusal_of(graph, graph.operators.front(), *runtime->rules, "", Precision::int8);
+        };
+        CAPTURE(id);
+        for (const char* type : {"Conv", "MaxPool", "com.microsoft.FusedConv"})
+            CHECK(takes(type));
+        for (const char* type :
+             {"CumSum", "NonZero", "GridSample", "com.microsoft.SkipLayerNormalization2"}) {
+            CAPTURE(type);
+            CHECK_FALSE(takes(type));
+        }
+    }
+}
+
 TEST_CASE("every twin is an operator of ai.onnx, and classical machine learning has none",
           "[operator_rules]") {
     for (const OperatorRow& row : OperatorRegistry::standard().rows()) {

@@ -41,7 +41,19 @@ TEST_CASE("a file of another format is named, with what to give instead", "[impo
         {"\x0a\x08\x0a\x01x\x12\x03"
          "Add"sv,
          "frozen graph"},
-        {"\x0a\x05VGG16\x12\x04"sv, "caffemodel"}};
+        {"\x0a\x05VGG16\x12\x04"sv, "caffemodel"},
+        {"\x0a\x0e\x0a\x05<unk>\x15\0\0\0\0\x18\x02"sv, "SentencePiece"},
+        {"\x10\0\0\0\0\0\0\0{\"__metadata__\":{}}"sv, "safetensors"},
+        {"lmgg\0\0\0\0"sv, "before GGUF"},
+        {"\0asm\x01\0\0\0"sv, "WebAssembly"},
+        {"PK\x03\x04\x14\0\0\0model.params"sv, "Qualcomm"},
+        {"name: \"VGG\"\nlayer {\n}\n", "Caffe"},
+        {"nc: 80\nbackbone:\n  - [-1, 1, Conv, [64]]\n", "Ultralytics"},
+        {"<ir_version: 8>\nagraph (float[N] x) => (float[N] y) {}\n", "ONNX model as text"},
+        {"{\"dim\": 4096, \"n_layers\": 32}", "params.json"},
+        {"{\"bos_token\": \"<s>\"}", "tokenizer"},
+        {"{\"learner\": {\"attributes\": {}}}", "XGBoost"}};
+    CHECK_THAT(of(std::string(100, '\0'))->is, Catch::Contains("zeros"));
     for (const auto& [bytes, what] : cases) {
         CAPTURE(what);
         const auto found = of(bytes);
@@ -57,7 +69,8 @@ TEST_CASE("models and their configurations are no foreign files", "[import]") {
           "1.1:\x05"sv,
           "\x08\x0a:\x02\x0a\0"sv, "\x1c\0\0\0TFL3"sv, ""sv,
           "{\"model_type\": \"llama\", \"tokenizer_class\": \"x\", \"eos_token_id\": 2}"sv,
-          "{\"hidden_size\": 64, \"eos_token_id\": 2}"sv, "{\"peft_type\": \"LORA\"}"sv}) {
+          "{\"hidden_size\": 64, \"eos_token_id\": 2, \"bos_token\": \"<s>\"}"sv,
+          "{\"peft_type\": \"LORA\"}"sv}) {
         CAPTURE(bytes);
         CHECK_FALSE(of(bytes));
     }

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 using namespace archsim;
 
@@ -127,4 +128,22 @@ TEST_CASE("units that a design adds may stay idle: more are never slower", "[law
               laws::hardware()[random.below(laws::hardware().size())], random.one_of(kFormats),
               random.one_of(kFactors));
     CHECK(compared > 100);
+}
+
+TEST_CASE("an engine that divides attention by whole heads starts on their divisors alone", "[laws]") {
+    const Session& session = laws::session();
+    const std::pair<const char*, std::int64_t> models[] = {
+        {"llama-3-8b", 32}, {"qwen2.5-0.5b", 14}, {"gpt2", 12}, {"qwen3-30b-a3b", 32}};
+    for (const auto& [name, heads] : models)
+        for (const char* stack : {"vllm", "sglang", "trt-llm"})
+            for (std::int64_t devices = 2; devices <= 9; ++devices) {
+                const Workload workload{.model = session.load(name),
+                                        .prompt = Prompt{.tokens = 64, .generate = 8}};
+                Conditions conditions;
+                conditions.stack = stack;
+                conditions.devices = devices;
+                const Result r = session.estimate(workload, "H100", conditions);
+                INFO(name << " under " << stack << " on " << devices << ": " << r.estimate.reason);
+                CHECK(r.ok() == (heads % devices == 0));
+            }
 }

@@ -115,7 +115,15 @@ TEST_CASE("rows with and without a measurement are never continued, merged or co
     CHECK(write_sweep(before, given.file(), {.resume = true, .progress = {}, .row = {}}) == 0);
     const Workload workload{.model = plain.load(given.model().string())};
     const Result without = plain.estimate(workload, "A100"), with = told.estimate(workload, "A100");
-    CHECK(measured_key(without).empty());
+    CHECK(measured_key(without).empty()); // the device that was given is the library's own
+    std::string other = given.device();
+    other.insert(other.find(':', other.find("\"name\"")) + 3, "Another ");
+    given.device(other);
+    const Session changed = given.session({});
+    const std::string of_file = measured_key(changed, "A100");
+    CHECK_FALSE(of_file.empty());
+    CHECK(measured_key(changed.estimate(workload, "A100")) == of_file);
+    CHECK(measured_key(given.session({"resnet18 fp32 on A100 = 1ms"}), "A100") != of_file);
     CHECK_FALSE(measured_key(with).empty());
     CHECK(measured_key(with) == measured_key(told, "A100"));
     const Question question{workload, without.conditions};

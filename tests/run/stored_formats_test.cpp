@@ -31,6 +31,23 @@ TEST_CASE("llama.cpp narrows the embedding table, and a quantised cache has scal
     CHECK(language_precision(*machine, options.precision, std::nullopt).config.cache_bits == 0);
 }
 
+TEST_CASE("rows that blocks of a file do not divide are stored in a wider format", "[generation]") {
+    // Sizes of published Q4_K_M files, in GB; of the last one every row is a multiple of 256.
+    const std::pair<const char*, double> files[] = {
+        {"qwen2.5-72b", 47.4}, {"deepseek-v2-lite", 10.36}, {"qwen2.5-0.5b", 0.398}, {"qwen3-8b", 5.03}};
+    for (const auto& [name, gigabytes] : files) {
+        Conditions conditions;
+        conditions.precision = PrecisionConfig::uniform(Precision::int4);
+        conditions.stack = "llama.cpp";
+        const Workload workload{.model = laws::session().load(name),
+                                .prompt = Prompt{.tokens = 64, .generate = 16}};
+        const Result result = laws::session().estimate(workload, "H100", conditions);
+        INFO(name << ": " << result.estimate.reason);
+        REQUIRE(result.ok());
+        CHECK(result.estimate.memory.weight_bytes == Approx(gigabytes * 1e9).epsilon(0.025));
+    }
+}
+
 TEST_CASE("a stack with files of its own writes what a 4-bit scheme leaves wide", "[generation]") {
     const GenerationModel model(laws::session().load("gpt-oss-20b"), {});
     const auto weights = [&](const char* stack, Precision asked) {

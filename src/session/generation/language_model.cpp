@@ -129,6 +129,28 @@ std::string GenerationModel::not_understood() const {
     return error == findings.end() ? std::string() : to_string(*error);
 }
 
+double GenerationModel::broken_rows(std::int64_t block) const {
+    double all = 0, broken = 0;
+    for (const Node& node : language_.graph->nodes) {
+        if (node.op_type != "MatMul" && node.op_type != "MoE")
+            continue;
+        for (const TensorId id : node.inputs) {
+            if (id == kNoTensor || language_.graph->tensors[id].role != TensorRole::initializer)
+                continue;
+            const auto& shape = language_.graph->tensors[id].shape;
+            if (!shape || shape->size() < 2)
+                continue;
+            double elements = 1;
+            for (const Dimension& size : *shape)
+                elements *= static_cast<double>(std::max<std::int64_t>(1, size.value));
+            all += elements;
+            // A row is what one result reads: the axis before the last.
+            broken += (*shape)[shape->size() - 2].value % block != 0 ? elements : 0;
+        }
+    }
+    return all > 0 ? broken / all : 0;
+}
+
 std::shared_ptr<const BoundModel> GenerationModel::bound(std::int64_t batch, std::int64_t sequence,
                                                          std::int64_t past) const {
     const std::lock_guard lock(mutex_);
@@ -165,7 +187,7 @@ void GenerationModel::keep(Entry entry) const {
     entries_.push_back(std::move(entry));
     const auto once = [](const Entry& e) { return !e.again; };
     // Of large models fewer: each takes some kilobytes an operator.
-    constexpr std::size_t kMostOperators = 100'000, kFewest = 64;
+    constexpr std::size_t kMostOperators = 50'000, kFewest = 32;
     const std::size_t operators = std::max<std::size_t>(1, language_.graph->nodes.size());
     if (std::count_if(entries_.begin(), entries_.end(), once) > static_cast<std::ptrdiff_t>(kMostOnce))
         entries_.erase(std::find_if(entries_.begin(), entries_.end(), once));

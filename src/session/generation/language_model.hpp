@@ -37,6 +37,8 @@ class GenerationModel {
     double hidden() const {
         return language_.info.language_model ? language_.info.language_model->hidden : 0;
     }
+    /// Part of the weights of products whose rows are no multiple of `block`.
+    double broken_rows(std::int64_t block) const;
     /// Format of most weights where a checkpoint states it.
     std::optional<Precision> stored_weights() const { return stored_weights_; }
     /// Format of the cache where the checkpoint states it.

@@ -58,6 +58,8 @@ ServerMemory server_memory(const Machine& machine, const std::filesystem::path& 
     ServerMemory memory;
     with_row(machine, file, [&](const JsonValue& row) {
         memory.share = positive_at(row, "memory_share", file.string());
+        memory.row_weights = static_cast<std::int64_t>(positive_at(row, "row_weights", file.string()));
+        memory.other_rows = std::max(1.0, positive_at(row, "other_rows", file.string()));
         memory.every_logit = row.text_at("logits") == "every_token";
     });
     return memory;

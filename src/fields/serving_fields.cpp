@@ -249,6 +249,27 @@ std::vector<ServingField> engine_fields() {
                      .fallback = "blocks of --block-tokens, as they fill",
                      .group = kEngineGroup},
                     engine(&EngineLimits::block_tokens), 1, kMostServedTokens),
+        choice_field({.key = "admission",
+                      .flag = "--admission",
+                      .help = "when a request that waits is begun: whole-answer (it fits; nobody gives way), "
+                              "prompt (it fits; the last one begun gives way and is computed again), "
+                              "expected (it fits beside what the others are expected to need)",
+                      .fallback = "the stack's: vLLM prompt, SGLang expected, others whole-answer",
+                      .group = kEngineGroup,
+                      .choices = {"stack", "whole-answer", "prompt", "expected"}},
+                     engine(&EngineLimits::admission)),
+        real_field(
+            {.key = "memory_share",
+             .aliases = {"gpu_memory_utilization", "--gpu-memory-utilization", "mem_fraction_static",
+                         "--mem-fraction-static", "free_gpu_memory_fraction", "--free-gpu-memory-fraction"},
+             .flag = "--memory-share",
+             .help = "part of a device's memory for the engine: vLLM's gpu_memory_utilization (weights, "
+                     "activations, cache), SGLang's mem_fraction_static (weights, cache), "
+                     "TensorRT-LLM's free_gpu_memory_fraction (cache, of what is left)",
+             .value = "SHARE",
+             .fallback = "the stack's",
+             .group = kEngineGroup},
+            engine(&EngineLimits::memory_share), 0.01, 1),
         whole_field({.key = "max_sequences",
                      .flag = "--max-sequences",
                      .help = "sequences that run at once",
@@ -353,6 +374,7 @@ std::vector<ServingField> engine_fields() {
                     .flag = "--draft-cost",
                     .help = "a drafted token's time as part of a plain step's",
                     .value = "SHARE",
+                    .fallback = "that of one layer and the output head",
                     .group = kEngineGroup},
                    engine(&EngineLimits::draft_cost), 0, 1e6),
         whole_field(

@@ -11,6 +11,7 @@
 #include "core/text.hpp"
 #include "hardware/device_files.hpp"
 #include "hardware/device_reader.hpp"
+#include "hardware/parameter_site.hpp"
 #include "hardware/schema_check.hpp"
 
 #include <algorithm>
@@ -233,10 +234,14 @@ class Checker {
     void generations() {
         for (const auto& runtime : runtimes_) {
             const auto check = [&](const std::string& name, std::string where) {
-                if (!generations_.contains(lower_case(name)))
-                    append({finding(FindingKind::unknown_name, runtime->file, std::move(where),
-                                    fmt::format("no device is of the generation \"{}\"", name),
-                                    nearest_mend(name, {generations_.begin(), generations_.end()}))});
+                const bool known = generations_.contains(lower_case(name)) ||
+                                   std::any_of(devices_.begin(), devices_.end(),
+                                               [&](const auto& device) { return holds_on(name, *device); });
+                if (!known)
+                    append(
+                        {finding(FindingKind::unknown_name, runtime->file, std::move(where),
+                                 fmt::format("no device is of the generation or has the link \"{}\"", name),
+                                 nearest_mend(name, {generations_.begin(), generations_.end()}))});
             };
             for (std::size_t i = 0; i < runtime->generations.size(); ++i)
                 if (runtime->generations[i] != "*") // every generation

@@ -44,6 +44,11 @@ std::string to_string(const ParameterSite& site) {
                                    : fmt::format("{} of {} on {}", name, site.runtime, site.generation);
 }
 
+bool holds_on(std::string_view key, const Device& device) {
+    return same_ignoring_case(key, device.generation) ||
+           (!key.empty() && device.interconnect_type.starts_with(key));
+}
+
 std::optional<ParameterSite> site_of(const Device& device, const Runtime& runtime, Parameter parameter) {
     for (const std::string& stack : {runtime.id, std::string()})
         if (fit_of(device, parameter, stack) != device.fitted.end())
@@ -51,7 +56,10 @@ std::optional<ParameterSite> site_of(const Device& device, const Runtime& runtim
     const auto entry = entry_of(runtime, parameter);
     if (entry == runtime.parameters.end())
         return std::nullopt;
-    if (const auto own = generation_of(*entry, device.generation); own != entry->by_generation.end())
+    const auto& keys = entry->by_generation;
+    const auto own = std::find_if(keys.rbegin(), keys.rend(),
+                                  [&](const auto& key) { return holds_on(key.first, device); });
+    if (own != keys.rend())
         return ParameterSite{{}, runtime.id, own->first, parameter};
     if (entry->value.known())
         return ParameterSite{{}, runtime.id, {}, parameter};

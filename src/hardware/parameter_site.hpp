@@ -30,6 +30,10 @@ struct ParameterOverride {
 };
 using ParameterOverrides = std::vector<ParameterOverride>;
 
+/// Whether a stack's value under that key (ParameterEntry::by_generation) is a device's: it is its
+/// generation, or how the type of the link between devices begins ("NVLink 4"). Of several that hold the last
+/// one counts.
+bool holds_on(std::string_view key, const Device& device);
 /// The statement that decides `parameter` when `runtime` runs on `device`, by the order of
 /// resolve_parameters; nothing where neither states it.
 std::optional<ParameterSite> site_of(const Device& device, const Runtime& runtime, Parameter parameter);

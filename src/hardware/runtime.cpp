@@ -1,6 +1,7 @@
 #include "archsim/hardware/runtime.hpp"
 
 #include "core/text.hpp"
+#include "hardware/parameter_site.hpp"
 
 #include <algorithm>
 
@@ -54,8 +55,8 @@ ParameterSet resolve_parameters(const Device& device, const Runtime& runtime) {
             at(entry.parameter) = entry.value;
     for (const ParameterEntry& entry : runtime.parameters) {
         at(entry.parameter) = entry.value;
-        for (const auto& [generation, fact] : entry.by_generation)
-            if (same_ignoring_case(generation, device.generation))
+        for (const auto& [key, fact] : entry.by_generation)
+            if (holds_on(key, device))
                 at(entry.parameter) = fact;
     }
     // First the fits that hold for every stack, then those of the stack it extends and of this one.

@@ -38,9 +38,9 @@ class ChipCounts {
     void add_up(std::uint32_t op, double numbers, bool alone);
     /// The parts of the other devices.
     void gather(TensorId id, std::uint32_t op);
-    void send(std::uint32_t op, double elements) {
+    void send(std::uint32_t op, double elements, double collectives = 1) {
         counts_->link_elements[op] += elements;
-        counts_->collectives[op] += 1;
+        counts_->collectives[op] += collectives;
     }
 
     /// With the share of each tensor that is no constant.

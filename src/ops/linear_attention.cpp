@@ -6,6 +6,7 @@
 #include "ops/families.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace archsim {
 
@@ -92,6 +93,9 @@ void work_linear_attention(NodeContext& c) {
     const double heads = sizes.batch * sizes.heads, blocks = std::max(1.0, tokens / kBlock);
     c.work().vector_ops = heads * (blocks * key * value + tokens * within);
     c.work().special_ops = heads * tokens * (1 + within);
+    // Each block starts from the state that the one before leaves, which takes several kernels to get at.
+    if (delta && tokens > kBlock)
+        c.work().serial_steps = std::ceil(tokens / kBlock);
     c.mark_kv_cache_input(3);
     c.mark_kv_cache_output(1);
 }

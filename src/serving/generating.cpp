@@ -88,6 +88,36 @@ std::int64_t Generating::advance_by(const std::function<std::int64_t()>& tokens,
     return emitted;
 }
 
+Sequence Generating::take(bool shortest_answer) {
+    const auto gives_way = [&](const Member& a, const Member& b) {
+        const std::int64_t one = a.s.emitted + moved(a), other = b.s.emitted + moved(b);
+        return shortest_answer && one != other ? one < other : a.serial > b.serial;
+    };
+    const auto last = std::min_element(members_.begin(), members_.end(), gives_way);
+    Sequence s = last->s;
+    const std::int64_t steps = moved(*last), ends = last->ends;
+    s.context += steps;
+    s.emitted += steps;
+    s.left -= steps;
+    members_.erase(last);
+    const std::size_t span = ContextCounts::span_of(s.context);
+    --contexts_.sequences[span];
+    contexts_.positions[span] -= s.context;
+    if (one_by_one_)
+        return s;
+    std::make_heap(members_.begin(), members_.end(), later);
+    // Of crossings that are alike any one is its own.
+    const std::int64_t beat = beat_ + ContextCounts::last_of(s.context) + 1 - s.context;
+    const auto own = std::find_if(crossings_.begin(), crossings_.end(), [&](const Crossing& c) {
+        return c.beat == beat && c.ends == ends && c.from == span;
+    });
+    if (own != crossings_.end()) {
+        crossings_.erase(own);
+        std::make_heap(crossings_.begin(), crossings_.end(), after);
+    }
+    return s;
+}
+
 std::int64_t Generating::steps_alike() const {
     if (members_.empty())
         return 0;
@@ -101,7 +131,7 @@ std::int64_t Generating::steps_alike() const {
 std::vector<std::int64_t> Generating::contexts_in_turn() const {
     std::vector<std::pair<std::int64_t, std::int64_t>> of;
     for (const Member& m : members_)
-        of.emplace_back(m.serial, m.s.context + (beat_ - m.since));
+        of.emplace_back(m.serial, m.s.context + moved(m));
     std::sort(of.begin(), of.end());
     std::vector<std::int64_t> contexts;
     for (const auto& [serial, context] : of)

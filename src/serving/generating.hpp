@@ -20,7 +20,9 @@ struct Sequence {
     std::int64_t left = 0;        ///< tokens still to be emitted here
     std::int64_t emitted = 0;     ///< here, written to the request when it ends
     double bytes = 0;             ///< given out, beside those of a prompt that is kept
+    double handed = 0;            ///< bytes of its own that the prefix cache took over
     std::size_t kept = 0;         ///< blocks of the prefix cache that it uses, from the first
+    std::int64_t found = 0;       ///< positions that the prefix cache held when it came
     std::int64_t given = 0;       ///< positions that it has at its end, in whole blocks
 };
 
@@ -43,6 +45,15 @@ class Generating {
     /// Returns the tokens emitted.
     std::int64_t advance_by(const std::function<std::int64_t()>& tokens, std::vector<Sequence>& ended);
 
+    /// Visits each with its context and the tokens that it still needs, which `use` must not change.
+    template <class Use>
+    void each(const Use& use) {
+        for (Member& m : members_)
+            use(m.s, m.s.context + moved(m), m.s.left - moved(m));
+    }
+    /// Takes one away, as it is: the last that came, or the one with the shortest answer so far.
+    Sequence take(bool shortest_answer);
+
     /// Steps after the next one that hold the same sequences in the same spans of contexts, and in which none
     /// ends. Worked: 5 tokens left, 100 positions of a span up to 127: 3.
     std::int64_t steps_alike() const;
@@ -60,6 +71,8 @@ class Generating {
         std::int64_t ends = 0;
         std::size_t from = 0; ///< span
     };
+    /// Steps that it has made since it came, where all advance by beats.
+    std::int64_t moved(const Member& m) const { return one_by_one_ ? 0 : beat_ - m.since; }
     static bool later(const Member& a, const Member& b);
     static bool after(const Crossing& a, const Crossing& b);
     void cross(std::int64_t context, std::int64_t beat, std::int64_t ends);

@@ -75,6 +75,94 @@ double Engine::bytes_for(const ServedRequest& r, std::size_t held) const {
     return prices_->cache_bytes(static_cast<double>(blocks(end)));
 }
 
+double Engine::own_bytes(const Sequence& s, std::int64_t positions) const {
+    return prices_->cache_bytes(static_cast<double>(blocks(positions - s.found))) - s.handed;
+}
+
+double Engine::bytes_at_start(const ServedRequest& r, const Sequence& s) const {
+    return grows_ ? own_bytes(s, s.context + s.prompt_left + 1) : bytes_for(r, s.kept);
+}
+
+double Engine::expected_rest(const Sequence& s) const {
+    if (limits_.admission != Admission::expected)
+        return 0;
+    const auto most = [&](std::int64_t rest, std::size_t number) {
+        return static_cast<double>(
+            std::min(rest, static_cast<std::int64_t>(number) * limits_.expected.longest));
+    };
+    return (expected_share_ * most(rest_, running()) + most(s.left, 1)) * block_bytes_ /
+           static_cast<double>(limits_.block_tokens);
+}
+
+std::int64_t Engine::steps_in_room() const {
+    // Now and then all are looked at anyway, so that the peak is one that was there.
+    constexpr std::int64_t kMost = 64;
+    const auto number = static_cast<double>(generating_.size());
+    if (number == 0 || block_bytes_ <= 0)
+        return kMost;
+    const double more = std::floor((limits_.cache_bytes - used_bytes_) / (number * block_bytes_)) - 1;
+    const double steps =
+        more * static_cast<double>(limits_.block_tokens) / static_cast<double>(1 + limits_.drafted);
+    return static_cast<std::int64_t>(std::clamp(steps, 0.0, static_cast<double>(kMost))) - ungrown_;
+}
+
+void Engine::grow(std::vector<ServedRequest>& requests) {
+    ungrown_ = 0;
+    generating_.each([&](Sequence& s, std::int64_t context, std::int64_t left) {
+        const std::int64_t next = context + std::min(1 + limits_.drafted, left);
+        const double bytes = std::max(s.bytes, own_bytes(s, next));
+        used_bytes_ += bytes - s.bytes;
+        s.bytes = bytes;
+    });
+    const bool expects = limits_.admission == Admission::expected;
+    const auto before = preempted_;
+    const auto ahead = [&] {
+        return expects && preempted_ > before ? static_cast<double>(limits_.expected.steps_ahead) *
+                                                    static_cast<double>(generating_.size()) * block_bytes_ /
+                                                    static_cast<double>(limits_.block_tokens)
+                                              : 0;
+    };
+    while (!make_room(ahead()) && running() > 1)
+        preempt(requests);
+    peak_bytes_ = std::max(peak_bytes_, used_bytes_);
+    if (!expects || preempted_ == before)
+        return;
+    double emitted = 0;
+    generating_.each([&](const Sequence& s, std::int64_t context, std::int64_t) {
+        emitted +=
+            static_cast<double>(context - requests[s.request].prompt_tokens + limits_.expected.steps_ahead);
+    });
+    expected_share_ = std::min(1.0, emitted / (emitted + static_cast<double>(rest_) + 1));
+}
+
+/// The last one begun gives way, in SGLang the one with the shortest answer. What it has is computed again
+/// when it is back: at the head of the queue, in SGLang at its end.
+void Engine::preempt(std::vector<ServedRequest>& requests) {
+    const bool expects = limits_.admission == Admission::expected;
+    Sequence s;
+    if (!generating_.empty() && (expects || reading_.empty())) {
+        s = generating_.take(expects);
+    } else {
+        s = reading_.back();
+        reading_.pop_back();
+    }
+    ServedRequest& r = requests[s.request];
+    r.emitted += s.emitted;
+    used_bytes_ -= s.bytes;
+    given_ -= s.given;
+    rest_ -= s.left;
+    to_do_ -= s.prompt_left + s.left;
+    release(r, s.kept);
+    recomputed_ += s.context;
+    ++preempted_;
+    const Waiting waits{s.request, began_s_, group_of_[s.request], true};
+    if (expects)
+        queue_.push_back(waits);
+    else
+        queue_.push_front(waits);
+    queued_tokens_ += r.prompt_tokens + r.output_tokens;
+}
+
 bool Engine::can_ever_hold(const ServedRequest& r) const {
     return bytes_for(r, 0) <= limits_.cache_bytes;
 }
@@ -105,6 +193,7 @@ void Engine::keep_prompt(Sequence& s, const ServedRequest& r) {
             used_bytes_ -= bytes;
         }
         s.bytes -= bytes;
+        s.handed += bytes;
     }
 }
 
@@ -118,7 +207,7 @@ std::size_t Engine::join(std::size_t request) {
 }
 
 void Engine::enqueue(std::size_t request, const ServedRequest& r, double now) {
-    queue_.push_back({request, now, join(request)});
+    queue_.push_back({request, now, join(request), false});
     queued_tokens_ += r.prompt_tokens + r.output_tokens;
     ahead_ += static_cast<double>(r.prompt_tokens + r.output_tokens);
 }
@@ -173,18 +262,29 @@ void Engine::admit(std::vector<ServedRequest>& requests, double seen_s, std::int
         const std::size_t held = held_blocks(r);
         for (std::size_t block = 0; block < held; ++block)
             prefixes_.use(name_of_block(r, block));
-        const double bytes = bytes_for(r, held);
+        const bool again = queue_.front().again;
+        const std::int64_t known = r.prompt_tokens + (again ? r.emitted : 0);
         Sequence s;
         s.request = queue_.front().request;
-        s.bytes = bytes;
         s.kept = held;
         s.given = blocks(r.prompt_tokens + (role_ == EngineRole::prompts ? 0 : r.output_tokens));
-        s.prompt_left = role_ == EngineRole::answers ? 0 : computed_prompt(r, held);
-        s.context = r.prompt_tokens - s.prompt_left;
+        s.prompt_left =
+            role_ == EngineRole::answers && !again ? 0 : computed_prompt(r, held) + known - r.prompt_tokens;
+        s.context = known - s.prompt_left;
+        s.found = end_of(r, held);
         s.left = role_ == EngineRole::prompts ? 1 : r.output_tokens - r.emitted;
+        const double bytes = s.bytes = bytes_at_start(r, s);
+        // Counted anew where it may not fit: what others have grown by since.
+        const double rest = running() > 0 ? expected_rest(s) : 0;
+        if (ungrown_ > 0 && used_bytes_ + bytes + rest +
+                                    block_bytes_ * static_cast<double>(generating_.size()) *
+                                        (1 + static_cast<double>(ungrown_)) >
+                                limits_.cache_bytes)
+            grow(requests);
         // First come, first served: nobody overtakes. Without chunks a prompt waits for a step with room, and
         // one larger than a step has its own.
-        if (!make_room(bytes) || (!limits_.chunked && s.prompt_left > budget && load_.prompt_tokens > 0)) {
+        if (!make_room(bytes + rest) ||
+            (!limits_.chunked && s.prompt_left > budget && load_.prompt_tokens > 0)) {
             release(r, held);
             break;
         }
@@ -195,11 +295,12 @@ void Engine::admit(std::vector<ServedRequest>& requests, double seen_s, std::int
         keep_prompt(s, r);
         given_ += s.given;
         added_ += s.prompt_left + s.left;
+        rest_ += s.left;
         if (s.prompt_left > 0)
             reading_.push_back(s);
         else
             generating_.add(s);
-        if (role_ != EngineRole::answers)
+        if (role_ != EngineRole::answers && !again)
             r.cached_tokens = s.context;
         queued_tokens_ -= r.prompt_tokens + r.output_tokens;
         queue_.pop_front();
@@ -217,7 +318,7 @@ StepCost Engine::coast() {
         load_.go_on(steps - 1);
     }
     used_ += load_.sequences;
-    waste_ = 1 - static_cast<double>(used_) / static_cast<double>(given_);
+    count_waste();
     --coasts_;
     return ahead_costs_[ahead_at_++];
 }
@@ -234,21 +335,21 @@ std::span<const StepRequest> Engine::last_step() {
 }
 
 bool Engine::resume(std::size_t request, const ServedRequest& r, std::int64_t emitted) {
-    const double bytes = bytes_for(r, 0);
-    if (static_cast<std::int64_t>(running()) >= limits_.sequences || !make_room(bytes))
-        return false;
-    join(request);
     Sequence s;
     s.request = request;
-    s.bytes = bytes;
     s.given = blocks(r.prompt_tokens + r.output_tokens);
     s.context = r.prompt_tokens + emitted;
     s.left = r.output_tokens - emitted;
+    const double bytes = s.bytes = bytes_at_start(r, s);
+    if (static_cast<std::int64_t>(running()) >= limits_.sequences || !make_room(bytes))
+        return false;
+    join(request);
     s.emitted = emitted;
     used_bytes_ += bytes;
     peak_bytes_ = std::max(peak_bytes_, used_bytes_);
     given_ += s.given;
     to_do_ += s.left;
+    rest_ += s.left;
     ahead_ = static_cast<double>(queued_tokens_ + to_do_);
     generating_.add(s);
     return true;
@@ -265,6 +366,9 @@ bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCo
     load_ = StepLoad{};
     ahead_at_ = ahead_costs_.size();
     load_.verified = 1 + limits_.drafted;
+    const std::int64_t gave_way = preempted_;
+    if (grows_ && steps_in_room() < 1)
+        grow(requests);
     load_.sequences = static_cast<std::int64_t>(generating_.size());
     std::int64_t budget =
         limits_.step_tokens - (limits_.prompts_apart ? 0 : load_.sequences * load_.verified);
@@ -274,14 +378,18 @@ bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCo
         load_.prompt_tokens += s.chunk;
         keep_prompt(s, requests[s.request]);
     }
-    const bool looked = admits_now(requests, seen_s, budget);
+    // Nobody is begun in a step in which somebody gives way (vLLM's scheduler; SGLang's has no room).
+    const bool looked = preempted_ == gave_way && admits_now(requests, seen_s, budget);
     if (looked)
         admit(requests, seen_s, budget);
     // As long as nobody leaves there will be no more room for it.
-    blocked_ = looked && limits_.wait_steps == 0 && !queue_.empty() && queue_.front().since_s <= seen_s;
+    blocked_ = looked && limits_.wait_steps == 0 && limits_.admission != Admission::expected &&
+               !queue_.empty() && queue_.front().since_s <= seen_s;
     prompts_alone_ = limits_.prompts_apart && load_.prompt_tokens > 0;
     count_load();
     coasts_ = limits_.drafted > 0 || !reading_.empty() ? 0 : generating_.steps_alike();
+    if (grows_)
+        coasts_ = std::clamp<std::int64_t>(steps_in_room() - 1, 0, coasts_);
     stepping_ = load_.sequences + load_.prompts > 0;
     if (!stepping_)
         return false;
@@ -292,11 +400,19 @@ bool Engine::begin_step(double now, std::vector<ServedRequest>& requests, StepCo
         plain.verified = 1;
         plain.prompts = plain.prompt_tokens = 0;
         const StepCost one = prices_->price(plain);
-        const double drafts = limits_.draft_cost * static_cast<double>(limits_.drafted);
+        const double drafts = std::max(0.0, limits_.draft_cost) * static_cast<double>(limits_.drafted);
         cost.seconds += drafts * one.seconds;
         cost.joules += drafts * one.joules;
     }
     return true;
+}
+
+/// Of blocks that are given out as sequences grow the last one is half empty in the mean.
+void Engine::count_waste() {
+    const double used = static_cast<double>(used_),
+                 half = 0.5 * static_cast<double>(limits_.block_tokens - 1) * static_cast<double>(running()),
+                 given = grows_ ? used + half : static_cast<double>(given_);
+    waste_ = given > 0 ? 1 - used / given : 0;
 }
 
 /// What the step holds, once it is known who is in it: StepLoad::of() of all, without looking at each.
@@ -309,7 +425,7 @@ void Engine::count_load() {
     used_ = generating_.positions();
     for (const Sequence& s : reading_)
         used_ += s.context + s.chunk;
-    waste_ = given_ > 0 ? 1 - static_cast<double>(used_) / static_cast<double>(given_) : 0;
+    count_waste();
     generated_ = prompts_alone_ ? 0 : static_cast<std::int64_t>(generating_.size());
     if (generated_ == 0)
         return;
@@ -385,8 +501,14 @@ std::int64_t Engine::end_step(double now, std::vector<ServedRequest>& requests,
         finish(s, requests, finished);
     emitted += read(now, requests, finished);
     to_do_ -= emitted;
-    if (running() == 0)
+    rest_ -= emitted;
+    ++ungrown_;
+    const ExpectedAnswers& share = limits_.expected;
+    expected_share_ = std::max(share.least, expected_share_ - (share.first - share.least) / share.steps);
+    if (running() == 0) {
         used_bytes_ = prefixes_.bytes(); // sums of doubles leave a rest
+        expected_share_ = share.first;
+    }
     ahead_ = static_cast<double>(queued_tokens_ + to_do_);
     return emitted;
 }

@@ -1,8 +1,8 @@
 #pragma once
 // One engine: its queue, the sequences it runs, the blocks they hold. Continuous batching (Yu et al., Orca,
 // OSDI 2022) with prompts in chunks beside the generating sequences (Agrawal et al., Sarathi-Serve, OSDI
-// 2024) over a cache in blocks (Kwon et al., SOSP 2023). A request is admitted when the blocks of its whole
-// answer are free, so that nothing is evicted (TensorRT-LLM's GUARANTEED_NO_EVICT).
+// 2024) over a cache in blocks (Kwon et al., SOSP 2023). Where requests are begun before their whole answer
+// has room (Admission), blocks are given out as sequences grow, and one that gives way is computed again.
 
 #include "archsim/serving/simulation.hpp"
 #include "serving/generating.hpp"
@@ -24,6 +24,12 @@ class Engine {
         members_.assign(static_cast<std::size_t>(limits.groups), 0);
         limits_.sequences *= limits.groups;
         limits_.step_tokens *= limits.groups;
+        grows_ = role != EngineRole::prompts &&
+                 (limits.admission == Admission::prompt || limits.admission == Admission::expected);
+        const auto block = static_cast<double>(limits.block_tokens);
+        // A first block may hold states that never grow.
+        block_bytes_ = grows_ ? prices.cache_bytes(2 * block) - prices.cache_bytes(block) : 0;
+        expected_share_ = limits.expected.first;
     }
 
     /// Cache of a request's prompt that an engine for answers takes over.
@@ -51,6 +57,8 @@ class Engine {
     /// Takes a request in that has emitted so many tokens of its answer elsewhere; false when it has no room.
     bool resume(std::size_t request, const ServedRequest& r, std::int64_t emitted);
     std::int64_t last_prompt_tokens() const { return load_.prompt_tokens; }
+    std::int64_t preempted() const { return preempted_; }
+    std::int64_t recomputed() const { return recomputed_; }
 
   private:
     std::int64_t blocks(std::int64_t positions) const;
@@ -70,11 +78,23 @@ class Engine {
     /// Bytes of its own that a request needs until its end.
     double bytes_for(const ServedRequest& r, std::size_t held) const;
     bool make_room(double bytes);
+    /// Bytes of its own of a sequence that has so many positions.
+    double own_bytes(const Sequence& s, std::int64_t positions) const;
+    /// Bytes that are given to a request when it begins.
+    double bytes_at_start(const ServedRequest& r, const Sequence& s) const;
+    /// Bytes that Admission::expected sees in the rest of the answers of those that run, and of one more.
+    double expected_rest(const Sequence& s) const;
+    /// Steps that all who generate can surely make in the room that is left.
+    std::int64_t steps_in_room() const;
+    /// Gives all who generate the blocks of their next token; those without room give way.
+    void grow(std::vector<ServedRequest>& requests);
+    void preempt(std::vector<ServedRequest>& requests);
     void keep_prompt(Sequence& s, const ServedRequest& r);
     struct Waiting {
         std::size_t request = 0;
         double since_s = 0;
         std::size_t group = 0;
+        bool again = false; ///< it gave way to others
     };
     std::size_t join(std::size_t request);
     /// Whether every group has a prompt that waits, of those that are seen.
@@ -83,6 +103,7 @@ class Engine {
     bool admits_now(const std::vector<ServedRequest>& requests, double seen_s, std::int64_t budget);
     void admit(std::vector<ServedRequest>& requests, double seen_s, std::int64_t& budget);
     void count_load();
+    void count_waste();
     StepCost coast();
     void finish(const Sequence& s, std::vector<ServedRequest>& requests, std::vector<std::size_t>& finished);
     std::int64_t read(double now, std::vector<ServedRequest>& requests, std::vector<std::size_t>& finished);
@@ -114,6 +135,12 @@ class Engine {
     std::int64_t to_do_ = 0;            ///< tokens of prompts and answers that the running ones still need,
     std::int64_t added_ = 0;            ///< but of those that came since the last step ended
     double used_bytes_ = 0, peak_bytes_ = 0, ahead_ = 0, waste_ = 0;
+    bool grows_ = false;        ///< blocks are given out as sequences grow: what is used is that of
+    std::int64_t ungrown_ = 0;  ///< so many steps ago, and of those that came since
+    double block_bytes_ = 0;    ///< of one more block of a sequence, at most
+    double expected_share_ = 0; ///< ExpectedAnswers, as it is now
+    std::int64_t rest_ = 0;     ///< tokens of answers that the running ones still need
+    std::int64_t preempted_ = 0, recomputed_ = 0;
     double began_s_ = 0;      ///< the last step
     double looked_s_ = 0;     ///< what has arrived until then is seen
     std::int64_t unseen_ = 0; ///< steps without prompts since then

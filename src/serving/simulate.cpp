@@ -210,7 +210,7 @@ class Simulation {
         const std::size_t waiting = engine.waiting();
         if (engine.stepping() || !engine.begin_step(now_, out_.requests, cost))
             return;
-        waiting_ -= waiting - engine.waiting();
+        waiting_ -= waiting - engine.waiting(); // grows where somebody gave way
         if (engine.waiting() < waiting) {
             out_.last_waited_s = now_;
             out_.emitted_till_then = emitted_;
@@ -270,8 +270,11 @@ class Simulation {
         out_.ended_s = now_;
         out_.duration_s = out_.requests.empty() ? 0 : std::max(0.0, now_ - first);
         out_.joules += plan_.idle_watts * std::max(0.0, out_.engines * out_.duration_s - out_.busy_s);
-        for (const Engine& engine : engines_)
+        for (const Engine& engine : engines_) {
             out_.cache_peak_bytes = std::max(out_.cache_peak_bytes, engine.peak_bytes());
+            out_.preempted += engine.preempted();
+            out_.recomputed_tokens += engine.recomputed();
+        }
         if (out_.steps > 0)
             out_.cache_wasted = wasted_ / static_cast<double>(out_.steps);
         if (generating_steps_ > 0)

@@ -141,10 +141,14 @@ nlohmann::json load_json(const ServingRequest& request) {
     add("side_by_side", side_by_side, usual_request.plan.side_by_side);
     add("first_factor", first_factor, usual_request.plan.first_factor);
     add("in_flight", concurrency, usual_request.plan.concurrency);
-    const auto& [cache_bytes, groups, sequences, step_tokens, chunked, prompts_apart, scheduled_ahead,
-                 whole_graph, captured_tokens, wait_tokens, wait_prompts, wait_steps, poll_steps,
-                 block_tokens, prefix_hit, prefix_cache, drafted, accepted, draft_cost] = engine;
+    const auto& [cache_bytes, admission, expected, memory_share, groups, sequences, step_tokens, chunked,
+                 prompts_apart, scheduled_ahead, whole_graph, captured_tokens, wait_tokens, wait_prompts,
+                 wait_steps, poll_steps, block_tokens, prefix_hit, prefix_cache, drafted, accepted,
+                 draft_cost] = engine;
     const EngineLimits& e = usual_request.plan.engine;
+    static_cast<void>(expected); // the stack's
+    add("admission", static_cast<int>(admission), static_cast<int>(e.admission));
+    add("memory_share", memory_share, e.memory_share);
     add("groups", groups, e.groups);
     add("max_sequences", sequences, e.sequences);
     add("step_tokens", step_tokens, e.step_tokens);

@@ -160,6 +160,13 @@ TEST_CASE("price: collectives start up one by one and send at a share of the lin
                         {Resource::link_bytes, Lane::overhead, 3e6, 0.36},
                         {Resource::seconds, Lane::overhead, 28e-6}});
     CHECK(out.events[Event::host_link_byte] == 6e6);
+    // Where chips pass a sum on, each beyond two adds to the start.
+    machine.devices = 4;
+    set(machine, Parameter::link_latency_chip, 3e-6);
+    Mapping around;
+    add_collectives(work, machine, around);
+    check_demands(around, {{Resource::link_bytes, Lane::overhead, 3e6, 0.36},
+                           {Resource::seconds, Lane::overhead, 2 * (14e-6 + 2 * 3e-6)}});
 }
 
 TEST_CASE("price: all devices together", "[formulas][estimate]") {

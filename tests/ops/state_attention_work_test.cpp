@@ -48,6 +48,12 @@ TEST_CASE("a recurrence costs the same at every context", "[ops]") {
     // 48 heads; a delta rule takes three products of 128 x 128 per token.
     CHECK(macs(0) == Approx(48.0 * 3 * 128 * 128));
     CHECK(macs(100000) == macs(0));
+    // A prompt goes by blocks of 64 tokens, each of which waits for the one before.
+    const auto steps = [](std::int64_t tokens) {
+        return first(bound("qwen3.5-27b", tokens, 0), "com.microsoft.LinearAttention").work.serial_steps;
+    };
+    CHECK(steps(1) == 1);
+    CHECK(steps(1000) == 16);
     // Mamba-2 takes two, of 256 x 64, in 256 heads.
     CHECK(first(bound("nemotron-h-56b", 1, 5), "com.microsoft.LinearAttention").work.macs ==
           Approx(256.0 * 2 * 256 * 64));

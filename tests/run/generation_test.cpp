@@ -508,6 +508,33 @@ TEST_CASE("an answer of one token lists the subgraphs of the prompt's pass", "[g
     CHECK(result.model->dims.at("sequence") == 64);
 }
 
+// NVIDIA's tables of AIConfigurator, 48 heads of 128, SGLang 0.5.14: chunk_gated_delta_rule alone.
+TEST_CASE("a delta rule over a prompt takes what its kernels were measured to take", "[generation]") {
+    static const Model model = laws::session().load("qwen3.5-27b");
+    struct Measured {
+        const char* device;
+        std::int64_t tokens;
+        double us;
+    };
+    for (const auto& [device, tokens, us] :
+         {Measured{"H100", 1024, 160}, Measured{"H100", 16384, 2196}, Measured{"B200", 1024, 117.6},
+          Measured{"B200", 16384, 1546}, Measured{"RTX-PRO-6000", 16384, 2509}}) {
+        INFO(device << ", " << tokens);
+        Conditions conditions = options_of(Precision::bf16);
+        conditions.stack = "sglang";
+        const Result r = laws::session().estimate(
+            {.model = model, .prompt = Prompt{.tokens = tokens, .generate = 1}}, device, conditions);
+        REQUIRE(r.ok());
+        REQUIRE(r.partition);
+        double seconds = 0;
+        for (const SubgraphEstimate& s : r.estimate.subgraphs)
+            if (r.work->subgraphs[s.index].anchor != nullptr &&
+                r.work->subgraphs[s.index].anchor->serial_steps > 1)
+                seconds = s.latency_s;
+        CHECK(1e6 * seconds == Approx(us).epsilon(0.35));
+    }
+}
+
 TEST_CASE("a prompt needs a language model; other parts come before its first token", "[generation]") {
     CHECK_THROWS_AS(GenerationModel(laws::session().load("bert-base"), {}), UsageError);
     const GenerationModel llava(laws::session().load("llava-1.5-7b"), {});

@@ -139,6 +139,42 @@ TEST_CASE("what a server does by default is its stack's, unless the request says
     CHECK(by_default <= 1024);
 }
 
+TEST_CASE("a share of the memory is what the stack means by it", "[serving]") {
+    const Session& session = test::shipped_session();
+    for (const char* stack : {"vllm", "sglang", "trt-llm"}) {
+        INFO(stack);
+        Conditions conditions = in_fp8();
+        conditions.stack = stack;
+        double before = 0;
+        for (const double share : {0.5, 0.7, 0.9}) {
+            ServingRequest request = load_of(1, 10);
+            request.find_capacity = false;
+            request.plan.engine.memory_share = share;
+            const ServingResult r =
+                run_serving(session, session.load("llama-3-8b"), "H100", conditions, request);
+            REQUIRE(r.ok);
+            CHECK(r.cache_room_bytes < share * 85.6e9);
+            if (before > 0) // by 17.1 GB each, or by a fifth of what weights leave
+                CHECK(r.cache_room_bytes - before == Approx(17.1e9).epsilon(0.2));
+            before = r.cache_room_bytes;
+        }
+    }
+}
+
+TEST_CASE("a drafted token costs a layer and the head, unless the request says otherwise", "[serving]") {
+    ServingRequest request = load_of(0, 20);
+    request.plan.concurrency = 1;
+    const double plain = serve(request).summary.time_per_token_s.mean;
+    request.plan.engine.drafted = 2;
+    request.plan.engine.accepted = 0.78;
+    const double drafted = serve(request).summary.time_per_token_s.mean;
+    request.plan.engine.draft_cost = 0;
+    const double free = serve(request).summary.time_per_token_s.mean;
+    CHECK(free < drafted);
+    CHECK(drafted < plain);
+    CHECK(drafted < 1.3 * free);
+}
+
 TEST_CASE("more load never shortens the wait, and what overflows is said", "[serving]") {
     const double capacity = serve(load_of(1)).capacity_per_s;
     REQUIRE(capacity > 0);

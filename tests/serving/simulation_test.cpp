@@ -50,7 +50,7 @@ std::vector<ServedRequest> requests(double rate, LengthShape shape = LengthShape
 
 /// Plans that differ in every mechanism.
 std::vector<ServingPlan> all_plans() {
-    std::vector<ServingPlan> plans(6, plain());
+    std::vector<ServingPlan> plans(9, plain());
     plans[1].engines = 3;
     plans[2].prompt_engines = 1;
     plans[2].engines = 2;
@@ -60,6 +60,13 @@ std::vector<ServingPlan> all_plans() {
     plans[3].engine.draft_cost = 0.02;
     plans[4].engine.cache_bytes = 4000; // some twenty requests
     plans[5].engine.prefix_hit = 0.6;
+    for (const std::size_t i : {6, 7, 8}) {
+        plans[i].engine.cache_bytes = 4000;
+        plans[i].engine.admission = i == 7 ? Admission::expected : Admission::prompt;
+    }
+    plans[8].engines = 2;
+    plans[8].engine.drafted = 2;
+    plans[8].engine.accepted = 0.5;
     return plans;
 }
 
@@ -456,6 +463,37 @@ TEST_CASE("a prompt that repeats is computed once, but for its last block", "[se
         CHECK(r.time_to_first() < whole + 3 * 4 * 1e-4);
     CHECK(beside.requests[1].cached_tokens == 496);
     CHECK(beside.cache_peak_bytes < 2 * 512);
+}
+
+TEST_CASE("what is begun before its answer fits gives way, and is computed again", "[serving]") {
+    SimplePrices prices;
+    // Two answers of 304 positions in whole blocks, in a cache that holds one of them and its prompt.
+    std::vector<ServedRequest> two(2);
+    for (ServedRequest& r : two) {
+        r.prompt_tokens = 100;
+        r.output_tokens = 200;
+    }
+    ServingPlan plan = plain(448);
+    const ServingOutcome whole = simulate_serving(plan, prices, two);
+    CHECK(whole.preempted == 0);
+    CHECK(whole.requests[1].first_token_s > whole.requests[0].end_s);
+    plan.engine.admission = Admission::prompt;
+    const ServingOutcome begun = simulate_serving(plan, prices, two);
+    CHECK(begun.requests[1].first_token_s == begun.requests[0].first_token_s);
+    CHECK(begun.preempted == 1);
+    // Both grow to 224 positions, fourteen blocks, before the second gives way.
+    CHECK(begun.recomputed_tokens == 224);
+    CHECK(begun.prompt_busy_s == Approx(whole.prompt_busy_s + 224 * 1e-4));
+    CHECK(begun.requests[1].end_s < whole.requests[1].end_s);
+    CHECK(begun.cache_peak_bytes == 448);
+    // 0.7 of the rest of the first, and the whole of the second, do not fit: it waits for a part of that.
+    plan.engine.admission = Admission::expected;
+    const ServingOutcome expected = simulate_serving(plan, prices, two);
+    CHECK(expected.requests[1].first_token_s > begun.requests[1].first_token_s);
+    CHECK(expected.requests[1].first_token_s <= whole.requests[1].first_token_s);
+    for (const ServingOutcome* out : {&begun, &expected})
+        for (const ServedRequest& r : out->requests)
+            CHECK(r.emitted == 200);
 }
 
 TEST_CASE("kept prompts give way, the least recently used first", "[serving]") {

@@ -91,9 +91,30 @@ class ARCHSIM_API StepPrices {
     virtual double cache_bytes(double positions) const = 0;
 };
 
+/// When a request that waits is begun, by the room that the cache has.
+enum class Admission : std::uint8_t {
+    of_stack,     ///< as the stack's server does (servers.json); in a simulation: whole_answer
+    whole_answer, ///< when its whole answer fits: nobody ever gives way (TensorRT-LLM, GUARANTEED_NO_EVICT)
+    prompt, ///< when its prompt fits: the last one begun gives way to those that grow (vLLM, MAX_UTILIZATION)
+    expected ///< when its answer fits beside what the others are expected to need (SGLang)
+};
+
+/// What Admission::expected takes sequences to need: a part of the rest of their answers, which falls from
+/// `first` to `least` in `steps` steps, and is measured anew when somebody had to give way.
+struct ExpectedAnswers {
+    double first = 0.7, least = 0.098, steps = 600;
+    std::int64_t longest = 4096;   ///< tokens that are counted of a rest
+    std::int64_t steps_ahead = 20; ///< that have room once somebody gave way
+};
+
 /// One engine: the devices that run a step together.
 struct EngineLimits {
     double cache_bytes = 0; ///< room for caches
+    Admission admission = Admission::of_stack;
+    ExpectedAnswers expected = {};
+    /// Part of the memory that the engine is told to take, as its stack means it; 0: the stack's. Read by
+    /// whoever fills in `cache_bytes`.
+    double memory_share = 0;
     /// Parts of the engine that attend to requests of their own, beside each other in every step
     /// (data-parallel attention): `sequences` and `step_tokens` are those of one.
     std::int64_t groups = 1;
@@ -131,7 +152,9 @@ struct EngineLimits {
     bool prefix_cache = true;
     std::int64_t drafted = 0; ///< tokens that a drafter proposes per step and sequence
     double accepted = 0;      ///< probability that a drafted token is right
-    double draft_cost = 0;    ///< time and energy of one drafted token as part of a plain step
+    /// Time and energy of one drafted token as part of a plain step. Below 0: that of the model's own
+    /// drafting layer, filled in by whoever knows the model; free in a simulation.
+    double draft_cost = -1;
 };
 
 struct ServedRequest;
@@ -213,6 +236,8 @@ struct ServingOutcome {
     double cache_wasted = 0;     ///< part of the given-out positions that hold nothing, mean over steps
     double batch = 0;            ///< mean generating sequences over steps that have some
     std::int64_t steps = 0, prompt_tokens = 0, output_tokens = 0, refused = 0;
+    std::int64_t preempted = 0;         ///< times that a request gave way to others,
+    std::int64_t recomputed_tokens = 0; ///< and positions that were computed again for it
     double engines = 1;
     double last_waited_s = 0; ///< when the last request that waited was begun, from the start
     std::int64_t emitted_till_then = 0;

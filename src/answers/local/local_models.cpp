@@ -182,7 +182,7 @@ class LocalRunner {
         runner->ignore_capacity();
         out.memory = piece.memory.peak_bytes > last.memory.peak_bytes ? piece.memory : last.memory;
         if (const auto& lm = language->bound(1, 1, context - 1)->model().info.language_model;
-            lm && server_memory(runner->machine(), data_table("servers.json")).every_logit) {
+            lm && server_memory(runner->machine(), 0, data_table("servers.json")).every_logit) {
             MemoryEstimate& m = out.memory;
             const double held = m.weight_bytes + m.kv_cache_bytes;
             m.peak_bytes = held + std::max(m.peak_bytes - held, llama_output_bytes(*lm, chunk));

@@ -96,6 +96,8 @@ Members<ServingResult> served_run_members() {
             {"grid_intensity_g_per_kwh", "", &R::grid_intensity},
             {"pue", "facility over device power", &R::pue},
             {"refused", "requests longer than the cache", [](const R& r) { return r.outcome.refused; }},
+            {"preempted", "times that a request gave way to others and was computed again",
+             [](const R& r) { return r.outcome.preempted; }},
             {"duration_s", "", [](const R& r) { return r.outcome.duration_s; }},
             {"steps", "", [](const R& r) { return r.outcome.steps; }}};
 }

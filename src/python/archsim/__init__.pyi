@@ -176,6 +176,8 @@ class ServerQuestion(Question, total=False):
     system_tokens: int
     seed: int
     reserved_context: int
+    admission: Literal["stack", "whole-answer", "prompt", "expected"]
+    memory_share: float
     max_sequences: int
     step_tokens: int
     block_tokens: int

@@ -33,6 +33,10 @@ class GenerationModel {
     std::string not_understood() const;
     /// Heads of its attention; 0 where the model does not say.
     double heads() const { return language_.info.language_model ? language_.info.language_model->heads : 0; }
+    /// Layers; 0 where the model does not say.
+    double layers() const {
+        return language_.info.language_model ? language_.info.language_model->layers : 0;
+    }
     /// Width of the residual stream; 0 where the model does not say.
     double hidden() const {
         return language_.info.language_model ? language_.info.language_model->hidden : 0;

@@ -117,9 +117,12 @@ double StepRunner::launches_of(const NetworkWork& work) const {
         const auto products = std::count_if(s.anchor->contractions.begin(), s.anchor->contractions.end(),
                                             [](const Contraction& c) { return c.weights_constant; });
         const double quantises = bits_of(s.precision) < bits_of(precision_.activations) ? quantising : 0;
-        constexpr double kTwice = 2; // what experts are given, and what their last product is
+        constexpr double kBlockKernels = 6; // of a recurrence in blocks (gpu_attention.cpp)
+        constexpr double kTwice = 2;        // what experts are given, and what their last product is
         if (s.kind == OpKind::matmul)
             kernels += s.anchor->serial_steps - 1;
+        else if (s.kind == OpKind::attention && s.anchor->serial_steps > 1)
+            kernels += kBlockKernels - 1;
         if (products > 1)
             kernels += kTwice * quantises;
         else if (products == 1)

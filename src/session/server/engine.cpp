@@ -35,12 +35,17 @@ bool fits(ServingEngine& engine, const EnginePrices& prices, const ServerMemory&
         return false;
     }
     // A server that is told its part of the memory measures its largest step before it gives out blocks.
-    const double fixed = prices.fixed_bytes(
-        taken.share > 0 ? step_tokens : std::min(step_tokens, static_cast<std::int64_t>(lengths.prompt) + 1));
+    const double fixed =
+        prices.fixed_bytes(taken.share > 0 && taken.of == ServerMemory::Of::all
+                               ? step_tokens
+                               : std::min(step_tokens, static_cast<std::int64_t>(lengths.prompt) + 1));
     const double kept = fixed + m.param(Parameter::reserved_memory, 0);
-    const double room = taken.share > 0
-                            ? taken.share * m.memory_capacity_bytes - kept
-                            : m.param(Parameter::cache_memory_share, 1) * (m.memory_capacity_bytes - kept);
+    const double left = m.memory_capacity_bytes - kept;
+    const double room = taken.share <= 0                    ? m.param(Parameter::cache_memory_share, 1) * left
+                        : taken.of == ServerMemory::Of::all ? taken.share * m.memory_capacity_bytes - kept
+                        : taken.of == ServerMemory::Of::left
+                            ? taken.share * left
+                            : std::min(left, taken.share * m.memory_capacity_bytes - prices.weight_bytes());
     engine.cache_room_bytes = std::max(0.0, room) * static_cast<double>(engine.parallelism.engine_devices());
     const double whole = lengths.prompt + lengths.output, one = prices.cache_bytes(whole);
     engine.cache_bytes_per_token = prices.cache_bytes(whole + 1) - one;
@@ -56,6 +61,19 @@ bool fits(ServingEngine& engine, const EnginePrices& prices, const ServerMemory&
                     "sequence's cache; share the model over more devices",
                     gigabytes_text(fixed), gigabytes_text(m.memory_capacity_bytes), gigabytes_text(one));
     return false;
+}
+
+/// No more sequences at once than have their states. What a sequence of one position takes beyond what the
+/// second adds never grows.
+void limit_states(ServingEngine& engine, const ServerMemory& taken) {
+    if (!engine.prices || taken.states_per_request <= 0 || engine.fixed_cache_bytes_per_sequence <= 0)
+        return;
+    const double state = 2 * engine.prices->cache_bytes(1) - engine.prices->cache_bytes(2);
+    if (state <= engine.cache_bytes_per_token) // a window that fills up
+        return;
+    const double most = taken.states_share * engine.cache_room_bytes / (taken.states_per_request * state);
+    EngineLimits& limits = engine.plan.engine;
+    limits.sequences = std::clamp<std::int64_t>(std::llround(std::floor(most)), 1, limits.sequences);
 }
 
 /// As asked for, or the fewest devices that hold the model; without prices where there is no way.
@@ -152,7 +170,12 @@ ServingEngine make_engine(const Session& session, const Model& model, std::strin
             engine.precision = name_of(*stored);
         const std::filesystem::path servers = session.energy().file().parent_path() / "servers.json";
         engine.plan = with_server_defaults(request.plan, runner->machine(), servers);
-        choose_way(engine, *runner, request, server_memory(runner->machine(), servers), lengths);
+        EngineLimits& limits = engine.plan.engine;
+        const ServerMemory taken = server_memory(runner->machine(), limits.memory_share, servers);
+        choose_way(engine, *runner, request, taken, lengths);
+        limit_states(engine, taken);
+        if (engine.prices && limits.drafted > 0 && limits.draft_cost < 0)
+            limits.draft_cost = engine.prices->draft_cost();
         if (engine.plan.engine.groups == 0)
             engine.plan.engine.groups = engine.parallelism.groups();
     } catch (const Error& problem) {

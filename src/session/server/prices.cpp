@@ -405,6 +405,20 @@ Estimate EnginePrices::typical_step(std::int64_t sequences) const {
     return runner_.price(*runner_.work(std::max<std::int64_t>(1, part), 1, middle_), true);
 }
 
+double EnginePrices::draft_cost() const {
+    const auto work = runner_.work(1, 1, middle_);
+    const Estimate step = runner_.price(*work, true);
+    const double layers = runner_.model().layers();
+    if (step.status != Status::ok || step.subgraphs.empty() || layers < 1)
+        return 0;
+    // The head is the product that nothing of weights follows.
+    double head_s = 0;
+    for (const SubgraphEstimate& s : step.subgraphs)
+        if (work->subgraphs[s.index].kind == OpKind::matmul)
+            head_s = s.latency_s;
+    return ((step.latency_s - head_s) / layers + head_s) / step.latency_s;
+}
+
 Estimate EnginePrices::typical_prompt(std::int64_t tokens) const {
     return runner_.price(*runner_.work(1, std::max<std::int64_t>(1, tokens), 0));
 }

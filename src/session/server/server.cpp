@@ -83,6 +83,10 @@ ServingResult Server::run(double rate_per_s, bool with_capacity) {
     if (out.outcome.refused > 0)
         out.notes.push_back(
             fmt::format("{} requests are longer than the cache and were refused", out.outcome.refused));
+    if (out.outcome.preempted > 0)
+        out.notes.push_back(fmt::format("the cache was full: {} times a request gave way to others, and {} "
+                                        "positions were computed again",
+                                        out.outcome.preempted, out.outcome.recomputed_tokens));
     out.summary = summarize(out.outcome);
     describe_step(out);
     out.ok = out.outcome.output_tokens > 0;
@@ -155,6 +159,12 @@ void Server::note_conditions() {
             "given your {} measurement{}: {:.3g} x the estimated time per token, {:.3g} x the time to first "
             "token; the 90 % intervals are narrower for it",
             given.rows, given.rows == 1 ? "" : "s", given.later, given.later * given.first));
+    if (const EngineLimits& e = engine_.plan.engine; e.drafted > 0)
+        result_.notes.push_back(fmt::format(
+            "{} drafted tokens a step, each at {:.1f} % of a plain step{}", e.drafted, 1e2 * e.draft_cost,
+            request_.plan.engine.draft_cost < 0
+                ? " (one layer and the output head, as the model's own prediction layer; --draft-cost)"
+                : ""));
     if (m.param(Parameter::static_context, 0) > 0)
         result_.notes.emplace_back(
             "the stack compiles fixed shapes; continuous batching is assumed all the same");

@@ -54,12 +54,19 @@ void with_row(const Machine& machine, const std::filesystem::path& file, Use&& u
 
 } // namespace
 
-ServerMemory server_memory(const Machine& machine, const std::filesystem::path& file) {
+ServerMemory server_memory(const Machine& machine, double asked, const std::filesystem::path& file) {
     ServerMemory memory;
     with_row(machine, file, [&](const JsonValue& row) {
         memory.share = positive_at(row, "memory_share", file.string());
         memory.row_weights = static_cast<std::int64_t>(positive_at(row, "row_weights", file.string()));
         memory.other_rows = std::max(1.0, positive_at(row, "other_rows", file.string()));
+        memory.share = asked > 0 ? asked : positive_at(row, "memory_share", file.string());
+        const std::string_view of = row.text_at("memory_share_of");
+        memory.of = of == "all"                 ? ServerMemory::Of::all
+                    : of == "weights_and_cache" ? ServerMemory::Of::weights_and_cache
+                                                : ServerMemory::Of::left;
+        memory.states_per_request = positive_at(row, "states_per_request", file.string());
+        memory.states_share = positive_at(row, "states_share", file.string());
         memory.every_logit = row.text_at("logits") == "every_token";
     });
     return memory;
@@ -81,6 +88,12 @@ ServingPlan with_server_defaults(ServingPlan plan, const Machine& machine,
         if (row.text_at("limits") == "of_all_groups")
             engine.groups = 1;
         engine.prompts_apart = engine.prompts_apart || row.text_at("prompts") == "apart";
+        if (engine.admission == Admission::of_stack) {
+            const std::string_view admission = row.text_at("admission");
+            engine.admission = admission == "prompt"     ? Admission::prompt
+                               : admission == "expected" ? Admission::expected
+                                                         : Admission::whole_answer;
+        }
         constexpr double kMilli = 1e-3;
         constexpr double kMicro = 1e-6;
         if (plan.request_s < 0)

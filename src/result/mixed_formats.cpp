@@ -16,20 +16,16 @@ bool has_convolutions(const Result& result) {
                        [](const Operator& op) { return !op.folded && op.work.kind == OpKind::convolution; });
 }
 
-std::string format_text(const PrecisionConfig& config, bool convolutions) {
-    if (convolutions && config.convolutions)
+} // namespace
+
+std::string multiplied_format(const Result& result) {
+    const PrecisionConfig& config = result.estimate.executed;
+    if (config.convolutions && has_convolutions(result))
         return std::string(name_of(*config.convolutions));
     if (is_integer(config.weights) && config.weights != config.activations)
         return fmt::format("w{}a{}", bits_of(config.weights),
                            bits_of(is_integer(config.compute) ? config.compute : config.activations));
     return std::string(name_of(config.compute));
-}
-
-} // namespace
-
-std::string multiplied_format(const Result& result) {
-    const PrecisionConfig& config = result.estimate.executed;
-    return format_text(config, config.convolutions && has_convolutions(result));
 }
 
 bool mixed_formats(std::span<const Result> results) {
@@ -38,12 +34,6 @@ bool mixed_formats(std::span<const Result> results) {
         if (result.ok())
             formats.insert(multiplied_format(result));
     return formats.size() > 1;
-}
-
-bool other_format_runs(std::span<const Result> results) {
-    return std::any_of(results.begin(), results.end(), [](const Result& result) {
-        return result.ok() && multiplied_format(result) != format_text(result.conditions.precision, false);
-    });
 }
 
 } // namespace archsim

@@ -15,7 +15,4 @@ std::string multiplied_format(const Result& result);
 /// True when estimates multiply in different formats.
 bool mixed_formats(std::span<const Result> results);
 
-/// True when an estimate multiplies in another format than was asked for.
-bool other_format_runs(std::span<const Result> results);
-
 } // namespace archsim

@@ -1,28 +1,9 @@
 #include "session/other_conditions.hpp"
 
-#include "result/mixed_formats.hpp"
-
 #include <algorithm>
 #include <string>
 
 namespace archsim {
-
-std::vector<Result> in_usual_formats(const Session& session, const Workload& workload,
-                                     const Conditions& asked, std::span<const Result> results) {
-    if (asked.precision.named() || asked.format_of_device || asked.precision.strict_fp32 || asked.weights ||
-        workload.prompt || results.size() < 2 || !other_format_runs(results))
-        return {};
-    if (const auto& own = workload.model.info.format; own && own->compute != Precision::fp32)
-        return {}; // the file's own comes first
-    std::vector<Result> usual;
-    for (const Result& result : results) {
-        Conditions conditions = result.conditions;
-        conditions.format_of_device = true;
-        conditions.keep_subgraphs = false;
-        usual.push_back(session.estimate(workload, result.hardware, conditions));
-    }
-    return usual;
-}
 
 std::vector<Result> modes_within(const Session& session, const Workload& workload,
                                  std::span<const Result> results, const DecisionRequest& limits) {

@@ -46,8 +46,7 @@ TEST_CASE("the verdict names the winner of find_winner, its value and who is tie
     const auto json = verdict_members().value(verdict_record({.results = c.results,
                                                               .labels = labels,
                                                               .by = metric::latency,
-                                                              .conditions = {},
-                                                              .usual = c.usual.front()}));
+                                                              .conditions = {}}));
     REQUIRE(json.at("best").size() == 2); // latency and energy
     for (const auto& best : json.at("best")) {
         const Metric& m = *MetricTable::standard().find(best.at("metric").get<std::string>());

@@ -20,7 +20,6 @@ VerdictQuestion architecture_verdict(const ArchitectureComparison& c) {
             shown_metric(c.results, *c.request.metric),
             c.request.decision.cost,
             c.decision ? &*c.decision : nullptr,
-            c.usual,
             c.modes};
 }
 

@@ -105,7 +105,6 @@ ArchitectureComparison compare_architectures(const Session& session, CompareArch
         c.detailed.push_back(find_architecture(choices, request.architecture, "--architecture"));
     request.workload.model = session.load(request.model);
     request.workload = usual_question(std::move(request.workload));
-    const Conditions asked = request.conditions;
     request.conditions = settled(std::move(request.conditions), request.workload);
     c.model = session.facts(request.workload);
     c.request = std::move(request);
@@ -120,7 +119,6 @@ ArchitectureComparison compare_architectures(const Session& session, CompareArch
     } else {
         c.request.decision.cost = on_one_basis(c.results, c.request.decision.cost);
     }
-    c.usual = in_usual_formats(session, q.workload, asked, c.results);
     c.modes = modes_within(session, q.workload, c.results, q.decision);
     if (c.detailed.empty()) {
         c.detailed.resize(c.results.size());

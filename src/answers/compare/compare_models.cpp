@@ -73,9 +73,6 @@ ModelComparison compare(const Session& session, CompareModelsRequest request, co
                 }
             }
         const auto own = std::span(comparison.results).subspan(before);
-        comparison.usual.push_back(request.precisions.empty() && request.conditions.keep_subgraphs
-                                       ? in_usual_formats(session, workload, request.conditions, own)
-                                       : std::vector<Result>{});
         DecisionRequest limits = request.decision;
         limits.cost = on_one_basis(own, limits.cost);
         comparison.modes.push_back(modes_within(session, workload, own, limits));

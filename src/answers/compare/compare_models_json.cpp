@@ -46,7 +46,7 @@ ComparedModels compared(const ModelComparison& c, const CompareModelsView& view)
                           .rows = ranked({results, static_cast<double>(c.request.workload.batch), &by},
                                          view.metric_view())};
         one.verdict = verdict_record({results, one.decision.labels, by, view.explanations.conditions,
-                                      &decided, usual_of(c, m), modes_of(c, m)});
+                                      &decided, modes_of(c, m)});
         for (const Result& r : results)
             if (one.partition == nullptr && r.partition)
                 one.partition = r.partition.get();

@@ -228,7 +228,6 @@ class ModelSection {
                 by_,
                 shown_.conditions,
                 &decision_,
-                usual_of(c_, model_),
                 modes_of(c_, model_)};
     }
 

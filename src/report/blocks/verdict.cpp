@@ -176,44 +176,14 @@ std::string formats_text(const VerdictQuestion& q) {
     return text;
 }
 
-/// " In each device's usual format (--precision usual), fastest: Jetson-Orin-Nano@7W in int8, 3.85 ms."
-std::string usual_text(const VerdictQuestion& q) {
-    if (q.usual.size() != q.results.size())
-        return "";
-    std::optional<Decision> decision;
-    if (q.decision != nullptr && !q.decision->request.constraints.empty())
-        decision = decide(q.usual, q.decision->request);
-    std::string text;
-    std::optional<std::size_t> before;
-    for (const Metric* m : judged(q)) {
-        const auto winner =
-            decision ? winner_within(q.usual, *m, *decision) : find_winner(q.usual, *m, q.conditions);
-        if (!winner)
-            continue;
-        const Result& best = q.usual[winner->best];
-        const std::string name =
-            before == winner->best ? std::string("the same")
-                                   : fmt::format("{} in {}", q.labels[winner->best], multiplied_format(best));
-        before = winner->best;
-        text += fmt::format("{}{}{}: {}, {}", text.empty() ? "" : "; ", first_lower(words_of(*m)),
-                            best.estimate.projected ? " (projected)" : "", name,
-                            format_value(*m, *value_of(best, *m, q.conditions)));
-    }
-    return text.empty() ? text : fmt::format(" In each device's usual format (--precision usual), {}.", text);
-}
-
-/// Which formats are compared, where they are not one, or not the one that the header names.
+/// Which formats are compared, where one was asked for and not all run it.
 std::string mixed_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     const auto& first = q.results.front().conditions.precision;
     const bool one_asked = std::all_of(q.results.begin(), q.results.end(),
                                        [&](const Result& r) { return r.conditions.precision == first; });
-    if (q.results.size() < 2 || !one_asked || (!facts.mixed && q.usual.empty()))
+    if (!facts.mixed || !one_asked)
         return "";
-    const std::string asked = precision_name(first);
-    return fmt::format("{}, {}: {}.{}",
-                       facts.mixed ? "Formats differ" : "The format is not the one requested",
-                       q.usual.empty() ? "not all run " + asked : asked + " is only the default",
-                       formats_text(q), usual_text(q));
+    return fmt::format("Formats differ, not all run {}: {}.", precision_name(first), formats_text(q));
 }
 
 /// "Projected to do better, not measured: KPU-T64, 8.99 ms and 33.1 mJ."
@@ -375,7 +345,7 @@ std::string sizes_line(const VerdictQuestion& q) {
                        flags.size() == 1 ? "a size" : "sizes", fmt::join(flags, " "));
 }
 
-/// "; fp32 is only the default, --precision bf16 takes half the memory" of what does not fit.
+/// "; in bf16 (--precision bf16) it needs half of that" of what does not fit.
 std::string half_text(const Result& result) {
     const PrecisionConfig& asked = result.conditions.precision;
     if (result.estimate.status != Status::does_not_fit || !result.machine ||

@@ -354,11 +354,7 @@ class LocalRunner {
 
 /// llama.cpp where the device has it, else what it serves language models with.
 std::string stack_for(const Session& session, const std::string& device) {
-    const auto found = session.hardware().device(device).device;
-    const auto& stacks = found->runtimes;
-    if (std::find(stacks.begin(), stacks.end(), kLlamaCpp) != stacks.end())
-        return std::string(kLlamaCpp);
-    return language_runtime(session.hardware(), *found);
+    return language_runtime(session.hardware(), *session.hardware().device(device).device, "model.gguf");
 }
 
 } // namespace

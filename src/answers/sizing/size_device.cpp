@@ -234,7 +234,7 @@ SizedDevice size_device(const SizingBasis& basis, const std::string& hardware, c
         const DeviceChoice choice = basis.session.hardware().device(hardware);
         const auto runtime = basis.session.hardware().runtime_for(
             *choice.device, conditions.stack.empty()
-                                ? language_runtime(basis.session.hardware(), *choice.device)
+                                ? language_runtime(basis.session.hardware(), *choice.device, basis.model.info.file)
                                 : conditions.stack);
         out.runtime = runtime->name;
         if (!runtime->language_models) {

@@ -1,5 +1,6 @@
 #pragma once
-// What a comparison says beside what was asked: the same devices in other power modes.
+// What a comparison says beside what was asked: the same devices in other power modes, formats, under other
+// stacks.
 
 #include "archsim/compare/decisions.hpp"
 #include "archsim/run/session.hpp"
@@ -12,5 +13,11 @@ namespace archsim {
 /// Other power modes of devices that miss a limit, those in which they meet every one; totals only.
 std::vector<Result> modes_within(const Session& session, const Workload& workload,
                                  std::span<const Result> results, const DecisionRequest& limits);
+
+/// What would help the few best results: of each kind of change the one that gains most, of formats the
+/// widest that gains. Larger batches are tried where items come together (Scenario::throughput, a batch): a
+/// camera has one.
+std::vector<TriedChange> tried_changes(const Session& session, const Workload& workload,
+                                       std::span<const Result> results, const DecisionRequest& limits);
 
 } // namespace archsim

@@ -32,6 +32,8 @@ struct ModelComparison {
     std::vector<Result> results; ///< models x hardware x device counts x stacks x formats, model by model
     /// Per model: power modes of devices that miss a limit, in which they meet every one. Totals only.
     std::vector<std::vector<Result>> modes = {};
+    /// Per model: changes that help the best of its results.
+    std::vector<std::vector<TriedChange>> tried = {};
 };
 
 /// Runs every model on every device and stack of the request. One failing device never stops the others: it

@@ -24,6 +24,10 @@ std::span<const Result> modes_of(const ModelComparison& c, std::size_t model) {
     return model < c.modes.size() ? std::span<const Result>(c.modes[model]) : std::span<const Result>();
 }
 
+std::span<const TriedChange> tried_of(const ModelComparison& c, std::size_t model) {
+    return model < c.tried.size() ? std::span<const TriedChange>(c.tried[model]) : std::span<const TriedChange>();
+}
+
 std::string asked_formats(const ModelComparison& c) {
     if (!c.request.precisions.empty())
         return fmt::format("{}", fmt::join(c.request.precisions, ", "));

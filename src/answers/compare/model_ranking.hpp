@@ -24,6 +24,8 @@ const Metric& order_of(const ModelComparison& comparison, std::span<const Result
 
 /// Other power modes within the limits; empty where that is not to be said.
 std::span<const Result> modes_of(const ModelComparison& comparison, std::size_t model);
+/// What helps its best results.
+std::span<const TriedChange> tried_of(const ModelComparison& comparison, std::size_t model);
 /// "fp32", "fp16, int8", "usual": the formats as they were asked for.
 std::string asked_formats(const ModelComparison& comparison);
 /// What was asked of every device; of models with formats of their own that of none of them.

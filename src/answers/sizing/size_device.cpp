@@ -204,7 +204,7 @@ class DeviceSizer {
         if (device_->embodied_carbon.known())
             layout.embodied_g_per_hour =
                 devices * device_->embodied_carbon.value * kGramsPerKg / (o.years * kHoursPerYear);
-        layout.usd_per_hour = hourly_price(*device_, devices, o, &out.price_basis);
+        layout.usd_per_hour = hourly_price(*device_, devices, o, &out.price_basis, &out.market);
         if (layout.usd_per_hour && o.tenure == Tenure::buy)
             *layout.usd_per_hour += kwh_per_hour * o.kwh_price;
         layout.run.usd_per_hour = layout.usd_per_hour.value_or(0);

@@ -26,6 +26,7 @@ struct VerdictQuestion {
     const CostOptions& conditions;
     const Decision* decision = nullptr; ///< limits; null or inactive: none
     std::span<const Result> modes = {}; ///< other power modes that meet every limit
+    std::span<const TriedChange> tried = {}; ///< what would help
 };
 
 /// The answer for several devices, or for one; for none that runs the reason.

@@ -85,7 +85,9 @@ int main(int argc, char** argv) {
             .add_option("--rate", load.rate_per_s,
                         "arrival rate in items/s; adds queueing delay to the percentiles")
             .value_named("RATE");
-        flags.add_option("--every", every, "one inference in so long, idle between: average power, battery; 1s")
+        flags
+            .add_option("--every", every,
+                        "one inference in so long, idle between: average power, battery; 1s")
             .value_named("TIME");
         flags.add_option("--battery", battery, "hours on a battery with --every: 10Wh, 5000mAh")
             .value_named("CAPACITY");

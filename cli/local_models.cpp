@@ -51,9 +51,10 @@ struct LocalOptions {
                         "of weights, widest first (default: bf16 int8 int4; llama.cpp: BF16, Q8_0, Q4_K_M)")
             .value_named("FORMAT");
         flags
-            .add_option("--min-tokens-per-s", least,
-                        "leave out what is slower (of --kind vision and speech: inferences; default: 10 tokens, "
-                        "twice as fast as people read; of models that are named 0)")
+            .add_option(
+                "--min-tokens-per-s", least,
+                "leave out what is slower (of --kind vision and speech: inferences; default: 10 tokens, "
+                "twice as fast as people read; of models that are named 0)")
             .value_named("RATE");
         flags.add_option("--kind", kind, "of model").one_of({"language", "vision", "speech"}).show_default();
         flags.add_option("--by", by, "order of the list").one_of({"size", "speed"}).show_default();

@@ -79,7 +79,9 @@ void OutputOptions::add_to(Flags& flags, const std::string& formats) {
     flags.add_option("--format", format, "output format: " + formats)
         .value_named(fmt::format("{}", fmt::join(choices, "|")))
         .in_group("Output");
-    flags.add_option("-o,--output", file, "write to FILE, - to standard output; its extension chooses the format")
+    flags
+        .add_option("-o,--output", file,
+                    "write to FILE, - to standard output; its extension chooses the format")
         .written()
         .in_group("Output");
     flags.add_option("--color", color, "auto, always or never")

@@ -6,10 +6,10 @@
 #include "result/price_market.hpp"
 
 #include <algorithm>
-#include <map>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -143,12 +143,14 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
             continue;
         if (cost_of(result, options).best()) {
             any = true;
-            if (const auto& price = result.device->cloud_price; rent && price && price->amount.known() &&
+            if (const auto& price = result.device->cloud_price;
+                rent && price && price->amount.known() &&
                 std::none_of(options.prices.begin(), options.prices.end(), [&](const GivenPrice& own) {
                     return own.hourly && own.hardware == result.device->id;
                 })) {
                 std::vector<std::string>& named = markets[market_of(*price)];
-                const std::string one = fmt::format("{} ({}, {})", result.device->id, price->instance, price->date);
+                const std::string one =
+                    fmt::format("{} ({}, {})", result.device->id, price->instance, price->date);
                 if (std::find(named.begin(), named.end(), one) == named.end())
                     named.push_back(one);
             }
@@ -164,9 +166,9 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
                                    100 * options.utilization);
     constexpr std::size_t kNamed = 3;
     if (markets.size() > 1) { // the smaller market's are named, to be left out
-        const auto fewest = std::min_element(markets.begin(), markets.end(), [](const auto& a, const auto& b) {
-            return a.second.size() < b.second.size();
-        });
+        const auto fewest =
+            std::min_element(markets.begin(), markets.end(),
+                             [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
         text += fmt::format("; prices of a {} do not compare with the others: {}", fewest->first,
                             fmt::join(fewest->second, ", "));
     } else if (!markets.empty() && markets.begin()->second.size() <= kNamed) {

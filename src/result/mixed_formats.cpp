@@ -30,7 +30,8 @@ std::string multiplied_format(const Result& result) {
     const int multiplied = bits_of(is_integer(config.compute) ? config.compute : config.activations);
     if (is_integer(config.weights) && config.weights != config.activations)
         return fmt::format("w{}a{}", bits_of(config.weights), multiplied);
-    const auto stored = result.model && result.model->graph ? result.model->graph->stored_weights : std::nullopt;
+    const auto stored =
+        result.model && result.model->graph ? result.model->graph->stored_weights : std::nullopt;
     if (stored && bits_of(*stored) < bits_of(config.compute)) // a checkpoint with narrow weights
         return fmt::format("w{}a{}", bits_of(*stored), multiplied);
     return std::string(name_of(config.compute));

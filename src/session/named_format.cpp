@@ -18,18 +18,19 @@ struct Word {
 // What names of repositories and files say beside what PrecisionConfig::parse reads. Four-bit types of GGUF
 // files differ by a tenth of a bit and are run as the one that the stack states.
 constexpr std::array kWords = {
-    Word{"awq", "int4"},     Word{"gptq", "int4"},   Word{"4bit", "int4"},    Word{"q4", "int4"},
-    Word{"q4_0", "int4"},    Word{"q4_1", "int4"},   Word{"q4_k", "int4"},    Word{"q4_k_s", "int4"},
-    Word{"q4_k_l", "int4"},  Word{"iq4_xs", "int4"}, Word{"iq4_nl", "int4"},  Word{"8bit", "int8"},
-    Word{"q8", "int8"},      Word{"f16", "fp16"},    Word{"bnb", ""},         Word{"gguf", ""},
-    Word{"dynamic", ""},     Word{"block", ""},      Word{"quantized", ""},   Word{"kv", ""},
+    Word{"awq", "int4"},    Word{"gptq", "int4"},   Word{"4bit", "int4"},   Word{"q4", "int4"},
+    Word{"q4_0", "int4"},   Word{"q4_1", "int4"},   Word{"q4_k", "int4"},   Word{"q4_k_s", "int4"},
+    Word{"q4_k_l", "int4"}, Word{"iq4_xs", "int4"}, Word{"iq4_nl", "int4"}, Word{"8bit", "int8"},
+    Word{"q8", "int8"},     Word{"f16", "fp16"},    Word{"bnb", ""},        Word{"gguf", ""},
+    Word{"dynamic", ""},    Word{"block", ""},      Word{"quantized", ""},  Word{"kv", ""},
 };
 
 /// The formats that a word at the end of a name means; nullopt: none. `format` stays as it is where the word
 /// says how the weights were quantised.
 bool takes(std::string_view word, std::optional<PrecisionConfig>& format) {
     const std::string lower = lower_case(word);
-    const auto known = std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.text == lower; });
+    const auto known =
+        std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.text == lower; });
     const auto meant = PrecisionConfig::parse(known != kWords.end() ? known->format : lower);
     if (!meant)
         return known != kWords.end();

@@ -140,7 +140,8 @@ class Trials {
 std::vector<TriedChange> tried_changes(const Session& session, const Workload& workload,
                                        std::span<const Result> results, const DecisionRequest& limits) {
     constexpr std::size_t kMost = 3;
-    const bool text = std::any_of(results.begin(), results.end(), [](const Result& r) { return r.generation; });
+    const bool text =
+        std::any_of(results.begin(), results.end(), [](const Result& r) { return r.generation; });
     const Scenario scenario = results.empty() ? Scenario::latency : results.front().conditions.scenario;
     const Metric& by = text ? metric::token_rate : ranked_by(scenario);
     std::vector<TriedChange> tried;

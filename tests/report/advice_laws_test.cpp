@@ -30,11 +30,8 @@ std::string after(const TriedChange& change, const std::string& flag) {
 
 TEST_CASE("what advice names gains what it says when it is asked for", "[laws][advice]") {
     const std::vector<Asked> questions = {
-        {"resnet50", "fp32"},
-        {"mobilenet_v2", ""},
-        {"bert-base", "bf16", 1, Scenario::throughput},
-        {"llama-3.2-1b", ""},
-        {"llama-3.2-1b", "fp8", 4},
+        {"resnet50", "fp32"}, {"mobilenet_v2", ""},       {"bert-base", "bf16", 1, Scenario::throughput},
+        {"llama-3.2-1b", ""}, {"llama-3.2-1b", "fp8", 4},
     };
     int checked = 0, batches = 0;
     for (const Asked& asked : questions) {

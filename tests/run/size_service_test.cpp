@@ -221,14 +221,15 @@ TEST_CASE("where no format is asked for, each device has that in which it takes 
     CHECK(any.devices[0].precision != wide.devices[0].precision);
 }
 
-TEST_CASE("prices of one kind of provider are compared, and the first line has provider and date", "[sizing]") {
+TEST_CASE("prices of one kind of provider are compared, and the first line has provider and date",
+          "[sizing]") {
     SizingRequest request;
     request.serving.load.rate_per_s = 5;
     request.level = {2, 0.05, 0};
     const std::vector<std::string> hardware = {"H100", "MI325X", "L40S", "A100"};
     const std::vector<Conditions> formats(1);
-    const SizingAnswer answer = size_service(shipped_session(), shipped_session().load("qwen3-8b"), hardware,
-                                             formats, request);
+    const SizingAnswer answer =
+        size_service(shipped_session(), shipped_session().load("qwen3-8b"), hardware, formats, request);
     REQUIRE(answer.cheapest);
     CHECK(answer.devices[*answer.cheapest].market == "hyperscaler");
     const std::string first = sizing_takeaway(answer).lines.front();

@@ -66,11 +66,11 @@ Table duty_table(std::span<const Result> results, const DutyRequest& request, Po
         {least_best("Charge", "mAh/day", "charge_mah_per_day"), 1, &D::mah_per_day}};
     if (request.battery_wh > 0)
         columns.push_back({most_best("Battery", "h", "battery_hours"), 1, &D::battery_hours});
-    Table table = table_of(fmt::format("One inference every {}, power at the {}", format_time(request.every_s),
-                                       name_of(boundary)),
+    Table table = table_of(fmt::format("One inference every {}, power at the {}",
+                                       format_time(request.every_s), name_of(boundary)),
                            columns, cycles);
-    table.notes.push_back(fmt::format("Charge: of a lithium-ion cell of {:g} V, without losses of its converter.",
-                                      kCellVolts));
+    table.notes.push_back(
+        fmt::format("Charge: of a lithium-ion cell of {:g} V, without losses of its converter.", kCellVolts));
     std::vector<std::string> late, awake;
     for (const D& d : cycles) {
         if (d.active_share > 1)

@@ -25,7 +25,8 @@ std::span<const Result> modes_of(const ModelComparison& c, std::size_t model) {
 }
 
 std::span<const TriedChange> tried_of(const ModelComparison& c, std::size_t model) {
-    return model < c.tried.size() ? std::span<const TriedChange>(c.tried[model]) : std::span<const TriedChange>();
+    return model < c.tried.size() ? std::span<const TriedChange>(c.tried[model])
+                                  : std::span<const TriedChange>();
 }
 
 std::string asked_formats(const ModelComparison& c) {

@@ -114,9 +114,9 @@ Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>
         if (shown(m) && (names.empty() || names.back() != m.name))
             names.push_back(m.name);
     Takeaway out;
-    std::string first = fmt::format("{}: {} of {} {} models{} run", answer.device, names.size(),
-                                    answer.considered, name_of(answer.request.kind),
-                                    answer.request.models.empty() ? " of the catalogue" : "");
+    std::string first =
+        fmt::format("{}: {} of {} {} models{} run", answer.device, names.size(), answer.considered,
+                    name_of(answer.request.kind), answer.request.models.empty() ? " of the catalogue" : "");
     if (language)
         first += fmt::format(" with a context of {}", answer.request.context);
     if (answer.request.least_tokens_per_s > 0)

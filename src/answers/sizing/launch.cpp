@@ -125,9 +125,10 @@ struct Launch {
         if (longest() > 0)
             words.flag(flag, longest());
         else
-            remarks.push_back(fmt::format("without {} sequences are as long as the model allows; --lengths or "
-                                          "--trace says how long yours are",
-                                          flag));
+            remarks.push_back(
+                fmt::format("without {} sequences are as long as the model allows; --lengths or "
+                            "--trace says how long yours are",
+                            flag));
     }
 
     /// The flag for the format, or what the checkpoint must be.

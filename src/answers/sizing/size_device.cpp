@@ -233,9 +233,9 @@ SizedDevice size_device(const SizingBasis& basis, const std::string& hardware, c
     try {
         const DeviceChoice choice = basis.session.hardware().device(hardware);
         const auto runtime = basis.session.hardware().runtime_for(
-            *choice.device, conditions.stack.empty()
-                                ? language_runtime(basis.session.hardware(), *choice.device, basis.model.info.file)
-                                : conditions.stack);
+            *choice.device, conditions.stack.empty() ? language_runtime(basis.session.hardware(),
+                                                                        *choice.device, basis.model.info.file)
+                                                     : conditions.stack);
         out.runtime = runtime->name;
         if (!runtime->language_models) {
             out.reason = "none of its software stacks in the database serves language models";

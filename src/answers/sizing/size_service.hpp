@@ -24,12 +24,14 @@ struct SizingRequest {
     std::int64_t most_devices = 256; ///< of one service
     CostOptions cost;
     double budget_usd_per_hour = 0; ///< 0: none
-    /// Users who each ask again after a time, in place of a rate: `load.rate_per_s` is so many in it. 0: none.
+    /// Users who each ask again after a time, in place of a rate: `load.rate_per_s` is so many in it. 0:
+    /// none.
     std::int64_t users = 0;
     std::optional<double> think_s = {}; ///< absent: what it takes to read a mean answer (reading_time())
-    /// Of each device the format that serves with the fewest, beside the one asked for: fp8, then 4-bit weights.
+    /// Of each device the format that serves with the fewest, beside the one asked for: fp8, then 4-bit
+    /// weights.
     bool any_format = false;
-    bool pairs = false;             ///< also prompts on one kind of device and answers on another
+    bool pairs = false; ///< also prompts on one kind of device and answers on another
 };
 
 /// What must hold of a layout.
@@ -141,8 +143,8 @@ struct SizingAnswer {
 std::int64_t sized_requests(const SizingRequest& request);
 
 /// Seconds in which people read an answer of so many tokens: 238 words a minute of English prose (Brysbaert,
-/// Journal of Memory and Language 109, 2019), four tokens to three words (OpenAI, tokenizer page). Worked: 300
-/// tokens in 57 s.
+/// Journal of Memory and Language 109, 2019), four tokens to three words (OpenAI, tokenizer page). Worked:
+/// 300 tokens in 57 s.
 double reading_time(double tokens);
 
 /// Sizes a service on devices, each in each of the formats of `conditions`.

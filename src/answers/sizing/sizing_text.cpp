@@ -151,19 +151,22 @@ Takeaway single_takeaway(const SizingAnswer& answer) {
         told("Cheapest", answer.cheapest, money_text(answer, at(answer.cheapest)));
     else
         out.lines.push_back("Cheapest: nothing that holds has a price in the database (--price gives one).");
-    if (answer.elsewhere)
-        out.lines.push_back(fmt::format("Cheaper at a {}, whose prices do not compare with a {}'s: {}: {}.",
-                                        at(answer.elsewhere).market, at(first).market,
-                                        layout_text(at(answer.elsewhere)),
-                                        money_text(answer, at(answer.elsewhere))));
-    if (answer.greenest == answer.cheapest)
+    if (answer.greenest == answer.fewest && answer.fewest != answer.cheapest) {
+        told("Fewest devices and lowest carbon", answer.fewest,
+             money_text(answer, at(answer.fewest)) + ", " + power_text(*at(answer.greenest).layout));
+    } else if (answer.greenest == answer.cheapest) {
         out.lines.back() += fmt::format(" Lowest carbon, too: {}.", power_text(*at(answer.greenest).layout));
-    else
+    } else {
         told("Lowest carbon", answer.greenest, power_text(*at(answer.greenest).layout));
+    }
     if (answer.fewest == answer.cheapest)
         out.lines.back() += " No other needs fewer devices.";
-    else
+    else if (answer.greenest != answer.fewest)
         told("Fewest devices", answer.fewest, money_text(answer, at(answer.fewest)));
+    if (answer.elsewhere)
+        out.lines.push_back(fmt::format(
+            "Cheaper at a {}, whose prices do not compare with a {}'s: {}: {}.", at(answer.elsewhere).market,
+            at(first).market, layout_text(at(answer.elsewhere)), money_text(answer, at(answer.elsewhere))));
     const SizingPressure& twice = at(first).layout->at_twice;
     out.lines.push_back(fmt::format("{} at twice the load: {}.", at(first).hardware,
                                     twice.ratio <= 1

@@ -103,7 +103,9 @@ std::vector<std::string> tied_names(const VerdictQuestion& q, const Winner& winn
 /// "H100"; of mixed formats, or `first` where the question has not said it, "H100 in int8".
 std::string named(const VerdictQuestion& q, const VerdictFacts& facts, std::size_t index,
                   bool first = false) {
-    const std::string format = facts.mixed || (first && !q.results[index].generation) ? " in " + multiplied_format(q.results[index]) : std::string();
+    const std::string format = facts.mixed || (first && !q.results[index].generation)
+                                   ? " in " + multiplied_format(q.results[index])
+                                   : std::string();
     return q.labels[index].ends_with(format) ? q.labels[index] : q.labels[index] + format;
 }
 
@@ -158,10 +160,10 @@ std::string question_text(const VerdictQuestion& q, const VerdictFacts& facts) {
 /// "Fastest: H100, 465 us (82 % likely; else A100)."
 std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
     const Estimate& e = q.results[best.winner.best].estimate;
-    const std::string text =
-        fmt::format("{}{}{}: {}, {}", words_of(*best.metric),
-                    e.uncounted.empty() ? "" : " in what is understood", e.projected ? " (projected)" : "",
-                    named(q, facts, best.winner.best, &best == facts.best.data()), value_text(q, *best.metric, best.winner.best));
+    const std::string text = fmt::format(
+        "{}{}{}: {}, {}", words_of(*best.metric), e.uncounted.empty() ? "" : " in what is understood",
+        e.projected ? " (projected)" : "", named(q, facts, best.winner.best, &best == facts.best.data()),
+        value_text(q, *best.metric, best.winner.best));
     return text + odds_text(q, facts, best) + ".";
 }
 
@@ -305,7 +307,7 @@ std::string failing_text(const VerdictQuestion& q) {
     return fmt::format("No estimate for {} of {}: {}.", names.size(), q.results.size(), names_text(names));
 }
 
-/// The one device's numbers, with the intervals.
+/// The one device's numbers, with the interval of what ranks.
 std::string single_text(const VerdictQuestion& q) {
     const Result& r = q.results.front();
     std::string text;
@@ -316,7 +318,7 @@ std::string single_text(const VerdictQuestion& q) {
         const bool named = m != metric::token_rate && m != metric::total_token_rate; // its unit names it
         text += fmt::format("{}{}{}", text.empty() ? "" : ", ", named ? m.noun + " " : std::string(),
                             format_value(m, measure->value));
-        if (measure->interval.high > measure->interval.low)
+        if (measure->interval.high > measure->interval.low && m == q.by) // the table has the others
             text += fmt::format(" ({})", range_text(m, measure->interval));
     };
     for (const Metric* m : judged(q))

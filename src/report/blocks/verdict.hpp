@@ -24,8 +24,8 @@ struct VerdictQuestion {
     const std::vector<std::string>& labels; ///< one per result
     const Metric& by;                       ///< what ranks; energy is judged beside it
     const CostOptions& conditions;
-    const Decision* decision = nullptr; ///< limits; null or inactive: none
-    std::span<const Result> modes = {}; ///< other power modes that meet every limit
+    const Decision* decision = nullptr;      ///< limits; null or inactive: none
+    std::span<const Result> modes = {};      ///< other power modes that meet every limit
     std::span<const TriedChange> tried = {}; ///< what would help
 };
 

@@ -3,6 +3,7 @@
 #include "answers/compare/compare_models_report.hpp"
 #include "answers/study/study.hpp"
 #include "common/answer_options.hpp"
+#include "common/serving_options.hpp"
 #include "common/tool.hpp"
 #include "report/render/answer_document.hpp"
 
@@ -49,7 +50,7 @@ int main(int argc, char** argv) {
     cli::SaveOptions save;
     CompareModelsView view;
     cli::ModelsOption models;
-    std::string study_file, subgraphs, sort;
+    std::string study_file, subgraphs, sort, every, battery;
     PercentileRequest load;
     bool percentiles = false;
     const auto setup = [&](cli::Flags& flags) {
@@ -81,6 +82,12 @@ int main(int argc, char** argv) {
             .add_option("--rate", load.rate_per_s,
                         "arrival rate in items/s; adds queueing delay to the percentiles")
             .value_named("RATE");
+        flags
+            .add_option("--every", every,
+                        "one inference in so long, idle between: average power, battery; 1s")
+            .value_named("TIME");
+        flags.add_option("--battery", battery, "hours on a battery with --every: 10Wh, 5000mAh")
+            .value_named("CAPACITY");
         flags.add_option("--sort", sort, "metric that ranks: " + MetricTable::standard().keys())
             .value_named("COLUMN");
         flags.add_option("--top", view.top, "rows of the ranking; 0: all").within(0, 1 << 20).show_default();
@@ -131,6 +138,10 @@ int main(int argc, char** argv) {
             throw UsageError("--rate: items per second that arrive, from 0");
         if (percentiles || load.rate_per_s > 0)
             view.percentiles = load;
+        if (!every.empty())
+            view.duty = {cli::time_given(every, "--every"), battery.empty() ? 0 : parse_battery(battery)};
+        else if (!battery.empty())
+            throw UsageError("--battery: say how often it works, with --every");
         if (!sort.empty())
             view.sort_by = &view.metrics->at(sort, "--sort");
         request.decision = decisions.request(

@@ -19,15 +19,17 @@ using namespace archsim;
 constexpr const char* kExamples = R"(  local_models --on "RTX 4090"
   local_models --on "RTX 4070 laptop, 32GB" --host Core-i7-12700H --min-tokens-per-s 15 --context 16k
   local_models --this-machine --by speed
+  local_models Qwen3-8B-Q4_K_M.gguf --on "RTX 3060 12GB"
   local_models --on Jetson-Orin-Nano --kind vision --min-tokens-per-s 30)";
 
 struct LocalOptions {
     bool here = false;
     std::string on, host, context = "8k", kind = "language", by = "size", least;
-    std::vector<std::string> formats, overlays, measured;
+    std::vector<std::string> models, formats, overlays, measured;
     LocalView view;
 
     void add_to(cli::Flags& flags) {
+        flags.add_option("models", models, "names or files (.gguf, config.json); default: the catalogue");
         flags.add_flag("--this-machine", here,
                        "the machine at hand: its GPU where it has one that is known, "
                        "with its processor beside it");
@@ -48,8 +50,10 @@ struct LocalOptions {
                         "of weights, widest first (default: bf16 int8 int4; llama.cpp: BF16, Q8_0, Q4_K_M)")
             .value_named("FORMAT");
         flags
-            .add_option("--min-tokens-per-s", least,
-                        "leave out what is slower (of --kind vision and speech: inferences)")
+            .add_option(
+                "--min-tokens-per-s", least,
+                "leave out what is slower (of --kind vision and speech: inferences; default: 10 tokens, "
+                "twice as fast as people read; of models that are named 0)")
             .value_named("RATE");
         flags.add_option("--kind", kind, "of model").one_of({"language", "vision", "speech"}).show_default();
         flags.add_option("--by", by, "order of the list").one_of({"size", "speed"}).show_default();
@@ -84,6 +88,10 @@ struct LocalOptions {
                     fmt::format("--min-tokens-per-s: expected a rate above 0, got \"{}\"", least));
             r.least_tokens_per_s = *rate;
         }
+        constexpr double kReadable = 10;
+        if (least.empty() && models.empty() && r.kind == LocalKind::language)
+            r.least_tokens_per_s = kReadable;
+        r.models = models;
         r.host = host;
         if (!here && on.empty())
             throw UsageError("name the machine: --on DEVICE, or --this-machine");

@@ -21,12 +21,12 @@ using namespace archsim;
 
 constexpr const char* kExamples =
     R"(  size_service qwen3-30b-a3b --rate 50 --prompt-tokens 2k --output-tokens 300 --ttft-p99 2s --tpot-p99 30ms
-  size_service qwen3-30b-a3b --users 32 --prompt-tokens 8k --ttft-p99 1s --hardware H100 GB10 Apple-M4-Max-GPU
+  size_service qwen3-30b-a3b --users 200 --think-time 60s --prompt-tokens 8k --ttft-p99 1s --hardware H100 GB10 Apple-M4-Max-GPU
   size_service llama-3-70b --rate 5 --tpot-p99 50ms --precision bf16 fp8 --budget 60USD/h --hardware H100 H200
   size_service qwen3-8b --rate 8 --ttft-p99 500ms --hardware L40S --emit vllm)";
 
 struct SizeOptions {
-    std::string ttft, tpot, e2e, budget, grid, emit;
+    std::string ttft, tpot, e2e, budget, grid, emit, think;
     std::vector<std::string> hardware, prices, clients;
     bool rent = false, buy = false;
     cli::ModelOption model;
@@ -40,9 +40,18 @@ struct SizeOptions {
             .add_option("--hardware", hardware,
                         "devices, files of devices, or all (default: rented servers')")
             .value_named("DEVICE");
-        serving.add_to(flags, {.without = {"warm_up", "prompt_devices", "pue", "grid_intensity"},
+        serving.add_to(flags, {.without = {"warm_up", "prompt_devices", "pue", "grid_intensity", "--users"},
                                .usual = {{"prompt_tokens", "2k"}, {"output_tokens", "300"}},
                                .found = {{"requests", "as many as the load needs"}}});
+        flags.add_option("--users", request.users, "people who use it, each asking every --think-time")
+            .within(1, 1 << 30);
+        flags
+            .add_option("--think-time", think,
+                        "from one question of a user to the next, 60s; 0s: each has a request in flight "
+                        "(default: what it takes to read the answer, 238 words a minute)")
+            .value_named("TIME");
+        flags.exclude("--users", "--rate");
+        flags.exclude("--users", "--concurrency");
         add_limits(flags);
         cli::add_client_output(flags, clients);
         question.add_to(flags,
@@ -61,6 +70,11 @@ struct SizeOptions {
             request.serving.load.count = 0; // as many as the load needs
         request.level = {cli::time_given(ttft, "--ttft-p99"), cli::time_given(tpot, "--tpot-p99"),
                          cli::time_given(e2e, "--e2e-p99")};
+        if (!think.empty()) {
+            if (request.users == 0)
+                throw UsageError("--think-time: say how many ask, with --users");
+            request.think_s = think == "0s" ? 0 : cli::time_given(think, "--think-time");
+        }
         if (!budget.empty()) {
             std::string number = budget;
             for (const std::string_view unit : {"USD/h", "/h"})
@@ -167,6 +181,7 @@ int main(int argc, char** argv) {
                 formats.back().stack = launch_stack(session, *parse_launch_target(size.emit));
             size.request.serving.sizes = asked.workload.sizes;
         }
+        size.request.any_format = size.question.given("precision").empty();
         const std::vector<std::string> hardware = size.chosen(session);
         SizingAnswer answer;
         {

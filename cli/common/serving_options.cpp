@@ -24,7 +24,7 @@ void ServingOptions::add_to(Flags& flags, ServingSelection selection) {
         const std::string help = field.help + (fallback.empty() ? "" : " (default: " + fallback + ")");
         std::string names = field.flag;
         for (const std::string& alias : field.aliases)
-            if (alias.starts_with("--"))
+            if (alias.starts_with("--") && !left_out(alias))
                 names += "," + alias;
         Option option = field.kind == FieldKind::truth ? flags.add_flag(names, truths_[field.key], help)
                                                        : flags.add_option(names, texts_[field.key], help);
@@ -54,9 +54,12 @@ ServingTexts ServingOptions::given(const Flags& flags) const {
     return given;
 }
 
+bool ServingOptions::left_out(std::string_view name) const {
+    return std::find(selection_.without.begin(), selection_.without.end(), name) != selection_.without.end();
+}
+
 bool ServingOptions::takes(const ServingField& field) const {
-    return std::find(selection_.without.begin(), selection_.without.end(), field.key) ==
-           selection_.without.end();
+    return !left_out(field.key);
 }
 
 void add_client_output(Flags& flags, std::vector<std::string>& files) {

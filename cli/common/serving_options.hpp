@@ -15,7 +15,7 @@ namespace archsim::cli {
 
 /// Which of the fields a tool takes, and what they are there.
 struct ServingSelection {
-    std::vector<std::string_view> without = {};
+    std::vector<std::string_view> without = {}; ///< by key; of an alias by its flag
     /// Texts of fields that are not given, where they are others than those of the table.
     std::map<std::string, std::string> usual = {};
     /// What help says of fields whose usual value the tool finds by itself.
@@ -30,6 +30,7 @@ class ServingOptions {
 
   private:
     bool takes(const ServingField& field) const;
+    bool left_out(std::string_view name) const;
 
     ServingSelection selection_;
     std::map<std::string, std::string> texts_;

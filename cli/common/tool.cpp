@@ -230,7 +230,9 @@ void OutputOptions::add_to(Flags& flags, const std::string& formats) {
     flags.add_option("--format", format, "output format: " + formats)
         .value_named(fmt::format("{}", fmt::join(choices, "|")))
         .in_group("Output");
-    flags.add_option("-o,--output", file, "write to FILE; its extension chooses the format")
+    flags
+        .add_option("-o,--output", file,
+                    "write to FILE, - to standard output; its extension chooses the format")
         .written()
         .in_group("Output");
     flags.add_option("--color", color, "auto, always or never")
@@ -245,6 +247,8 @@ void OutputOptions::add_to(Flags& flags, const std::string& formats) {
         .in_group("Output");
     flags.add_flag("-q,--quiet", quiet, "no progress or notes on standard error").in_group("Output");
     flags.add_rule([this] {
+        if (file == "-") // standard output
+            file.clear();
         if (own_format().empty())
             chosen();
     });

@@ -23,7 +23,7 @@ bool native(const Device& device, const Runtime& runtime, Precision p) {
 std::vector<Precision> alternatives(Precision p) {
     switch (p) {
     case Precision::fp64:
-        return {Precision::fp32, Precision::bf16, Precision::fp16, Precision::int8};
+        return {}; // whoever asks for it needs its digits
     case Precision::fp32:
         return {Precision::tf32, Precision::bf16, Precision::fp16, Precision::int8};
     case Precision::tf32:

@@ -3,11 +3,13 @@
 #include "archsim/compare/metric.hpp"
 #include "core/parse_number.hpp"
 #include "result/power_at.hpp"
+#include "result/price_market.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -125,17 +127,34 @@ CostOptions on_one_basis(std::span<const Result> results, CostOptions options) {
     return on_one_basis(devices, std::move(options));
 }
 
+std::string market_of(const Price& hourly) {
+    constexpr std::string_view kSpecialised = "specialised cloud";
+    return std::string(hourly.amount.note.starts_with(kSpecialised) ? kSpecialised : "hyperscaler");
+}
+
 std::string cost_basis(std::span<const Result> results, const CostOptions& given) {
     const CostOptions options = on_one_basis(results, given);
     const bool rent = options.tenure == Tenure::rent;
     std::vector<std::string> without;
     bool any = false;
+    std::map<std::string, std::vector<std::string>> markets;
     for (const Result& result : results) {
         if (!result.ok() || !result.device)
             continue;
-        if (cost_of(result, options).best())
+        if (cost_of(result, options).best()) {
             any = true;
-        else if (std::find(without.begin(), without.end(), result.device->id) == without.end())
+            if (const auto& price = result.device->cloud_price;
+                rent && price && price->amount.known() &&
+                std::none_of(options.prices.begin(), options.prices.end(), [&](const GivenPrice& own) {
+                    return own.hourly && own.hardware == result.device->id;
+                })) {
+                std::vector<std::string>& named = markets[market_of(*price)];
+                const std::string one =
+                    fmt::format("{} ({}, {})", result.device->id, price->instance, price->date);
+                if (std::find(named.begin(), named.end(), one) == named.end())
+                    named.push_back(one);
+            }
+        } else if (std::find(without.begin(), without.end(), result.device->id) == without.end())
             without.push_back(result.device->id);
     }
     if (!any)
@@ -145,6 +164,16 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
                                         : "bought (with its share of a server, where one is stated) and "
                                           "electricity",
                                    100 * options.utilization);
+    constexpr std::size_t kNamed = 3;
+    if (markets.size() > 1) { // the smaller market's are named, to be left out
+        const auto fewest =
+            std::min_element(markets.begin(), markets.end(),
+                             [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+        text += fmt::format("; prices of a {} do not compare with the others: {}", fewest->first,
+                            fmt::join(fewest->second, ", "));
+    } else if (!markets.empty() && markets.begin()->second.size() <= kNamed) {
+        text += fmt::format("; {}", fmt::join(markets.begin()->second, ", "));
+    }
     if (!without.empty())
         text += fmt::format("; not ranked by it, for want of a {}: {}", rent ? "rental price" : "list price",
                             fmt::join(without, ", "));

@@ -16,34 +16,33 @@ bool has_convolutions(const Result& result) {
                        [](const Operator& op) { return !op.folded && op.work.kind == OpKind::convolution; });
 }
 
-std::string format_text(const PrecisionConfig& config, bool convolutions) {
-    if (convolutions && config.convolutions)
-        return std::string(name_of(*config.convolutions));
-    if (is_integer(config.weights) && config.weights != config.activations)
-        return fmt::format("w{}a{}", bits_of(config.weights),
-                           bits_of(is_integer(config.compute) ? config.compute : config.activations));
-    return std::string(name_of(config.compute));
+/// The two 16-bit floats by one name: a device that lacks one takes the other at the same speed.
+std::string half_alike(std::string format) {
+    return format == name_of(Precision::bf16) ? std::string(name_of(Precision::fp16)) : std::move(format);
 }
 
 } // namespace
 
 std::string multiplied_format(const Result& result) {
     const PrecisionConfig& config = result.estimate.executed;
-    return format_text(config, config.convolutions && has_convolutions(result));
+    if (config.convolutions && has_convolutions(result))
+        return std::string(name_of(*config.convolutions));
+    const int multiplied = bits_of(is_integer(config.compute) ? config.compute : config.activations);
+    if (is_integer(config.weights) && config.weights != config.activations)
+        return fmt::format("w{}a{}", bits_of(config.weights), multiplied);
+    const auto stored =
+        result.model && result.model->graph ? result.model->graph->stored_weights : std::nullopt;
+    if (stored && bits_of(*stored) < bits_of(config.compute)) // a checkpoint with narrow weights
+        return fmt::format("w{}a{}", bits_of(*stored), multiplied);
+    return std::string(name_of(config.compute));
 }
 
 bool mixed_formats(std::span<const Result> results) {
     std::set<std::string> formats;
     for (const Result& result : results)
         if (result.ok())
-            formats.insert(multiplied_format(result));
+            formats.insert(half_alike(multiplied_format(result)));
     return formats.size() > 1;
-}
-
-bool other_format_runs(std::span<const Result> results) {
-    return std::any_of(results.begin(), results.end(), [](const Result& result) {
-        return result.ok() && multiplied_format(result) != format_text(result.conditions.precision, false);
-    });
 }
 
 } // namespace archsim

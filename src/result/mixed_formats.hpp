@@ -9,13 +9,11 @@
 namespace archsim {
 
 /// The format that an estimate multiplies in, for sentences: "tf32", "int8", "w4a16". Of a stack that treats
-/// convolutions apart from other products that of the convolutions, where the model has any.
+/// convolutions apart from other products that of the convolutions, where the model has any; of a checkpoint
+/// with narrow weights these, too.
 std::string multiplied_format(const Result& result);
 
-/// True when estimates multiply in different formats.
+/// True when estimates multiply in different formats; bf16 and fp16 are one in this.
 bool mixed_formats(std::span<const Result> results);
-
-/// True when an estimate multiplies in another format than was asked for.
-bool other_format_runs(std::span<const Result> results);
 
 } // namespace archsim

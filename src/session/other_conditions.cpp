@@ -1,27 +1,162 @@
 #include "session/other_conditions.hpp"
 
-#include "result/mixed_formats.hpp"
+#include "result/bound_shares.hpp"
+#include "result/generation_metrics.hpp"
+#include "result/ranking.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace archsim {
 
-std::vector<Result> in_usual_formats(const Session& session, const Workload& workload,
-                                     const Conditions& asked, std::span<const Result> results) {
-    if (asked.precision.named() || asked.format_of_device || asked.precision.strict_fp32 || asked.weights ||
-        workload.prompt || results.size() < 2 || !other_format_runs(results))
-        return {};
-    if (const auto& own = workload.model.info.format; own && own->compute != Precision::fp32)
-        return {}; // the file's own comes first
-    std::vector<Result> usual;
-    for (const Result& result : results) {
-        Conditions conditions = result.conditions;
-        conditions.format_of_device = true;
-        conditions.keep_subgraphs = false;
-        usual.push_back(session.estimate(workload, result.hardware, conditions));
+namespace {
+
+/// Tries changes of one result; of each kind what gains most is kept.
+class Trials {
+  public:
+    Trials(const Session& session, const Workload& workload, const Result& now, const Metric& by,
+           const DecisionRequest& limits)
+        : session_(session), workload_(workload), now_(now), by_(by), limits_(limits),
+          before_(value_of(now, by, limits.cost)) {
+        conditions_ = now.conditions;
+        conditions_.keep_subgraphs = false;
     }
-    return usual;
+
+    std::vector<TriedChange> run(std::size_t index) {
+        if (before_ && *before_ > 0 && now_.device && now_.runtime) {
+            modes();
+            formats();
+            stacks();
+            devices();
+            batches();
+        }
+        for (TriedChange& change : found_)
+            change.result = index;
+        std::stable_sort(found_.begin(), found_.end(),
+                         [](const TriedChange& a, const TriedChange& b) { return a.gain > b.gain; });
+        return std::move(found_);
+    }
+
+  private:
+    static constexpr double kWorthIt = 1.05;
+
+    /// How many times as good; 0 where it does not run as asked or misses a limit that is met now.
+    double gain(const Workload& workload, const std::string& hardware, const Conditions& conditions) const {
+        const std::array results = {now_, session_.estimate(workload, hardware, conditions)};
+        const Result& then = results[1];
+        const auto value = value_of(then, by_, limits_.cost);
+        if (!then.ok() || !value || *value <= 0 || !then.estimate.precision_note.empty() ||
+            (then.estimate.projected && !now_.estimate.projected))
+            return 0;
+        const Decision decision = decide(results, limits_);
+        if (decision.qualifies[0] && !decision.qualifies[1])
+            return 0;
+        return by_.better == Better::higher ? *value / *before_ : *before_ / *value;
+    }
+    double gain(const Conditions& conditions) const { return gain(workload_, now_.hardware, conditions); }
+
+    void keep(std::string asked, double gain) {
+        if (gain >= kWorthIt)
+            found_.push_back({0, std::move(asked), gain});
+    }
+
+    void modes() {
+        const PowerMode* next = nullptr;
+        for (const PowerMode& mode : now_.device->power_modes)
+            if (now_.estimate.power_limited && mode.limit.known() &&
+                mode.limit.value > now_.machine->power_limit_w &&
+                (next == nullptr || mode.limit.value < next->limit.value))
+                next = &mode;
+        if (next == nullptr)
+            return;
+        const std::string hardware = now_.device->id + "@" + next->name;
+        keep("--hardware " + hardware, gain(workload_, hardware, conditions_));
+    }
+
+    void formats() {
+        constexpr std::array kFormats = {Precision::bf16, Precision::fp16, Precision::fp8, Precision::int8,
+                                         Precision::int4};
+        for (const Precision p : kFormats) {
+            if (bits_of(p) >= bits_of(now_.estimate.executed.weights) ||
+                (p == Precision::int4 && !now_.generation)) // which convolutions survive only with training
+                continue;
+            Conditions then = conditions_;
+            then.precision = PrecisionConfig::uniform(p);
+            if (const double times = gain(then); times >= kWorthIt)
+                return keep(fmt::format("--precision {}", name_of(p)), times);
+        }
+    }
+
+    void stacks() {
+        TriedChange best;
+        for (const std::string& stack : now_.device->runtimes) {
+            if (stack == now_.runtime->id ||
+                (now_.generation && !session_.hardware().runtime(stack)->language_models))
+                continue;
+            Conditions then = conditions_;
+            then.stack = stack;
+            if (const double times = gain(then); times > best.gain)
+                best = {0, "--runtime " + stack, times};
+        }
+        keep(best.asked, best.gain);
+    }
+
+    void devices() {
+        const auto shares = bound_shares(now_);
+        if (!shares || !shares->bound_by_exchange() || conditions_.devices < 2)
+            return;
+        Conditions then = conditions_;
+        then.devices = std::floor(conditions_.devices / 2);
+        keep(fmt::format("--devices {:.0f}", then.devices), gain(then));
+    }
+
+    void batches() {
+        if (conditions_.scenario == Scenario::latency && workload_.batch == 1)
+            return;
+        constexpr std::int64_t kTimes = 8;
+        Workload larger = workload_;
+        larger.batch *= kTimes;
+        keep(fmt::format("--batch-size {}", larger.batch), gain(larger, now_.hardware, conditions_));
+    }
+
+    const Session& session_;
+    const Workload& workload_;
+    const Result& now_;
+    const Metric& by_;
+    const DecisionRequest& limits_;
+    std::optional<double> before_;
+    Conditions conditions_;
+    std::vector<TriedChange> found_;
+};
+
+} // namespace
+
+std::vector<TriedChange> tried_changes(const Session& session, const Workload& workload,
+                                       std::span<const Result> results, const DecisionRequest& limits) {
+    constexpr std::size_t kMost = 3;
+    const bool text =
+        std::any_of(results.begin(), results.end(), [](const Result& r) { return r.generation; });
+    const Scenario scenario = results.empty() ? Scenario::latency : results.front().conditions.scenario;
+    const Metric& by = text ? metric::token_rate : ranked_by(scenario);
+    std::vector<TriedChange> tried;
+    std::size_t done = 0;
+    for (const Rank& rank : rank_results(results, by, limits.cost)) {
+        const Result& now = results[rank.result];
+        if (done == kMost || !now.ok())
+            break;
+        if (now.conditions.changes != MachineChanges{} || now.conditions.structure != DeviceChanges{})
+            continue;
+        ++done;
+        for (TriedChange& change : Trials(session, workload, now, by, limits).run(rank.result))
+            tried.push_back(std::move(change));
+    }
+    return tried;
 }
 
 std::vector<Result> modes_within(const Session& session, const Workload& workload,

@@ -1,6 +1,6 @@
 #pragma once
-// What a comparison says beside what was asked: the same devices in their usual formats, and in other power
-// modes.
+// What a comparison says beside what was asked: the same devices in other power modes, formats, under other
+// stacks.
 
 #include "archsim/compare/decisions.hpp"
 #include "archsim/run/session.hpp"
@@ -10,13 +10,14 @@
 
 namespace archsim {
 
-/// The same results, each in the format that is usual for its device (usual_on()), totals only. Empty where
-/// that says nothing more: a format was asked for, or is the model's own, or every device runs fp32.
-std::vector<Result> in_usual_formats(const Session& session, const Workload& workload,
-                                     const Conditions& asked, std::span<const Result> results);
-
 /// Other power modes of devices that miss a limit, those in which they meet every one; totals only.
 std::vector<Result> modes_within(const Session& session, const Workload& workload,
                                  std::span<const Result> results, const DecisionRequest& limits);
+
+/// What would help the few best results: of each kind of change the one that gains most, of formats the
+/// widest that gains. Larger batches are tried where items come together (Scenario::throughput, a batch): a
+/// camera has one.
+std::vector<TriedChange> tried_changes(const Session& session, const Workload& workload,
+                                       std::span<const Result> results, const DecisionRequest& limits);
 
 } // namespace archsim

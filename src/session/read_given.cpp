@@ -150,7 +150,7 @@ MeasuredRow parse_given(std::string_view text, const Session& session, std::stri
         row.hardware.resize(at);
     }
     if (row.runtime.empty())
-        row.runtime = language ? language_runtime(session.hardware(), *selected.device)
+        row.runtime = language ? language_runtime(session.hardware(), *selected.device, row.model)
                                : selected.device->default_runtime;
     row.scope = row.metric == MeasuredMetric::latency_ms ? "kernel" : "offline";
     row.id = text;

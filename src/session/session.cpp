@@ -7,6 +7,7 @@
 #include "result/latency_spread.hpp"
 #include "session/graph_run.hpp"
 #include "session/loading.hpp"
+#include "session/named_format.hpp"
 #include "session/prepared.hpp"
 #include "session/price_tables.hpp"
 #include "session/usual_precision.hpp"
@@ -31,6 +32,12 @@ bool looks_like_hub_name(std::string_view name) {
     const std::size_t slash = name.find('/');
     return slash != std::string_view::npos && slash > 0 && name.rfind('/') == slash && name[0] != '.' &&
            name[0] != '~' && slash + 1 < name.size() && name.find_first_of(" \\#") == std::string_view::npos;
+}
+
+/// What names a place among files and nothing else: "./NAME", "/NAME", "FOLDER/NAME.gguf".
+bool is_place(std::string_view name) {
+    return name.empty() || std::string_view("./~").find(name[0]) != std::string_view::npos ||
+           (name.find('/') != std::string_view::npos && name.ends_with(".gguf"));
 }
 
 /// What nothing but a file ends with.
@@ -134,6 +141,15 @@ Model Session::load(std::string_view name_or_path) const {
                 return std::move(alone.parts.front());
         }
     }
+    if (!std::filesystem::exists(path, no_file) && !is_place(name_or_path))
+        if (auto named = entry_in_format(*catalogue_, name_or_path)) {
+            model = load(named->name);
+            model.prepared = std::make_shared<PreparedWorkloads>(operators_);
+            model.info.title = std::move(named->title);
+            model.info.products = named->products;
+            model.info.file = std::move(named->file);
+            return model;
+        }
     const bool hub_name = looks_like_hub_name(name_or_path) && !has_model_ending(name_or_path);
     if ((looks_like_path(name_or_path) && !hub_name) || std::filesystem::exists(path, no_file)) {
         static_cast<ImportedGraph&>(model) = load_file(path, budget_);

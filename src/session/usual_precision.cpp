@@ -171,6 +171,10 @@ Conditions settled(Conditions conditions, const Workload& workload) {
                                       !(own && own->compute != Precision::fp32) &&
                                       !conditions.precision.strict_fp32;
         conditions.precision = usual_precision(workload, conditions.precision.strict_fp32);
+        // What multiplies integer weights is the stack's choice, as of "int4".
+        if (workload.prompt && conditions.weights && is_integer(*conditions.weights) &&
+            conditions.precision.compute == Precision::bf16)
+            conditions.precision = PrecisionConfig::uniform(Precision::fp16);
     }
     conditions.precision.weights = conditions.weights.value_or(conditions.precision.weights);
     if (!conditions.format_of_device)

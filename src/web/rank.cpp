@@ -48,7 +48,7 @@ Json answer_rank(const Session& session, const Question& question) {
     const DecisionRequest& limits = c.request.decision; // with costs on one basis
     const Decision decision = decide(c.results, limits);
     std::vector<Block> verdicts = {
-        verdict_block({c.results, labels, by, limits.cost, &decision, c.usual.front(), c.modes.front()})};
+        verdict_block({c.results, labels, by, limits.cost, &decision, c.modes.front(), c.tried.front()})};
     if (question.limits.active()) {
         auto decided = decision_blocks(decision, c.results, labels);
         std::move(decided.begin(), decided.end(), std::back_inserter(verdicts));

@@ -24,6 +24,7 @@ SizingAnswer answer_with(const Parallelism& way, const std::string& format) {
     answer.model = "qwen3-30b-a3b";
     answer.request.serving.load.prompt_tokens = 2000;
     answer.request.serving.load.output_tokens = 300;
+    answer.request.serving.load.lengths = {{1000, 200}, {3000, 400}};
     SizedDevice& d = answer.devices.emplace_back();
     d.hardware = "H100";
     d.precision = format;
@@ -135,7 +136,7 @@ TEST_CASE("a launch has the layout, the batch limits and the length of the answe
     const std::string vllm = launched({.tensor = 2, .data = 6}, LaunchTarget::vllm);
     CHECK_THAT(vllm, Catch::Contains("vllm serve Qwen/Qwen3-30B-A3B"));
     CHECK_THAT(vllm, Catch::Contains("--tensor-parallel-size 2"));
-    CHECK_THAT(vllm, Catch::Contains("--max-model-len 2300"));
+    CHECK_THAT(vllm, Catch::Contains("--max-model-len 3400")); // the longest, not the mean
     CHECK_THAT(vllm, Catch::Contains("6 engines like this one, each on 2 devices"));
     CHECK_THAT(launched({.experts = 8}, LaunchTarget::sglang), Catch::Contains("--tp-size 8") &&
                                                                    Catch::Contains("--dp-size 8") &&

@@ -4,6 +4,7 @@
 #include "answers/sizing/layouts.hpp"
 #include "answers/sizing/size_service.hpp"
 #include "answers/sizing/sizing_report.hpp"
+#include "answers/sizing/sizing_text.hpp"
 #include "session/given.hpp"
 #include "support/shipped_session.hpp"
 
@@ -169,6 +170,72 @@ TEST_CASE("a size needs one load and a limit", "[sizing]") {
     request.serving.plan.concurrency = 0;
     request.level = {};
     CHECK_THROWS_AS(size_service(shipped_session(), model, sized_hardware(), formats, request), UsageError);
+}
+
+TEST_CASE("users ask again when they have read: a rate, said with its reason", "[sizing]") {
+    const std::vector<Conditions> formats(1);
+    const Model model = shipped_session().load("qwen3-8b");
+    const std::vector<std::string> hardware = {"H100"};
+    SizingRequest request;
+    request.users = 200;
+    request.serving.load.prompt_tokens = 2000;
+    request.serving.load.output_tokens = 300;
+    request.level = {2, 0.05, 0};
+    CHECK(reading_time(300) == Approx(300.0 * 3 / 4 / 238 * 60));
+    const auto sized = [&] { return size_service(shipped_session(), model, hardware, formats, request); };
+    SizingAnswer answer = sized();
+    CHECK(answer.request.serving.load.rate_per_s == Approx(200 / reading_time(300)));
+    request.think_s = 60;
+    answer = sized();
+    REQUIRE(answer.fewest);
+    CHECK(answer.request.serving.load.rate_per_s == Approx(200.0 / 60));
+    CHECK(answer.devices[*answer.fewest].layout->devices() == 1);
+    CHECK_THAT(describe(answer, {}, Format::text).title,
+               Catch::Contains("200 users, each asking every 60.0 s: 3.33 requests/s"));
+    request.think_s = 0; // as users were counted before: each has one in flight
+    answer = sized();
+    CHECK(answer.request.serving.plan.concurrency == 200);
+    CHECK(answer.devices.front().layout->devices() > 1);
+}
+
+TEST_CASE("where no format is asked for, each device has that in which it takes the fewest", "[sizing]") {
+    SizingRequest request;
+    request.serving.load.rate_per_s = 10;
+    request.serving.load.prompt_tokens = 2000;
+    request.serving.load.output_tokens = 300;
+    request.level = {2, 0.03, 0};
+    const std::vector<std::string> hardware = {"RTX-4090", "H100"};
+    const std::vector<Conditions> formats(1);
+    const Model model = shipped_session().load("qwen3-8b");
+    const SizingAnswer wide = size_service(shipped_session(), model, hardware, formats, request);
+    request.any_format = true;
+    const SizingAnswer any = size_service(shipped_session(), model, hardware, formats, request);
+    REQUIRE(any.devices.size() == hardware.size());
+    for (std::size_t i = 0; i < hardware.size(); ++i) {
+        INFO(hardware[i]);
+        CHECK(any.devices[i].hardware == hardware[i]);
+        REQUIRE(any.devices[i].layout);
+        if (wide.devices[i].holds)
+            CHECK(any.devices[i].layout->devices() <= wide.devices[i].layout->devices());
+    }
+    CHECK(any.devices[0].precision != wide.devices[0].precision);
+}
+
+TEST_CASE("prices of one kind of provider are compared, and the first line has provider and date",
+          "[sizing]") {
+    SizingRequest request;
+    request.serving.load.rate_per_s = 5;
+    request.level = {2, 0.05, 0};
+    const std::vector<std::string> hardware = {"H100", "MI325X", "L40S", "A100"};
+    const std::vector<Conditions> formats(1);
+    const SizingAnswer answer =
+        size_service(shipped_session(), shipped_session().load("qwen3-8b"), hardware, formats, request);
+    REQUIRE(answer.cheapest);
+    CHECK(answer.devices[*answer.cheapest].market == "hyperscaler");
+    const std::string first = sizing_takeaway(answer).lines.front();
+    CHECK_THAT(first, Catch::Matches(".*USD/h rented \\(.*, 20[0-9-]+\\).*"));
+    if (answer.elsewhere)
+        CHECK(answer.devices[*answer.elsewhere].market == "specialised cloud");
 }
 
 TEST_CASE("engines share a model as they can: powers of two that divide its heads, within a node",

@@ -68,4 +68,12 @@ ARCHSIM_API Decision decide(std::span<const Result> results, DecisionRequest req
 ARCHSIM_API std::optional<Winner> winner_within(std::span<const Result> results, const Metric& metric,
                                                 const Decision& decision);
 
+/// One thing asked otherwise of a device that runs, tried: what gains at least a twentieth by what ranks and
+/// misses no limit that was met.
+struct TriedChange {
+    std::size_t result = 0; ///< which it changes
+    std::string asked;      ///< "--precision fp8", "--hardware Jetson-Orin-Nano@15W"
+    double gain = 1;        ///< times as good
+};
+
 } // namespace archsim

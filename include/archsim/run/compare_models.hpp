@@ -30,11 +30,10 @@ struct ModelComparison {
     std::string deployment_title, deployment_use; ///< "Edge", "Autonomous robots, smart cameras"
     std::vector<std::shared_ptr<const ModelFacts>> models;
     std::vector<Result> results; ///< models x hardware x device counts x stacks x formats, model by model
-    /// Per model: its results in the format usual for each device, where no format was asked for and a device
-    /// runs another than fp32; else empty. Totals only.
-    std::vector<std::vector<Result>> usual = {};
     /// Per model: power modes of devices that miss a limit, in which they meet every one. Totals only.
     std::vector<std::vector<Result>> modes = {};
+    /// Per model: changes that help the best of its results.
+    std::vector<std::vector<TriedChange>> tried = {};
 };
 
 /// Runs every model on every device and stack of the request. One failing device never stops the others: it

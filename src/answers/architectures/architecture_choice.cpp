@@ -75,6 +75,15 @@ std::vector<ArchitectureChoice> choose_architectures(const Session& session,
     return named;
 }
 
+void add_architecture(const Session& session, const std::string& name,
+                      std::vector<ArchitectureChoice>& choices) {
+    const bool known = std::any_of(choices.begin(), choices.end(), [&](const ArchitectureChoice& choice) {
+        return same_ignoring_case(choice.label, name) || same_ignoring_case(choice.hardware, name);
+    });
+    if (!known && parse_family(name))
+        add(session, name, choices);
+}
+
 std::size_t find_architecture(const std::vector<ArchitectureChoice>& choices, const std::string& name,
                               const std::string& flag) {
     for (std::size_t i = 0; i < choices.size(); ++i)

@@ -39,6 +39,10 @@ struct ArchitectureChoice {
 std::vector<ArchitectureChoice> choose_architectures(const Session& session,
                                                      const std::vector<std::string>& asked);
 
+/// Adds the family that is named beside the others where it is not among them.
+void add_architecture(const Session& session, const std::string& name,
+                      std::vector<ArchitectureChoice>& choices);
+
 /// Index of the choice that `name` means: its label, family or device, in any case. Throws UsageError that
 /// lists the labels.
 std::size_t find_architecture(const std::vector<ArchitectureChoice>& choices, const std::string& name,

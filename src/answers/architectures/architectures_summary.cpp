@@ -347,7 +347,7 @@ void add_next_steps(const ArchitectureComparison& c, Report& report) {
     const auto energy = placed_by(c, metric::energy), latency = placed_by(c, metric::latency);
     if (latency.empty())
         return;
-    for (Block& block : advice_blocks(c.results, c.labels, 0))
+    for (Block& block : advice_blocks(c.tried, c.results, c.labels))
         report.blocks.push_back(std::move(block));
     report.blocks.push_back(Heading{3, "Next steps:"});
     const auto chosen = c.decision ? winner_within(c.results, *c.request.metric, *c.decision) : std::nullopt;

@@ -20,8 +20,8 @@ VerdictQuestion architecture_verdict(const ArchitectureComparison& c) {
             shown_metric(c.results, *c.request.metric),
             c.request.decision.cost,
             c.decision ? &*c.decision : nullptr,
-            c.usual,
-            c.modes};
+            c.modes,
+            c.tried};
 }
 
 Question asked_question(const ArchitectureComparison& c) {

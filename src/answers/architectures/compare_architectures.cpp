@@ -97,7 +97,10 @@ std::optional<ComparisonLevel> parse_comparison_level(std::string_view text) {
 
 ArchitectureComparison compare_architectures(const Session& session, CompareArchitecturesRequest request) {
     ArchitectureComparison c;
-    const auto choices = choose_architectures(session, request.architectures);
+    auto choices = choose_architectures(session, request.architectures);
+    add_architecture(session, request.architecture, choices);
+    for (const std::string& name : request.explain)
+        add_architecture(session, name, choices);
     std::vector<std::size_t> explained;
     for (const std::string& name : request.explain)
         explained.push_back(find_architecture(choices, name, "--explain-difference"));
@@ -105,7 +108,6 @@ ArchitectureComparison compare_architectures(const Session& session, CompareArch
         c.detailed.push_back(find_architecture(choices, request.architecture, "--architecture"));
     request.workload.model = session.load(request.model);
     request.workload = usual_question(std::move(request.workload));
-    const Conditions asked = request.conditions;
     request.conditions = settled(std::move(request.conditions), request.workload);
     c.model = session.facts(request.workload);
     c.request = std::move(request);
@@ -120,8 +122,8 @@ ArchitectureComparison compare_architectures(const Session& session, CompareArch
     } else {
         c.request.decision.cost = on_one_basis(c.results, c.request.decision.cost);
     }
-    c.usual = in_usual_formats(session, q.workload, asked, c.results);
     c.modes = modes_within(session, q.workload, c.results, q.decision);
+    c.tried = tried_changes(session, q.workload, c.results, q.decision);
     if (c.detailed.empty()) {
         c.detailed.resize(c.results.size());
         std::iota(c.detailed.begin(), c.detailed.end(), std::size_t{0});

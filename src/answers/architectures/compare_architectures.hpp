@@ -88,10 +88,8 @@ struct ArchitectureComparison {
     std::shared_ptr<const ModelFacts> model;
     std::vector<std::string> labels; ///< one per result, as asked: "GPU"
     std::vector<Result> results;
-    /// The results in the format usual for each device, where no format was asked for and a device runs
-    /// another than fp32; else empty. Totals only.
-    std::vector<Result> usual = {};
     std::vector<Result> modes = {};      ///< power modes of devices that miss a limit, in which they do not
+    std::vector<TriedChange> tried;      ///< changes that help the best
     std::optional<std::size_t> baseline; ///< absent when nothing could be estimated
     std::vector<std::size_t> detailed;   ///< results that the detailed level shows
     std::vector<std::size_t> compared;   ///< results with an estimate: what `regions` refers to, in order

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace archsim {
 
 namespace {
@@ -32,8 +34,9 @@ void add_level(const ArchitectureComparison& c, Format format, Report& report) {
 
 /// "fp32", and whether all of them run it.
 std::string asked_format(const ArchitectureComparison& c) {
-    if (c.request.conditions.format_of_device)
-        return "usual of each device";
+    const auto ran = std::find_if(c.results.begin(), c.results.end(), [](const Result& r) { return r.ok(); });
+    if (c.request.conditions.format_of_device && ran != c.results.end())
+        return mixed_formats(c.results) ? "usual of each device" : multiplied_format(*ran);
     return precision_name(c.request.conditions.precision) +
            (mixed_formats(c.results) ? " requested, not used by all" : "");
 }

@@ -3,7 +3,6 @@
 #include "result/ties.hpp"
 
 #include "answers/architectures/architectures.hpp"
-#include "session/other_conditions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -190,8 +189,6 @@ ModelClassComparison compare_model_classes(const Session& session, ModelClassReq
             workload.batch = c.request.larger_batch;
             row.batched.push_back(session.estimate(workload, choice.hardware, asked));
         }
-        workload.batch = c.request.batch;
-        row.usual = in_usual_formats(session, workload, asked, row.results);
     }
     c.baseline = choose_cpu(choices, c);
     for (std::size_t i = 0; i < choices.size(); ++i)

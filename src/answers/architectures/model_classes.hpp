@@ -35,9 +35,6 @@ struct ModelClassRequest {
 struct ModelClassRow {
     ModelClass what;
     std::vector<Result> results, batched; ///< one per architecture: at the batch, at the larger batch
-    /// At the batch, in the format usual for each device, where no format was asked for and a device runs
-    /// another than fp32; else empty.
-    std::vector<Result> usual = {};
 };
 
 /// Speeds are compared within a class of power: limits at most so many times apart.

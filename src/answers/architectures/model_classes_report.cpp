@@ -69,14 +69,13 @@ struct Leads {
     std::vector<std::size_t> measured, projected; ///< per architecture; projected: would be better than those
 };
 
-Leads leads_of(const ModelClassComparison& c, std::vector<Result> ModelClassRow::*results,
-               const Metric& metric) {
+Leads leads_of(const ModelClassComparison& c, const Metric& metric) {
     Leads leads{std::vector<std::size_t>(c.labels.size()), std::vector<std::size_t>(c.labels.size())};
     for (const ModelClassRow& row : c.rows) {
-        const auto winner = find_winner(row.*results, metric);
+        const auto winner = find_winner(row.results, metric);
         if (!winner)
             continue;
-        const bool only_projections = (row.*results)[winner->best].estimate.projected;
+        const bool only_projections = row.results[winner->best].estimate.projected;
         ++(only_projections ? leads.projected : leads.measured)[winner->best];
         if (winner->projected)
             ++leads.projected[*winner->projected];
@@ -100,32 +99,27 @@ std::string leaders_text(const ModelClassComparison& c, const std::vector<std::s
 }
 
 /// "Fastest: GPU on 13 of 13 classes. Least energy: ...", and of projections what they would be.
-std::vector<std::string> leaders_lines(const ModelClassComparison& c,
-                                       std::vector<Result> ModelClassRow::*results, std::string_view prefix) {
-    const Leads fast = leads_of(c, results, metric::latency), frugal = leads_of(c, results, metric::energy);
-    const auto line = [&](std::string_view head, const std::string& first, const std::string& second) {
-        std::string text(head);
+std::vector<std::string> leaders_lines(const ModelClassComparison& c) {
+    const Leads fast = leads_of(c, metric::latency), frugal = leads_of(c, metric::energy);
+    std::vector<std::string> lines;
+    const auto add = [&](std::string_view head, const std::string& first, const std::string& second) {
+        std::string text;
         if (!first.empty())
-            text +=
-                fmt::format("{}: {}.", head.empty() || head.ends_with(". ") ? "Fastest" : "fastest", first);
+            text = fmt::format("{}astest: {}.", head.empty() ? "F" : "f", first);
         if (!second.empty())
             text += fmt::format("{}Least energy: {}.", first.empty() ? "" : " ", second);
-        return first.empty() && second.empty() ? std::string() : text;
+        if (!text.empty())
+            lines.push_back(fmt::format("{}{}", head, text));
     };
-    std::vector<std::string> lines;
-    if (std::string text = line(prefix, leaders_text(c, fast.measured), leaders_text(c, frugal.measured));
-        !text.empty())
-        lines.push_back(std::move(text));
-    if (std::string text = line("Projected to do better, not measured: ", leaders_text(c, fast.projected),
-                                leaders_text(c, frugal.projected));
-        !text.empty() && prefix.empty())
-        lines.push_back(std::move(text));
+    add("", leaders_text(c, fast.measured), leaders_text(c, frugal.measured));
+    add("Projected to do better, not measured: ", leaders_text(c, fast.projected),
+        leaders_text(c, frugal.projected));
     return lines;
 }
 
 /// Which formats the architectures multiply in: "fp32 on CPU and KPU, tf32 on GPU"; empty: one, as asked.
 std::string class_formats_text(const ModelClassComparison& c) {
-    if (c.rows.empty() || !other_format_runs(c.rows.front().results))
+    if (c.rows.empty() || !c.request.conditions.precision.named() || !mixed_formats(c.rows.front().results))
         return "";
     std::vector<std::pair<std::string, std::vector<std::string>>> formats;
     for (std::size_t i = 0; i < c.labels.size(); ++i) {
@@ -146,17 +140,10 @@ std::string class_formats_text(const ModelClassComparison& c) {
 
 /// Who is fastest and most frugal how often, and who does not run everything.
 std::vector<std::string> class_lines(const ModelClassComparison& c) {
-    std::vector<std::string> lines = leaders_lines(c, &ModelClassRow::results, "");
-    if (const std::string formats = class_formats_text(c); !formats.empty()) {
-        const bool open = !c.rows.front().usual.empty();
-        lines.push_back(fmt::format("Formats differ, {} {}: {}.",
-                                    precision_name(c.rows.front().results.front().conditions.precision),
-                                    open ? "is only the default" : "was requested", formats));
-        if (open)
-            for (std::string& line : leaders_lines(c, &ModelClassRow::usual,
-                                                   "In each device's usual format (--precision usual), "))
-                lines.push_back(std::move(line));
-    }
+    std::vector<std::string> lines = leaders_lines(c);
+    if (const std::string formats = class_formats_text(c); !formats.empty())
+        lines.push_back(fmt::format("Formats differ, {} was requested: {}.",
+                                    precision_name(c.request.conditions.precision), formats));
     for (std::size_t i = 0; i < c.labels.size(); ++i)
         if (!c.profiles[i].unable.empty())
             lines.push_back(

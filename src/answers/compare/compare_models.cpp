@@ -73,12 +73,12 @@ ModelComparison compare(const Session& session, CompareModelsRequest request, co
                 }
             }
         const auto own = std::span(comparison.results).subspan(before);
-        comparison.usual.push_back(request.precisions.empty() && request.conditions.keep_subgraphs
-                                       ? in_usual_formats(session, workload, request.conditions, own)
-                                       : std::vector<Result>{});
         DecisionRequest limits = request.decision;
         limits.cost = on_one_basis(own, limits.cost);
         comparison.modes.push_back(modes_within(session, workload, own, limits));
+        comparison.tried.push_back(request.conditions.keep_subgraphs
+                                       ? tried_changes(session, workload, own, limits)
+                                       : std::vector<TriedChange>{});
     }
     request.decision.cost = on_one_basis(comparison.results, request.decision.cost);
     comparison.request = std::move(request);

@@ -45,7 +45,7 @@ ComparedModels compared(const ModelComparison& c, const CompareModelsView& view)
                           .rows = ranked({results, static_cast<double>(c.request.workload.batch), &by},
                                          view.metric_view())};
         one.verdict = verdict_record({results, one.decision.labels, by, view.explanations.conditions,
-                                      &decided, usual_of(c, m), modes_of(c, m)});
+                                      &decided, modes_of(c, m), tried_of(c, m)});
         for (const Result& r : results)
             if (one.partition == nullptr && r.partition)
                 one.partition = r.partition.get();
@@ -119,7 +119,13 @@ AnswerDocument<ComparedModels> comparison_document(const CompareModelsView& view
                      percentiles ? std::optional(shown_percentiles(a.all->results, *percentiles))
                                  : std::nullopt};
              },
-             percentile_members()}}
+             percentile_members()},
+            {"duty_cycle", "with --every: one inference in so long",
+             [duty = view.duty, boundary = view.explanations.conditions.power_at](const A& a) {
+                 return Sometimes<std::vector<DutyCycle>>{
+                     duty ? std::optional(duty_cycles(a.all->results, *duty, boundary)) : std::nullopt};
+             },
+             duty_members()}}
             .with(explanation_members().of<A>([explanations = view.explanations](const A& a) {
                 return Explained{a.all->results, explanations};
             }))};

@@ -17,6 +17,7 @@
 #include "report/blocks/row_marks.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
+#include "result/mixed_formats.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -134,6 +135,8 @@ Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
         report.blocks.push_back(cold_start_table(c.results));
     if (view.percentiles)
         report.blocks.push_back(percentile_table(c.results, *view.percentiles));
+    if (view.duty)
+        report.blocks.push_back(duty_table(c.results, *view.duty, view.explanations.conditions.power_at));
     for (Block& block : explanation_blocks(c.results, view.explanations))
         report.blocks.push_back(std::move(block));
     return report;
@@ -148,11 +151,11 @@ std::string asked_text(const ModelComparison& c, std::span<const Result> results
                                 c.request.workload.batch);
             break;
         }
-    const bool open = !c.request.precisions.empty() || c.request.conditions.format_of_device;
-    const std::string precision = c.request.conditions.format_of_device ? std::string("usual of each device")
-                                  : open || results.empty()
-                                      ? asked_formats(c)
-                                      : precision_name(results.front().conditions.precision);
+    const auto ran = std::find_if(results.begin(), results.end(), [](const Result& r) { return r.ok(); });
+    const bool asked = !c.request.precisions.empty() || c.request.conditions.precision.named();
+    const std::string precision = asked || ran == results.end() ? asked_formats(c)
+                                  : mixed_formats(results)      ? std::string("usual of each device")
+                                                                : multiplied_format(*ran);
     return fmt::format("{}, precision {}; {}.", batch, precision,
                        c.request.conditions.scope == Scope::kernel
                            ? "device time without transfers and host work"
@@ -224,8 +227,8 @@ class ModelSection {
                 by_,
                 shown_.conditions,
                 &decision_,
-                usual_of(c_, model_),
-                modes_of(c_, model_)};
+                modes_of(c_, model_),
+                tried_of(c_, model_)};
     }
 
     /// What the verdict names: within the limits, where any is.
@@ -250,6 +253,8 @@ class ModelSection {
             add(cold_start_table(results_));
         if (view_.percentiles)
             add(percentile_table(results_, *view_.percentiles));
+        if (view_.duty)
+            add(duty_table(results_, *view_.duty, shown_.conditions.power_at));
         add_generation_and_parts(beside);
     }
 
@@ -278,7 +283,7 @@ class ModelSection {
     }
 
     void add_next() {
-        add_all(advice_blocks(results_, labels_, view_.verbose ? 0 : kMostAdvice));
+        add_all(advice_blocks(tried_of(c_, model_), results_, labels_));
         add_all(command_blocks(next_commands(c_, model_, by_, shown_.conditions)));
     }
 
@@ -287,7 +292,6 @@ class ModelSection {
         std::move(blocks.begin(), blocks.end(), std::back_inserter(report_.blocks));
     }
 
-    static constexpr std::size_t kMostAdvice = 3;
     const ModelComparison& c_;
     const std::size_t model_;
     const CompareModelsView& view_;

@@ -1,6 +1,7 @@
 #pragma once
 // The answer of compare_models goes in; report blocks and its stable JSON document come out.
 
+#include "answers/compare/duty_cycle.hpp"
 #include "answers/compare/percentiles.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/compare_models.hpp"
@@ -16,6 +17,7 @@ struct CompareModelsView {
     bool verbose = false;
     bool cold_start = false;                      ///< the first inference too
     std::optional<PercentileRequest> percentiles; ///< of every latency, under this load
+    std::optional<DutyRequest> duty;              ///< what it draws where it works now and then
     Explanations explanations;
     int top = 0; ///< rows of the ranking; 0: all
     const MetricTable* metrics = &MetricTable::standard();

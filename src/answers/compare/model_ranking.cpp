@@ -20,12 +20,13 @@ std::span<const Result> results_of(const ModelComparison& c, std::size_t model) 
     return std::span(c.results).subspan(model * per_model, per_model);
 }
 
-std::span<const Result> usual_of(const ModelComparison& c, std::size_t model) {
-    return model < c.usual.size() ? std::span<const Result>(c.usual[model]) : std::span<const Result>();
-}
-
 std::span<const Result> modes_of(const ModelComparison& c, std::size_t model) {
     return model < c.modes.size() ? std::span<const Result>(c.modes[model]) : std::span<const Result>();
+}
+
+std::span<const TriedChange> tried_of(const ModelComparison& c, std::size_t model) {
+    return model < c.tried.size() ? std::span<const TriedChange>(c.tried[model])
+                                  : std::span<const TriedChange>();
 }
 
 std::string asked_formats(const ModelComparison& c) {

@@ -22,10 +22,10 @@ std::span<const Result> results_of(const ModelComparison& comparison, std::size_
 const Metric& order_of(const ModelComparison& comparison, std::span<const Result> results,
                        const CompareModelsView& view);
 
-/// The same in the format usual for each device, and other power modes within the limits; empty where that is
-/// not to be said.
-std::span<const Result> usual_of(const ModelComparison& comparison, std::size_t model);
+/// Other power modes within the limits; empty where that is not to be said.
 std::span<const Result> modes_of(const ModelComparison& comparison, std::size_t model);
+/// What helps its best results.
+std::span<const TriedChange> tried_of(const ModelComparison& comparison, std::size_t model);
 /// "fp32", "fp16, int8", "usual": the formats as they were asked for.
 std::string asked_formats(const ModelComparison& comparison);
 /// What was asked of every device; of models with formats of their own that of none of them.

@@ -98,7 +98,13 @@ class LocalRunner {
         std::vector<LocalModel> out;
         std::optional<Model> model;
         const std::vector<std::string> one = {"usual"};
-        for (const std::string& format : request_.kind != LocalKind::language ? one : request_.formats) {
+        // A GGUF file has one; asked for in 16 bits it is taken as it is stored. A name may say one.
+        const bool has_one = entry.products || entry.file.extension() == ".gguf";
+        const std::vector<std::string> own = {
+            std::string(entry.products ? name_of(entry.products->compute) : "bf16")};
+        for (const std::string& format : request_.kind != LocalKind::language ? one
+                                         : has_one                            ? own
+                                                                              : request_.formats) {
             LocalModel& row = out.emplace_back();
             row.name = entry.name;
             row.format = format;
@@ -106,7 +112,7 @@ class LocalRunner {
             try {
                 if (!surely_too_large(row)) {
                     if (!model)
-                        model = session_.load(entry.name);
+                        model = session_.load(request_.models.empty() ? entry.name : entry.source);
                     request_.kind != LocalKind::language ? look(*model, row) : answer(*model, row);
                 }
             } catch (const Error& problem) {
@@ -230,6 +236,8 @@ class LocalRunner {
         row.capacity_bytes = whole->memory.capacity_bytes;
         row.projected = whole->token.projected;
         row.layers = whole->layers;
+        if (row.parameters <= 0)
+            row.parameters = model.prepared->language(model, {})->bound(1, 1, 1)->graph().parameters();
         row.device_layers = row.layers;
         if (whole->fits) {
             row.runs = true;
@@ -353,11 +361,7 @@ class LocalRunner {
 
 /// llama.cpp where the device has it, else what it serves language models with.
 std::string stack_for(const Session& session, const std::string& device) {
-    const auto found = session.hardware().device(device).device;
-    const auto& stacks = found->runtimes;
-    if (std::find(stacks.begin(), stacks.end(), kLlamaCpp) != stacks.end())
-        return std::string(kLlamaCpp);
-    return language_runtime(session.hardware(), *found);
+    return language_runtime(session.hardware(), *session.hardware().device(device).device, "model.gguf");
 }
 
 } // namespace
@@ -401,13 +405,22 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
         language && !request.host.empty() ? stack_for(session, request.host) : std::string();
 
     std::vector<const CatalogueEntry*> entries;
+    std::vector<CatalogueEntry> named;
+    for (const std::string& name : request.models) {
+        const CatalogueEntry* const known = session.catalogue().find(name);
+        named.push_back(known != nullptr ? *known : session.load(name).info);
+        named.back().source = name; // to load it by
+    }
+    for (const CatalogueEntry& entry : named)
+        entries.push_back(&entry);
+    const bool all = named.empty();
     std::set<std::string> parts; // of others
     for (const CatalogueEntry& entry : session.catalogue().entries())
-        if (is_asked(entry, request.kind))
+        if (all && is_asked(entry, request.kind))
             for (const ModelPart& part : entry.parts)
                 parts.insert(part.model);
     for (const CatalogueEntry& entry : session.catalogue().entries())
-        if (is_asked(entry, request.kind) && !parts.contains(entry.name))
+        if (all && is_asked(entry, request.kind) && !parts.contains(entry.name))
             entries.push_back(&entry);
     answer.considered = entries.size();
     const LocalRunner runner(session, answer, stack, host_stack);

@@ -26,6 +26,7 @@ struct LocalRequest {
     LocalKind kind = LocalKind::language;
     std::int64_t context = 8192; ///< positions: a prompt, and 128 tokens of an answer at its end
     std::vector<std::string> formats = {"bf16", "int8", "int4"};
+    std::vector<std::string> models = {}; ///< by name, or files; empty: the catalogue's
     double least_tokens_per_s = 0; ///< slower ones are left out; of vision and speech models inferences
 };
 
@@ -56,7 +57,7 @@ struct LocalAnswer {
     LocalRequest request;
     std::string device, runtime, host; ///< as they were resolved
     std::vector<LocalModel> models;
-    std::size_t considered = 0; ///< models of the catalogue
+    std::size_t considered = 0; ///< models that were asked for, or of the catalogue
 };
 
 /// "RTX 4070 laptop, 32GB": the name, and the memory that is named after the last comma in bytes; 0 where

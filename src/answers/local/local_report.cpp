@@ -114,8 +114,9 @@ Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>
         if (shown(m) && (names.empty() || names.back() != m.name))
             names.push_back(m.name);
     Takeaway out;
-    std::string first = fmt::format("{}: {} of {} {} models of the catalogue run", answer.device,
-                                    names.size(), answer.considered, name_of(answer.request.kind));
+    std::string first =
+        fmt::format("{}: {} of {} {} models{} run", answer.device, names.size(), answer.considered,
+                    name_of(answer.request.kind), answer.request.models.empty() ? " of the catalogue" : "");
     if (language)
         first += fmt::format(" with a context of {}", answer.request.context);
     if (answer.request.least_tokens_per_s > 0)
@@ -125,13 +126,8 @@ Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>
     if (rows.empty())
         return out;
     const auto larger = [](const LocalModel& a, const LocalModel& b) { return a.parameters < b.parameters; };
-    const auto faster = [](const LocalModel& a, const LocalModel& b) {
-        return a.output.per_s < b.output.per_s;
-    };
     out.lines.push_back(
         fmt::format("Largest: {}.", rate_text(answer, *std::max_element(rows.begin(), rows.end(), larger))));
-    out.lines.push_back(
-        fmt::format("Fastest: {}.", rate_text(answer, *std::max_element(rows.begin(), rows.end(), faster))));
     return out;
 }
 

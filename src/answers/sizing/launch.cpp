@@ -107,17 +107,28 @@ struct Launch {
 
     const Parallelism& way() const { return device.layout->run.parallelism; }
     const EngineLimits& engine() const { return device.layout->engine; }
-    /// Positions of the longest sequence.
+    /// Positions of the longest sequence; 0 where the load says no more than a mean.
     std::int64_t longest() const {
         const RequestPlan& load = answer.request.serving.load;
-        double most = (load.prompt_tokens + load.output_tokens) *
-                      (load.shape == LengthShape::uniform ? std::max(1.0, load.longest) : 1.0);
+        double most = load.shape == LengthShape::uniform
+                          ? (load.prompt_tokens + load.output_tokens) * std::max(1.0, load.longest)
+                          : 0;
         for (const auto& [prompt, output] : load.lengths)
             most = std::max(most, static_cast<double>(prompt + output));
         if (load.trace != nullptr)
             for (const TraceRequest& one : load.trace->requests)
                 most = std::max(most, static_cast<double>(one.prompt_tokens + one.output_tokens));
         return static_cast<std::int64_t>(std::ceil(most));
+    }
+
+    void add_context(Words& words, const char* flag) {
+        if (longest() > 0)
+            words.flag(flag, longest());
+        else
+            remarks.push_back(
+                fmt::format("without {} sequences are as long as the model allows; --lengths or "
+                            "--trace says how long yours are",
+                            flag));
     }
 
     /// The flag for the format, or what the checkpoint must be.
@@ -150,7 +161,7 @@ struct Launch {
         w.flag("--max-num-batched-tokens", engine().step_tokens);
         if (engine().captured_tokens > 0) // else vLLM's own
             w.flag("--max-cudagraph-capture-size", engine().captured_tokens);
-        w.flag("--max-model-len", longest());
+        add_context(w, "--max-model-len");
         return w.words();
     }
 
@@ -171,7 +182,7 @@ struct Launch {
         add_format(w, true);
         w.flag("--max-running-requests", engine().sequences);
         w.flag("--chunked-prefill-size", engine().step_tokens);
-        w.flag("--context-length", longest());
+        add_context(w, "--context-length");
         return w.words();
     }
 
@@ -191,7 +202,7 @@ struct Launch {
             needs_checkpoint();
         w.flag("--max_batch_size", engine().sequences);
         w.flag("--max_num_tokens", engine().step_tokens);
-        w.flag("--max_seq_len", longest());
+        add_context(w, "--max_seq_len");
         return w.words();
     }
 };

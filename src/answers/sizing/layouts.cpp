@@ -1,5 +1,7 @@
 #include "answers/sizing/layouts.hpp"
 
+#include "result/price_market.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -41,13 +43,14 @@ std::vector<Parallelism> engine_ways(const Device& device, double heads, bool ex
 }
 
 std::optional<double> hourly_price(const Device& device, double devices, const CostOptions& options,
-                                   std::string* basis) {
+                                   std::string* basis, std::string* market) {
     const bool rent = options.tenure != Tenure::buy;
     const std::optional<Price>& stated = rent ? device.cloud_price : device.list_price;
     std::optional<double> each;
-    std::string text;
+    std::string text, where;
     if (stated && stated->amount.known()) {
         each = stated->amount.value;
+        where = market_of(*stated);
         text =
             stated->instance.empty() ? stated->date : fmt::format("{}, {}", stated->instance, stated->date);
     } else if (stated)
@@ -56,9 +59,12 @@ std::optional<double> hourly_price(const Device& device, double devices, const C
         if (given.hardware == device.id && given.hourly == rent) {
             each = given.amount;
             text = "--price";
+            where.clear();
         }
     if (basis != nullptr)
         *basis = text;
+    if (market != nullptr)
+        *market = where;
     if (!each)
         return std::nullopt;
     if (rent)

@@ -146,7 +146,7 @@ class LimitMisses {
 /// Dollars an hour of so many devices on the basis of `options`, without electricity; absent without a price.
 /// Worked: four at 2.50 USD/h rented: 10; one at 30,000 USD over 5 years of 8,766 hours: 0.68.
 std::optional<double> hourly_price(const Device& device, double devices, const CostOptions& options,
-                                   std::string* basis = nullptr);
+                                   std::string* basis = nullptr, std::string* market = nullptr);
 
 /// Ways of one engine, fewest devices first: tensor parallel in powers of two up to a node, that divide the
 /// model's attention heads as engines require (vLLM: "total number of attention heads must be divisible by

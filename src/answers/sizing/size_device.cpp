@@ -204,7 +204,7 @@ class DeviceSizer {
         if (device_->embodied_carbon.known())
             layout.embodied_g_per_hour =
                 devices * device_->embodied_carbon.value * kGramsPerKg / (o.years * kHoursPerYear);
-        layout.usd_per_hour = hourly_price(*device_, devices, o, &out.price_basis);
+        layout.usd_per_hour = hourly_price(*device_, devices, o, &out.price_basis, &out.market);
         if (layout.usd_per_hour && o.tenure == Tenure::buy)
             *layout.usd_per_hour += kwh_per_hour * o.kwh_price;
         layout.run.usd_per_hour = layout.usd_per_hour.value_or(0);
@@ -233,9 +233,9 @@ SizedDevice size_device(const SizingBasis& basis, const std::string& hardware, c
     try {
         const DeviceChoice choice = basis.session.hardware().device(hardware);
         const auto runtime = basis.session.hardware().runtime_for(
-            *choice.device, conditions.stack.empty()
-                                ? language_runtime(basis.session.hardware(), *choice.device)
-                                : conditions.stack);
+            *choice.device, conditions.stack.empty() ? language_runtime(basis.session.hardware(),
+                                                                        *choice.device, basis.model.info.file)
+                                                     : conditions.stack);
         out.runtime = runtime->name;
         if (!runtime->language_models) {
             out.reason = "none of its software stacks in the database serves language models";

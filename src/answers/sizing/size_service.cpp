@@ -14,6 +14,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdint>
+#include <map>
+#include <tuple>
 
 namespace archsim {
 
@@ -32,10 +35,11 @@ double deviation_of(double share) {
 }
 
 void check(const SizingRequest& r) {
-    if (!(r.serving.load.rate_per_s > 0) == !(r.serving.plan.concurrency > 0))
+    if (!(r.serving.load.rate_per_s > 0) == !(r.serving.plan.concurrency > 0) ||
+        (r.users > 0 && r.serving.load.trace != nullptr))
         throw UsageError(
-            "a size needs one load: requests per second (--rate), users (--users) or a recording "
-            "(--trace)");
+            "a size needs one load: requests per second (--rate), users (--users), requests in flight "
+            "(--concurrency) or a recording (--trace)");
     if (!r.level.any())
         throw UsageError("a size needs a limit: --ttft-p99, --tpot-p99 or --e2e-p99");
     if (!(r.confidence > 0 && r.confidence < 1))
@@ -69,24 +73,39 @@ SizingRequest settled_load(SizingRequest r) {
         load.prompt_tokens = prompt / count;
         load.output_tokens = output / count;
     }
+    if (r.users > 0) {
+        r.think_s = r.think_s.value_or(reading_time(load.output_tokens));
+        if (*r.think_s > 0)
+            load.rate_per_s = static_cast<double>(r.users) / *r.think_s;
+        else
+            r.serving.plan.concurrency = r.users;
+    }
     return r;
 }
 
 /// The best of those that hold, by a number that is least; absent where it is for nobody.
 template <class Number>
-std::optional<std::size_t> least(const std::vector<SizedDevice>& devices, Number&& number) {
+std::optional<std::size_t> least(
+    const std::vector<SizedDevice>& devices, Number&& number,
+    const std::function<bool(const SizedDevice&)>& counts = [](const SizedDevice&) { return true; }) {
     std::optional<std::size_t> best;
     std::optional<double> lowest;
     for (std::size_t i = 0; i < devices.size(); ++i) {
         const SizedDevice& d = devices[i];
         const std::optional<double> own =
-            d.layout && d.holds && d.within_budget ? number(*d.layout) : std::nullopt;
+            d.layout && d.holds && d.within_budget && counts(d) ? number(*d.layout) : std::nullopt;
         if (own && (!lowest || *own < *lowest)) {
             lowest = own;
             best = i;
         }
     }
     return best;
+}
+
+/// Less is better: one that holds, then with fewer devices, then likelier.
+std::tuple<bool, std::int64_t, double> burden(const SizedDevice& d) {
+    return {!(d.holds && d.within_budget), d.layout ? d.layout->devices() : INT64_MAX,
+            d.layout ? -d.layout->probability : d.nearest.ratio};
 }
 
 /// The smallest miss: of what holds with too little confidence or for too much money the likeliest or
@@ -146,6 +165,11 @@ double SizedLayout::carbon_g_per_million_prompt() const {
     return grams_per_million(*this, run.summary.joules_per_million_prompt);
 }
 
+double reading_time(double tokens) {
+    constexpr double kWordsPerSecond = 238.0 / 60, kTokensPerWord = 4.0 / 3;
+    return tokens / (kWordsPerSecond * kTokensPerWord);
+}
+
 std::int64_t sized_requests(const SizingRequest& r) {
     constexpr double kAnswers = 5, kFewest = 1000, kMost = 50000, kEach = 8, kFewestOfUsers = 200;
     if (r.serving.plan.concurrency > 0)
@@ -166,6 +190,9 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
     answer.model = model.name();
     answer.hardware.assign(hardware.begin(), hardware.end());
     answer.formats.assign(formats.begin(), formats.end());
+    if (request.any_format && formats.size() == 1)
+        for (const char* narrower : {"fp8", "w4a16"})
+            ask_precision(answer.formats.emplace_back(formats.front()), narrower);
     answer.request = settled_load(request);
     check(answer.request);
     if (answer.request.serving.load.count <= 0)
@@ -188,36 +215,52 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
     if (const auto& lm = bound->model().info.language_model)
         basis.heads = lm->heads;
 
-    struct Work {
-        const std::string* hardware;
-        const Conditions* conditions;
-    };
-    std::vector<Work> work;
-    for (const std::string& name : hardware)
-        for (const Conditions& conditions : formats)
-            work.push_back({&name, &conditions});
-    answer.devices.resize(work.size());
+    // In the formats that were asked for, each for itself; else in that of several which takes the fewest.
+    const bool any = answer.formats.size() > formats.size();
+    std::vector<const Conditions*> chosen(hardware.size() * formats.size(), answer.formats.data());
+    answer.devices.resize(chosen.size());
     std::atomic<std::size_t> done = 0;
-    in_parallel(work.size(), all_threads(), [&](std::size_t i) {
-        answer.devices[i] = size_device(basis, *work[i].hardware, *work[i].conditions);
+    in_parallel(chosen.size(), all_threads(), [&](std::size_t i) {
+        const std::string& name = hardware[i / formats.size()];
+        SizedDevice& best = answer.devices[i];
+        chosen[i] = &answer.formats[i % formats.size()];
+        best = size_device(basis, name, *chosen[i]);
+        for (std::size_t k = formats.size(); any && k < answer.formats.size(); ++k) {
+            if (best.holds && best.within_budget && best.layout->devices() == 1)
+                break;
+            SizedDevice other = size_device(basis, name, answer.formats[k]);
+            if (burden(other) < burden(best)) {
+                best = std::move(other);
+                chosen[i] = &answer.formats[k];
+            }
+        }
         if (progress)
-            progress(++done, work.size());
+            progress(++done, chosen.size());
     });
-    answer.cheapest = least(answer.devices, [](const SizedLayout& l) { return l.usd_per_hour; });
+    std::map<std::string, int> markets; // of devices that hold
+    for (const SizedDevice& d : answer.devices)
+        if (d.holds && d.within_budget && !d.market.empty())
+            ++markets[d.market];
+    const auto most = std::max_element(markets.begin(), markets.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto comparable = [&](const SizedDevice& d) {
+        return markets.empty() || d.market.empty() || d.market == most->first;
+    };
+    const auto price = [](const SizedLayout& l) { return l.usd_per_hour; };
+    answer.cheapest = least(answer.devices, price, comparable);
+    answer.elsewhere = least(answer.devices, price);
+    if (answer.elsewhere && comparable(answer.devices[*answer.elsewhere]))
+        answer.elsewhere.reset();
     answer.greenest =
         least(answer.devices, [](const SizedLayout& l) { return std::optional(l.carbon_g_per_hour); });
     answer.fewest = least(
         answer.devices, [](const SizedLayout& l) { return std::optional(static_cast<double>(l.devices())); });
-    if (request.pairs) {
-        std::vector<const Conditions*> of;
-        for (const Work& one : work)
-            of.push_back(one.conditions);
-        size_pairs(basis, of, answer);
-    }
+    if (request.pairs)
+        size_pairs(basis, chosen, answer);
     if (!answer.fewest) {
         answer.nearest = nearest_of(answer);
         if (answer.nearest)
-            answer.remedy = remedy(basis, answer.devices[*answer.nearest], *work[*answer.nearest].conditions);
+            answer.remedy = remedy(basis, answer.devices[*answer.nearest], *chosen[*answer.nearest]);
     }
     return answer;
 }

@@ -16,7 +16,7 @@ namespace archsim {
 
 /// What is to be served, and how well.
 struct SizingRequest {
-    /// The load: `load.rate_per_s`, or `plan.concurrency` users who each have one request in flight.
+    /// The load: `load.rate_per_s`, or `plan.concurrency` requests that are always in flight.
     /// `load.count` 0: as many requests as settle the percentiles (sized_requests()).
     ServingRequest serving;
     ServiceLevel level;              ///< at least one limit
@@ -24,7 +24,14 @@ struct SizingRequest {
     std::int64_t most_devices = 256; ///< of one service
     CostOptions cost;
     double budget_usd_per_hour = 0; ///< 0: none
-    bool pairs = false;             ///< also prompts on one kind of device and answers on another
+    /// Users who each ask again after a time, in place of a rate: `load.rate_per_s` is so many in it. 0:
+    /// none.
+    std::int64_t users = 0;
+    std::optional<double> think_s = {}; ///< absent: what it takes to read a mean answer (reading_time())
+    /// Of each device the format that serves with the fewest, beside the one asked for: fp8, then 4-bit
+    /// weights.
+    bool any_format = false;
+    bool pairs = false; ///< also prompts on one kind of device and answers on another
 };
 
 /// What must hold of a layout.
@@ -88,6 +95,7 @@ struct SizedDevice {
     std::string reason;      ///< one sentence where it does not hold, or has no price
     SizingPressure nearest;  ///< without a layout: of one request alone, best layout
     std::string price_basis; ///< "AWS p5.48xlarge / 8, 2025-06"; empty without a price
+    std::string market;      ///< market_of() a price per hour; empty: the user's own, or bought
 };
 
 /// Prompts on one kind of device, answers on another: the fewest engines of each that hold the limits.
@@ -119,6 +127,9 @@ struct SizingAnswer {
     std::vector<Conditions> formats;                       ///< as asked: each in one of them
     std::vector<SizedDevice> devices;                      ///< in the order asked, format by format
     std::optional<std::size_t> cheapest, greenest, fewest; ///< of those that hold within the budget
+    /// The cheapest of other markets than that of `cheapest`, where it costs less: prices of one kind of
+    /// provider are compared, that which rents most of the devices that hold.
+    std::optional<std::size_t> elsewhere;
     /// Where none holds: the one with the smallest miss, and what would make it hold.
     std::optional<std::size_t> nearest;
     std::string remedy;
@@ -130,6 +141,11 @@ struct SizingAnswer {
 /// Requests that a sizing simulates where the caller names no number: so many that the run is five times as
 /// long as an answer within the limits, at least 1,000; of users eight each, at least 200.
 std::int64_t sized_requests(const SizingRequest& request);
+
+/// Seconds in which people read an answer of so many tokens: 238 words a minute of English prose (Brysbaert,
+/// Journal of Memory and Language 109, 2019), four tokens to three words (OpenAI, tokenizer page). Worked:
+/// 300 tokens in 57 s.
+double reading_time(double tokens);
 
 /// Sizes a service on devices, each in each of the formats of `conditions`.
 ///

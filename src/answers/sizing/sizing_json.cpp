@@ -167,11 +167,15 @@ Members<SizingAnswer> sizing_load_members() {
     const auto load = [](const A& a) { return a.request.serving.load; };
     return {{"rate_per_s", "requests that arrive; null: users instead",
              [=](const A& a) { return positive(load(a).rate_per_s); }},
-            {"users", "who each have a request in flight; null: a rate instead",
+            {"in_flight", "requests, always; null: a rate instead",
              [](const A& a) {
-                 const auto users = a.request.serving.plan.concurrency;
-                 return users > 0 ? std::optional(users) : std::nullopt;
+                 const auto requests = a.request.serving.plan.concurrency;
+                 return requests > 0 ? std::optional(requests) : std::nullopt;
              }},
+            {"users", "who ask; null: not by users",
+             [](const A& a) { return a.request.users > 0 ? std::optional(a.request.users) : std::nullopt; }},
+            {"think_time_s", "from one question of a user to the next",
+             [](const A& a) { return sized_or_null(a.request.think_s); }},
             {"prompt_tokens", "", [=](const A& a) { return load(a).prompt_tokens; }},
             {"output_tokens", "", [=](const A& a) { return load(a).output_tokens; }},
             {"requests", "simulated", [=](const A& a) { return load(a).count; }},
@@ -204,6 +208,8 @@ AnswerDocument<SizingAnswer> sizing_document() {
          {"basis", "of all prices", [](const A& a) { return basis_text(a.basis); }},
          {"verdict", "the answer in sentences", [](const A& a) { return sizing_takeaway(a).lines; }},
          {"cheapest", "index into results; null: none holds, or none has a price", &A::cheapest},
+         {"elsewhere", "index into results: cheaper, in a market that does not compare; null: none",
+          &A::elsewhere},
          {"greenest", "index into results; null: none holds", &A::greenest},
          {"fewest", "index into results; null: none holds", &A::fewest},
          {"nearest", "index into results: the smallest miss where none holds", &A::nearest},

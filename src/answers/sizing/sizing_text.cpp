@@ -31,9 +31,11 @@ std::string layout_text(const SizedDevice& d) {
                         : fmt::format("{}, {} devices ({}), {}", d.hardware, devices, way, d.precision);
 }
 
-std::string money_text(const SizingAnswer& answer, const SizedLayout& l) {
-    return l.usd_per_hour
-               ? fmt::format("{} USD/h {}", format_number(*l.usd_per_hour), basis_text(answer.basis))
+/// "6.88 USD/h rented (AWS p5.48xlarge / 8, 2025-06)"
+std::string money_text(const SizingAnswer& answer, const SizedDevice& d) {
+    return d.layout->usd_per_hour
+               ? fmt::format("{} USD/h {} ({})", format_number(*d.layout->usd_per_hour),
+                             basis_text(answer.basis), d.price_basis)
                : std::string(answer.basis == Tenure::buy ? "no price in the database"
                                                          : "no rental price in the database");
 }
@@ -128,7 +130,7 @@ Takeaway single_takeaway(const SizingAnswer& answer) {
             const SizedDevice& d = at(answer.nearest);
             out.lines.push_back(
                 fmt::format("Nearest: {}: {}.", d.layout ? layout_text(d) : name_text(answer, d),
-                            d.holds ? money_text(answer, *d.layout) + ", over the budget" : d.reason));
+                            d.holds ? money_text(answer, d) + ", over the budget" : d.reason));
             out.lines.push_back(answer.remedy.empty()
                                     ? "Neither a narrower format nor a shorter prompt makes it hold."
                                     : fmt::format("What makes it hold: {}.", answer.remedy));
@@ -146,17 +148,25 @@ Takeaway single_takeaway(const SizingAnswer& answer) {
                                               layout_text(d), more, probability_text(d.layout->probability)));
     };
     if (answer.cheapest)
-        told("Cheapest", answer.cheapest, money_text(answer, *at(answer.cheapest).layout));
+        told("Cheapest", answer.cheapest, money_text(answer, at(answer.cheapest)));
     else
         out.lines.push_back("Cheapest: nothing that holds has a price in the database (--price gives one).");
-    if (answer.greenest == answer.cheapest)
+    if (answer.greenest == answer.fewest && answer.fewest != answer.cheapest) {
+        told("Fewest devices and lowest carbon", answer.fewest,
+             money_text(answer, at(answer.fewest)) + ", " + power_text(*at(answer.greenest).layout));
+    } else if (answer.greenest == answer.cheapest) {
         out.lines.back() += fmt::format(" Lowest carbon, too: {}.", power_text(*at(answer.greenest).layout));
-    else
+    } else {
         told("Lowest carbon", answer.greenest, power_text(*at(answer.greenest).layout));
+    }
     if (answer.fewest == answer.cheapest)
         out.lines.back() += " No other needs fewer devices.";
-    else
-        told("Fewest devices", answer.fewest, money_text(answer, *at(answer.fewest).layout));
+    else if (answer.greenest != answer.fewest)
+        told("Fewest devices", answer.fewest, money_text(answer, at(answer.fewest)));
+    if (answer.elsewhere)
+        out.lines.push_back(fmt::format(
+            "Cheaper at a {}, whose prices do not compare with a {}'s: {}: {}.", at(answer.elsewhere).market,
+            at(first).market, layout_text(at(answer.elsewhere)), money_text(answer, at(answer.elsewhere))));
     const SizingPressure& twice = at(first).layout->at_twice;
     out.lines.push_back(fmt::format("{} at twice the load: {}.", at(first).hardware,
                                     twice.ratio <= 1

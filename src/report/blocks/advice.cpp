@@ -3,7 +3,6 @@
 #include "report/blocks/number_format.hpp"
 #include "result/bound_shares.hpp"
 #include "result/ties.hpp"
-#include "session/narrower_format.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -15,31 +14,14 @@ namespace archsim {
 
 namespace {
 
-constexpr double kNextBatch = 8;  ///< times the batch: an example worth trying
-constexpr double kWellUsed = 0.4; ///< of the peak: above it a compute-bound device has no slack to speak of
-
 std::string share_text(double share) {
     return fmt::format("{:.0f} %", 100 * share);
-}
-
-std::string batch_advice(const Result& r) {
-    return fmt::format("a larger batch (--batch-size {:.0f})", kNextBatch * r.estimate.batch);
 }
 
 /// A memory on the chip, which more bandwidth of the external one does not help.
 bool on_chip(Resource resource) {
     return resource == Resource::l1_bytes || resource == Resource::l2_bytes ||
            resource == Resource::llc_bytes;
-}
-
-/// A mode of the device that allows more power than the one that runs.
-const PowerMode* stronger_mode(const Result& r) {
-    const PowerMode* found = nullptr;
-    for (const PowerMode& mode : r.device->power_modes)
-        if (mode.limit.known() && mode.limit.value > r.machine->power_limit_w &&
-            (found == nullptr || mode.limit.value < found->limit.value))
-            found = &mode;
-    return found;
 }
 
 /// An operator without products that takes most of the time: no batch and no format of products helps it.
@@ -80,41 +62,6 @@ std::optional<DominantOperation> dominant_operation(const Result& r) {
     return std::nullopt;
 }
 
-std::string advice_of(const Result& r) {
-    const auto shares = bound_shares(r);
-    if (!shares || !r.machine || !r.device || !r.runtime)
-        return "";
-    if (const auto operation = dominant_operation(r))
-        return fmt::format("{} dominates; check_model shows how it can leave the network or shrink",
-                           operation->type);
-    constexpr double kNoHold = 0.99; // a clock above that is no reason to draw more
-    const bool held = r.estimate.power_limited && r.estimate.clock_ratio < kNoHold;
-    if (const PowerMode* mode = held ? stronger_mode(r) : nullptr)
-        return fmt::format("the power limit holds the clock at {}: {}@{} allows {}",
-                           share_text(r.estimate.clock_ratio), r.device->id, mode->name,
-                           format_power(mode->limit.value));
-    switch (shares->largest()) {
-    case Bound::overhead:
-        if (shares->bound_by_exchange())
-            return fmt::format("fewer devices, or {}: each has more work between two exchanges",
-                               batch_advice(r));
-        return fmt::format("{}, or a stack that fuses more (--runtime)", batch_advice(r));
-    case Bound::memory: {
-        const auto format = narrower_format(r, false);
-        return format ? fmt::format("fewer bytes: --precision {}", name_of(*format))
-                      : fmt::format("{}, which reads the weights less often per item", batch_advice(r));
-    }
-    case Bound::compute:
-        break;
-    }
-    if (const auto format = narrower_format(r, true))
-        return fmt::format("use a faster number format (--precision {})", name_of(*format));
-    return r.estimate.utilization < kWellUsed
-               ? fmt::format("fill the tiles with {}", batch_advice(r))
-               : fmt::format("none of batch and format: it runs at {} of its peak in its fastest format",
-                             share_text(r.estimate.utilization));
-}
-
 /// What a measurement of one's own would tell where little is known of a device: "measure a network on it,
 /// --measured "NETWORK int8 on Hailo-8L = TIME": the interval narrows from a factor of 10.4 to 6.1".
 std::string measuring_text(const Result& r) {
@@ -139,13 +86,6 @@ std::string link_text(const Device& device) {
 }
 
 } // namespace
-
-std::vector<std::string> names_of(const Advice& advice, const std::vector<std::string>& labels) {
-    std::vector<std::string> names;
-    for (const std::size_t i : advice.results)
-        names.push_back(labels[i]);
-    return names;
-}
 
 std::string bound_sentence(const Result& result, const std::string& label) {
     const auto shares = bound_shares(result);
@@ -176,37 +116,29 @@ std::string bound_sentence(const Result& result, const std::string& label) {
                        share_text(result.estimate.utilization));
 }
 
-std::vector<Advice> advice_for(std::span<const Result> results) {
+std::vector<Advice> advice_for(std::span<const TriedChange> tried, std::span<const Result> results) {
     std::vector<Advice> all;
-    const auto add = [&](std::size_t result, std::string text) {
-        if (text.empty())
-            return;
-        const auto same =
-            std::find_if(all.begin(), all.end(), [&](const Advice& a) { return a.text == text; });
-        if (same != all.end())
-            same->results.push_back(result);
+    for (const TriedChange& change : tried) {
+        std::string text = fmt::format("{}, {:.3g}x", change.asked, change.gain);
+        if (!all.empty() && all.back().result == change.result)
+            all.back().text += "; " + text;
         else
-            all.push_back({{result}, std::move(text)});
-    };
+            all.push_back({change.result, std::move(text)});
+    }
     for (std::size_t i = 0; i < results.size(); ++i)
-        add(i, advice_of(results[i]));
-    for (std::size_t i = 0; i < results.size(); ++i)
-        add(i, measuring_text(results[i]));
+        if (std::string text = measuring_text(results[i]); !text.empty())
+            all.push_back({i, std::move(text)});
     return all;
 }
 
-std::vector<Block> advice_blocks(std::span<const Result> results, const std::vector<std::string>& labels,
-                                 std::size_t most) {
-    const std::vector<Advice> all = advice_for(results);
-    if (all.empty())
-        return {};
+std::vector<Block> advice_blocks(std::span<const TriedChange> tried, std::span<const Result> results,
+                                 const std::vector<std::string>& labels) {
     Bullets bullets;
-    for (std::size_t i = 0; i < all.size() && (most == 0 || i < most); ++i)
-        bullets.items.push_back(
-            fmt::format("{}: {}", fmt::join(names_of(all[i], labels), ", "), all[i].text));
-    if (most > 0 && all.size() > most)
-        bullets.items.push_back(fmt::format("and {} more: --verbose", all.size() - most));
-    return {Heading{3, "What would help:"}, std::move(bullets)};
+    for (const Advice& advice : advice_for(tried, results))
+        bullets.items.push_back(fmt::format("{}: {}", labels[advice.result], advice.text));
+    if (bullets.items.empty())
+        return {};
+    return {Heading{3, "What would help, tried:"}, std::move(bullets)};
 }
 
 std::vector<Block> command_blocks(const std::vector<std::string>& commands) {

@@ -1,12 +1,10 @@
 #pragma once
-// What would help a device, from what binds it: the rules of docs/tutorials/ml_engineer.md.
+// What binds a device, and what was tried that helps it.
 //
-//   What would help:
-//     * H100, A100: fixed cost of kernels is 61 % of the time: a larger batch (--batch-size), or a stack that
-//       fuses more (--runtime)
-//     * Xeon-8490H: memory is 83 % of the time: fewer bytes, --precision int8
+//   What would help, tried:
+//     * H100: --precision fp8, 1.62x; --runtime vllm, 1.1x
 
-#include "archsim/compare/result.hpp"
+#include "archsim/compare/decisions.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <cstddef>
@@ -16,9 +14,9 @@
 
 namespace archsim {
 
-/// A change, and the results that it would help.
+/// What would help one result.
 struct Advice {
-    std::vector<std::size_t> results;
+    std::size_t result = 0;
     std::string text;
 };
 
@@ -28,16 +26,13 @@ struct Advice {
 /// parts.
 std::string bound_sentence(const Result& result, const std::string& label);
 
-/// One piece of advice per result that has any, equal ones together, in the order of the results.
-std::vector<Advice> advice_for(std::span<const Result> results);
+/// One piece of advice per result for which a change was found; then measurements that would narrow an
+/// interval.
+std::vector<Advice> advice_for(std::span<const TriedChange> tried, std::span<const Result> results);
 
-/// A heading and one bullet per piece of advice, at most `most` of them (0: all); nothing where there is
-/// none.
-std::vector<Block> advice_blocks(std::span<const Result> results, const std::vector<std::string>& labels,
-                                 std::size_t most);
-
-/// The devices of a piece of advice.
-std::vector<std::string> names_of(const Advice& advice, const std::vector<std::string>& labels);
+/// A heading and a bullet for each; nothing where there is none.
+std::vector<Block> advice_blocks(std::span<const TriedChange> tried, std::span<const Result> results,
+                                 const std::vector<std::string>& labels);
 
 /// A heading "Next steps:" and the commands; nothing where there are none.
 std::vector<Block> command_blocks(const std::vector<std::string>& commands);

@@ -10,7 +10,6 @@
 #include "result/generation_metrics.hpp"
 #include "result/mixed_formats.hpp"
 #include "result/ties.hpp"
-#include "session/narrower_format.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -101,9 +100,12 @@ std::vector<std::string> tied_names(const VerdictQuestion& q, const Winner& winn
     return names;
 }
 
-/// "H100", of mixed formats "H100 in int8".
-std::string named(const VerdictQuestion& q, const VerdictFacts& facts, std::size_t index) {
-    const std::string format = facts.mixed ? " in " + multiplied_format(q.results[index]) : std::string();
+/// "H100"; of mixed formats, or `first` where the question has not said it, "H100 in int8".
+std::string named(const VerdictQuestion& q, const VerdictFacts& facts, std::size_t index,
+                  bool first = false) {
+    const std::string format = facts.mixed || (first && !q.results[index].generation)
+                                   ? " in " + multiplied_format(q.results[index])
+                                   : std::string();
     return q.labels[index].ends_with(format) ? q.labels[index] : q.labels[index] + format;
 }
 
@@ -142,13 +144,26 @@ std::string odds_text(const VerdictQuestion& q, const VerdictFacts& facts, const
                        : fmt::format(" ({:.0f} % likely; else {})", 100 * own, named(q, facts, *next));
 }
 
+/// "512 tokens in, 128 out, in bf16. ": what answers to prompts are compared by.
+std::string question_text(const VerdictQuestion& q, const VerdictFacts& facts) {
+    const auto first = std::find_if(q.results.begin(), q.results.end(),
+                                    [](const Result& r) { return r.ok() && r.generation; });
+    if (first == q.results.end())
+        return "";
+    const GenerationEstimate& g = *first->generation;
+    return fmt::format("{}{:.0f} tokens in, {:.0f} out{}. ",
+                       g.batch > 1 ? fmt::format("{:.0f} sequences of ", g.batch) : std::string(),
+                       g.prompt_tokens, g.generate_tokens,
+                       facts.mixed ? std::string() : ", in " + multiplied_format(*first));
+}
+
 /// "Fastest: H100, 465 us (82 % likely; else A100)."
 std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
     const Estimate& e = q.results[best.winner.best].estimate;
-    const std::string text =
-        fmt::format("{}{}{}: {}, {}", words_of(*best.metric),
-                    e.uncounted.empty() ? "" : " in what is understood", e.projected ? " (projected)" : "",
-                    named(q, facts, best.winner.best), value_text(q, *best.metric, best.winner.best));
+    const std::string text = fmt::format(
+        "{}{}{}: {}, {}", words_of(*best.metric), e.uncounted.empty() ? "" : " in what is understood",
+        e.projected ? " (projected)" : "", named(q, facts, best.winner.best, &best == facts.best.data()),
+        value_text(q, *best.metric, best.winner.best));
     return text + odds_text(q, facts, best) + ".";
 }
 
@@ -176,44 +191,14 @@ std::string formats_text(const VerdictQuestion& q) {
     return text;
 }
 
-/// " In each device's usual format (--precision usual), fastest: Jetson-Orin-Nano@7W in int8, 3.85 ms."
-std::string usual_text(const VerdictQuestion& q) {
-    if (q.usual.size() != q.results.size())
-        return "";
-    std::optional<Decision> decision;
-    if (q.decision != nullptr && !q.decision->request.constraints.empty())
-        decision = decide(q.usual, q.decision->request);
-    std::string text;
-    std::optional<std::size_t> before;
-    for (const Metric* m : judged(q)) {
-        const auto winner =
-            decision ? winner_within(q.usual, *m, *decision) : find_winner(q.usual, *m, q.conditions);
-        if (!winner)
-            continue;
-        const Result& best = q.usual[winner->best];
-        const std::string name =
-            before == winner->best ? std::string("the same")
-                                   : fmt::format("{} in {}", q.labels[winner->best], multiplied_format(best));
-        before = winner->best;
-        text += fmt::format("{}{}{}: {}, {}", text.empty() ? "" : "; ", first_lower(words_of(*m)),
-                            best.estimate.projected ? " (projected)" : "", name,
-                            format_value(*m, *value_of(best, *m, q.conditions)));
-    }
-    return text.empty() ? text : fmt::format(" In each device's usual format (--precision usual), {}.", text);
-}
-
-/// Which formats are compared, where they are not one, or not the one that the header names.
+/// Which formats are compared, where one was asked for and not all run it.
 std::string mixed_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     const auto& first = q.results.front().conditions.precision;
     const bool one_asked = std::all_of(q.results.begin(), q.results.end(),
                                        [&](const Result& r) { return r.conditions.precision == first; });
-    if (q.results.size() < 2 || !one_asked || (!facts.mixed && q.usual.empty()))
+    if (!facts.mixed || !one_asked)
         return "";
-    const std::string asked = precision_name(first);
-    return fmt::format("{}, {}: {}.{}",
-                       facts.mixed ? "Formats differ" : "The format is not the one requested",
-                       q.usual.empty() ? "not all run " + asked : asked + " is only the default",
-                       formats_text(q), usual_text(q));
+    return fmt::format("Formats differ, not all run {}: {}.", precision_name(first), formats_text(q));
 }
 
 /// "Projected to do better, not measured: KPU-T64, 8.99 ms and 33.1 mJ."
@@ -322,7 +307,7 @@ std::string failing_text(const VerdictQuestion& q) {
     return fmt::format("No estimate for {} of {}: {}.", names.size(), q.results.size(), names_text(names));
 }
 
-/// The one device's numbers, with the intervals.
+/// The one device's numbers, with the interval of what ranks.
 std::string single_text(const VerdictQuestion& q) {
     const Result& r = q.results.front();
     std::string text;
@@ -333,7 +318,7 @@ std::string single_text(const VerdictQuestion& q) {
         const bool named = m != metric::token_rate && m != metric::total_token_rate; // its unit names it
         text += fmt::format("{}{}{}", text.empty() ? "" : ", ", named ? m.noun + " " : std::string(),
                             format_value(m, measure->value));
-        if (measure->interval.high > measure->interval.low)
+        if (measure->interval.high > measure->interval.low && m == q.by) // the table has the others
             text += fmt::format(" ({})", range_text(m, measure->interval));
     };
     for (const Metric* m : judged(q))
@@ -343,9 +328,9 @@ std::string single_text(const VerdictQuestion& q) {
                        r.estimate.projected ? "; a projection: no comparable device was measured" : "");
 }
 
-/// "; would help: ...".
-std::string advice_text(const Result& result) {
-    const auto advice = advice_for(std::span(&result, 1));
+/// "; would help: --precision fp8, 1.62x".
+std::string advice_text(const VerdictQuestion& q) {
+    const auto advice = advice_for(q.tried, q.results);
     return advice.empty() ? "" : "; would help: " + advice.front().text;
 }
 
@@ -375,18 +360,6 @@ std::string sizes_line(const VerdictQuestion& q) {
                        flags.size() == 1 ? "a size" : "sizes", fmt::join(flags, " "));
 }
 
-/// "; fp32 is only the default, --precision bf16 takes half the memory" of what does not fit.
-std::string half_text(const Result& result) {
-    const PrecisionConfig& asked = result.conditions.precision;
-    if (result.estimate.status != Status::does_not_fit || !result.machine ||
-        asked != PrecisionConfig::uniform(Precision::fp32))
-        return "";
-    const auto narrower = narrower_format(result, false);
-    return narrower && bits_of(*narrower) * 2 == bits_of(Precision::fp32)
-               ? fmt::format("; in {0} (--precision {0}) it needs half of that", name_of(*narrower))
-               : std::string();
-}
-
 /// Where it is the model that is not understood, no device is to blame.
 std::string none_runs_text(std::span<const Result> results) {
     const Result& first = results.front();
@@ -405,8 +378,7 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
         if (std::string sizes = sizes_line(q); !sizes.empty())
             return {std::move(sizes)};
         lines.push_back(q.results.size() == 1
-                            ? fmt::format("No estimate: {}{}.", q.results.front().estimate.reason,
-                                          half_text(q.results.front()))
+                            ? fmt::format("No estimate: {}.", q.results.front().estimate.reason)
                             : none_runs_text(q.results));
         return lines;
     }
@@ -423,13 +395,13 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
             first = fmt::format("{} the limit{}, {}", facts.within ? "Within" : "Without",
                                 facts.limits.size() == 1 ? "" : "s", first_lower(std::move(first)));
     }
-    lines.push_back(std::move(first));
+    lines.push_back(question_text(q, facts) + first);
     if (q.by == metric::cost && !one)
         add_line(lines, cost_basis(q.results, q.conditions));
     add_line(lines, mixed_text(q, facts));
     const std::size_t leader = facts.best.front().winner.best;
     if (const std::string bound = bound_sentence(q.results[leader], q.labels[leader]); !bound.empty())
-        lines.push_back(bound + (one ? advice_text(q.results[leader]) : std::string()) + ".");
+        lines.push_back(bound + (one ? advice_text(q) : std::string()) + ".");
     add_line(lines, projected_text(q, facts));
     add_line(lines, limits_text(q, facts));
     add_line(lines, failing_text(q));
@@ -488,8 +460,8 @@ VerdictRecord verdict_record(const VerdictQuestion& q) {
     for (const Result& r : q.results)
         if (!record.uncounted && r.ok() && !r.estimate.uncounted.empty())
             record.uncounted = r.estimate.uncounted;
-    for (const Advice& advice : advice_for(q.results))
-        record.helps.push_back({names_of(advice, q.labels), advice.text});
+    for (const Advice& advice : advice_for(q.tried, q.results))
+        record.helps.push_back({{q.labels[advice.result]}, advice.text});
     return record;
 }
 

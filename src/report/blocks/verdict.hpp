@@ -2,8 +2,7 @@
 // The answer in a few lines, on top of every report, and as the field "verdict" of its document:
 //
 //   Within the limit, fastest: Jetson-Orin-Nano@7W in tf32, 12.0 ms. Least energy: the same, 65.8 mJ.
-//   Formats differ, fp32 is only the default: int8 on QRB5165, tf32 on Jetson-Orin-Nano@7W. In each device's
-//   usual format (--precision usual), fastest: Jetson-Orin-Nano@7W in int8, 3.85 ms.
+//   Formats differ, not all run fp32: int8 on QRB5165, tf32 on Jetson-Orin-Nano@7W.
 //   Jetson-Orin-Nano@7W is bound by compute, 88 % of its time at 16 % of the peak.
 //   Projected, not measured: KPU-T256, 101 us.
 //   Limit power at most 15 W: met by 3 of 4. KPU-T256@15W would meet it.
@@ -25,9 +24,9 @@ struct VerdictQuestion {
     const std::vector<std::string>& labels; ///< one per result
     const Metric& by;                       ///< what ranks; energy is judged beside it
     const CostOptions& conditions;
-    const Decision* decision = nullptr; ///< limits; null or inactive: none
-    std::span<const Result> usual = {}; ///< the same in each device's usual format; empty: not to be said
-    std::span<const Result> modes = {}; ///< other power modes that meet every limit
+    const Decision* decision = nullptr;      ///< limits; null or inactive: none
+    std::span<const Result> modes = {};      ///< other power modes that meet every limit
+    std::span<const TriedChange> tried = {}; ///< what would help
 };
 
 /// The answer for several devices, or for one; for none that runs the reason.

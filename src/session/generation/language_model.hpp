@@ -25,6 +25,8 @@ class GenerationModel {
 
     /// Name of the model.
     const std::string& name() const { return language_.info.name; }
+    /// Where its weights lie, by the file's kind; empty: not known.
+    const std::filesystem::path& file() const { return language_.info.file; }
     /// Tokens that it tells apart; 0 where the model does not say.
     double vocabulary() const {
         return language_.info.language_model ? language_.info.language_model->vocabulary : 0;
@@ -97,9 +99,11 @@ class GenerationModel {
         before_bound_;
 };
 
-/// The software stack for language models: the device's default where it is made for them or none of the
-/// device's stacks is, else the first that is (Runtime::language_models), in the order of the device's file.
-std::string language_runtime(const HardwareDatabase& hardware, const Device& device);
+/// The software stack for language models: llama.cpp for a GGUF file, which is its own format, where the
+/// device has it; else the device's default where it is made for them or none of the device's stacks is, else
+/// the first that is (Runtime::language_models), in the order of the device's file.
+std::string language_runtime(const HardwareDatabase& hardware, const Device& device,
+                             const std::filesystem::path& file = {});
 
 /// A request for 16-bit floats of a model whose weights are stored as integers: that of these integers, where
 /// the stack has kernels for them, since what it multiplies them in is its own choice.

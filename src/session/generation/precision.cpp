@@ -8,7 +8,12 @@
 
 namespace archsim {
 
-std::string language_runtime(const HardwareDatabase& hardware, const Device& device) {
+std::string language_runtime(const HardwareDatabase& hardware, const Device& device,
+                             const std::filesystem::path& file) {
+    constexpr std::string_view kOfGguf = "llama.cpp";
+    if (file.extension() == ".gguf" &&
+        std::find(device.runtimes.begin(), device.runtimes.end(), kOfGguf) != device.runtimes.end())
+        return std::string(kOfGguf);
     const auto made_for_it = [&](const std::string& id) { return hardware.runtime(id)->language_models; };
     if (made_for_it(device.default_runtime))
         return device.default_runtime;

@@ -245,7 +245,7 @@ std::optional<StepRunner> make_runner(const Session& session, const GenerationMo
         result.device = choice.device; // known even where the stack does not run on it
         result.power_mode = choice.power_mode;
         if (own.stack.empty())
-            own.stack = language_runtime(session.hardware(), *choice.device);
+            own.stack = language_runtime(session.hardware(), *choice.device, model.file());
         result.machine = session.machine(result.hardware, own);
         result.device = result.machine->device;
         result.runtime = result.machine->runtime;

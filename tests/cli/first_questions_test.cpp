@@ -1,0 +1,110 @@
+// What people ask first, and the sentence that must lead the answer: who, by how much, in at most four lines.
+
+#include "cli/workplace.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <regex>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace archsim::test;
+
+struct FirstQuestion {
+    const char* command;
+    const char* leads; ///< an expression that the first lines, joined, begin with
+    int status = 0;
+};
+
+constexpr FirstQuestion kQuestions[] = {
+    // Language models: an answer to a prompt, in the format in which they are published.
+    {"compare_models llama-3-8b --hardware H100 L4",
+     "512 tokens in, 128 out, in bf16. Fastest: H100, 1[0-9]{2} tokens/s"},
+    {"compare_models gpt-oss-20b --hardware RTX-4090 Apple-M4-Max-GPU",
+     "512 tokens in, 128 out, in w4a16. Fastest: RTX-4090, [0-9]+ tokens/s"},
+    {"compare_models kimi-k2.5 --hardware H200 --devices 8",
+     "512 tokens in, 128 out, in w4a16. H200 x8: [0-9.]+ tokens/s"},
+    {"compare_models deepseek-v3 --hardware H200 --devices 8",
+     "512 tokens in, 128 out, in fp8. H200 x8: [0-9.]+ tokens/s"},
+    {"compare_models deepseek-r1 --hardware B200 MI300X --devices 8",
+     "512 tokens in, 128 out, in fp8. Fastest: "},
+    {"compare_models qwen3-8b --hardware L4", "512 tokens in, 128 out, in bf16. L4: [0-9.]+ tokens/s"},
+    {"compare_models nvidia/Llama-3.1-8B-Instruct-FP8 --hardware H100",
+     "512 tokens in, 128 out, in fp8. H100: "},
+    {"compare_models nvidia/Qwen3-32B-NVFP4 --hardware B200", "512 tokens in, 128 out, in fp4. B200: "},
+    {"compare_models Qwen/Qwen3-32B-AWQ --hardware RTX-5090", "512 tokens in, 128 out, in w4a16. RTX-5090: "},
+    {"compare_models Qwen3-8B-Q4_K_M.gguf --hardware 'RTX 3060 12GB'",
+     "512 tokens in, 128 out, in w4a16. RTX-3060: [0-9.]+ tokens/s"},
+    {"compare_models qwen3:8b-q8_0 --hardware RTX-3060", "512 tokens in, 128 out, in w8a16. RTX-3060: "},
+    {"compare_models hf.co/unsloth/Qwen3-8B-GGUF:Q4_K_M --hardware M4-Max-GPU",
+     "512 tokens in, 128 out, in w4a16. Apple-M4-Max-GPU: "},
+    {"compare_models llama-3.1-70b --hardware H100 MI300X --devices 2",
+     "512 tokens in, 128 out, in bf16. Fastest: "},
+    {"compare_models llama-3.2-1b --hardware V100 T4", "512 tokens in, 128 out, in fp16. Fastest: V100"},
+    {"compare_models qwen3-8b --hardware H100 --batch-size 16",
+     "16 sequences of 512 tokens in, 128 out, in bf16. H100: "},
+    // Everything else: each device in the format in which it is fastest.
+    {"compare_models resnet50 --deployment edge", "Fastest: .* in int8, "},
+    {"compare_models resnet50 --deployment embedded", "Fastest: "},
+    {"compare_models resnet50 --hardware H100 A100", "Fastest: H100 in int8, "},
+    {"compare_models yolov8n --hardware Jetson-Orin-Nano Hailo-8", "Fastest: "},
+    {"compare_models bert-base --hardware EPYC-9654 H100", "Fastest: H100"},
+    {"compare_models whisper-tiny --hardware RTX-4090 M4-Max-GPU", "Fastest: "},
+    {"compare_models resnet50 --hardware Jetson-Orin-Nano --max-latency 33ms", "Jetson-Orin-Nano"},
+    {"compare_models llama-3-8b --hardware H100 --pass", "H100: latency "},
+    {"compare_models resnet50 --hardware H100 --precision fp32 -o -", "H100: latency "},
+    // Where it runs, how many are needed, what it costs.
+    {"size_service qwen3-8b --users 200 --ttft-p99 2s --tpot-p99 50ms --hardware H100 L40S",
+     "Cheapest: .*, 1 device, .* USD/h rented \\(.*, 20[0-9-]+\\)"},
+    {"size_service qwen3-8b --users 200 --think-time 0s --ttft-p99 2s --tpot-p99 50ms --hardware H100",
+     "Cheapest: H100, "},
+    {"size_service qwen3-8b --rate 4 --ttft-p99 2s --hardware RTX-4090 H100", "Cheapest: "},
+    {"local_models --on 'Mac mini M4, 16GB'",
+     "Apple-M4-GPU@16GB: [0-9]+ of [0-9]+ language models of the catalogue run"},
+    {"local_models Qwen3-8B-Q4_K_M --on 'RTX 3060 12GB'", "RTX-3060: 1 of 1 language models run"},
+    {"compare_architectures --model resnet18 --level detailed --architecture DSP",
+     "Least energy: GPU in int8, "},
+};
+
+/// The lines between the title and the empty line after them.
+std::vector<std::string> first_lines(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    bool title = false, answer = false;
+    for (std::string line; std::getline(stream, line);) {
+        if (line.starts_with("===="))
+            title = !title;
+        else if (!title && (answer || !line.empty())) {
+            if (line.empty())
+                break;
+            answer = true;
+            lines.push_back(line);
+        }
+    }
+    return lines;
+}
+
+} // namespace
+
+TEST_CASE("the answer to a first question leads, in few lines", "[cli][first]") {
+    const Workplace workplace;
+    for (const FirstQuestion& question : kQuestions)
+        for (const char* columns : {"80", "100"}) {
+            INFO(question.command << " at " << columns);
+            const Said said =
+                workplace.run(std::string(question.command) + " --quiet --width " + columns + " 2>&1");
+            INFO(said.output.substr(0, 1500));
+            CHECK(said.status == question.status);
+            const std::vector<std::string> lines = first_lines(said.output);
+            std::string text;
+            for (const std::string& line : lines)
+                text += (text.empty() ? "" : " ") + line;
+            CHECK(std::regex_search(text, std::regex(std::string("^") + question.leads)));
+            const bool sizes = std::string_view(question.command).starts_with("size_service");
+            CHECK(lines.size() <= (sizes ? 7U : columns == std::string_view("100") ? 4U : 5U));
+        }
+}

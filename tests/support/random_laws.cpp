@@ -131,26 +131,29 @@ double of_choices(const Result& r) {
     return r.estimate.power_limited || r.estimate.pieces > 1 || of_kernels ? kOfStructure : kRounding;
 }
 
-/// Not of processors: their stacks fork every operator over all cores, and pay for each (Parameter::
-/// sync_time_per_core); what fitted rates say of a nearer cache may be slower than those of the next.
+/// Not the caches of processors: what fitted rates say of a nearer one may be slower than those of the next.
+/// Their cores run streams side by side for throughput, each of which may take longer beside more others.
 Verdict more_structure(Network& network, const Question& q, RandomSource& random, Structure part) {
-    if ((part == Structure::units || part == Structure::on_chip_memory) && is_of(q, "cpu"))
+    if (part == Structure::on_chip_memory && is_of(q, "cpu"))
         return {};
     Question more = q;
     double factor = random.one_of(kFactors);
     if (part == Structure::units) { // parts of different numbers stay in proportion, and have their memory
         factor = std::max(2.0, std::floor(factor));
-        more.conditions.structure[Structure::on_chip_memory] = factor;
+        if (!is_of(q, "cpu"))
+            more.conditions.structure[Structure::on_chip_memory] = factor;
     }
     if (part == Structure::array && is_of(q, "gpu")) // whose tiles are chosen alone
         return {};
     if (part == Structure::array)
         factor = std::min(factor, 2.0);
     more.conditions.structure[part] = factor;
-    const Result base = network.run(q);
+    Result base = network.run(q);
     if (!base.ok())
         return {};
     const Result larger = network.run(more);
+    if (part == Structure::units && is_of(q, "cpu") && q.conditions.scenario == Scenario::throughput)
+        base.estimate.latency_s = std::max(base.estimate.latency_s, larger.estimate.latency_s);
     // More units that are awake leave less of the same limit for work.
     if (part == Structure::units && larger.estimate.power_limited)
         return {};

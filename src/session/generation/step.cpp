@@ -216,7 +216,7 @@ namespace {
 /// more bits a weight, and tables as wide as the residual stream too. Worked: of Qwen2.5-72B 28 % of the
 /// weights read rows of 29,568, 115.5 times 256: 4.85 bits become 5.17, 44.3 GB 47.1.
 void store_in_blocks(const GenerationModel& model, const Machine& machine, PrecisionConfig& config) {
-    const ServerMemory files = server_memory(machine, data_table("servers.json"));
+    const ServerMemory files = server_memory(machine, 0, data_table("servers.json"));
     const auto hidden = static_cast<std::int64_t>(model.hidden());
     if (files.row_weights == 0 || config.weight_bits_overhead <= 0)
         return;

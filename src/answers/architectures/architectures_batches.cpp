@@ -6,6 +6,7 @@
 #include "core/text.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"
+#include "result/ranking.hpp"
 
 #include <fmt/format.h>
 
@@ -38,21 +39,19 @@ Table values_table(const ArchitectureComparison& c, const Metric& metric) {
                              [&, i](const Row& row) {
                                  const auto value = value_of(row.results[i], metric, a.limits.cost);
                                  return value ? Cell{format_value(metric, *value), *value,
-                                                     row.winner && row.winner->best == i ? Tone::good
+                                                     row.winner && row.winner->leads && row.winner->best == i ? Tone::good
                                                                                          : Tone::plain}
                                               : Cell{status_words(row.results[i].estimate)};
                              });
     columns.emplace_back(Column{"Best", "", "best"}, [&](const Row& row) {
-        return !row.winner ? std::string()
-                           : c.labels[row.winner->best] +
-                                 (row.results[row.winner->best].estimate.projected ? " (projected)" : "");
+        return row.winner && row.winner->leads ? c.labels[row.winner->best] : std::string();
     });
     return table_of(fmt::format("{} by batch", metric.title), columns, rows);
 }
 
 /// "TPU (projected)".
 std::string marked_label(const ArchitectureComparison& c, std::size_t i) {
-    return c.labels[i] + (c.results[i].ok() && c.results[i].estimate.projected ? " (projected)" : "");
+    return c.labels[i] + standing_note(c.results[i].estimate);
 }
 
 /// "GPU passes TPU (projected) in throughput at batch 11".

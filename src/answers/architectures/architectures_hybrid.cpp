@@ -1,5 +1,6 @@
 #include "answers/architectures/architectures.hpp"
 #include "report/blocks/number_format.hpp"
+#include "result/ranking.hpp"
 
 #include <fmt/format.h>
 
@@ -28,7 +29,7 @@ Facts stretches(const ArchitectureComparison& c, const HybridPair& h) {
 
 /// "TPU (projected)": what nobody measured wins nothing unsaid.
 std::string label_of(const ArchitectureComparison& c, std::size_t i) {
-    return c.labels[i] + (c.results[i].estimate.projected ? " (projected)" : "");
+    return c.labels[i] + standing_note(c.results[i].estimate);
 }
 
 std::string transfers_text(const HybridSplit& s) {
@@ -54,8 +55,9 @@ void add_hybrids(const ArchitectureComparison& c, Report& report) {
     if (c.hybrids.empty())
         return;
     const Metric& shown = regional(*c.request.metric);
-    const auto best =
-        std::find_if(c.hybrids.begin(), c.hybrids.end(), [](const HybridPair& h) { return h.split.wins(); });
+    const auto best = std::find_if(c.hybrids.begin(), c.hybrids.end(), [&](const HybridPair& h) {
+        return h.split.wins() && may_lead(c.results[h.a].estimate) && may_lead(c.results[h.b].estimate);
+    });
     report.blocks.push_back(Heading{3, "Split over two devices:"});
     const std::size_t single = find_winner(c.results, shown)->best;
     const double least = region_total(c.results[single], shown);

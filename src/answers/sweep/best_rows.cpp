@@ -5,6 +5,8 @@
 namespace archsim {
 
 bool BestRows::before(const SweepRow& a, const SweepRow& b) const {
+    if ((a.standing == Standing::leads) != (b.standing == Standing::leads))
+        return a.standing == Standing::leads;
     const double x = *a.value(*metric_), y = *b.value(*metric_);
     return x != y ? better(*metric_, x, y) : a.point < b.point;
 }

@@ -18,7 +18,7 @@ class BestRows {
     BestRows(const Metric& metric, std::size_t most) : metric_(&metric), most_(most) {}
     /// Takes a row in; it may leave again when better ones come.
     void add(const SweepRow& row);
-    /// By model, best first; of equal values the lower point first.
+    /// By model, best first, what may not lead behind the others; of equal values the lower point first.
     std::vector<SweepRow> rows() const;
     /// What ranks them.
     const Metric& metric() const { return *metric_; }

@@ -22,19 +22,20 @@ void ParetoFront::add(const SweepRow& row) {
     const auto beats = [&](const SweepRow& a, const SweepRow& b) {
         return a.model == b.model && no_worse(a, b, *first_) && no_worse(a, b, *second_);
     };
+    std::vector<SweepRow>& front = row.standing == Standing::leads ? front_ : unranked_;
     // The equal row with the lower index stays, whatever the order they come in.
-    for (SweepRow& known : front_)
+    for (SweepRow& known : front)
         if (beats(known, row)) {
             if (beats(row, known) && row.point < known.point)
                 known = row;
             return;
         }
-    std::erase_if(front_, [&](const SweepRow& known) { return beats(row, known); });
-    front_.push_back(row);
+    std::erase_if(front, [&](const SweepRow& known) { return beats(row, known); });
+    front.push_back(row);
 }
 
 std::vector<SweepRow> ParetoFront::rows() const {
-    std::vector<SweepRow> sorted = front_;
+    std::vector<SweepRow> sorted = front_.empty() ? unranked_ : front_;
     std::sort(sorted.begin(), sorted.end(), [this](const SweepRow& a, const SweepRow& b) {
         if (a.model != b.model)
             return a.model < b.model;

@@ -131,7 +131,7 @@ int main(int argc, char** argv) {
     std::vector<std::string> hardware, models, metrics, overlays;
     cli::MeasurementOptions measured;
     MeasuredContext context;
-    std::string scatter, leave_out, left_out_file, save_left_out, uncertainty;
+    std::string scatter, leave_out, left_out_file, save_left_out, uncertainty, evidence;
     std::vector<std::string> first_runs, first_run_rows, served_layouts;
     bool refit = false;
     bool with_prices = false;
@@ -189,6 +189,11 @@ int main(int argc, char** argv) {
         flags
             .add_option("--uncertainty", uncertainty,
                         "write the variances that left-out rows and first runs support to FILE")
+            .written();
+        flags
+            .add_option("--evidence", evidence,
+                        "write how many of the rows lie in their intervals, by chip, stack and kind of network, to "
+                        "FILE")
             .written();
         flags
             .add_option(
@@ -301,6 +306,8 @@ int main(int argc, char** argv) {
             if (!uncertainty.empty())
                 write_file(uncertainty, uncertainty_json(fit_error_model(*answer.left_out, runs, served)));
         }
+        if (!evidence.empty())
+            write_file(evidence, evidence_json(answer.validation));
         if (!leave_out.empty())
             answer.validation = leaving_out(options, estimator, [&](const LeftOutEstimators& each) {
                 const LeaveOut what = leave_out == "model"    ? LeaveOut::model

@@ -15,7 +15,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/fit/errors/error_fit.cpp PROPE
 archsim_share_precompiled(archsim_fit)
 set(archsim_fit_grouped ${archsim_fit_sources}) # files apart use the same names in unnamed namespaces, or take long
 list(FILTER archsim_fit_grouped EXCLUDE REGEX
-    "/(error_fit|power_validation|rank_agreement|price_check|calibration|memory_logs_report|uncertainty_json)\\.cpp$")
+    "/(error_fit|power_validation|rank_agreement|price_check|calibration|memory_logs_report|uncertainty_json|evidence_json)\\.cpp$")
 foreach(folder IN ITEMS errors parameters report rows)
     set(sources ${archsim_fit_grouped})
     list(FILTER sources INCLUDE REGEX "/fit/${folder}/")

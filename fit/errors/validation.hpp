@@ -3,6 +3,7 @@
 // the estimator happen elsewhere.
 
 #include "archsim/compare/measured_row.hpp"
+#include "archsim/ops/shaped_graph.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -32,11 +33,13 @@ struct Prediction {
     std::string reason;        ///< one sentence when not ok
     double predicted = 0;
     double low = 0, high = 0; ///< nominal 90 % interval
-    std::string family;       ///< "gpu"
+    std::string device, vendor;
+    std::string family; ///< "gpu"
     std::string generation;   ///< of its chip: "ampere-a100"; empty where the database states none
     std::string regime;       ///< "compute", "memory" or "overhead"
     std::string runtime;      ///< id of the software stack that the row's name stands for on its device
     std::string evidence;     ///< what the parameters rest on: "device", "stack" or "none"
+    NetworkKind kind = NetworkKind::convolution;
     /// True when the row could be estimated.
     bool ok() const { return status == "ok"; }
 };
@@ -47,6 +50,11 @@ struct ValidatedRow {
     Prediction prediction;
     /// predicted / measured - 1; 0 where there is no prediction.
     double error() const { return prediction.ok() ? prediction.predicted / measured.value - 1 : 0; }
+    /// The measured time over the predicted one.
+    double slowness() const {
+        const double ratio = measured.value / prediction.predicted;
+        return measured.metric == MeasuredMetric::throughput_per_s ? 1 / ratio : ratio;
+    }
     /// True for power and energy.
     bool of_power() const {
         return measured.metric == MeasuredMetric::power_w || measured.metric == MeasuredMetric::energy_mj;

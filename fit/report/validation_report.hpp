@@ -53,6 +53,8 @@ std::string to_json(const ValidationAnswer& answer, const ValidationView& view =
 nlohmann::ordered_json validate_estimates_schema();
 /// hardware_db/uncertainty.json.
 std::string uncertainty_json(const ErrorModel& model);
+/// hardware_db/evidence.json: the rows of times, counted by chip, stack, kind of network and kind of time.
+std::string evidence_json(const Validation& validation);
 /// Predicted against measured on logarithmic axes, one colour per family, as a stand-alone SVG picture.
 std::string scatter_svg(const Validation& validation);
 

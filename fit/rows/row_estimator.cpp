@@ -187,6 +187,20 @@ struct RowEstimator::State {
     Prediction language(const MeasuredRow& row, const Changed& changed, PowerParts* parts);
 };
 
+namespace {
+
+/// `prediction.regime` is known.
+void name_machine(Prediction& prediction, const Device& device, const Runtime& runtime) {
+    prediction.device = device.id;
+    prediction.vendor = device.vendor;
+    prediction.family = name_of(device.family);
+    prediction.generation = device.generation;
+    prediction.runtime = runtime.id;
+    prediction.evidence = name_of(evidence_for(device, runtime, prediction.regime));
+}
+
+} // namespace
+
 Prediction RowEstimator::State::network(const MeasuredRow& row, const Changed& changed, PowerParts* parts) {
     const MeasuredWorkload workload = find_workload(session.catalogue(), row);
     if (workload.entry == nullptr)
@@ -207,11 +221,9 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Changed& c
         return without_estimate("unsupported", fmt::format("the file of {} takes images of side {}, not {}",
                                                            result.model->name, *side, *row.image_size));
     Prediction prediction;
-    prediction.family = name_of(result.device->family);
-    prediction.generation = result.device->generation;
     prediction.regime = regime_of(estimate);
-    prediction.runtime = result.runtime->id;
-    prediction.evidence = name_of(evidence_for(*result.device, *result.runtime, prediction.regime));
+    prediction.kind = estimate.kind;
+    name_machine(prediction, *result.device, *result.runtime);
     const auto take = [&](double value, const Interval& interval) {
         prediction.predicted = value;
         prediction.low = interval.low;
@@ -257,15 +269,10 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Changed& 
     asked->devices = row.devices / row.replicas / row.attention_groups;
     const auto device = session.hardware().device(row.hardware).device;
     const auto runtime = session.hardware().runtime_for(*device, asked->stack);
-    const auto name_machine = [&](Prediction& prediction) {
-        prediction.family = name_of(device->family);
-        prediction.generation = device->generation;
-        prediction.runtime = runtime->id;
-        prediction.evidence = name_of(evidence_for(*device, *runtime, prediction.regime));
-    };
     if (is_served(row)) {
         Prediction served = served_runs.predict(session, loaded_to_serve(row.model), row, *asked);
-        name_machine(served);
+        served.kind = generator(row.model)->bound(1, 1, 1)->graph().kind();
+        name_machine(served, *device, *runtime);
         return served;
     }
     const Prompt prompt{.tokens = tokens_of(row.prompt_tokens),
@@ -298,7 +305,8 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Changed& 
         return without_estimate(std::string(name_of(answer.status)), answer.reason);
     Prediction prediction;
     prediction.regime = regime_of(answer.step);
-    name_machine(prediction);
+    prediction.kind = answer.step.kind;
+    name_machine(prediction, *device, *runtime);
     const Estimate& step = answer.step;
     const double low = step.latency_s > 0 ? step.latency_interval.low / step.latency_s : 1;
     const double high = step.latency_s > 0 ? step.latency_interval.high / step.latency_s : 1;

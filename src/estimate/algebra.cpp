@@ -31,7 +31,6 @@ void add_facts(const Estimate& part, Estimate& whole) {
     if (whole.uncounted.empty())
         whole.uncounted = part.uncounted;
     whole.interval_basis = part.interval_basis;
-    whole.projected = whole.projected || part.projected;
     whole.findings.insert(whole.findings.end(), part.findings.begin(), part.findings.end());
     whole.batch = std::max(whole.batch, part.batch);
     whole.pieces = std::max(whole.pieces, part.pieces);
@@ -40,6 +39,17 @@ void add_facts(const Estimate& part, Estimate& whole) {
         whole.reason = part.reason;
     }
 }
+
+} // namespace
+
+void take_evidence(const Estimate& from, Estimate& to) {
+    to.kind = from.kind;
+    to.projected = from.projected;
+    to.unlike = from.unlike;
+    to.refuted = from.refuted;
+}
+
+namespace {
 
 void add_extremes(const Estimate& part, Estimate& whole) {
     whole.utilization_min = std::min(whole.utilization_min, part.utilization_min);
@@ -92,6 +102,11 @@ void hold_together(MemoryEstimate& whole, const MemoryEstimate& stage, double sh
 Estimate in_sequence(std::span<const Stage> stages) {
     Estimate whole;
     bool complete = true;
+    const auto longest = std::max_element(stages.begin(), stages.end(), [](const Stage& a, const Stage& b) {
+        return a.times * a.estimate->latency_s < b.times * b.estimate->latency_s;
+    });
+    if (longest != stages.end())
+        take_evidence(*longest->estimate, whole);
     for (const Stage& stage : stages) {
         add_facts(*stage.estimate, whole);
         hold_together(whole.memory, stage.estimate->memory, stage.shared_weight_bytes);

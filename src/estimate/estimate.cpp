@@ -38,6 +38,29 @@ std::string_view name_of(Bound bound) {
     return "";
 }
 
+Standing standing_of(const Estimate& e) {
+    return !e.uncounted.empty() ? Standing::incomplete
+           : !e.refuted.empty() ? Standing::refuted
+           : e.projected        ? Standing::projected
+                                : Standing::leads;
+}
+
+std::string doubt_of(const Estimate& e) {
+    const Standing standing = standing_of(e);
+    if (standing == Standing::leads)
+        return {};
+    const std::string why = standing == Standing::refuted      ? e.refuted
+                            : standing == Standing::incomplete ? e.uncounted
+                            : e.unlike.empty() ? std::string("no comparable device was measured on this stack")
+                                               : e.unlike + " on such a chip and stack";
+    return fmt::format("{}: {}", name_of(standing), why);
+}
+
+std::string_view name_of(Standing standing) {
+    constexpr std::array<std::string_view, 4> kNames = {"measured", "projected", "refuted", "incomplete"};
+    return kNames[static_cast<std::size_t>(standing)];
+}
+
 std::string_view status_text(const Estimate& estimate) {
     return name_of(estimate.status == Status::ok && !estimate.uncounted.empty() ? Status::incomplete
                                                                                 : estimate.status);
@@ -119,6 +142,7 @@ void add_workspace(const std::vector<Mapping>& mappings, Estimate& e) {
 /// Fills what does not need a mapping; true when the estimate may go on.
 bool admit(const NetworkWork& work, const Machine& machine, const EstimateOptions& options, Estimate& e) {
     e.executed = work.precision;
+    e.kind = work.kind;
     e.batch = work.batch;
     e.memory = planned_memory(work, machine);
     e.findings = work.graph->findings;

@@ -9,7 +9,7 @@
 
 namespace archsim {
 
-static KnownWidths::Widths look_up(const Machine& machine, SpreadOf timed) {
+static KnownWidths::Widths look_up(const Machine& machine, SpreadOf timed, NetworkKind kind) {
     const UncertaintyTable& table = *machine.uncertainty;
     const auto parts = [&](SpreadOf metric) {
         return table.parts(metric, *machine.device, *machine.runtime);
@@ -19,11 +19,11 @@ static KnownWidths::Widths look_up(const Machine& machine, SpreadOf timed) {
     widths.energy = parts(SpreadOf::energy);
     widths.rate = machine.scenario == Scenario::throughput ? parts(SpreadOf::throughput) : widths.time;
     widths.reach = table.reach();
-    const SpreadOf shown =
-        machine.scenario == Scenario::throughput && timed == SpreadOf::latency ? SpreadOf::throughput : timed;
     widths.basis = table.spread(timed, *machine.device, *machine.runtime).basis;
-    widths.projected = !table.measured(*machine.device, *machine.runtime, timed) &&
-                       !table.measured(*machine.device, *machine.runtime, shown);
+    widths.kind = kind;
+    widths.held = table.held().of(*machine.device, *machine.runtime, time_kind(timed), kind);
+    for (ErrorParts* part : {&widths.time, &widths.rate})
+        part->cell += widths.held.variance;
     if (table.given().empty())
         return widths;
     const auto learnt = [&](SpreadOf metric, const ErrorParts& errors) {
@@ -35,7 +35,7 @@ static KnownWidths::Widths look_up(const Machine& machine, SpreadOf timed) {
                                                                  : widths.time_given;
     if (const int n = std::max(widths.time_given.rows, widths.rate_given.rows); n > 0) {
         widths.basis += fmt::format(", given your {} measurement{}", n, n == 1 ? "" : "s");
-        widths.projected = false;
+        widths.held = {.projected = false};
     }
     return widths;
 }
@@ -90,8 +90,8 @@ void add_intervals(const Machine& machine, SpreadOf timed, Estimate& e, KnownWid
     e.energy_interval = {e.energy_per_inference_j, e.energy_per_inference_j};
     if (!machine.uncertainty)
         return;
-    if (!known.widths)
-        known.widths = look_up(machine, timed);
+    if (!known.widths || known.widths->kind != e.kind)
+        known.widths = look_up(machine, timed, e.kind);
     const KnownWidths::Widths& widths = *known.widths;
     const LaneShares lanes = lane_shares(e);
     double squares = 0;
@@ -122,7 +122,9 @@ void add_intervals(const Machine& machine, SpreadOf timed, Estimate& e, KnownWid
     e.throughput_interval = {e.throughput_per_s / rate, e.throughput_per_s * rate};
     e.energy_interval = {e.energy_per_inference_j / energy, e.energy_per_inference_j * energy};
     e.interval_basis = widths.basis;
-    e.projected = widths.projected;
+    e.projected = widths.held.projected;
+    e.unlike = widths.held.unlike;
+    e.refuted = widths.held.refuted;
 }
 
 } // namespace archsim

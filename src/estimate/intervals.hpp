@@ -3,6 +3,7 @@
 
 #include "archsim/estimate/estimate.hpp"
 #include "archsim/map/machine.hpp"
+#include "hardware/held_rows.hpp"
 #include "hardware/posterior.hpp"
 
 #include <optional>
@@ -16,7 +17,8 @@ struct KnownWidths {
         double reach = 0;
         Posterior time_given, energy_given, rate_given; ///< of one who measured some rows
         std::string basis;
-        bool projected = false;
+        NetworkKind kind = NetworkKind::convolution;
+        HeldEvidence held; ///< of networks of the kind
     };
     std::optional<Widths> widths;
 };

@@ -117,8 +117,21 @@ ErrorModel::Set read_set(ObjectReader& entry) {
     return set;
 }
 
+/// The stack's file itself says that products on this generation of chips are assumed: what was fitted beside
+/// them is of others.
+bool assumed_generation(const Device& device, const Runtime& runtime) {
+    for (const ParameterEntry& entry : runtime.parameters)
+        if (entry.parameter == Parameter::matrix_efficiency)
+            for (const auto& [generation, fact] : entry.by_generation)
+                if (generation == device.generation)
+                    return fact.source != nullptr && fact.source->kind == SourceKind::assumed;
+    return false;
+}
+
 /// True where measurements decided what prices arithmetic, or fixed costs where nothing does arithmetic.
 bool is_kin(const Device& device, const Runtime& runtime) {
+    if (assumed_generation(device, runtime))
+        return false;
     return evidence_for(device, runtime, "compute") != Evidence::none ||
            evidence_for(device, runtime, "overhead") != Evidence::none;
 }
@@ -155,6 +168,7 @@ struct UncertaintyTable::State {
     double reach = 0;
     std::vector<std::array<std::string, 3>> bases; ///< of model.within
     std::vector<GivenRow> given;
+    HeldRows held;
 };
 
 UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(std::make_unique<State>()) {
@@ -187,6 +201,7 @@ UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(s
     state_->reach = model.reach();
     for (const ErrorModel::Within& row : model.within)
         state_->bases.push_back(basis_of(row));
+    state_->held = read_held_rows(file.parent_path() / "evidence.json");
 }
 UncertaintyTable::~UncertaintyTable() = default;
 UncertaintyTable::UncertaintyTable(UncertaintyTable&&) noexcept = default;
@@ -217,7 +232,9 @@ ErrorSubject UncertaintyTable::subject(SpreadOf metric, const Device& device, co
 }
 
 ErrorParts UncertaintyTable::parts(SpreadOf metric, const Device& device, const Runtime& runtime) const {
-    return state_->model.parts(subject(metric, device, runtime));
+    ErrorSubject of = subject(metric, device, runtime);
+    of.kin = of.kin && (state_->held.sets.empty() || state_->held.same_vendor(device, runtime));
+    return state_->model.parts(of);
 }
 
 Evidence UncertaintyTable::evidence(const Device& device, const Runtime& runtime, SpreadOf metric) const {
@@ -227,30 +244,13 @@ Evidence UncertaintyTable::evidence(const Device& device, const Runtime& runtime
                                            : Evidence::none;
 }
 
-/// The stack's file itself says that products on this generation of chips are assumed: what was fitted beside
-/// them is of others.
-static bool assumed_generation(const Device& device, const Runtime& runtime) {
-    for (const ParameterEntry& entry : runtime.parameters)
-        if (entry.parameter == Parameter::matrix_efficiency)
-            for (const auto& [generation, fact] : entry.by_generation)
-                if (generation == device.generation)
-                    return fact.source != nullptr && fact.source->kind == SourceKind::assumed;
-    return false;
-}
-
-bool UncertaintyTable::measured(const Device& device, const Runtime& runtime, SpreadOf metric) const {
-    const Evidence found = evidence(device, runtime, metric);
-    if (found == Evidence::device || (found == Evidence::stack && !assumed_generation(device, runtime)))
-        return true;
-    const auto& sets = state_->model.sets; // another time of this very chip under this stack
-    return !of_draw(metric) && std::any_of(sets.begin(), sets.end(), [&](const ErrorModel::Set& set) {
-        return !of_draw(set.metric) && set.device == device.id && set.runtime == runtime.id;
-    });
+const HeldRows& UncertaintyTable::held() const {
+    return state_->held;
 }
 
 Spread UncertaintyTable::spread(SpreadOf metric, const Device& device, const Runtime& runtime) const {
     const ErrorSubject of = subject(metric, device, runtime);
-    const double factor = interval_factor(state_->reach, state_->model.parts(of).total());
+    const double factor = interval_factor(state_->reach, parts(metric, device, runtime).total());
     Spread spread{1 / factor, factor, 0, "no measurements to compare with"};
     if (const ErrorModel::Within* row = state_->model.row_for(of)) {
         spread.rows = row->rows;

@@ -6,6 +6,7 @@
 #include "archsim/hardware/runtime.hpp"
 #include "core/same_everywhere.hpp"
 #include "hardware/error_model.hpp"
+#include "hardware/held_rows.hpp"
 #include "hardware/posterior.hpp"
 
 #include <cmath>
@@ -58,10 +59,8 @@ class UncertaintyTable {
     /// Standard deviations from an estimate to either end of its 90 % interval.
     double reach() const;
 
-    /// True where this metric was measured of this very chip under this stack (of times: any), or of chips of
-    /// its family whose parameters the stack shares with it. What is neither is a projection: an estimate
-    /// that nothing measured stands behind.
-    bool measured(const Device& device, const Runtime& runtime, SpreadOf metric = SpreadOf::latency) const;
+    /// The rows that are held: of "evidence.json" beside the file.
+    const HeldRows& held() const;
     /// `device` where the metric was measured of this very chip under this stack, `stack` where it was of
     /// others whose parameters the stack shares with it, else `none`.
     Evidence evidence(const Device& device, const Runtime& runtime, SpreadOf metric) const;

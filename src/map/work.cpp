@@ -477,6 +477,7 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
     network.graph = &graph;
     network.partition = &partition;
     network.precision = precision;
+    network.kind = graph.kind();
     if (const auto batch = graph.dims.find("batch"); batch != graph.dims.end())
         network.batch = static_cast<double>(batch->second);
     WorkBuilder builder(graph, partition, precision, places, derived.get(), common.wide);

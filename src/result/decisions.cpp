@@ -94,7 +94,7 @@ std::vector<bool> pareto_front(std::span<const Result> results, const DecisionRe
     for (const Result& result : results) {
         std::vector<double> point;
         for (const Metric* metric : request.pareto)
-            if (const auto value = value_of(result, *metric, request.cost))
+            if (const auto value = may_lead(result.estimate) ? value_of(result, *metric, request.cost) : std::nullopt)
                 point.push_back(metric->better == Better::higher ? -*value : *value);
         points.push_back(point.size() == request.pareto.size() ? std::optional(point) : std::nullopt);
     }
@@ -106,14 +106,14 @@ std::vector<bool> pareto_front(std::span<const Result> results, const DecisionRe
     return front;
 }
 
-/// The winner of what was measured, where anything was.
+/// Of those that may lead, where any may.
 std::optional<Decision::Nearest> nearest_of(std::span<const Result> results, const Decision& decision) {
-    const bool any_measured = std::any_of(results.begin(), results.end(),
-                                          [](const Result& r) { return r.ok() && !r.estimate.projected; });
+    const auto leading = [](const Result& r) { return r.ok() && may_lead(r.estimate); };
+    const bool any = std::any_of(results.begin(), results.end(), leading);
     std::optional<Decision::Nearest> nearest;
     double smallest = -std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < decision.verdicts.size(); ++i) {
-        if (any_measured && results[i].estimate.projected)
+        if (any && !leading(results[i]))
             continue;
         const auto& list = decision.verdicts[i];
         const auto worst = std::min_element(list.begin(), list.end(), [](const Verdict& a, const Verdict& b) {
@@ -164,10 +164,12 @@ std::optional<Winner> winner_within(std::span<const Result> results, const Metri
     auto winner = find_winner(left, metric, decision.request.cost);
     if (winner) {
         winner->best = index[winner->best];
-        for (std::size_t& tied : winner->tied)
-            tied = index[tied];
-        if (winner->projected)
-            winner->projected = index[*winner->projected];
+        for (auto* list : {&winner->tied, &winner->close})
+            for (std::size_t& one : *list)
+                one = index[one];
+        for (auto* one : {&winner->projected, &winner->next})
+            if (*one)
+                *one = index[**one];
     }
     return winner;
 }

@@ -35,6 +35,7 @@ class Contest {
     double correlation(std::size_t a, std::size_t b) const {
         return archsim::correlation(terms_[a], terms_[b]);
     }
+    const Metric& by() const { return by_; }
 
   private:
     const Metric& by_;

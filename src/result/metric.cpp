@@ -334,34 +334,4 @@ double value_or_nan(const Result& result, const Metric& metric, const CostOption
     return value_of(result, metric, conditions).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
-std::optional<Winner> find_winner(std::span<const Result> results, const Metric& metric,
-                                  const CostOptions& conditions) {
-    const Contest contest(results, metric, conditions);
-    std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < results.size(); ++i)
-        if (contest.measure(i))
-            order.push_back(i);
-    if (order.empty())
-        return std::nullopt;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return better(metric, contest.measure(a)->value, contest.measure(b)->value);
-    });
-    // Numbers that leave a part of the model out win against whole ones as little as projections do.
-    const auto whole = [&](std::size_t i) { return results[i].estimate.uncounted.empty(); };
-    if (std::any_of(order.begin(), order.end(), whole))
-        std::erase_if(order, [&](std::size_t i) { return !whole(i); });
-    const auto measured = [&](std::size_t i) { return !results[i].estimate.projected; };
-    const auto first = std::find_if(order.begin(), order.end(), measured);
-    const bool any_measured = first != order.end();
-    Winner winner;
-    winner.best = any_measured ? *first : order.front();
-    if (winner.best != order.front())
-        winner.projected = order.front();
-    for (const std::size_t i : order)
-        if (i != winner.best && (measured(i) || !any_measured) &&
-            contest.probability_better(winner.best, i) < kToldApart)
-            winner.tied.push_back(i);
-    return winner;
-}
-
 } // namespace archsim

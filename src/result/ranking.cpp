@@ -1,54 +1,174 @@
 #include "result/ranking.hpp"
 
+#include "hardware/error_model.hpp"
 #include "result/error_terms.hpp"
 #include "result/ties.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <optional>
 
 namespace archsim {
 
+namespace {
+
+std::vector<std::size_t> in_order(const Contest& contest, std::size_t count) {
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        const auto &x = contest.measure(a), &y = contest.measure(b);
+        return x && (!y || better(contest.by(), x->value, y->value));
+    });
+    return order;
+}
+
+/// Those that may lead, best first; all that have a value where none may.
+std::vector<std::size_t> rivals_of(std::span<const Result> results, const Contest& contest) {
+    std::vector<std::size_t> order = in_order(contest, results.size());
+    std::erase_if(order, [&](std::size_t i) { return !contest.measure(i); });
+    std::vector<std::size_t> leading = order;
+    std::erase_if(leading, [&](std::size_t i) { return !may_lead(results[i].estimate); });
+    return leading.empty() ? order : leading;
+}
+
+/// Probability of each rival, who come best first, to be the best.
+std::vector<double> odds_of(const Contest& contest, std::vector<std::size_t> rivals) {
+    std::vector<double> shares(rivals.size(), 0);
+    // Results that hardly ever win decide nothing.
+    constexpr double kHardlyEver = 0.005;
+    constexpr std::size_t kMost = 16;
+    std::vector<std::size_t> field = {0}; // into `rivals`
+    for (std::size_t k = 1; k < rivals.size() && field.size() < kMost; ++k)
+        if (contest.probability_better(rivals[k], rivals.front()) > kHardlyEver)
+            field.push_back(k);
+    if (field.size() == 1) {
+        shares[0] = 1;
+        return shares;
+    }
+    if (field.size() == 2 || !(contest.measure(rivals.front())->value > 0)) {
+        shares[0] = contest.probability_better(rivals[0], rivals[field[1]]);
+        shares[field[1]] = 1 - shares[0];
+        return shares;
+    }
+    // What all of them share moves all of them: each has the rest of its error to itself.
+    double common = 1;
+    for (std::size_t k = 1; k < field.size(); ++k)
+        common = std::min(common, contest.correlation(rivals.front(), rivals[field[k]]));
+    const double sign = contest.by().better == Better::higher ? -1 : 1;
+    std::vector<double> middle, scale;
+    double low = INFINITY, high = -INFINITY;
+    for (const std::size_t k : field) {
+        const Measure& m = *contest.measure(rivals[k]);
+        const bool wide = m.interval.low > 0 && m.interval.high > m.interval.low;
+        const double own = wide ? std::log(m.interval.high / m.interval.low) / (2 * kErrorReach) : 0;
+        middle.push_back(sign * std::log(std::max(m.value, 1e-300)));
+        scale.push_back(std::max(1e-6, own * std::sqrt(1 - common)));
+        low = std::min(low, middle.back() - 5 * scale.back());
+        high = std::max(high, middle.back() + 3 * scale.back());
+    }
+    constexpr int kSteps = 48;
+    std::vector<double> before(field.size(), 0), now(field.size());
+    double sum = 0;
+    for (int step = 1; step <= kSteps; ++step) {
+        const double at = low + (high - low) * step / kSteps;
+        for (std::size_t k = 0; k < field.size(); ++k)
+            now[k] = student_t((at - middle[k]) / scale[k], kErrorDegreesOfFreedom);
+        for (std::size_t k = 0; k < field.size(); ++k) {
+            double others = 1;
+            for (std::size_t j = 0; j < field.size(); ++j)
+                if (j != k)
+                    others *= 1 - (before[j] + now[j]) / 2;
+            const double won = (now[k] - before[k]) * others;
+            shares[field[k]] += won;
+            sum += won;
+        }
+        before = now;
+    }
+    for (const std::size_t k : field)
+        shares[k] /= sum;
+    return shares;
+}
+
+} // namespace
+
+std::string standing_note(const Estimate& estimate) {
+    return may_lead(estimate) ? std::string() : " (" + std::string(name_of(standing_of(estimate))) + ")";
+}
+
+std::string evidence_word(std::string_view doubt) {
+    return doubt.empty() ? std::string(name_of(Standing::leads)) : std::string(doubt.substr(0, doubt.find(':')));
+}
+
+std::vector<double> shares_of_best(std::span<const Result> results, const Metric& by,
+                                   const CostOptions& conditions) {
+    const Contest contest(results, by, conditions);
+    const std::vector<std::size_t> rivals = rivals_of(results, contest);
+    std::vector<double> shares(results.size(), 0);
+    if (rivals.empty())
+        return shares;
+    const std::vector<double> odds = odds_of(contest, rivals);
+    for (std::size_t k = 0; k < rivals.size(); ++k)
+        shares[rivals[k]] = odds[k];
+    return shares;
+}
+
 std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by,
                                const CostOptions& conditions) {
     const Contest contest(results, by, conditions);
-    std::vector<Rank> ranks(results.size());
-    for (std::size_t i = 0; i < results.size(); ++i)
-        ranks[i].result = i;
-    std::stable_sort(ranks.begin(), ranks.end(), [&](const Rank& a, const Rank& b) {
-        const auto &x = contest.measure(a.result), &y = contest.measure(b.result);
-        if (!x || !y)
-            return x && !y;
-        return better(by, x->value, y->value);
-    });
-    const auto unranked = [&](const Rank& rank) { // stands in brackets where its estimate puts it
-        const Estimate& e = results[rank.result].estimate;
-        return e.projected || !e.uncounted.empty();
-    };
-    int measured = 0;       // results placed so far
+    std::vector<Rank> ranks;
+    for (const std::size_t i : in_order(contest, results.size()))
+        ranks.push_back({i});
+    int leading = 0;        // results placed so far
     Rank* leader = nullptr; // of the group that is being filled
     for (Rank& own : ranks) {
         if (!contest.measure(own.result))
             break;
-        if (unranked(own))
+        if (!may_lead(results[own.result].estimate)) // stands in brackets where its estimate puts it
             continue;
-        ++measured;
+        ++leading;
         if (leader != nullptr && contest.probability_better(leader->result, own.result) < kToldApart) {
             own.place = leader->place;
             own.tied = leader->tied = true;
         } else {
-            own.place = measured;
+            own.place = leading;
             leader = &own;
         }
     }
-    int next = measured + 1; // a projection stands before the measured result that follows it
+    int next = leading + 1; // what may not lead stands before the result that follows it
     for (auto own = ranks.rbegin(); own != ranks.rend(); ++own) {
         if (!contest.measure(own->result))
             continue;
-        if (unranked(*own))
+        if (!may_lead(results[own->result].estimate))
             own->place = next;
         next = own->place;
     }
     return ranks;
+}
+
+std::optional<Winner> find_winner(std::span<const Result> results, const Metric& metric,
+                                  const CostOptions& conditions) {
+    const Contest contest(results, metric, conditions);
+    const std::vector<std::size_t> rivals = rivals_of(results, contest);
+    if (rivals.empty())
+        return std::nullopt;
+    Winner winner;
+    winner.best = rivals.front();
+    winner.leads = may_lead(results[winner.best].estimate);
+    if (const std::size_t first = in_order(contest, results.size()).front(); first != winner.best)
+        winner.projected = first;
+    for (const std::size_t i : rivals)
+        if (i != winner.best && contest.probability_better(winner.best, i) < kToldApart)
+            winner.tied.push_back(i);
+    const std::vector<double> odds = odds_of(contest, rivals);
+    winner.probability = odds.front();
+    if (const auto next = std::max_element(odds.begin() + 1, odds.end()); next != odds.end() && *next > 0)
+        winner.next = rivals[static_cast<std::size_t>(next - odds.begin())];
+    constexpr double kWellMay = 0.1;
+    for (std::size_t k = 0; k < rivals.size() && winner.probability < kCalled; ++k)
+        if (k == 0 || odds[k] >= kWellMay)
+            winner.close.push_back(rivals[k]);
+    return winner;
 }
 
 } // namespace archsim

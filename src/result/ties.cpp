@@ -65,6 +65,8 @@ ErrorTerms error_terms(const Result& result, SpreadOf metric) {
     terms.lanes = lane_shares(e);
     if (result.machine && result.machine->uncertainty && result.device && result.runtime)
         terms.parts = result.machine->uncertainty->parts(metric, *result.device, *result.runtime);
+    if (terms.parts && !e.unlike.empty() && !of_draw(metric))
+        terms.parts->cell += result.machine->uncertainty->held().kind_variance;
     return terms;
 }
 
@@ -129,76 +131,6 @@ std::optional<double> width_after_measuring(const Result& result) {
     rows.push_back(std::move(row));
     const double more = posterior(rows, of, *terms.parts).fall_at(terms.lanes);
     return std::exp(2 * kErrorReach * std::sqrt(std::max(0.0, scale * scale - (more - known))));
-}
-
-std::vector<double> shares_of_best(std::span<const Result> results, const Metric& by,
-                                   const CostOptions& conditions) {
-    const Contest contest(results, by, conditions);
-    std::vector<double> shares(results.size(), 0);
-    std::vector<std::size_t> rivals;
-    for (const bool projected : {false, true}) {
-        for (std::size_t i = 0; i < results.size(); ++i)
-            if (contest.measure(i) && contest.measure(i)->value > 0 &&
-                results[i].estimate.projected == projected)
-                rivals.push_back(i);
-        if (!rivals.empty())
-            break;
-    }
-    if (rivals.empty())
-        return shares;
-    std::stable_sort(rivals.begin(), rivals.end(), [&](std::size_t a, std::size_t b) {
-        return better(by, contest.measure(a)->value, contest.measure(b)->value);
-    });
-    // Results that hardly ever win decide nothing.
-    constexpr double kHardlyEver = 0.005;
-    constexpr std::size_t kMost = 16;
-    std::vector<std::size_t> field = {rivals.front()};
-    for (std::size_t k = 1; k < rivals.size() && field.size() < kMost; ++k)
-        if (contest.probability_better(rivals[k], rivals.front()) > kHardlyEver)
-            field.push_back(rivals[k]);
-    if (field.size() == 1) {
-        shares[field.front()] = 1;
-        return shares;
-    }
-    if (field.size() == 2) {
-        shares[field[0]] = contest.probability_better(field[0], field[1]);
-        shares[field[1]] = 1 - shares[field[0]];
-        return shares;
-    }
-    // What all of them share moves all of them: each has the rest of its error to itself.
-    double common = 1;
-    for (std::size_t k = 1; k < field.size(); ++k)
-        common = std::min(common, contest.correlation(field.front(), field[k]));
-    const double sign = by.better == Better::higher ? -1 : 1;
-    std::vector<double> middle, scale;
-    double low = INFINITY, high = -INFINITY;
-    for (const std::size_t i : field) {
-        middle.push_back(sign * std::log(contest.measure(i)->value));
-        scale.push_back(std::max(1e-6, scale_of(contest.measure(i)->interval) * std::sqrt(1 - common)));
-        low = std::min(low, middle.back() - 5 * scale.back());
-        high = std::max(high, middle.back() + 3 * scale.back());
-    }
-    constexpr int kSteps = 48;
-    std::vector<double> before(field.size(), 0), now(field.size());
-    double sum = 0;
-    for (int step = 1; step <= kSteps; ++step) {
-        const double at = low + (high - low) * step / kSteps;
-        for (std::size_t k = 0; k < field.size(); ++k)
-            now[k] = student_t((at - middle[k]) / scale[k], kErrorDegreesOfFreedom);
-        for (std::size_t k = 0; k < field.size(); ++k) {
-            double others = 1;
-            for (std::size_t j = 0; j < field.size(); ++j)
-                if (j != k)
-                    others *= 1 - (before[j] + now[j]) / 2;
-            const double won = (now[k] - before[k]) * others;
-            shares[field[k]] += won;
-            sum += won;
-        }
-        before = now;
-    }
-    for (const std::size_t i : field)
-        shares[i] /= sum;
-    return shares;
 }
 
 } // namespace archsim

@@ -33,9 +33,4 @@ inline bool tied(const Metric& by, const Result& a, const Measure& x, const Resu
 /// factor of 4.4 to one of 2.7.
 std::optional<double> width_after_measuring(const Result& result);
 
-/// Probability that each is the best of all that have a value and are no projection; 0 for the others. All of
-/// them where none is measured.
-std::vector<double> shares_of_best(std::span<const Result> results, const Metric& by,
-                                   const CostOptions& conditions = {});
-
 } // namespace archsim

@@ -38,8 +38,9 @@ std::vector<bool> serving_frontier(std::span<const ServingResult> results) {
     std::vector<bool> on(results.size(), false);
     for (std::size_t i = 0; i < results.size(); ++i) {
         const ServingResult& r = results[i];
-        on[i] = r.ok && std::none_of(results.begin(), results.end(), [&](const ServingResult& other) {
-                    return other.ok && other.tokens_per_device() >= r.tokens_per_device() &&
+        const auto counts = [](const ServingResult& one) { return one.ok && one.doubt.empty(); };
+        on[i] = counts(r) && std::none_of(results.begin(), results.end(), [&](const ServingResult& other) {
+                    return counts(other) && other.tokens_per_device() >= r.tokens_per_device() &&
                            other.tokens_per_user() >= r.tokens_per_user() &&
                            (other.tokens_per_device() > r.tokens_per_device() ||
                             other.tokens_per_user() > r.tokens_per_user());

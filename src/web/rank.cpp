@@ -23,7 +23,8 @@ Json row_json(const Result& result, int place) {
             {"family", result.device ? Json(name_of(result.device->family)) : Json(nullptr)},
             {"status", status_text(result.estimate)},
             {"projected", result.ok() && result.estimate.projected},
-            {"place", place}};
+            {"evidence", result.ok() ? Json(name_of(standing_of(result.estimate))) : Json(nullptr)},
+            {"place", may_lead(result.estimate) ? place : 0}};
 }
 
 } // namespace

@@ -107,10 +107,15 @@ TEST_CASE("projections keep their row and count for nobody", "[compare][ties]") 
     CHECK(winner->tied.empty());
     REQUIRE(winner->projected);
     CHECK(*winner->projected == 0);
-    // Where nothing was measured the best projection is the best.
+    // Where nothing was measured the best projection is the first, and leads nothing.
     const std::vector<Result> paper = {made("x", 1.1, 0.5, 2.2, true), made("y", 1, 0.5, 2, true)};
     CHECK(find_winner(paper, metric::latency)->best == 1);
     CHECK(find_winner(paper, metric::latency)->tied == std::vector<std::size_t>{0});
+    CHECK_FALSE(find_winner(paper, metric::latency)->leads);
+    // Below three to two nobody is called.
+    const std::vector<Result> close = {made("a", 10, 8, 12.5), made("b", 10.2, 8.2, 12.7), made("c", 30, 24, 37)};
+    CHECK(find_winner(close, metric::latency)->close == std::vector<std::size_t>{0, 1});
+    CHECK(find_winner(close, metric::latency)->probability < kCalled);
 }
 
 TEST_CASE("two modes of one board differ by their ratio", "[compare][ties]") {

@@ -152,13 +152,20 @@ inline const Metric& ranked_by(Scenario scenario) {
     return scenario == Scenario::throughput ? metric::throughput : metric::latency;
 }
 
-/// The best of several results. Projections do not win against measured results: the best of them stands
-/// apart.
+/// The best of several results, under the one policy of who may be named first: may_lead().
 struct Winner {
-    std::size_t best = 0;          ///< index of the best measured result; of the best one where none is
-    std::vector<std::size_t> tied; ///< other measured results that cannot be told apart from it, best first
-    std::optional<std::size_t> projected; ///< the best projection, where it is estimated better than `best`
+    std::size_t best = 0;   ///< index of the best result that may lead; of the best one where none may
+    bool leads = true;      ///< false: none may be named first
+    double probability = 1; ///< that it is the best of those that may lead
+    /// Where that is less than kCalled: all of those that may well be the best, it among them, best first. Empty: it
+    /// is called.
+    std::vector<std::size_t> close;
+    std::optional<std::size_t> next; ///< the likeliest other
+    std::vector<std::size_t> tied;   ///< others that may lead and cannot be told apart from it, best first
+    std::optional<std::size_t> projected; ///< the best that may not lead, where it is estimated better than `best`
 };
+/// Below these odds of the best nobody is named.
+inline constexpr double kCalled = 0.6;
 /// Absent when no result has a value.
 ARCHSIM_API std::optional<Winner> find_winner(std::span<const Result> results, const Metric& metric,
                                               const CostOptions& conditions = {});

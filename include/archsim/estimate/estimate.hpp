@@ -122,7 +122,12 @@ struct Estimate {
     bool power_limited = false;
     Interval latency_interval, throughput_interval, energy_interval;
     std::string interval_basis; ///< what the interval's width comes from
-    bool projected = false; ///< neither this chip nor this kind of chip under this stack was ever measured
+    NetworkKind kind = NetworkKind::convolution; ///< of several parts that of the one that takes longest
+    /// Networks of this kind were not measured under this stack: neither on this chip nor on others of its
+    /// generation.
+    bool projected = false;
+    std::string unlike;  ///< "no transformer was measured": not on this chip under this stack; empty: one was
+    std::string refuted; ///< what measured rows say against it: "detectors were measured 2 to 5 times slower ..."
     EnergyBreakdown energy; ///< whole batch
     EventCounts events;
     MemoryEstimate memory;
@@ -133,6 +138,18 @@ struct Estimate {
     std::vector<SubgraphEstimate> subgraphs;
     std::vector<Finding> findings;
 };
+
+/// The one rule of who may be named first: an estimate of the whole network that measurements stand behind and
+/// that none of them refutes.
+enum class Standing : std::uint8_t { leads, projected, refuted, incomplete };
+ARCHSIM_API Standing standing_of(const Estimate& estimate);
+/// "measured", "projected", "refuted" or "incomplete".
+ARCHSIM_API std::string_view name_of(Standing standing);
+/// Why it may not be named first, in words without a period; empty where it may.
+ARCHSIM_API std::string doubt_of(const Estimate& estimate);
+inline bool may_lead(const Estimate& estimate) {
+    return standing_of(estimate) == Standing::leads;
+}
 
 /// The status for documents and tables: "incomplete" too where numbers leave a part out.
 ARCHSIM_API std::string_view status_text(const Estimate& estimate);

@@ -96,6 +96,7 @@ struct NetworkWork {
     std::vector<std::uint32_t> representatives;
     /// Coarser classes, for mappers that look at less; null where they were not looked for.
     std::shared_ptr<const SubgraphClasses> classes;
+    NetworkKind kind = NetworkKind::convolution;
     double batch = 1;
     double weight_bytes = 0;                  ///< every weight once
     double largest_activation_bytes = 0;      ///< largest input + output of one subgraph

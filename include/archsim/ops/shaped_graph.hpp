@@ -32,6 +32,19 @@ enum class OpKind : std::uint8_t {
 };
 ARCHSIM_API std::string_view name_of(OpKind kind);
 
+/// Which kernels most of a network's arithmetic runs in: what was measured of one kind says little of another.
+enum class NetworkKind : std::uint8_t {
+    convolution,      ///< convolutions that never make a map larger
+    dense_prediction, ///< convolutions with maps that are made larger again: detection, segmentation
+    attention,
+    experts, ///< layers of which each token takes a few experts
+    recurrent,
+    products, ///< matrix products without attention
+};
+inline constexpr std::size_t kNetworkKinds = 6;
+/// "convolution", "dense_prediction", ...
+ARCHSIM_API std::string_view name_of(NetworkKind kind);
+
 /// How an operator may join its neighbours in one kernel (after TVM, Chen et al. OSDI 2018, section 3).
 enum class FusionClass : std::uint8_t {
     transparent, ///< costs nothing and joins anything
@@ -174,6 +187,8 @@ struct ARCHSIM_API ShapedGraph {
     double macs() const;
     /// Operations of one inference; 1 MAC = 2.
     double operations() const;
+    /// By its multiply-accumulates.
+    NetworkKind kind() const;
 };
 
 /// Infers all shapes and folds shape arithmetic. `defaults` are used for symbols that `bindings` does not

@@ -5,6 +5,9 @@
 #include "core/text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
+#include "result/ranking.hpp"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -50,21 +53,19 @@ Table values_table(const ArchitectureComparison& c, const Metric& metric) {
                              [&, i](const Row& row) {
                                  const auto value = value_of(row.results[i], metric, a.limits.cost);
                                  return value ? Cell{format_value(metric, *value), *value,
-                                                     row.winner && row.winner->best == i ? Tone::good
+                                                     row.winner && row.winner->leads && row.winner->best == i ? Tone::good
                                                                                          : Tone::plain}
                                               : Cell{status_words(row.results[i].estimate)};
                              });
     columns.emplace_back(Column{"Best", "", "best"}, [&](const Row& row) {
-        return !row.winner ? std::string()
-                           : c.labels[row.winner->best] +
-                                 (row.results[row.winner->best].estimate.projected ? " (projected)" : "");
+        return row.winner && row.winner->leads ? c.labels[row.winner->best] : std::string();
     });
     return table_of(fmt::format("{} by batch", metric.title), columns, rows);
 }
 
 /// "TPU (projected)".
 std::string marked_label(const ArchitectureComparison& c, std::size_t i) {
-    return c.labels[i] + (c.results[i].ok() && c.results[i].estimate.projected ? " (projected)" : "");
+    return c.labels[i] + standing_note(c.results[i].estimate);
 }
 
 /// "GPU passes TPU (projected) in throughput at batch 11".
@@ -88,11 +89,6 @@ Facts stretches(const ArchitectureComparison& c, const HybridPair& h) {
         begin = end + 1;
     }
     return facts;
-}
-
-/// "TPU (projected)": what nobody measured wins nothing unsaid.
-std::string label_of(const ArchitectureComparison& c, std::size_t i) {
-    return c.labels[i] + (c.results[i].estimate.projected ? " (projected)" : "");
 }
 
 std::string transfers_text(const HybridSplit& s) {
@@ -141,10 +137,10 @@ void add_what_if(const ArchitectureComparison& c, Report& report) {
     for (const Metric* metric : c.request.metrics->rows()) {
         const auto before = find_winner(c.results, *metric, c.request.decision.cost);
         const auto after = find_winner(w.results, *metric, c.request.decision.cost);
-        if (before && after && before->best != after->best)
+        if (before && after && after->leads && before->best != after->best)
             bullets.items.push_back(fmt::format(
                 "Best {}: {}{} instead of {}.", metric->noun, c.labels[after->best],
-                w.results[after->best].estimate.projected ? " (projected)" : "", c.labels[before->best]));
+                standing_note(w.results[after->best].estimate), c.labels[before->best]));
     }
     if (bullets.items.empty())
         bullets.items.emplace_back("No recommendation changes.");
@@ -174,7 +170,7 @@ void add_sensitivity(const ArchitectureComparison& c, Report& report) {
               return !row.other_winner
                          ? std::string("the same")
                          : c.labels[*row.other_winner] +
-                               (c.results[*row.other_winner].estimate.projected ? " (projected)" : "");
+                               standing_note(c.results[*row.other_winner].estimate);
           }}},
         std::span(s.rows).first(std::min(kMostInputs, s.rows.size())));
     const auto winner = find_winner(c.results, *c.request.metric, c.request.decision.cost);
@@ -183,7 +179,7 @@ void add_sensitivity(const ArchitectureComparison& c, Report& report) {
     report.blocks.push_back(Paragraph{
         changing == 0 ? fmt::format("{}{} stays best whichever of the {} assumed inputs is off by {}.",
                                     c.labels[winner->best],
-                                    c.results[winner->best].estimate.projected ? " (projected)" : "",
+                                    standing_note(c.results[winner->best].estimate),
                                     s.varied, format_percent(s.variation))
                       : fmt::format("{} of {} assumed inputs decide whether {} is best.", changing, s.varied,
                                     c.labels[winner->best])});
@@ -231,7 +227,9 @@ void add_hybrids(const ArchitectureComparison& c, Report& report) {
         return;
     const Metric& shown = regional(*c.request.metric);
     const auto best =
-        std::find_if(c.hybrids.begin(), c.hybrids.end(), [](const HybridPair& h) { return h.split.wins(); });
+        std::find_if(c.hybrids.begin(), c.hybrids.end(), [&](const HybridPair& h) {
+            return h.split.wins() && may_lead(c.results[h.a].estimate) && may_lead(c.results[h.b].estimate);
+        });
     report.blocks.push_back(Heading{3, "Split over two devices:"});
     const std::size_t single = find_winner(c.results, shown)->best;
     const double least = region_total(c.results[single], shown);
@@ -240,18 +238,18 @@ void add_hybrids(const ArchitectureComparison& c, Report& report) {
         report.blocks.push_back(Paragraph{fmt::format(
             "No split beats the better one of its devices alone. The best, {} with {}, takes {} against {}: "
             "{}.",
-            label_of(c, h.a), label_of(c, h.b), format_value(shown, h.split.value),
+            marked_label(c, h.a), marked_label(c, h.b), format_value(shown, h.split.value),
             format_value(shown, std::min(h.split.a_value, h.split.b_value)), transfers_text(h.split))});
         return;
     }
     const double alone = std::min(best->split.a_value, best->split.b_value);
     if (best->split.value >= least)
         report.blocks.push_back(Paragraph{fmt::format(
-            "No split beats {} alone ({}). Where only these two are at hand:", label_of(c, single),
+            "No split beats {} alone ({}). Where only these two are at hand:", marked_label(c, single),
             format_value(shown, least))});
     report.blocks.push_back(Paragraph{
         fmt::format("{} with {} takes {}, {} less than the better one of them alone ({}), with {}.",
-                    label_of(c, best->a), label_of(c, best->b), format_value(shown, best->split.value),
+                    marked_label(c, best->a), marked_label(c, best->b), format_value(shown, best->split.value),
                     format_percent(1 - best->split.value / alone), format_value(shown, alone),
                     transfers_text(best->split))});
     report.blocks.push_back(stretches(c, *best));

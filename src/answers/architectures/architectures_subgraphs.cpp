@@ -26,7 +26,7 @@ RegionWinner region_winner(const ArchitectureComparison& c, const CommonRegion& 
         order.emplace_back(value_of(cost_of(region, i, c.results[c.compared[i]]), *c.request.metric), i);
     std::sort(order.begin(), order.end());
     const auto projected = [&](const auto& entry) {
-        return c.results[c.compared[entry.second]].estimate.projected;
+        return !may_lead(c.results[c.compared[entry.second]].estimate);
     };
     RegionWinner winner;
     if (projected(order.front()) && !std::all_of(order.begin(), order.end(), projected)) {
@@ -71,7 +71,7 @@ Bullets win_summary(const ArchitectureComparison& c, const std::vector<Wins>& wi
                 ? std::string()
                 : fmt::format(" with {} of the operations ({})",
                               format_percent(operations > 0 ? w.operations / operations : 0), kinds)));
-        if (c.results[c.compared[i]].estimate.projected)
+        if (!may_lead(c.results[c.compared[i]].estimate))
             bullets.items.back() = fmt::format("{} (projected, not measured): would be best in {} of {}",
                                                c.labels[c.compared[i]], w.projected, c.regions.size());
     }
@@ -202,7 +202,7 @@ std::vector<ColumnOf<LayerRow>> layer_columns(const ArchitectureComparison& c, c
     }
     std::vector<ColumnOf<L>> won = {{{"Winner", "", "winner"}, winner(&L::best)}};
     if (std::any_of(c.compared.begin(), c.compared.end(),
-                    [&](std::size_t i) { return c.results[i].estimate.projected; }))
+                    [&](std::size_t i) { return !may_lead(c.results[i].estimate); }))
         won.emplace_back(Column{"Projected", "", "projected_winner"}, winner(&L::projected));
     won.emplace_back(most_best("Margin", "", "margin", 1), [](const L& row) {
         return row.margin > 0 ? Cell{format_ratio(row.margin), row.margin} : Cell{};
@@ -235,7 +235,7 @@ void add_subgraphs(const ArchitectureComparison& c, Format format, Report& repor
         LayerRow layer{.id = r, .names = {region.name}, .operation = region_operation(c, region)};
         for (std::size_t i = 0; i < c.compared.size(); ++i)
             layer.values.push_back(value_of(cost_of(region, i, c.results[c.compared[i]]), *c.request.metric));
-        const bool only_projections = c.results[c.compared[winner.best]].estimate.projected;
+        const bool only_projections = !may_lead(c.results[c.compared[winner.best]].estimate);
         if (!only_projections)
             layer.best = winner.best;
         layer.projected = only_projections ? std::optional(winner.best) : winner.projected;

@@ -14,6 +14,7 @@
 #include "report/blocks/row_marks.hpp"
 #include "result/generation_metrics.hpp"
 #include "result/mixed_formats.hpp"
+#include "result/ranking.hpp"
 #include "result/ties.hpp"
 
 #include <fmt/format.h>
@@ -73,11 +74,6 @@ std::vector<const Metric*> recommended(const ArchitectureComparison& c) {
     return list;
 }
 
-/// The winner is a projection, since nothing measured has the value.
-bool wins_projected(const ArchitectureComparison& c, const Winner& winner) {
-    return c.results[winner.best].estimate.projected;
-}
-
 /// The winner is no better than any other.
 bool all_equal(const ArchitectureComparison& c, const Metric& metric) {
     std::optional<double> first;
@@ -92,13 +88,29 @@ bool all_equal(const ArchitectureComparison& c, const Metric& metric) {
     return values > 1;
 }
 
-/// Nothing measured stands behind a projection: it is named apart.
-std::string projection_text(const ArchitectureComparison& c, const Winner& winner, const Metric& m) {
-    if (winner.projected)
-        return fmt::format(
-            "; projected: {}, {}", c.labels[*winner.projected],
-            format_value(m, *value_of(c.results[*winner.projected], m, c.request.decision.cost)));
-    return c.results[winner.best].estimate.projected ? "; a projection, not measured" : "";
+/// "; estimated better, but projected: KPU, 8.99 ms".
+std::string unranked_text(const ArchitectureComparison& c, const Winner& winner, const Metric& m) {
+    if (!winner.projected)
+        return {};
+    const Result& r = c.results[*winner.projected];
+    return fmt::format("; estimated better, but {}: {}, {}", name_of(standing_of(r.estimate)),
+                       c.labels[*winner.projected], format_value(m, *value_of(r, m, c.request.decision.cost)));
+}
+
+/// "H100, 465 us (tied with A100)"; "too close to call: H100, A100"; "none, of what is projected KPU, 8.99 ms".
+std::string winner_text(const ArchitectureComparison& c, const Winner& winner, const Metric& m) {
+    const Result& best = c.results[winner.best];
+    const std::string named = fmt::format("{}, {}", c.labels[winner.best],
+                                          format_value(m, *value_of(best, m, c.request.decision.cost)));
+    if (!winner.leads)
+        return fmt::format("none; {}: {}", name_of(standing_of(best.estimate)), named);
+    std::string close;
+    for (const std::size_t i : winner.close)
+        close += (close.empty() ? "too close to call: " : ", ") + c.labels[i];
+    const std::string tied = tied_text(c, winner);
+    return (!close.empty() ? close + fmt::format(" ({})", format_value(m, *value_of(best, m, c.request.decision.cost)))
+                           : named + (tied.empty() ? "" : " (tied with " + tied + ")")) +
+           unranked_text(c, winner, m);
 }
 
 /// "programmable: CPU, GPU, KPU; fixed function: TPU": what families say of themselves.
@@ -131,15 +143,12 @@ Facts recommendations(const ArchitectureComparison& c) {
         const auto winner = find_winner(c.results, *m, c.request.decision.cost);
         if (!winner)
             continue;
-        const std::string value =
-            format_value(*m, *value_of(c.results[winner->best], *m, c.request.decision.cost));
-        const std::string tied = tied_text(c, *winner);
         const std::string name = *m == metric::balance ? "Best Balance" : "Best for " + m->title;
-        facts.items.push_back({name, all_equal(c, *m)
-                                         ? "all equal, " + value
-                                         : fmt::format("{}, {}{}", c.labels[winner->best], value,
-                                                       tied.empty() ? "" : " (tied with " + tied + ")") +
-                                               projection_text(c, *winner, *m)});
+        facts.items.push_back(
+            {name, all_equal(c, *m)
+                       ? "all equal, " +
+                             format_value(*m, *value_of(c.results[winner->best], *m, c.request.decision.cost))
+                       : winner_text(c, *winner, *m)});
     }
     if (std::string text = programmability_text(c); !text.empty())
         facts.items.push_back({"Programmability", std::move(text)});
@@ -150,9 +159,8 @@ std::string best_at(const ArchitectureComparison& c, std::size_t index) {
     std::string text;
     for (const Metric* m : recommended(c))
         if (const auto winner = find_winner(c.results, *m, c.request.decision.cost);
-            winner && winner->best == index && !all_equal(c, *m))
-            text += (text.empty() ? "" : ", ") + key_words(*m) +
-                    (wins_projected(c, *winner) ? " (projected)" : "");
+            winner && winner->leads && winner->close.empty() && winner->best == index && !all_equal(c, *m))
+            text += (text.empty() ? "" : ", ") + key_words(*m);
     return text;
 }
 
@@ -243,6 +251,11 @@ Table comparison_table(const ArchitectureComparison& c) {
     for (const Metric* m : summary_metrics(c).rows())
         if (std::none_of(first.begin(), first.end(), [&](const Lead& lead) { return *lead.metric == *m; }))
             add_summary_metric(c, columns, *m, std::max(kOther, m->priority));
+    if (std::any_of(c.results.begin(), c.results.end(),
+                    [](const Result& r) { return r.ok() && !may_lead(r.estimate); }))
+        add_estimated(c, columns, {"Basis", "", "evidence", Align::left, 2}, [&](std::size_t i) {
+            return Cell{std::string(name_of(standing_of(c.results[i].estimate)))};
+        });
     add_estimated(c, columns, {"Stack", "", "runtime", Align::left, 4},
                   [&](std::size_t i) { return Cell{runtime_label(c.results[i])}; });
     std::vector<std::size_t> rows(c.results.size());
@@ -271,10 +284,10 @@ struct Placed {
 std::vector<Placed> placed_by(const ArchitectureComparison& c, const Metric& metric) {
     std::vector<Placed> order;
     const bool measured_alone = std::count_if(c.results.begin(), c.results.end(), [](const Result& r) {
-                                    return r.ok() && !r.estimate.projected;
+                                    return r.ok() && may_lead(r.estimate);
                                 }) >= 2;
     for (std::size_t i = 0; i < c.results.size(); ++i)
-        if (const auto value = measured_alone && c.results[i].estimate.projected
+        if (const auto value = measured_alone && !may_lead(c.results[i].estimate)
                                    ? std::nullopt
                                    : value_of(c.results[i], metric, c.request.decision.cost))
             order.push_back({*value, i});
@@ -285,7 +298,7 @@ std::vector<Placed> placed_by(const ArchitectureComparison& c, const Metric& met
 
 /// "KPU (projected)", "GPU".
 std::string told(const ArchitectureComparison& c, std::size_t index) {
-    return c.labels[index] + (c.results[index].estimate.projected ? " (projected)" : "");
+    return c.labels[index] + standing_note(c.results[index].estimate);
 }
 
 std::string unless_tied(const ArchitectureComparison& c, const Metric& metric, std::size_t a, std::size_t b) {

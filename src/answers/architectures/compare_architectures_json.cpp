@@ -6,6 +6,7 @@
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
+#include "result/ranking.hpp"
 
 namespace archsim {
 
@@ -50,7 +51,12 @@ std::vector<std::pair<std::string, std::optional<MetricWinner>>> metric_winners(
 
 Members<MetricWinner> metric_winner_members() {
     using W = MetricWinner;
-    return {{"architecture", "", [](const W& w) { return w.all->labels[w.winner.best]; }},
+    return {{"architecture", "null: none may be named first",
+             [](const W& w) {
+                 return w.winner.leads ? std::optional(w.all->labels[w.winner.best]) : std::nullopt;
+             }},
+            {"probability", "that it is the best of those that may lead",
+             [](const W& w) { return w.winner.leads ? std::optional(w.winner.probability) : std::nullopt; }},
             {"value", "",
              [](const W& w) { return *value_of(w.best(), *w.metric, w.all->request.decision.cost); }},
             {"unit", "", [](const W& w) { return w.metric->unit; }},
@@ -61,10 +67,11 @@ Members<MetricWinner> metric_winner_members() {
                      tied.push_back(w.all->labels[i]);
                  return tied;
              }},
-            {"measured", "false: no comparable device was measured",
-             [](const W& w) { return !w.best().estimate.projected; }},
-            {"projected", "a projection that is estimated to do better", [](const W& w) {
-                 return w.winner.projected ? std::optional(w.all->labels[*w.winner.projected]) : std::nullopt;
+            {"measured", "false: no estimate here may be named first", [](const W& w) { return w.winner.leads; }},
+            {"projected", "what may not lead and is estimated to do better", [](const W& w) {
+                 const auto first =
+                     w.winner.projected || w.winner.leads ? w.winner.projected : std::optional(w.winner.best);
+                 return first ? std::optional(w.all->labels[*first]) : std::nullopt;
              }}};
 }
 
@@ -108,7 +115,7 @@ Members<ComparedRegion> compared_region_members() {
             {"operations", "", [](const R& r) { return r.region().operations; }},
             {"winner", "null: the best is a projection",
              [](const R& r) {
-                 return r.all->results[r.all->compared[r.winner.best]].estimate.projected
+                 return !may_lead(r.all->results[r.all->compared[r.winner.best]].estimate)
                             ? std::nullopt
                             : std::optional(r.label(r.winner.best));
              }},
@@ -236,13 +243,17 @@ struct RankedArchitecture {
 };
 
 std::vector<RankedArchitecture> ranked_architectures(const Compared& c) {
+    const Metric& by = ranked_by(c.request.conditions.scenario);
     std::vector<int> places(c.results.size(), 0);
-    for (const Rank& rank : rank_results(c.results, ranked_by(c.request.conditions.scenario)))
+    for (const Rank& rank : rank_results(c.results, by))
         places[rank.result] = rank.place;
+    const std::vector<double> odds = shares_of_best(c.results, by);
     std::vector<RankedArchitecture> rows;
     for (std::size_t i = 0; i < c.results.size(); ++i)
         rows.push_back(
-            {c.labels[i], {&c.results[i], static_cast<double>(c.request.workload.batch), places[i]}});
+            {c.labels[i],
+             {&c.results[i], static_cast<double>(c.request.workload.batch), places[i],
+              may_lead(c.results[i].estimate) ? odds[i] : 0}});
     return rows;
 }
 

@@ -7,6 +7,7 @@
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "result/mixed_formats.hpp"
+#include "result/ranking.hpp"
 
 #include <fmt/format.h>
 
@@ -47,7 +48,7 @@ void add_energy_lines(const ArchitectureComparison& c, std::vector<std::string>&
     for (std::size_t i = 0; i < c.results.size(); ++i)
         if (c.results[i].ok())
             own.push_back(fmt::format("{}{}: {}.", c.labels[i],
-                                      c.results[i].estimate.projected ? " (projected)" : "",
+                                      standing_note(c.results[i].estimate),
                                       rollup_lines(c.results[i]).front()));
     lines.insert(lines.begin(), own.begin(), own.end());
 }

@@ -38,8 +38,12 @@ Takeaway headline(const ArchitectureComparison& c, const Explanation& e) {
     const bool a_wins = better(m, x.a_value, x.b_value);
     const double won = a_wins ? x.a_value : x.b_value, lost = a_wins ? x.b_value : x.a_value;
     Takeaway takeaway;
+    const bool ranked = may_lead(c.results[e.a].estimate) && may_lead(c.results[e.b].estimate);
     takeaway.lines.push_back(fmt::format(
-        "{}{} {} {}: {} against {}{}.", e.overlapping ? "No clear winner: " : "",
+        "{}{} {} {}: {} against {}{}.",
+        !ranked         ? "Not ranked; by the estimates "
+        : e.overlapping ? "No clear winner: "
+                        : "",
         full_label(c, a_wins ? e.a : e.b), ratio_text(m, won / lost), full_label(c, a_wins ? e.b : e.a),
         format_value(m, won), format_value(m, lost), e.overlapping ? ", by odds of less than 3 to 1" : ""));
     if (const Contribution* cause = main_cause(x)) {
@@ -165,9 +169,8 @@ void add_explanation(const ArchitectureComparison& c, const Explanation& e, Form
         2, fmt::format("Why is {} different from {}? ({})", c.labels[e.a], c.labels[e.b], x.metric->noun)});
     report.blocks.push_back(headline(c, e));
     for (std::size_t i : {e.a, e.b})
-        if (c.results[i].estimate.projected)
-            report.blocks.push_back(Paragraph{fmt::format(
-                "{} is a projection: no comparable device was measured on this stack.", c.labels[i])});
+        if (const std::string doubt = doubt_of(c.results[i].estimate); !doubt.empty())
+            report.blocks.push_back(Paragraph{fmt::format("{}: {}.", c.labels[i], doubt)});
     if (*x.metric == metric::cost) {
         const std::array pair = {c.results[e.a], c.results[e.b]};
         report.blocks.push_back(Paragraph{cost_basis(pair, c.request.decision.cost)});

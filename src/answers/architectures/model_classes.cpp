@@ -66,18 +66,18 @@ double power_of(const Result& r) {
 /// measured and with other projections, what was measured with its like alone, where there is any.
 std::optional<std::size_t> rival(const ModelClassRow& row, std::size_t self, const Metric& metric) {
     std::optional<std::size_t> found;
-    const bool self_projected = row.results[self].estimate.projected;
+    const bool self_projected = !may_lead(row.results[self].estimate);
     const auto compares = [&](const Result& r) {
         return &r != &row.results[self] &&
                (metric != metric::latency || comparable_power(row.results[self], r));
     };
     const bool any_measured = std::any_of(row.results.begin(), row.results.end(), [&](const Result& r) {
-        return compares(r) && r.ok() && !r.estimate.projected;
+        return compares(r) && r.ok() && may_lead(r.estimate);
     });
     for (std::size_t i = 0; i < row.results.size(); ++i) {
         const auto value = value_of(row.results[i], metric);
         if (!compares(row.results[i]) || !value ||
-            (row.results[i].estimate.projected && !self_projected && any_measured))
+            (!may_lead(row.results[i].estimate) && !self_projected && any_measured))
             continue;
         if (!found || better(metric, *value, *value_of(row.results[*found], metric)))
             found = i;
@@ -99,11 +99,11 @@ void add_batch_claim(const ModelClassRow& row, std::size_t r, std::size_t self,
     const auto own = batch_gain(row, self);
     if (!own)
         return;
-    const bool projected = row.results[self].estimate.projected;
+    const bool projected = !may_lead(row.results[self].estimate);
     double most = 0, least = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < row.results.size(); ++i)
         if (const auto gain = batch_gain(row, i);
-            gain && i != self && (projected || !row.results[i].estimate.projected)) {
+            gain && i != self && (projected || may_lead(row.results[i].estimate))) {
             most = std::max(most, *gain);
             least = std::min(least, *gain);
         }

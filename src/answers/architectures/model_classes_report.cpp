@@ -60,7 +60,7 @@ std::string titles_of(const ModelClassComparison& c, const std::vector<std::size
 /// True where an architecture's estimates of some class are projections.
 bool is_projected(const ModelClassComparison& c, std::size_t architecture) {
     return std::any_of(c.rows.begin(), c.rows.end(), [&](const ModelClassRow& row) {
-        return row.results[architecture].estimate.projected;
+        return !may_lead(row.results[architecture].estimate);
     });
 }
 
@@ -75,7 +75,7 @@ Leads leads_of(const ModelClassComparison& c, const Metric& metric) {
         const auto winner = find_winner(row.results, metric);
         if (!winner)
             continue;
-        const bool only_projections = row.results[winner->best].estimate.projected;
+        const bool only_projections = !may_lead(row.results[winner->best].estimate);
         ++(only_projections ? leads.projected : leads.measured)[winner->best];
         if (winner->projected)
             ++leads.projected[*winner->projected];

@@ -14,6 +14,18 @@ namespace archsim {
 
 namespace {
 
+/// "TPU-v4: projected: no comparable device was measured on this stack." Of devices that differ: two networks, or two
+/// formats, on one projection err alike.
+std::string doubt_text(const DifferenceAnswer& answer) {
+    std::string text;
+    if (answer.results[0].hardware == answer.results[1].hardware)
+        return text;
+    for (const Result& r : answer.results)
+        if (const std::string doubt = doubt_of(r.estimate); !doubt.empty())
+            text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", hardware_label(r), doubt);
+    return text.empty() ? text : text + ".";
+}
+
 /// Formats that devices run in place of those asked for, a line for each reason.
 void add_notes(const DifferenceAnswer& answer, Report& report) {
     std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
@@ -40,9 +52,11 @@ AnswerDocument<DifferenceAnswer> difference_document() {
                        {"verdict", "the answer",
                         [](const A& a) {
                             const Difference& d = a.difference;
-                            return difference_lines(d, labels_of(d.sides[0], d.sides[1]), a.odds);
+                            return difference_lines(d, labels_of(d.sides[0], d.sides[1]), a.odds, doubt_text(a));
                         },
-                        lines_members()}}
+                        lines_members()},
+                       {"probability", "that the one which is estimated better is; null: neither is named",
+                        [](const A& a) { return doubt_text(a).empty() ? a.odds : std::nullopt; }}}
                 .with(difference_members().of<A>(std::mem_fn(&A::difference)))};
 }
 
@@ -130,7 +144,7 @@ Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Form
     report.title = fmt::format("DIFFERENCE: {} against {} ({})", labels.side[1], labels.side[0],
                                d.attribution.metric->noun);
     report.blocks.push_back(Heading{1, report.title});
-    report.blocks.push_back(Takeaway{difference_lines(d, labels, answer.odds)});
+    report.blocks.push_back(Takeaway{difference_lines(d, labels, answer.odds, doubt_text(answer))});
     add_notes(answer, report);
     if (d.attribution.contributions.empty())
         return report;

@@ -85,7 +85,7 @@ struct BeliefRow {
     std::shared_ptr<const Device> device;
     std::shared_ptr<const Runtime> runtime;
     Evidence evidence = Evidence::none; ///< of the parameters
-    bool projected = false;             ///< see UncertaintyTable::measured
+    bool projected = false;             ///< see HeldRows::measured
     Spread latency, energy;             ///< of compute-bound networks
     bool energy_known = false;          ///< static power, or a thermal design power to take a share of
 };

@@ -92,7 +92,8 @@ std::vector<BeliefRow> beliefs(const HardwareDatabase& database, const Uncertain
         row.device = device;
         row.runtime = database.runtime(device->default_runtime);
         row.evidence = table.evidence(*device, *row.runtime, SpreadOf::latency);
-        row.projected = !table.measured(*device, *row.runtime);
+        row.projected = !table.held().measured(*device, *row.runtime, TimeKind::inference) &&
+                        !table.held().measured(*device, *row.runtime, TimeKind::decode);
         row.latency = table.spread(SpreadOf::latency, *device, *row.runtime);
         row.energy = table.spread(SpreadOf::energy, *device, *row.runtime);
         row.energy_known = device->active_idle.known() || device->tdp.known();

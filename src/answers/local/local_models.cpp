@@ -234,7 +234,7 @@ class LocalRunner {
         const auto prompt = static_cast<double>(request_.context - kAnswer);
         row.memory_bytes = whole->memory.peak_bytes;
         row.capacity_bytes = whole->memory.capacity_bytes;
-        row.projected = whole->token.projected;
+        row.doubt = doubt_of(whole->token);
         row.layers = whole->layers;
         if (row.parameters <= 0)
             row.parameters = model.prepared->language(model, {})->bound(1, 1, 1)->graph().parameters();
@@ -347,7 +347,7 @@ class LocalRunner {
         row.runs = true;
         row.reason.clear();
         row.format = name_of(e.executed.weights);
-        row.projected = e.projected;
+        row.doubt = doubt_of(e);
         row.memory_bytes = e.memory.peak_bytes;
         row.capacity_bytes = e.memory.capacity_bytes;
         row.output = rate(1, e.latency_s, e.latency_interval);

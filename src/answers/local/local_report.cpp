@@ -5,6 +5,9 @@
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/render/answer_document.hpp"
+#include "result/ranking.hpp"
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -71,7 +74,7 @@ std::vector<LocalColumn> local_columns(const LocalAnswer& answer, bool with_reas
     append_columns(columns, rate_columns(language ? "Output" : "Rate", rate_unit(answer),
                                          language ? "output_tokens" : "inferences", 0, &M::output));
     columns.emplace_back(Column{"Basis", "", "basis", Align::left, 2}, [](const M& m) {
-        return !m.runs ? "" : m.projected ? "projected" : "measured";
+        return !m.runs ? std::string() : evidence_word(m.doubt);
     });
     if (language)
         columns.emplace_back(Column{"Command", "", "command", Align::left, 3}, &M::command);
@@ -126,8 +129,15 @@ Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>
     if (rows.empty())
         return out;
     const auto larger = [](const LocalModel& a, const LocalModel& b) { return a.parameters < b.parameters; };
-    out.lines.push_back(
-        fmt::format("Largest: {}.", rate_text(answer, *std::max_element(rows.begin(), rows.end(), larger))));
+    std::vector<LocalModel> leading;
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(leading),
+                 [](const LocalModel& m) { return m.doubt.empty(); });
+    if (leading.empty()) {
+        out.lines.push_back(fmt::format("None is ranked; {}.", rows.front().doubt));
+        return out;
+    }
+    out.lines.push_back(fmt::format(
+        "Largest: {}.", rate_text(answer, *std::max_element(leading.begin(), leading.end(), larger))));
     return out;
 }
 
@@ -195,7 +205,9 @@ Members<LocalModel> local_model_members() {
         {"runs", "", &M::runs},
         {"fast_enough", "runs at the least rate asked for", [](const M& m) { return m.runs && !m.too_slow; }},
         {"reason", "why it does not run", [](const M& m) { return nonempty(m.reason); }},
-        {"projected", "no comparable device was measured under this stack", &M::projected},
+        {"evidence", "measured, projected or refuted: what is not measured is not named first",
+         [](const M& m) { return m.runs ? std::optional(evidence_word(m.doubt)) : std::nullopt; }},
+        {"doubt", "why it is not named first", [](const M& m) { return nonempty(m.doubt); }},
         {"prompt_tokens_per_s", "tokens read per second; null: it does not run, or is no language model",
          rate(&M::prompt), rates},
         {"output_per_s", "tokens written per second at the end of the context; of vision models inferences",

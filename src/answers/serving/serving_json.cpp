@@ -2,6 +2,7 @@
 
 #include "fields/question_json.hpp"
 #include "report/render/answer_document.hpp"
+#include "result/ranking.hpp"
 #include "session/usual_precision.hpp"
 
 namespace archsim {
@@ -112,6 +113,9 @@ Members<ServingResult> served_row_members() {
         {"parallelism", "how devices share the model", &R::parallelism, parallelism_members()},
         {"status", "", [](const R& r) { return r.ok ? "ok" : "failed"; }, OneOf{{"ok", "failed"}}},
         {"reason", "why it failed", [](const R& r) { return r.ok ? std::nullopt : std::optional(r.reason); }},
+        {"evidence", "measured, projected or refuted: what is not measured is not named first",
+         [](const R& r) { return r.ok ? std::optional(evidence_word(r.doubt)) : std::nullopt; }},
+        {"doubt", "why it is not named first", [](const R& r) { return nonempty(r.doubt); }},
         {"notes", "", &R::notes},
         {"run", "null where it failed", [](const R& r) { return r.ok ? &r : nullptr; },
          served_run_members()}};

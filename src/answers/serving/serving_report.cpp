@@ -2,6 +2,7 @@
 
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
+#include "result/ranking.hpp"
 
 #include <fmt/format.h>
 
@@ -76,6 +77,8 @@ std::vector<ColumnOf<ServedRun>> serving_columns() {
         {{"Hardware", "", "hardware"}, [](ServedRun r) { return r->hardware; }},
         {{"Parallel", "", "parallel"}, [](ServedRun r) { return to_string(r->parallelism); }}};
     append_columns(columns, where<ServedRun>([](ServedRun r) { return r->ok; }, std::move(run)));
+    columns.emplace_back(Column{"Basis", "", "evidence", Align::left, 2},
+                         [](ServedRun r) { return r->ok ? evidence_word(r->doubt) : std::string(); });
     columns.emplace_back(Column{"Stack", "", "runtime", Align::left, 3},
                          [](ServedRun r) { return r->runtime; });
     return columns;
@@ -235,22 +238,47 @@ std::string served_text(const ServingResult& r) {
                        format_number(s.output_tokens_per_s), format_power(s.watts), waiting);
 }
 
+/// Everybody who serves the same arrivals gives out their tokens: then the load costs least where it takes the fewest
+/// devices at the least power.
+std::string first_served_text(std::span<const ServingResult> results, const ServingResult& best,
+                              const ServiceLevel& level) {
+    if (results.size() == 1)
+        return served_text(best);
+    if (level.any())
+        return "Most requests within the limits: " + served_text(best);
+    const ServingResult* frugal = nullptr;
+    std::size_t bear = 0;
+    constexpr double kNoLess = 0.97; // the last requests of a run end at different times
+    for (const ServingResult& r : results)
+        if (r.ok && r.doubt.empty() && !r.overloaded && r.rate_per_s > 0 &&
+            worth(r, level) > kNoLess * worth(best, level)) {
+            ++bear;
+            if (!frugal || r.summary.joules_per_million_output < frugal->summary.joules_per_million_output)
+                frugal = &r;
+        }
+    return bear < 2 ? "Most tokens: " + served_text(best)
+                    : fmt::format("{} of {} bear the load; least energy: {}", bear, results.size(),
+                                  served_text(*frugal));
+}
+
 /// The most load within the limits, where there are any; else the run that gives out most tokens.
 Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceLevel& level) {
-    const ServingResult* best = nullptr;
+    const ServingResult *best = nullptr, *doubted = nullptr;
     std::size_t failed = 0;
     for (const ServingResult& r : results) {
         failed += r.ok ? 0U : 1U;
-        if (r.ok && (!best || worth(r, level) > worth(*best, level)))
-            best = &r;
+        const ServingResult*& first = r.doubt.empty() ? best : doubted;
+        if (r.ok && (!first || worth(r, level) > worth(*first, level)))
+            first = &r;
     }
-    if (best == nullptr)
+    if (best == nullptr && doubted == nullptr)
         return {{level.any() ? "Nothing meets the limits."
                              : "None of these devices serves it: the table says why."}};
-    Takeaway takeaway{{(level.any()          ? "Most requests within the limits: "
-                        : results.size() > 1 ? "Most tokens: "
-                                             : "") +
-                       served_text(*best)}};
+    Takeaway takeaway;
+    if (best != nullptr)
+        takeaway.lines.push_back(first_served_text(results, *best, level));
+    if (doubted != nullptr && (best == nullptr || worth(*doubted, level) > worth(*best, level)))
+        takeaway.lines.push_back(fmt::format("Not ranked, {}: {}", doubted->doubt, served_text(*doubted)));
     if (failed > 0)
         takeaway.lines.push_back(fmt::format("No answer for {} of {}.", failed, results.size()));
     return takeaway;
@@ -260,15 +288,18 @@ Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceL
 Takeaway frontier_takeaway(std::span<const ServingResult> results) {
     const ServingResult *user = nullptr, *device = nullptr;
     for (const ServingResult& r : results) {
-        if (!r.ok)
+        if (!r.ok || !r.doubt.empty())
             continue;
         if (!user || r.tokens_per_user() > user->tokens_per_user())
             user = &r;
         if (!device || r.tokens_per_device() > device->tokens_per_device())
             device = &r;
     }
-    if (!user)
-        return {{"None of these devices serves it: the table says why."}};
+    if (!user) {
+        const auto any = std::find_if(results.begin(), results.end(), [](const ServingResult& r) { return r.ok; });
+        return {{any == results.end() ? std::string("None of these devices serves it: the table says why.")
+                                      : fmt::format("Not ranked: {}.", any->doubt)}};
+    }
     const auto line = [](const char* what, const ServingResult& r) {
         return fmt::format("{}: {}, {}, {} in flight: {} tokens/s per user, {} tokens/s per device, P99 TTFT "
                            "{}.",

@@ -180,10 +180,11 @@ class PairSizer {
 
 void size_pairs(const SizingBasis& basis, const std::vector<const Conditions*>& conditions,
                 SizingAnswer& answer) {
-    // Pairs that serve at all, the cheapest first.
+    // Those that serve at all and may be named first, the cheapest first.
     std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < answer.devices.size(); ++i)
-        if (answer.devices[i].layout || answer.devices[i].nearest.ratio > 0)
+        if (answer.devices[i].doubt.empty() &&
+            (answer.devices[i].layout || answer.devices[i].nearest.ratio > 0))
             chosen.push_back(i);
     const auto cost = [&](std::size_t i) {
         const auto& layout = answer.devices[i].layout;

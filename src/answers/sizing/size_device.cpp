@@ -175,6 +175,7 @@ class DeviceSizer {
         Server& server = replicas.server();
         server.use_engines(best.engines);
         layout.run = server.run(basis_.request.serving.load.rate_per_s, false);
+        out.doubt = layout.run.doubt;
         layout.pressure = nearest_limit(basis_.request.level, layout.run.summary);
         layout.run.bounds = replicas.bounds(best.engines, layout.run.summary);
         layout.memory = memory(server, layout.run);

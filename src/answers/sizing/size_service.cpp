@@ -93,7 +93,8 @@ std::optional<std::size_t> least(
     for (std::size_t i = 0; i < devices.size(); ++i) {
         const SizedDevice& d = devices[i];
         const std::optional<double> own =
-            d.layout && d.holds && d.within_budget && counts(d) ? number(*d.layout) : std::nullopt;
+            d.layout && d.holds && d.within_budget && d.doubt.empty() && counts(d) ? number(*d.layout)
+                                                                                   : std::nullopt;
         if (own && (!lowest || *own < *lowest)) {
             lowest = own;
             best = i;
@@ -121,7 +122,7 @@ std::optional<std::size_t> nearest_of(const SizingAnswer& answer) {
         return d.nearest.ratio > 0 ? std::pair(2, d.nearest.ratio) : std::pair(3, 0.0);
     };
     for (std::size_t i = 0; i < answer.devices.size(); ++i)
-        if (rank(answer.devices[i]).first < 3 &&
+        if (rank(answer.devices[i]).first < 3 && answer.devices[i].doubt.empty() &&
             (!best || rank(answer.devices[i]) < rank(answer.devices[*best])))
             best = i;
     return best;

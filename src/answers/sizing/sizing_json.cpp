@@ -5,6 +5,7 @@
 #include "fields/question_json.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
+#include "result/ranking.hpp"
 #include "session/usual_precision.hpp"
 
 namespace archsim {
@@ -87,6 +88,9 @@ Members<SizedDevice> sized_device_members() {
     return {{"hardware", "", &D::hardware},
             {"runtime", "software stack", [](const D& d) { return nonempty(d.runtime); }},
             {"precision", "format that runs", [](const D& d) { return nonempty(d.precision); }},
+            {"evidence", "measured, projected or refuted: what is not measured is not named first",
+             [](const D& d) { return d.layout ? std::optional(evidence_word(d.doubt)) : std::nullopt; }},
+            {"doubt", "why it is not named first", [](const D& d) { return nonempty(d.doubt); }},
             {"holds", "with the confidence asked for", &D::holds},
             {"within_budget", "", &D::within_budget},
             {"reason", "why it does not hold", [](const D& d) { return nonempty(d.reason); }},

@@ -68,7 +68,8 @@ std::string pair_text(const SizingAnswer& answer, const SizedPair& p) {
 std::vector<const SizedDevice*> misses(const SizingAnswer& answer) {
     std::vector<const SizedDevice*> out;
     for (std::size_t i = 0; i < answer.devices.size(); ++i)
-        if (const SizedDevice& d = answer.devices[i]; !(d.holds && d.within_budget) && answer.nearest != i)
+        if (const SizedDevice& d = answer.devices[i];
+            !(d.holds && d.within_budget) && answer.nearest != i)
             out.push_back(&d);
     return out;
 }
@@ -86,6 +87,20 @@ std::string misses_text(const SizingAnswer& answer) {
     return text.empty()
                ? text
                : (count == 1 ? "Does not hold the limits: " : "Do not hold the limits: ") + text + ".";
+}
+
+/// "Not ranked: Trainium2, 2 devices (tp=2), bf16: 0.2 USD/h rented (projection: ...)." Those that hold the limits and
+/// may not be named first.
+std::string doubted_text(const SizingAnswer& answer) {
+    std::string text;
+    std::size_t count = 0;
+    for (const SizedDevice& d : answer.devices)
+        if (d.holds && d.within_budget && !d.doubt.empty() && ++count <= kMostNamed)
+            text += fmt::format("{}{}: {} ({})", text.empty() ? "" : "; ", layout_text(d),
+                                money_text(answer, *d.layout), d.doubt);
+    if (count > kMostNamed)
+        text += fmt::format("; and {} more", count - kMostNamed);
+    return text.empty() ? text : fmt::format("Not ranked: {}.", text);
 }
 
 } // namespace
@@ -120,12 +135,16 @@ namespace {
 Takeaway single_takeaway(const SizingAnswer& answer) {
     Takeaway out;
     const auto at = [&](std::optional<std::size_t> i) -> const SizedDevice& { return answer.devices[*i]; };
+    const std::string doubted = doubted_text(answer);
     if (!answer.fewest) {
-        std::string line =
-            fmt::format("None is {:.0f} % likely to hold the limits", 100 * answer.request.confidence);
+        std::string line = fmt::format("None {}is {:.0f} % likely to hold the limits",
+                                       doubted.empty() ? "" : "that measurements stand behind ",
+                                       100 * answer.request.confidence);
         if (answer.request.budget_usd_per_hour > 0)
             line += fmt::format(" for {:g} USD/h", answer.request.budget_usd_per_hour);
         out.lines.push_back(line + ".");
+        if (!doubted.empty())
+            out.lines.push_back(doubted);
         if (answer.nearest) {
             const SizedDevice& d = at(answer.nearest);
             out.lines.push_back(
@@ -167,6 +186,8 @@ Takeaway single_takeaway(const SizingAnswer& answer) {
         out.lines.push_back(fmt::format(
             "Cheaper at a {}, whose prices do not compare with a {}'s: {}: {}.", at(answer.elsewhere).market,
             at(first).market, layout_text(at(answer.elsewhere)), money_text(answer, at(answer.elsewhere))));
+    if (!doubted.empty())
+        out.lines.push_back(doubted);
     const SizingPressure& twice = at(first).layout->at_twice;
     out.lines.push_back(fmt::format("{} at twice the load: {}.", at(first).hardware,
                                     twice.ratio <= 1

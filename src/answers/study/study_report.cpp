@@ -24,9 +24,8 @@ std::vector<std::string> study_lines(const Study& study) {
     std::map<std::string, std::size_t> wins;
     std::size_t decided = 0;
     for (const StudyGroup& group : study.groups)
-        if (const auto winner = find_winner(group.results, by)) {
-            const Result& best = group.results[winner->best];
-            ++wins[hardware_label(best) + (best.estimate.projected ? " (projected)" : "")];
+        if (const auto winner = find_winner(group.results, by); winner && winner->leads) {
+            ++wins[hardware_label(group.results[winner->best])];
             ++decided;
         }
     std::vector<std::string> lines = {
@@ -61,7 +60,7 @@ MetricView study_view(const Study& study) {
 /// A group and its first place.
 struct FirstPlace {
     const StudyGroup* group;
-    const Result* best; ///< null: none has an estimate
+    const Result* best; ///< null: none may be named first
     bool tied;
 };
 using WinnerColumns = std::vector<ColumnOf<FirstPlace>>;
@@ -75,7 +74,7 @@ Table winners(const Study& study) {
         const auto rank = std::find_if(ranks.begin(), ranks.end(),
                                        [&](const Rank& r) { return winner && r.result == winner->best; });
         rows.push_back(
-            {&group, winner ? &group.results[winner->best] : nullptr, rank != ranks.end() && rank->tied});
+            {&group, winner && winner->leads ? &group.results[winner->best] : nullptr, rank != ranks.end() && rank->tied});
     }
     WinnerColumns columns = {
         {{"Model", "", "model"}, [](const FirstPlace& row) { return Cell{row.group->model}; }},
@@ -84,8 +83,7 @@ Table winners(const Study& study) {
         {{"Asked", "", "precision"}, [](const FirstPlace& row) { return Cell{row.group->precision}; }},
         {{"Hardware", "", "hardware"},
          [](const FirstPlace& row) {
-             return row.best != nullptr ? Cell{hardware_label(*row.best) + (row.tied ? " =" : "") +
-                                               (row.best->estimate.projected ? " (projected)" : "")}
+             return row.best != nullptr ? Cell{hardware_label(*row.best) + (row.tied ? " =" : "")}
                                         : Cell{"none", {}, Tone::bad};
          }},
         {{"Runs", "", "executed_precision"},

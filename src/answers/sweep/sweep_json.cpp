@@ -69,8 +69,8 @@ std::vector<SweepWinner> sweep_winners(const SweepSummary& summary) {
 Members<SweepWinner> sweep_winner_members() {
     using W = SweepWinner;
     return {{"metric", "", [](const W& w) { return w.metric->key; }},
-            {"measured", "false: a projection, named beside what was measured",
-             [](const W& w) { return !w.row.projected; }},
+            {"measured", "false: it may not lead, and is named beside what may",
+             [](const W& w) { return w.row.standing == Standing::leads; }},
             {"model", "", [](const W& w) { return w.row.model; }},
             {"point", "index in the whole space", [](const W& w) { return w.row.point; }},
             {"hardware", "", [](const W& w) { return w.row.hardware; }},

@@ -68,6 +68,9 @@ std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes
         columns.push_back({number_column(axes[i].name, "", axes[i].name), [i](const SweepRow& r) {
                                return Cell{factor_text(r.factors[i]), r.factors[i]};
                            }});
+    if (std::any_of(rows.begin(), rows.end(), [](const SweepRow& r) { return r.standing != Standing::leads; }))
+        columns.push_back({{"Basis", "", "evidence", Align::left, 1},
+                           [](const SweepRow& r) { return Cell{std::string(name_of(r.standing))}; }});
     constexpr int kFirst = 2; // what ranks, and the next; the others leave a narrow terminal first
     int at = 0;
     for (const Metric* m : metrics)
@@ -336,7 +339,7 @@ void SweepSummary::add(const SweepRow& row) {
     if (front)
         front->add(row);
     best.add(row);
-    for (BestRows& winner : row.projected ? projected_winners : winners)
+    for (BestRows& winner : row.standing == Standing::leads ? winners : projected_winners)
         winner.add(row);
     if (row.status != Status::ok)
         return;

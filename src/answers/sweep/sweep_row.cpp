@@ -105,19 +105,20 @@ void ParetoFront::add(const SweepRow& row) {
     const auto beats = [&](const SweepRow& a, const SweepRow& b) {
         return a.model == b.model && no_worse(a, b, *first_) && no_worse(a, b, *second_);
     };
+    std::vector<SweepRow>& front = row.standing == Standing::leads ? front_ : unranked_;
     // The equal row with the lower index stays, whatever the order they come in.
-    for (SweepRow& known : front_)
+    for (SweepRow& known : front)
         if (beats(known, row)) {
             if (beats(row, known) && row.point < known.point)
                 known = row;
             return;
         }
-    std::erase_if(front_, [&](const SweepRow& known) { return beats(row, known); });
-    front_.push_back(row);
+    std::erase_if(front, [&](const SweepRow& known) { return beats(row, known); });
+    front.push_back(row);
 }
 
 std::vector<SweepRow> ParetoFront::rows() const {
-    std::vector<SweepRow> sorted = front_;
+    std::vector<SweepRow> sorted = front_.empty() ? unranked_ : front_;
     std::sort(sorted.begin(), sorted.end(), [this](const SweepRow& a, const SweepRow& b) {
         if (a.model != b.model)
             return a.model < b.model;
@@ -128,6 +129,8 @@ std::vector<SweepRow> ParetoFront::rows() const {
 }
 
 bool BestRows::before(const SweepRow& a, const SweepRow& b) const {
+    if ((a.standing == Standing::leads) != (b.standing == Standing::leads))
+        return a.standing == Standing::leads;
     const double x = *a.value(*metric_), y = *b.value(*metric_);
     return x != y ? better(*metric_, x, y) : a.point < b.point;
 }

@@ -30,7 +30,7 @@ struct SweepRow {
     const MetricTable* metrics = &MetricTable::standard();
     std::vector<std::optional<Measure>> measures; ///< one per metric; empty when not ok
     bool power_limited = false;
-    bool projected = false; ///< nothing measured stands behind it (Estimate::projected)
+    Standing standing = Standing::leads; ///< what may not lead wins nothing
 
     /// What the metric makes of the row; absent where it is none of `metrics`, or has no value here.
     std::optional<double> value(const Metric& metric) const;
@@ -44,14 +44,14 @@ class ParetoFront {
     ParetoFront(const Metric& first, const Metric& second) : first_(&first), second_(&second) {}
     /// Takes a row in; it may leave again when a better one comes.
     void add(const SweepRow& row);
-    /// By model, then by the first metric, best first.
+    /// By model, then by the first metric, best first; of rows that may lead, where any may.
     std::vector<SweepRow> rows() const;
     const Metric& first() const { return *first_; }
     const Metric& second() const { return *second_; }
 
   private:
     const Metric *first_, *second_;
-    std::vector<SweepRow> front_;
+    std::vector<SweepRow> front_, unranked_; ///< unranked: of rows that may not lead
 };
 
 /// What one axis does by itself: every other axis at the device's own value.
@@ -71,7 +71,7 @@ class BestRows {
     BestRows(const Metric& metric, std::size_t most) : metric_(&metric), most_(most) {}
     /// Takes a row in; it may leave again when better ones come.
     void add(const SweepRow& row);
-    /// By model, best first; of equal values the lower point first.
+    /// By model, best first, what may not lead behind the others; of equal values the lower point first.
     std::vector<SweepRow> rows() const;
     const Metric& metric() const { return *metric_; }
 

@@ -36,8 +36,7 @@ std::optional<SweepRow> best_of(const BestRows& winner, const std::string& model
     return std::nullopt;
 }
 
-/// "Fastest: A, 191 us. Least energy: the same point, 24.6 mJ. Projected to do better, not measured: B, 150
-/// us."
+/// "Fastest: A, 191 us. Least energy: the same point, 24.6 mJ. Not ranked: B, 150 us (projected)."
 std::string model_line(const SweepSummary& summary, const std::string& model) {
     std::string text, projections;
     std::optional<std::uint64_t> named;
@@ -49,17 +48,19 @@ std::string model_line(const SweepSummary& summary, const std::string& model) {
         if (!row)
             continue;
         text += fmt::format(
-            "{}{}{}: {}, {}.", text.empty() ? "" : " ", best_words(metric), measured ? "" : " (projected)",
+            "{}{}: {}, {}.", text.empty() ? "" : " ",
+            measured ? best_words(metric)
+                     : fmt::format("Not ranked, {}, by {}", name_of(row->standing), metric.noun),
             named == row->point ? std::string("the same point") : point_label(*row, summary.axes),
             format_value(metric, *row->value(metric)));
         named = named.value_or(row->point);
         if (measured && projected && better(metric, *projected->value(metric), *measured->value(metric)))
-            projections += fmt::format("{}{}, {}", projections.empty() ? "" : "; ",
+            projections += fmt::format("{}{}, {} ({})", projections.empty() ? "" : "; ",
                                        point_label(*projected, summary.axes),
-                                       format_value(metric, *projected->value(metric)));
+                                       format_value(metric, *projected->value(metric)), name_of(projected->standing));
     }
     if (!projections.empty())
-        text += fmt::format(" Projected to do better, not measured: {}.", projections);
+        text += fmt::format(" Not ranked: {}.", projections);
     return text;
 }
 

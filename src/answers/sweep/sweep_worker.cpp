@@ -55,7 +55,7 @@ void take_over(const Result& result, const MetricView& view, SweepRow& row) {
         return;
     row.executed = name_of(e.executed.compute);
     row.power_limited = e.power_limited;
-    row.projected = e.projected;
+    row.standing = standing_of(e);
     row.measures.reserve(view.metrics->rows().size());
     for (const Metric* metric : view.metrics->rows())
         row.measures.push_back(measure_of(result, *metric, view.conditions));

@@ -246,7 +246,7 @@ class ComparisonRunner:
         )
 
     def best(self, metric="latency", *, batch=None, model=None):
-        """The backend with the best value of a metric; None where nothing runs."""
+        """The backend with the best value of a metric; None where nothing runs that measurements stand behind."""
         fields = _archsim.MetricTable().fields
         if metric not in fields:
             raise UsageError(f'metric "{metric}": use {", ".join(fields)}')
@@ -255,6 +255,7 @@ class ComparisonRunner:
             (getattr(result, field), name)
             for name, result in self._ran()
             if result.ok and (batch is None or result.batch == batch) and (model is None or result.model == model)
+            and json.loads(result.to_json())["evidence"] == "measured"
         ]
         rows = [row for row in rows if row[0] == row[0]]
         return (max if higher else min)(rows)[1] if rows else None

@@ -54,14 +54,19 @@ std::string recommendation(const Decision& d, std::span<const Result> results,
     const Metric& by = *d.request.preference;
     if (d.recommended) {
         const Winner& w = *d.recommended;
-        const bool projected = results[w.best].estimate.projected;
-        std::string text = fmt::format(
-            "{}: {}, best by {} ({})", projected ? "No measured device qualifies; projected" : "Recommended",
-            labels[w.best], by.noun, format_value(by, *value_of(results[w.best], by, d.request.cost)));
+        const auto told = [&](std::size_t i) {
+            return fmt::format("{} ({})", labels[i], format_value(by, *value_of(results[i], by, d.request.cost)));
+        };
+        std::string text =
+            !w.leads ? fmt::format("None to recommend qualifies; {}: {}",
+                                   name_of(standing_of(results[w.best].estimate)), told(w.best))
+            : w.close.empty()
+                ? fmt::format("Recommended: {}, best by {}", told(w.best), by.noun)
+                : fmt::format("Too close to call by {}: {}", by.noun, fmt::join(names(w.close, labels), ", "));
         if (w.projected)
-            text += fmt::format("; projected to be better, not measured: {} ({})", labels[*w.projected],
-                                format_value(by, *value_of(results[*w.projected], by, d.request.cost)));
-        if (!w.tied.empty())
+            text += fmt::format("; estimated to be better, but {}: {}",
+                                name_of(standing_of(results[*w.projected].estimate)), told(*w.projected));
+        if (w.close.empty() && !w.tied.empty())
             text += fmt::format("; by odds of less than 3 to 1 against {}",
                                 fmt::join(names(w.tied, labels), ", "));
         return text + ".";
@@ -71,7 +76,7 @@ std::string recommendation(const Decision& d, std::span<const Result> results,
     const Verdict& v = d.verdicts[d.nearest->result][d.nearest->constraint];
     return fmt::format(
         "None qualifies; nearest is {}{}: {} of {}, {} required ({}).", labels[d.nearest->result],
-        results[d.nearest->result].estimate.projected ? " (projected)" : "", v.constraint.metric->noun,
+        may_lead(results[d.nearest->result].estimate) ? "" : " (not ranked)", v.constraint.metric->noun,
         format_value(*v.constraint.metric, *v.value), limit_text(v.constraint), shortfall(v));
 }
 
@@ -139,15 +144,15 @@ std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> re
     if (!d.request.constraints.empty())
         columns.emplace_back(Column{"Qualifies", "", "qualifies"}, [&](Index i) {
             return Cell{!d.qualifies[i]                 ? "no"
-                        : results[i].estimate.projected ? "projected"
-                                                        : "yes",
+                        : may_lead(results[i].estimate) ? std::string("yes")
+                                                        : std::string(name_of(standing_of(results[i].estimate))),
                         d.qualifies[i] ? 1.0 : 0.0, d.qualifies[i] ? Tone::good : Tone::bad};
         });
     if (!d.request.pareto.empty())
         columns.emplace_back(Column{"Pareto front", "", "pareto"}, [&](Index i) {
-            return Cell{!d.on_front[i]                  ? ""
-                        : results[i].estimate.projected ? "on it (projected)"
-                                                        : "on it",
+            return Cell{d.on_front[i]                                       ? "on it"
+                        : !results[i].ok() || may_lead(results[i].estimate) ? ""
+                                                                            : "not ranked",
                         d.on_front[i] ? 1.0 : 0.0};
         });
     Table table = table_of("Decision", columns, indices(results.size()));
@@ -191,10 +196,15 @@ Members<LabelledDecision> decision_members() {
             {"preference", "metric that decides among those that meet the limits",
              [](const D& d) { return d.decision->request.preference->key; }},
             {"verdicts", "", decided_devices, decided_device_members()},
-            {"recommended", "null: none qualifies",
+            {"recommended", "null: none that may be named first qualifies",
              [](const D& d) {
                  const auto& winner = d.decision->recommended;
-                 return winner ? std::optional(d.labels[winner->best]) : std::nullopt;
+                 return winner && winner->leads ? std::optional(d.labels[winner->best]) : std::nullopt;
+             }},
+            {"probability", "that it is the best of those that qualify",
+             [](const D& d) {
+                 const auto& winner = d.decision->recommended;
+                 return winner && winner->leads ? std::optional(winner->probability) : std::nullopt;
              }},
             {"tied", "devices that the estimates cannot tell from it",
              [](const D& d) {

@@ -73,19 +73,18 @@ RankingColumns ranking_columns(std::span<const Result> results, const Metric& by
                            if (row.rank.place == 0)
                                return Cell{};
                            return Cell{rank_text(row.rank, r), row.rank.place,
-                                       row.rank.place == 1 && !r.estimate.projected &&
-                                               r.estimate.uncounted.empty()
-                                           ? Tone::good
+                                       row.rank.place == 1 && may_lead(r.estimate) ? Tone::good
                                            : Tone::plain};
                        }});
-    if (std::any_of(results.begin(), results.end(), [](const Result& r) { return r.estimate.projected; }))
+    if (std::any_of(results.begin(), results.end(),
+                    [](const Result& r) { return r.ok() && !may_lead(r.estimate); }))
         append_columns(
             columns, where<RankingRow>(is_estimated,
                                        {{{"Basis", "", "belief", Align::left, 2}, [](const RankingRow& row) {
-                                             const bool projected = row.result->estimate.projected;
-                                             return Cell{projected ? "projected" : "measured",
+                                             const Estimate& e = row.result->estimate;
+                                             return Cell{std::string(name_of(standing_of(e))),
                                                          {},
-                                                         projected ? Tone::muted : Tone::plain};
+                                                         may_lead(e) ? Tone::plain : Tone::muted};
                                          }}}));
     // Where formats differ every width shows them.
     append_columns(

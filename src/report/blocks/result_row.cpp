@@ -122,6 +122,18 @@ void add_estimate_details(ResultColumns& columns) {
          [](const Estimate& e) { return e.power_limited; });
     flag("projected", "no comparable device was measured on this stack; not ranked",
          [](const Estimate& e) { return e.projected; });
+    columns.push_back({plain_column("evidence"),
+                       [](const RankedResult& row) {
+                           const Result& r = *row.result;
+                           return text_cell(r.ok() ? std::string(name_of(standing_of(r.estimate))) : std::string());
+                       },
+                       CellType::text, "measured; what is projected, refuted or incomplete is not ranked"});
+    columns.push_back({plain_column("doubt"),
+                       [](const RankedResult& row) {
+                           const Estimate& e = row.result->estimate;
+                           return text_cell(may_lead(e) ? e.unlike : doubt_of(e));
+                       },
+                       CellType::text, "why it is not ranked, or less sure than others; empty: neither"});
     number("utilization_min", "of any subgraph", [](const Estimate& e) { return e.utilization_min; });
     number("utilization_max", "of any subgraph", [](const Estimate& e) { return e.utilization_max; });
     size("weight_bytes", "constants at the size they run in",
@@ -146,8 +158,13 @@ void add_estimate_details(ResultColumns& columns) {
                        },
                        CellType::number, "first inference: building, upload of weights and one batch"});
     columns.push_back({plain_column("rank"),
-                       [](const RankedResult& row) { return count_cell(row.place > 0, row.place); },
-                       CellType::count, "1 is best; equal where 90 % intervals overlap"});
+                       [](const RankedResult& row) {
+                           return count_cell(row.place > 0 && may_lead(row.result->estimate), row.place);
+                       },
+                       CellType::count, "1 is best; equal where the odds are less than 3 to 1"});
+    columns.push_back({plain_column("probability"),
+                       [](const RankedResult& row) { return number_cell(row.place > 0, row.probability); },
+                       CellType::number, "that it is the best of those that are ranked"});
 }
 
 } // namespace
@@ -221,8 +238,11 @@ Members<RankedResult> result_members(const MetricView& view) {
 
 std::vector<RankedResult> ranked(const RankedGroup& group, const MetricView& view) {
     std::vector<RankedResult> rows;
-    for (const Rank& rank : rank_results(group.results, *group.by, view.conditions))
-        rows.push_back({&group.results[rank.result], group.batch_size, rank.place});
+    const std::vector<double> odds = shares_of_best(group.results, *group.by, view.conditions);
+    for (const Rank& rank : rank_results(group.results, *group.by, view.conditions)) {
+        const Result& r = group.results[rank.result];
+        rows.push_back({&r, group.batch_size, rank.place, may_lead(r.estimate) ? odds[rank.result] : 0});
+    }
     return rows;
 }
 

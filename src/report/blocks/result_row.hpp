@@ -14,7 +14,8 @@ namespace archsim {
 struct RankedResult {
     const Result* result = nullptr;
     double batch_size = 1;
-    int place = 0; ///< 0: no rank
+    int place = 0;          ///< 0: no rank
+    double probability = 0; ///< that it is the best of those that may lead
 };
 
 /// What identifies it, every metric of the view, and what else an estimate says; unknown values are empty.

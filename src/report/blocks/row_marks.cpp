@@ -15,12 +15,17 @@ namespace {
 constexpr std::array kMarks = {
     RowMark{"(rank)", MarkedCell::none, true,
             [](const Result& r) {
-                return r.estimate.projected
-                           ? std::string("projection: no comparable device was measured on this stack; "
-                                         "excluded from the ranking")
+                const Estimate& e = r.estimate;
+                return r.ok() && !may_lead(e) && e.uncounted.empty() ? doubt_of(e) + "; excluded from the ranking"
+                                                                     : std::string();
+            }},
+    RowMark{"~", MarkedCell::hardware, false,
+            [](const Result& r) {
+                const Estimate& e = r.estimate;
+                return r.ok() && !e.projected && !e.unlike.empty()
+                           ? e.unlike + " on this stack and chip, others were: a wider interval"
                            : std::string();
-            },
-            false},
+            }},
     RowMark{"*", MarkedCell::precision, false,
             [](const Result& r) {
                 return r.estimate.precision_note.empty()

@@ -4,6 +4,7 @@
 #include "ops/given_values.hpp"
 #include "report/blocks/advice.hpp"
 #include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
 #include "result/bound_shares.hpp"
@@ -15,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -89,13 +91,19 @@ std::string words_of(const Metric& m) {
     return m.best.empty() ? "Best by " + m.noun : m.best;
 }
 
+/// "KPU-T64 (projected)" of what may not lead.
+std::string standing_label(const VerdictQuestion& q, std::size_t i) {
+    const Estimate& e = q.results[i].estimate;
+    return may_lead(e) ? q.labels[i] : fmt::format("{} ({})", q.labels[i], name_of(standing_of(e)));
+}
+
 std::string value_text(const VerdictQuestion& q, const Metric& m, std::size_t index) {
     return format_value(m, *value_of(q.results[index], m, q.conditions));
 }
 
-std::vector<std::string> tied_names(const VerdictQuestion& q, const Winner& winner) {
+std::vector<std::string> names_at(const VerdictQuestion& q, const std::vector<std::size_t>& indices) {
     std::vector<std::string> names;
-    for (const std::size_t i : winner.tied)
+    for (const std::size_t i : indices)
         names.push_back(q.labels[i]);
     return names;
 }
@@ -109,39 +117,31 @@ std::string named(const VerdictQuestion& q, const VerdictFacts& facts, std::size
     return q.labels[index].ends_with(format) ? q.labels[index] : q.labels[index] + format;
 }
 
-/// The results that may be named as best: those within the limits, where any is.
-std::vector<double> shares_within(const VerdictQuestion& q, const VerdictFacts& facts, const Metric& metric) {
-    if (!facts.within)
-        return shares_of_best(q.results, metric, q.conditions);
-    std::vector<Result> left;
-    std::vector<std::size_t> index;
-    for (std::size_t i = 0; i < q.results.size(); ++i)
-        if (q.decision->qualifies[i]) {
-            left.push_back(q.results[i]);
-            index.push_back(i);
-        }
-    std::vector<double> shares(q.results.size(), 0);
-    const std::vector<double> own = shares_of_best(left, metric, q.conditions);
-    for (std::size_t k = 0; k < own.size(); ++k)
-        shares[index[k]] = own[k];
-    return shares;
+/// "A, B and C between 11.7 ms and 12.0 ms".
+std::string close_text(const VerdictQuestion& q, const Best& best) {
+    std::vector<std::string> names;
+    for (const std::size_t i : best.winner.close)
+        names.push_back(q.labels[i]);
+    const std::string low = value_text(q, *best.metric, best.winner.close.front()),
+                      high = value_text(q, *best.metric, best.winner.close.back());
+    return low == high ? fmt::format("{}, {}", names_text(names), low)
+                       : fmt::format("{} between {} and {}", names_text(names), low, high);
 }
 
-/// " (82 % likely; else A100)"; where another is likelier, whose interval is wider, with its share: " (34 %
-/// likely; A100 41 %)"; nothing where there is no other.
-std::string odds_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
-    const std::vector<double> shares = shares_within(q, facts, *best.metric);
-    std::optional<std::size_t> next;
-    for (std::size_t i = 0; i < shares.size(); ++i)
-        if (i != best.winner.best && shares[i] > 0 && (!next || shares[i] > shares[*next]))
-            next = i;
-    constexpr double kCertain = 0.995;
-    if (!next || shares[best.winner.best] >= kCertain)
+/// ", 1.76x ahead of A100 (82 % likely)"; nothing where there is no other.
+std::string lead_text(const VerdictQuestion& q, const Best& best) {
+    if (!best.winner.next)
         return {};
-    const double own = shares[best.winner.best], other = shares[*next];
-    return other > own ? fmt::format(" ({:.0f} % likely; {} {:.0f} %)", 100 * own, named(q, facts, *next),
-                                     100 * other)
-                       : fmt::format(" ({:.0f} % likely; else {})", 100 * own, named(q, facts, *next));
+    const double own = *value_of(q.results[best.winner.best], *best.metric, q.conditions),
+                 other = *value_of(q.results[*best.winner.next], *best.metric, q.conditions);
+    const double ahead = best.metric->better == Better::higher ? own / other : other / own;
+    constexpr double kCertain = 0.995;
+    const std::string odds = best.winner.probability < kCertain
+                                 ? fmt::format(" ({:.0f} % likely)", 100 * best.winner.probability)
+                                 : std::string();
+    return std::isfinite(ahead) && ahead > 1
+               ? fmt::format(", {} ahead of {}{}", format_ratio(ahead), q.labels[*best.winner.next], odds)
+               : odds;
 }
 
 /// "512 tokens in, 128 out, in bf16. ": what answers to prompts are compared by.
@@ -157,67 +157,47 @@ std::string question_text(const VerdictQuestion& q, const VerdictFacts& facts) {
                        facts.mixed ? std::string() : ", in " + multiplied_format(*first));
 }
 
-/// "Fastest: H100, 465 us (82 % likely; else A100)."
+/// "Fastest: H100, 465 us, 1.76x ahead of A100 (82 % likely)."; "Too close to call: A and B between 11.7 ms and 12.0
+/// ms." of the first metric, with its words of the others.
 std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
-    const Estimate& e = q.results[best.winner.best].estimate;
-    const std::string text = fmt::format(
-        "{}{}{}: {}, {}", words_of(*best.metric), e.uncounted.empty() ? "" : " in what is understood",
-        e.projected ? " (projected)" : "", named(q, facts, best.winner.best, &best == facts.best.data()),
-        value_text(q, *best.metric, best.winner.best));
-    return text + odds_text(q, facts, best) + ".";
+    const bool first = &best == &facts.best.front();
+    const std::string words = words_of(*best.metric);
+    if (!best.winner.leads)
+        return fmt::format("Not ranked, {}: {} is estimated {}, {}.",
+                           name_of(standing_of(q.results[best.winner.best].estimate)),
+                           named(q, facts, best.winner.best), first_lower(words),
+                           value_text(q, *best.metric, best.winner.best));
+    if (!best.winner.close.empty())
+        return fmt::format("{}: {}.", first ? "Too close to call" : words + " is too close to call",
+                           close_text(q, best));
+    const bool same = !first && facts.best.front().winner.close.empty() &&
+                      facts.best.front().winner.best == best.winner.best;
+    return fmt::format("{}: {}, {}{}.", words, same ? "the same" : named(q, facts, best.winner.best),
+                       value_text(q, *best.metric, best.winner.best), lead_text(q, best));
 }
 
-/// "int8 on QRB5165 and DPU-ZCU102, tf32 on Jetson-Orin-Nano@7W".
-std::string formats_text(const VerdictQuestion& q) {
-    std::vector<std::pair<std::string, std::vector<std::string>>> formats;
-    for (std::size_t i = 0; i < q.results.size(); ++i) {
-        if (!q.results[i].ok())
-            continue;
-        const std::string format = multiplied_format(q.results[i]);
-        auto at =
-            std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.first == format; });
-        if (at == formats.end())
-            at = formats.insert(at, {format, {}});
-        at->second.push_back(q.labels[i]);
-    }
-    std::string text;
-    const std::string asked = precision_name(q.results.front().conditions.precision);
-    std::stable_partition(formats.begin(), formats.end(), [&](const auto& f) { return f.first != asked; });
-    for (const auto& [format, labels] : formats)
-        if (format == asked && formats.size() > 1 && labels.size() > 1)
-            text += fmt::format(", {} on the others", format);
-        else
-            text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", format, names_text(labels, 2));
-    return text;
-}
-
-/// Which formats are compared, where one was asked for and not all run it.
-std::string mixed_text(const VerdictQuestion& q, const VerdictFacts& facts) {
-    const auto& first = q.results.front().conditions.precision;
-    const bool one_asked = std::all_of(q.results.begin(), q.results.end(),
-                                       [&](const Result& r) { return r.conditions.precision == first; });
-    if (!facts.mixed || !one_asked)
-        return "";
-    return fmt::format("Formats differ, not all run {}: {}.", precision_name(first), formats_text(q));
-}
-
-/// "Projected to do better, not measured: KPU-T64, 8.99 ms and 33.1 mJ."
-std::string projected_text(const VerdictQuestion& q, const VerdictFacts& facts) {
-    std::vector<std::size_t> order;
+/// "Not ranked: KPU-T64, 8.99 ms and 33.1 mJ (projected); Coral-Edge-TPU (refuted): detectors such as yolov8n were measured 2 to
+/// 5 times slower than estimated here (22 of 22 outside of their intervals)." Who would be best, and who is refuted.
+std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     std::map<std::size_t, std::string> values;
-    for (const Best& best : facts.best) {
-        if (!best.winner.projected)
-            continue;
-        std::string& text = values[*best.winner.projected];
-        if (text.empty())
-            order.push_back(*best.winner.projected);
-        text += (text.empty() ? "" : " and ") + value_text(q, *best.metric, *best.winner.projected);
-    }
-    std::string text;
-    for (const std::size_t i : order)
-        text += fmt::format("{}{}, {}", text.empty() ? "Projected to do better, not measured: " : "; ",
-                            q.labels[i], values[i]);
-    return text.empty() ? text : text + ".";
+    for (const Best& best : facts.best)
+        if (best.winner.projected) {
+            std::string& text = values[*best.winner.projected];
+            text += (text.empty() ? "" : " and ") + value_text(q, *best.metric, *best.winner.projected);
+        }
+    std::vector<std::string> all;
+    for (const auto& [i, value] : values)
+        if (const Estimate& e = q.results[i].estimate; e.refuted.empty())
+            all.push_back(fmt::format("{}, {} ({})", q.labels[i], value, name_of(standing_of(e))));
+    for (std::size_t i = 0; i < q.results.size(); ++i)
+        if (q.results[i].ok() && !q.results[i].estimate.refuted.empty())
+            all.push_back(fmt::format("{} (refuted): {}", q.labels[i], q.results[i].estimate.refuted));
+    constexpr std::size_t kSaid = 2;
+    const std::size_t more = all.size() > kSaid ? all.size() - kSaid : 0;
+    all.resize(all.size() - more);
+    return all.empty() ? std::string()
+                       : fmt::format("Not ranked: {}{}.", fmt::join(all, "; "),
+                                     more > 0 ? fmt::format("; and {} more", more) : std::string());
 }
 
 std::string limit_words(const Constraint& c) {
@@ -232,7 +212,7 @@ std::string modes_text(const VerdictQuestion& q) {
     std::vector<std::string> names;
     for (const Result& mode : q.modes) {
         const auto value = value_of(mode, q.by, q.conditions);
-        std::string more = mode.estimate.projected ? "projected" : "";
+        std::string more(may_lead(mode.estimate) ? "" : name_of(standing_of(mode.estimate)));
         if (value)
             more += (more.empty() ? "" : ", ") + format_value(q.by, *value);
         names.push_back(hardware_label(mode) + (more.empty() ? "" : " (" + more + ")"));
@@ -270,10 +250,8 @@ std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     if (q.decision->nearest) {
         const Verdict& v = q.decision->verdicts[q.decision->nearest->result][q.decision->nearest->constraint];
         if (v.value)
-            text +=
-                fmt::format("; nearest is {}{}, {} of {}", q.labels[q.decision->nearest->result],
-                            q.results[q.decision->nearest->result].estimate.projected ? " (projected)" : "",
-                            v.constraint.metric->noun, format_value(*v.constraint.metric, *v.value));
+            text += fmt::format("; nearest is {}, {} of {}", standing_label(q, q.decision->nearest->result),
+                                v.constraint.metric->noun, format_value(*v.constraint.metric, *v.value));
     }
     return text + ".";
 }
@@ -324,14 +302,24 @@ std::string single_text(const VerdictQuestion& q) {
     for (const Metric* m : judged(q))
         add(*m);
     add(metric::power);
-    return fmt::format("{}: {}{}.", q.labels.front(), text,
-                       r.estimate.projected ? "; a projection: no comparable device was measured" : "");
+    const std::string doubt = doubt_of(r.estimate);
+    return fmt::format("{}: {}{}.", q.labels.front(), text, doubt.empty() ? doubt : "; " + doubt);
 }
 
 /// "; would help: --precision fp8, 1.62x".
 std::string advice_text(const VerdictQuestion& q) {
     const auto advice = advice_for(q.tried, q.results);
     return advice.empty() ? "" : "; would help: " + advice.front().text;
+}
+
+/// " No transformer was measured on Hailo-8, which makes this less sure."
+std::string unlike_text(const VerdictQuestion& q, std::size_t i) {
+    const Estimate& e = q.results[i].estimate;
+    if (e.unlike.empty() || e.projected)
+        return {};
+    std::string text = e.unlike;
+    text.front() = 'N';
+    return fmt::format(" {} on {}, which makes this less sure.", text, q.labels[i]);
 }
 
 void add_line(std::vector<std::string>& lines, std::string line) {
@@ -396,15 +384,16 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
                                 facts.limits.size() == 1 ? "" : "s", first_lower(std::move(first)));
     }
     lines.push_back(question_text(q, facts) + first);
-    if (q.by == metric::cost && !one)
-        add_line(lines, cost_basis(q.results, q.conditions));
-    add_line(lines, mixed_text(q, facts));
     const std::size_t leader = facts.best.front().winner.best;
+    add_line(lines, unranked_text(q, facts));
     if (const std::string bound = bound_sentence(q.results[leader], q.labels[leader]); !bound.empty())
-        lines.push_back(bound + (one ? advice_text(q) : std::string()) + ".");
-    add_line(lines, projected_text(q, facts));
-    add_line(lines, limits_text(q, facts));
-    add_line(lines, failing_text(q));
+        lines.push_back(bound + (one ? advice_text(q) : std::string()) + "." +
+                        unlike_text(q, leader));
+    std::string rest = limits_text(q, facts);
+    for (const std::string& more :
+         {failing_text(q), q.by == metric::cost && !one ? cost_basis(q.results, q.conditions) : std::string()})
+        rest += (rest.empty() || more.empty() ? "" : " ") + more;
+    add_line(lines, rest);
     for (std::string& warning : device_warnings(q.results))
         lines.push_back(std::move(warning));
     return lines;
@@ -432,8 +421,6 @@ std::vector<std::string> brief_lines(const VerdictQuestion& q) {
         return brief;
     if (lines.front() == none_text(q, facts))
         brief.push_back(lines[1]); // the best all the same
-    else
-        add_line(brief, mixed_text(q, facts));
     return brief;
 }
 
@@ -444,11 +431,14 @@ VerdictRecord verdict_record(const VerdictQuestion& q) {
     for (const Best& b : facts.best)
         record.best.push_back(
             {.metric = b.metric,
-             .device = q.labels[b.winner.best],
+             .device = b.winner.leads ? std::optional(q.labels[b.winner.best]) : std::nullopt,
              .value = *value_of(q.results[b.winner.best], *b.metric, q.conditions),
-             .tied = tied_names(q, b.winner),
-             .measured = !q.results[b.winner.best].estimate.projected,
-             .projected = b.winner.projected ? std::optional(q.labels[*b.winner.projected]) : std::nullopt});
+             .probability = b.winner.leads ? std::optional(b.winner.probability) : std::nullopt,
+             .tied = names_at(q, b.winner.tied),
+             .close = names_at(q, b.winner.close),
+             .projected = b.winner.projected ? std::optional(q.labels[*b.winner.projected])
+                          : b.winner.leads   ? std::nullopt
+                                             : std::optional(q.labels[b.winner.best])});
     for (const LimitCount& count : facts.limits)
         record.limits.push_back(
             {count.constraint->metric->key, count.constraint->limit, count.met, count.of});
@@ -476,12 +466,16 @@ Members<VerdictRecord> verdict_members() {
         {"uncounted", "what the first such result leaves out", &V::uncounted},
         {"best", "by each metric that decides", &V::best,
          Members<V::Best>{{"metric", "", [](auto& b) { return b.metric->key; }},
-                          {"device", "", &V::Best::device},
+                          {"device", "null: none may be named first", &V::Best::device},
                           {"value", "", &V::Best::value},
                           {"unit", "", [](auto& b) { return b.metric->unit; }},
+                          {"probability", "that it is the best of those that may lead", &V::Best::probability},
                           {"tied", "devices that the estimates cannot tell from it", &V::Best::tied},
-                          {"measured", "false: no comparable device was measured", &V::Best::measured},
-                          {"projected", "a projection that is estimated to do better", &V::Best::projected}}},
+                          {"close", "too close to call: all that may well be the best; empty: the device is",
+                           &V::Best::close},
+                          {"measured", "false: no estimate here may be named first",
+                           [](auto& b) { return b.device.has_value(); }},
+                          {"projected", "what may not lead and is estimated to do better", &V::Best::projected}}},
         {"bound", "what the best device spends its time on", &V::bound,
          Members<V::BoundOf>{{"device", "", &V::BoundOf::device},
                              {"by", "", &V::BoundOf::by, UpTo{Bound::overhead}},

@@ -1,10 +1,10 @@
 #pragma once
 // The answer in a few lines, on top of every report, and as the field "verdict" of its document:
 //
-//   Within the limit, fastest: Jetson-Orin-Nano@7W in tf32, 12.0 ms. Least energy: the same, 65.8 mJ.
-//   Formats differ, not all run fp32: int8 on QRB5165, tf32 on Jetson-Orin-Nano@7W.
+//   Within the limit, fastest: Jetson-Orin-Nano@7W in tf32, 12.0 ms, 1.31x ahead of QRB5165 (93 % likely). Least
+//   energy: the same, 65.8 mJ.
+//   Not ranked: KPU-T256, 101 us (projected).
 //   Jetson-Orin-Nano@7W is bound by compute, 88 % of its time at 16 % of the peak.
-//   Projected, not measured: KPU-T256, 101 us.
 //   Limit power at most 15 W: met by 3 of 4. KPU-T256@15W would meet it.
 
 #include "archsim/compare/decisions.hpp"
@@ -32,18 +32,17 @@ struct VerdictQuestion {
 /// The answer for several devices, or for one; for none that runs the reason.
 Takeaway verdict_block(const VerdictQuestion& question);
 
-/// The first line of it, and the one without which that misleads: what is best although none meets the
-/// limits, or that formats differ.
+/// The first line of it, and what is best although none meets the limits.
 std::vector<std::string> brief_lines(const VerdictQuestion& question);
 
 /// The same for programs.
 struct VerdictRecord {
     struct Best {
         const Metric* metric = nullptr;
-        std::string device;
+        std::optional<std::string> device; ///< none: no estimate may be named first
         double value = 0;
-        std::vector<std::string> tied;
-        bool measured = true;
+        std::optional<double> probability;
+        std::vector<std::string> tied, close;
         std::optional<std::string> projected;
     };
     struct BoundOf {
@@ -68,8 +67,8 @@ struct VerdictRecord {
     std::vector<Help> helps;
 };
 VerdictRecord verdict_record(const VerdictQuestion& question);
-/// {"lines": [...], "complete", "uncounted", "best": [{"metric", "device", "value", "unit", "tied",
-/// "measured", "projected"}],
+/// {"lines": [...], "complete", "uncounted", "best": [{"metric", "device", "value", "unit",
+/// "probability", "tied", "close", "measured", "projected"}],
 ///  "bound": {"device", "by", "share"}, "limits": [{"metric", "limit", "met", "of"}], "helps": [...]}
 Members<VerdictRecord> verdict_members();
 

@@ -332,7 +332,7 @@ class AnswerBuilder {
         e.compute_bound = shown.compute_bound;
         e.memory_bound = shown.memory_bound;
         e.overhead_bound = shown.overhead_bound;
-        e.projected = shown.projected; // answers are ranked by the pass that is shown
+        take_evidence(shown, e); // answers are ranked by the pass that is shown
         e.subgraphs = std::move(shown.subgraphs);
         result_.estimate = std::move(e);
         return holds(result_.estimate.memory);

@@ -243,4 +243,15 @@ Spread waiting_spread(const Machine& machine, SpreadOf waited) {
     return spread;
 }
 
+std::string doubt_of_waits(const Machine& machine, Estimate step) {
+    if (machine.uncertainty && given_waits(machine).rows == 0) {
+        const HeldEvidence held =
+            machine.uncertainty->held().of(*machine.device, *machine.runtime, TimeKind::served, step.kind);
+        step.projected = held.projected;
+        step.unlike = held.unlike;
+        step.refuted = held.refuted;
+    }
+    return doubt_of(step);
+}
+
 } // namespace archsim

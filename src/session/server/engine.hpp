@@ -51,5 +51,7 @@ GivenWaits given_waits(const Machine& machine);
 
 /// How far times of later tokens, or of first ones, lie from their estimates.
 Spread waiting_spread(const Machine& machine, SpreadOf waited);
+/// Why waits under such steps may not be named first; empty: they may.
+std::string doubt_of_waits(const Machine& machine, Estimate step);
 
 } // namespace archsim

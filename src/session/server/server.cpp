@@ -130,6 +130,7 @@ void Server::describe_step(ServingResult& out) const {
     const Estimate step = prices().typical_step(static_cast<std::int64_t>(out.outcome.batch));
     if (relative(step, SpreadOf::later_token, out.step_low, out.step_high))
         out.step_bound = regime_of(step);
+    out.doubt = doubt_of_waits(machine, step);
     const auto served = static_cast<double>(std::max<std::size_t>(1, out.outcome.requests.size()));
     const auto prompt = static_cast<std::int64_t>(static_cast<double>(out.outcome.prompt_tokens) / served);
     relative(prices().typical_prompt(prompt), SpreadOf::first_token, out.prompt_low, out.prompt_high);

@@ -1,0 +1,166 @@
+#include "hardware/held_rows.hpp"
+
+#include "core/embedded_files.hpp"
+#include "hardware/json_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace archsim {
+
+namespace {
+
+/// Fewer rows refute nothing: 2 of 3 outside happen by chance once in 36 times.
+constexpr int kLeastRows = 4;
+constexpr double kLeastInside = 0.6;
+
+constexpr std::array<std::string_view, kTimeKinds> kTimeNames = {"inference", "prefill", "decode", "served"};
+
+bool held_of_stack(const HeldSet& set, const Runtime& runtime) {
+    return set.runtime == runtime.id || (!runtime.base.empty() && set.runtime == runtime.base);
+}
+
+/// The chip itself, or one of its generation.
+bool is_near(const HeldSet& set, const Device& device) {
+    return set.device == device.id || (set.family == name_of(device.family) && set.vendor == device.vendor &&
+                                       !device.generation.empty() && set.generation == device.generation);
+}
+
+/// A step of a language model tells of its prompts and of servers, and the other way round.
+bool times_alike(TimeKind a, TimeKind b) {
+    return (a == TimeKind::inference) == (b == TimeKind::inference);
+}
+
+/// "2.1 to 4.8 times slower".
+std::string times_text(double low, double high) {
+    if (high <= 1)
+        return fmt::format("{:.2g} to {:.2g} times faster", 1 / high, 1 / low);
+    return low >= 1 ? fmt::format("{:.2g} to {:.2g} times slower", low, high)
+                    : fmt::format("between {:.2g} times faster and {:.2g} times slower", 1 / low, high);
+}
+
+template <class Enum, std::size_t Count> Enum read_held_name(ObjectReader& entry, std::string_view key) {
+    const std::string text = entry.text(key, Need::required);
+    for (std::size_t i = 0; i < Count; ++i)
+        if (name_of(static_cast<Enum>(i)) == text)
+            return static_cast<Enum>(i);
+    entry.context().report(FindingKind::unknown_name, Severity::error, entry.place_of(key),
+                           fmt::format("\"{}\" is not known here", text), "");
+    return {};
+}
+
+HeldSet read_held_set(ObjectReader& entry) {
+    constexpr Bounds kCount{0, 1e7}, kRatio{1e-6, 1e6};
+    HeldSet set;
+    set.family = entry.text("family", Need::required);
+    set.vendor = entry.text("vendor");
+    set.generation = entry.text("generation");
+    set.device = entry.text("device", Need::required);
+    set.runtime = entry.text("runtime", Need::required);
+    set.kind = read_held_name<NetworkKind, kNetworkKinds>(entry, "kind");
+    set.time = read_held_name<TimeKind, kTimeKinds>(entry, "time");
+    set.rows = static_cast<int>(entry.number("rows", kCount, Need::required));
+    set.inside = static_cast<int>(entry.number("inside", kCount, Need::required));
+    set.low = entry.number("low", kRatio, Need::required);
+    set.median = entry.number("median", kRatio, Need::required);
+    set.high = entry.number("high", kRatio, Need::required);
+    set.example = entry.text("example", Need::required);
+    return set;
+}
+
+} // namespace
+
+std::string_view name_of(TimeKind kind) {
+    return kTimeNames[static_cast<std::size_t>(kind)];
+}
+
+TimeKind time_kind(SpreadOf metric) {
+    switch (metric) {
+    case SpreadOf::prefill:
+        return TimeKind::prefill;
+    case SpreadOf::decode:
+        return TimeKind::decode;
+    case SpreadOf::first_token:
+    case SpreadOf::later_token:
+        return TimeKind::served;
+    default:
+        return TimeKind::inference;
+    }
+}
+
+std::array<std::string_view, 2> words_of(NetworkKind kind) {
+    constexpr std::array<std::array<std::string_view, 2>, kNetworkKinds> kWords = {
+        {{"convolutional classifier", "convolutional classifiers"},
+         {"detector or segmentation network", "detectors and segmentation networks"},
+         {"transformer", "transformers"},
+         {"mixture of experts", "mixtures of experts"},
+         {"recurrent network", "recurrent networks"},
+         {"network of matrix products", "networks of matrix products"}}};
+    return kWords[static_cast<std::size_t>(kind)];
+}
+
+HeldEvidence HeldRows::of(const Device& device, const Runtime& runtime, TimeKind time, NetworkKind kind) const {
+    HeldEvidence found;
+    bool others = false, elsewhere = false;
+    const HeldSet* own = nullptr;
+    for (const HeldSet& set : sets) {
+        if (!held_of_stack(set, runtime) || !times_alike(set.time, time))
+            continue;
+        const bool close = is_near(set, device);
+        others = others || close;
+        if (set.kind != kind)
+            continue;
+        elsewhere = elsewhere || set.family == name_of(device.family);
+        found.projected = found.projected && !close;
+        if (set.device == device.id && set.time == time && (own == nullptr || set.runtime == runtime.id))
+            own = &set;
+    }
+    if (found.projected && others) {
+        found.unlike = fmt::format("no {} was measured", words_of(kind)[0]);
+        found.projected = !elsewhere;
+        found.variance = kind_variance;
+    }
+    if (own != nullptr && own->rows >= kLeastRows && own->inside < kLeastInside * own->rows)
+        found.refuted = fmt::format("{} such as {} were measured {} than estimated here ({} of {} outside of their "
+                                    "intervals)",
+                                    words_of(kind)[1], own->example, times_text(own->low, own->high),
+                                    own->rows - own->inside, own->rows);
+    return found;
+}
+
+bool HeldRows::measured(const Device& device, const Runtime& runtime, TimeKind time) const {
+    return std::any_of(sets.begin(), sets.end(), [&](const HeldSet& set) {
+        return held_of_stack(set, runtime) && times_alike(set.time, time) && is_near(set, device);
+    });
+}
+
+bool HeldRows::same_vendor(const Device& device, const Runtime& runtime) const {
+    return std::any_of(sets.begin(), sets.end(), [&](const HeldSet& set) {
+        return held_of_stack(set, runtime) && set.vendor == device.vendor && set.family == name_of(device.family);
+    });
+}
+
+HeldRows read_held_rows(const std::filesystem::path& file) {
+    HeldRows held;
+    ReadContext context;
+    context.file = file.string();
+    if (!is_text_file(file))
+        return held;
+    if (const auto document = parse_document(context.file, context.findings)) {
+        ObjectReader reader(context, document->root, JsonPlace{});
+        reader.text("$schema");
+        reader.texts("description");
+        const double deviation = reader.number("kind_deviation", {0, 10}, Need::required);
+        held.kind_variance = deviation * deviation;
+        reader.each("sets", [&](ObjectReader& entry) { held.sets.push_back(read_held_set(entry)); });
+        reader.finish();
+    }
+    const auto first = std::find_if(context.findings.begin(), context.findings.end(),
+                                    [](const Finding& f) { return f.severity == Severity::error; });
+    if (first != context.findings.end())
+        throw InputError(to_string(*first), context.findings);
+    return held;
+}
+
+} // namespace archsim

@@ -141,7 +141,7 @@ TEST_CASE("an engine that divides attention by whole heads starts on their divis
                                         .prompt = Prompt{.tokens = 64, .generate = 8}};
                 Conditions conditions;
                 conditions.stack = stack;
-                conditions.devices = devices;
+                conditions.devices = static_cast<double>(devices);
                 const Result r = session.estimate(workload, "H100", conditions);
                 INFO(name << " under " << stack << " on " << devices << ": " << r.estimate.reason);
                 CHECK(r.ok() == (heads % devices == 0));

@@ -51,9 +51,12 @@ function complain(problem, beside = $('#status')) {
   $('#status').textContent = '';
 }
 
+const busy = whether => $('main').setAttribute('aria-busy', whether);
+
 // Runs one reader's action; what went wrong is said in a sentence. What is still asked for an earlier action is not shown.
 async function act(text, action, beside) {
   const mine = ++turn;
+  busy(true);
   $('#problem').hidden = true;
   $('#status').textContent = text;
   try {
@@ -61,6 +64,8 @@ async function act(text, action, beside) {
     if (mine === turn) $('#status').textContent = '';
   } catch (problem) {
     if (mine === turn) complain(problem, beside);
+  } finally {
+    if (mine === turn) busy(false);
   }
 }
 
@@ -122,6 +127,7 @@ const chooseDevice = hardware => act(`Looking at ${hardware}`, async () => {
 let pause;
 function changed() {
   clearTimeout(pause);
+  busy(true);
   pause = setTimeout(() => act('Estimating', async current => {
     // Other conditions: what was answered below was no answer to them.
     await rank({ ...form.changed(question), ask: '' }, current);

@@ -7,13 +7,14 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 namespace archsim::cli {
 
 /// What a call may ask beside the tool's own arguments.
 struct AnswerOptions {
-    std::int64_t most_rows = 20; ///< of every list in the document; 0: all
+    std::optional<std::int64_t> most_rows; ///< of every list in the document; 0: all; nothing: what fits
 };
 
 /// Adds them to the schema of a tool's input.

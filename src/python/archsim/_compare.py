@@ -61,9 +61,9 @@ ROWS_SHOWN = 20
 
 
 def _verdict(self):
-    """What the report says first: its lines up to the first empty one after the title."""
-    parts = [part for part in self.to_text().split("\n\n") if part.strip()]
-    return "\n".join(parts[:2])
+    """What the report says first: its title and the lines up to the first empty one."""
+    first = self.to_text().strip().split("\n\n")[0]
+    return "\n".join(line for line in first.split("\n") if line.strip("= "))
 
 
 def _table(rows, header=()):

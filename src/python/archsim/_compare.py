@@ -61,8 +61,8 @@ ROWS_SHOWN = 20
 
 
 def _verdict(self):
-    """What the report says first: its title and the lines up to the first empty one."""
-    first = self.to_text().strip().split("\n\n")[0]
+    """What the report says first: its title, and the lines below it up to an empty one."""
+    first = "\n".join(part for part in self.to_text().split("\n\n")[:2])
     return "\n".join(line for line in first.split("\n") if line.strip("= "))
 
 

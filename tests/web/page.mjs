@@ -264,7 +264,7 @@ const tests = {
     }, [selector, value]);
     const shown = other => other.evaluate(() => ({ address: location.hash, problem: document.querySelector('#problem').hidden ? '' : document.querySelector('#problem').textContent,
       fields: [...document.querySelectorAll('#question [data-field], #question [data-size], #question [data-limit], [data-change]')].map(input => input.value).join('|'),
-      texts: ['#verdict', '#ranking', '#change', '#device-title'].map(id => document.querySelector(id).textContent) }));
+      texts: ['#verdict', '#ranking tbody', '#change', '#device-title'].map(id => document.querySelector(id)?.textContent) }));
     for (let i = 0; i < Number(process.env.ARCHSIM_PAGE_LINKS ?? 6); ++i) {
       await put('#model', one(['resnet18', 'bert-base', 'qwen3-0.6b', 'yolov8n', 'qwen3-8b']));
       await idle(page);

@@ -80,6 +80,8 @@ export class DeviceView {
 
   hide() {
     this.question = null;
+    this.setSliders({});
+    $('#device-title').textContent = '';
     $('#device').hidden = true;
   }
 }

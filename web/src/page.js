@@ -69,14 +69,20 @@ async function act(text, action, beside) {
   }
 }
 
-// Shows the ranking of `wanted`, which becomes the question. A model that cannot be ranked leaves no answer of another.
+// No answer is shown any more: that of another question would stand under this one's name.
+function clearAnswer() {
+  $('#answer').hidden = true;
+  for (const id of ['#verdict', '#ranking']) $(id).replaceChildren();
+  answered = null;
+  device.hide();
+}
+
+// Shows the ranking of `wanted`, which becomes the question.
 async function rank(wanted, current) {
   const fresh = !answered || answered.model !== wanted.model || answered.file?.path !== wanted.file?.path;
   const named = wanted.file || wanted.model;
   if (fresh) {
-    $('#answer').hidden = true;
-    answered = null;
-    device.hide();
+    clearAnswer();
     form.forgetModel();
   }
   put(wanted);
@@ -94,6 +100,9 @@ async function rank(wanted, current) {
     $('#answer').hidden = false;
     $('#answer').dataset.count = Number($('#answer').dataset.count || 0) + 1;
     performance.mark('ranked');
+  } catch (problem) {
+    if (current()) clearAnswer();
+    throw problem;
   } finally {
     // Sizes that the file leaves open get fields, whether or not there is an answer without them.
     if (fresh && current() && catalogue) await showModel(asks.model);
@@ -243,8 +252,8 @@ act('Starting', current => arrive(current, async () => {
   form.show(wanted);
   further.fill(wanted);
   if (said.length) await rank(wanted, current);
-  else if (problem) throw problem;
-  if (answered) await showModel(asked(wanted).model);
+  else if (wanted.model) await showModel(wanted.model);
+  if (problem && !said.length) throw problem;
   await openRest(current);
   if (said.length) throw new Error(said.join(' '));
 })).finally(async () => {

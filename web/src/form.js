@@ -16,6 +16,11 @@ export function checkFields(form) {
 export class Form {
   constructor(picker) {
     this.picker = picker; // of devices
+    // On a small screen the answer comes first; where there is room all of it is open (page.css).
+    const small = matchMedia('(max-width: 46rem)');
+    const fold = () => { $('#more').open = !small.matches; };
+    small.addEventListener('change', fold);
+    fold();
   }
 
   // A field per metric that can be limited, and one for each that the library has beside those of the page.

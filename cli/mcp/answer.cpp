@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -16,7 +18,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kMostRows = "max_rows";
 constexpr std::int64_t kLargest = 1'000'000;
-constexpr std::size_t kMostText = 20'000; ///< bytes of a text, which assistants pay for by the word
+/// Bytes of a text and of a whole answer, which assistants pay for by the word.
+constexpr std::size_t kMostText = 3'000, kMostBytes = 9'500;
+/// Rows of every list that are tried until the answer is small enough.
+constexpr std::array<std::size_t, 6> kRows = {20, 10, 5, 3, 1, 0};
 
 /// A list that was cut: where it stands and how long it was.
 struct Cut {
@@ -37,6 +42,39 @@ void cut_lists(Json& value, std::size_t most, const std::string& at, std::vector
             cut_lists(member, most, fmt::format("{}/{}", at, key), cuts);
 }
 
+struct CutDocument {
+    Json document;
+    std::vector<Cut> cuts;
+    std::size_t rows;
+};
+
+CutDocument cut_at(const Json& whole, std::size_t rows) {
+    CutDocument cut{whole, {}, rows};
+    cut_lists(cut.document, rows, "", cut.cuts);
+    return cut;
+}
+
+/// The document with as many rows of every list as fit beside a text of that size. Members that alone are too
+/// much are left out, the largest first.
+CutDocument fitting(const Json& whole, std::size_t text) {
+    const auto size = [](const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace).size(); };
+    CutDocument cut{whole, {}, 0};
+    for (const std::size_t rows : kRows) {
+        cut = cut_at(whole, rows);
+        if (size(cut.document) + text <= kMostBytes)
+            return cut;
+    }
+    while (size(cut.document) + text > kMostBytes && cut.document.size() > 1) {
+        auto largest = cut.document.begin();
+        for (auto member = cut.document.begin(); member != cut.document.end(); ++member)
+            if (member.key() != "schema" && size(*member) > size(*largest))
+                largest = member;
+        cut.cuts.insert(cut.cuts.begin(), {"/" + largest.key(), largest->size()});
+        cut.document.erase(largest);
+    }
+    return cut;
+}
+
 /// The sentences of a document's verdict or verdicts, one a line.
 std::string verdict_of(const Json& document) {
     std::string text;
@@ -54,9 +92,13 @@ std::string verdict_of(const Json& document) {
     return text;
 }
 
+std::string text_cut(std::string text) {
+    return text.size() <= kMostText
+               ? text
+               : text.substr(0, text.rfind('\n', kMostText)) + "\n(cut; structuredContent has the rest)\n";
+}
+
 Json text_content(std::string text) {
-    if (text.size() > kMostText)
-        text = text.substr(0, text.rfind('\n', kMostText)) + "\n(cut; structuredContent has the rest)\n";
     while (text.ends_with('\n'))
         text.pop_back();
     return Json::array({{{"type", "text"}, {"text", printable(std::move(text))}}});
@@ -65,12 +107,11 @@ Json text_content(std::string text) {
 } // namespace
 
 void add_answer_options(Json& schema) {
-    const AnswerOptions usual;
-    schema["properties"][kMostRows] = {{"type", "integer"},
-                                       {"minimum", 0},
-                                       {"maximum", kLargest},
-                                       {"default", usual.most_rows},
-                                       {"description", "rows of every list in structuredContent; 0: all"}};
+    schema["properties"][kMostRows] = {
+        {"type", "integer"},
+        {"minimum", 0},
+        {"maximum", kLargest},
+        {"description", "rows of every list in structuredContent; 0: all; without it an answer has 10 kB at most"}};
 }
 
 AnswerOptions take_answer_options(Json& arguments) {
@@ -94,23 +135,28 @@ Json answer_of(const Captured& run, const std::function<Captured()>& as_text, co
     if (!document.is_object()) {
         const std::string all = run.printed + run.said;
         if (run.status == 0 && !all.empty())
-            return {{"content", text_content(all)}, {"isError", false}};
+            return {{"content", text_content(text_cut(all))}, {"isError", false}};
         return failed(all.empty() ? fmt::format("the tool ended with status {} and said nothing", run.status)
                                   : all);
     }
     std::string text = verdict_of(document);
     if (text.empty() && as_text)
         text = as_text().printed;
-    std::vector<Cut> cuts;
-    if (options.most_rows > 0)
-        cut_lists(document, static_cast<std::size_t>(options.most_rows), "", cuts);
     text += run.said;
-    constexpr std::size_t kNamed = 3;
-    for (std::size_t i = 0; i < cuts.size() && i < kNamed; ++i)
-        text += fmt::format("structuredContent{}: the first {} of {}; {}: 0 for all\n", cuts[i].at,
-                            options.most_rows, cuts[i].rows, kMostRows);
-    if (cuts.size() > kNamed)
-        text += fmt::format("{} more lists are cut alike\n", cuts.size() - kNamed);
+    if (options.most_rows != 0) {
+        const CutDocument cut = options.most_rows
+                                    ? cut_at(document, static_cast<std::size_t>(*options.most_rows))
+                                    : fitting(document, std::min(text.size(), kMostText));
+        constexpr std::size_t kNamed = 3;
+        std::string said;
+        for (std::size_t i = 0; i < cut.cuts.size() && i < kNamed; ++i)
+            said += fmt::format("structuredContent{}: the first {} of {}; {}: 0 for all\n", cut.cuts[i].at, cut.rows,
+                                cut.cuts[i].rows, kMostRows);
+        if (cut.cuts.size() > kNamed)
+            said += fmt::format("{} more lists are cut alike\n", cut.cuts.size() - kNamed);
+        document = cut.document;
+        text = text_cut(std::move(text)) + said;
+    }
     return {{"content", text_content(std::move(text))},
             {"structuredContent", std::move(document)},
             {"isError", false}};

@@ -10,8 +10,10 @@
 #include "core/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -24,8 +26,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
+/// What assistants are offered where nobody says which: each tool's description costs them words.
+constexpr std::array<std::string_view, 6> kCore = {"compare_models", "explain_difference", "size_service",
+                                                   "local_models",   "discover_models",    "list_hardware_mappers"};
+constexpr std::string_view kAll = "all";
+
 constexpr const char* kExamples = R"(  archsim mcp
-  archsim mcp --tools compare_models explain_difference discover_models list_hardware_mappers
+  archsim mcp --tools all
+  archsim mcp --tools compare_models profile_graph
   archsim mcp --files ~/models)";
 
 constexpr std::string_view kInstructions =
@@ -57,8 +65,9 @@ std::string unknown_tool(const std::vector<ServedTool>& tools, const std::string
 /// The tools and what they take, asked when somebody wants to know.
 class Tools {
   public:
-    Tools(const std::vector<ServedTool>& tools, Streams& streams, fs::path folder)
-        : tools_(tools), streams_(streams), folder_(std::move(folder)) {}
+    /// `every`: the list has every argument, not the most usual ones alone.
+    Tools(const std::vector<ServedTool>& tools, Streams& streams, fs::path folder, bool every)
+        : tools_(tools), streams_(streams), folder_(std::move(folder)), every_(every) {}
 
     const Json& list() {
         if (list_.is_null()) {
@@ -95,17 +104,21 @@ class Tools {
 
     Json described(const ServedTool& tool) {
         const ToolInput& input = input_of(tool);
-        Json schema = input.schema();
+        Json schema = input.schema(every_);
         add_answer_options(schema);
-        return {{"name", tool.name},
-                {"title", tool.answers},
-                {"description", fmt::format("{} Answers: {}.", input.description(), tool.answers)},
-                {"inputSchema", std::move(schema)},
-                {"annotations",
-                 {{"readOnlyHint", true},
-                  {"destructiveHint", false},
-                  {"idempotentHint", true},
-                  {"openWorldHint", false}}}};
+        std::string description = fmt::format("{} Answers: {}.", input.description(), tool.answers);
+        if (const std::vector<std::string> further = input.further(); !every_ && !further.empty())
+            description += fmt::format(" Takes too: {}.", fmt::join(further, ", "));
+        Json tool_json = {{"name", tool.name},
+                          {"title", tool.answers},
+                          {"description", std::move(description)},
+                          {"inputSchema", std::move(schema)}};
+        if (input.has("format")) // its documents name their schema, which the tool prints with --help-format
+            tool_json["outputSchema"] = {{"type", "object"},
+                                         {"properties", {{"schema", {{"type", "string"}}}}},
+                                         {"required", {"schema"}}};
+        tool_json["annotations"] = {{"readOnlyHint", true}, {"openWorldHint", false}};
+        return tool_json;
     }
 
     Json answered(const ServedTool& tool, const Json& given) {
@@ -132,12 +145,13 @@ class Tools {
     const std::vector<ServedTool>& tools_;
     Streams& streams_;
     fs::path folder_;
+    bool every_;
     std::map<std::string_view, ToolInput> inputs_;
     Json list_;
 };
 
 /// Answers until nobody asks any more.
-int serve(const std::vector<ServedTool>& tools, const fs::path& folder) {
+int serve(const std::vector<ServedTool>& tools, const fs::path& folder, bool every) {
     refuse_new_files("archsim mcp writes no files; call the tool from a shell to write one");
     // What a file names, a link in it too, is read through the same door as what a call names; beside the
     // folder lie the database and the catalogue.
@@ -145,7 +159,7 @@ int serve(const std::vector<ServedTool>& tools, const fs::path& folder) {
     readable.insert(readable.begin(), {folder, data_dir()});
     read_only_inside(readable);
     Streams streams;
-    Tools known(tools, streams, folder);
+    Tools known(tools, streams, folder, every);
     Protocol protocol(
         {.name = "archsim",
          .version = version(),
@@ -169,7 +183,8 @@ int serve_assistants(int argc, char** argv, const std::vector<ServedTool>& tools
     const auto setup = [&](Flags& flags) {
         flags
             .add_option("--tools", names,
-                        "serve these alone, whose descriptions an assistant reads (default: all)")
+                        "serve these, whose descriptions an assistant reads; all: every tool with every argument "
+                        "explained (default: the six that most questions need)")
             .value_named("TOOL");
         flags.add_option("--files", files, "the folder whose files may be read (default: the current one)")
             .value_named("FOLDER");
@@ -179,18 +194,21 @@ int serve_assistants(int argc, char** argv, const std::vector<ServedTool>& tools
         const fs::path folder = fs::canonical(files, problem);
         if (problem || !fs::is_directory(folder, problem))
             throw InputError(fmt::format("--files: {} is no folder; name one", files));
+        const bool every = names.size() == 1 && names.front() == kAll;
+        if (names.empty())
+            names.assign(kCore.begin(), kCore.end());
         std::vector<ServedTool> served;
         for (const ServedTool& tool : tools)
-            if (names.empty() || std::find(names.begin(), names.end(), tool.name) != names.end())
+            if (every || std::find(names.begin(), names.end(), tool.name) != names.end())
                 served.push_back(tool);
         for (const std::string& name : names)
-            if (std::none_of(tools.begin(), tools.end(),
-                             [&](const ServedTool& tool) { return tool.name == name; }))
+            if (!every && std::none_of(tools.begin(), tools.end(),
+                                       [&](const ServedTool& tool) { return tool.name == name; }))
                 throw UsageError("--tools: " + unknown_tool(tools, name));
         // Relative names start in the folder, or where the server was started within it.
         if (!leads_into(folder, fs::current_path(problem)))
             fs::current_path(folder);
-        return serve(served, folder);
+        return serve(served, folder, every);
     };
     return run_tool(
         argc, argv, "archsim mcp",

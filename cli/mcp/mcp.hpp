@@ -93,7 +93,7 @@ class Streams {
 
 /// What a call may ask beside the tool's own arguments.
 struct AnswerOptions {
-    std::int64_t most_rows = 20; ///< of every list in the document; 0: all
+    std::optional<std::int64_t> most_rows; ///< of every list in the document; 0: all; nothing: what fits
 };
 
 /// Adds them to the schema of a tool's input.
@@ -118,9 +118,11 @@ class ToolInput {
   public:
     explicit ToolInput(const Flags& flags);
 
-    /// {"type": "object", "properties": {"hardware": {...}, "batch_size": {...}}, "additionalProperties":
-    /// false}.
-    nlohmann::ordered_json schema() const;
+    /// {"type": "object", "properties": {"hardware": {...}, "batch_size": {...}}}: of the arguments that the
+    /// tool's first screen of help explains, or of every one, and then "additionalProperties": false.
+    nlohmann::ordered_json schema(bool every) const;
+    /// The keys of the arguments that the first screen leaves out: words() takes them too.
+    std::vector<std::string> further() const;
     /// Whether the tool has a flag.
     bool has(std::string_view name) const;
     /// The sentence that the tool says of itself.

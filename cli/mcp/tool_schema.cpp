@@ -28,6 +28,10 @@ bool given_by_assistants(const OptionFacts& option) {
     return option.group != "Output" && !option.kept_back;
 }
 
+bool on_first_screen(const OptionFacts& option) {
+    return option.group == "Arguments" || option.group == "Options" || option.required;
+}
+
 /// "batch_size" of "batch-size", "model" of "MODEL".
 std::string key_of(std::string_view name) {
     std::string key(name);
@@ -169,13 +173,19 @@ ToolInput::ToolInput(const Flags& flags) : description_(flags.description()) {
     for (const OptionFacts& option : facts)
         all_.push_back(key_of(option.name));
     for (const OptionFacts& option : facts) {
-        // "MODEL..." and "--model" are one argument.
-        const bool twice =
-            option.flags.empty() && std::any_of(facts.begin(), facts.end(), [&](const OptionFacts& other) {
-                return !other.flags.empty() && key_of(other.name) == key_of(option.name);
-            });
-        if (!twice && given_by_assistants(option))
+        if (!given_by_assistants(option))
+            continue;
+        // "MODEL..." and "--model" are one argument, which the first explains.
+        const auto first = std::find_if(options_.begin(), options_.end(), [&](const OptionFacts& other) {
+            return key_of(other.name) == key_of(option.name);
+        });
+        if (first == options_.end()) {
             options_.push_back(option);
+        } else {
+            const std::string explained = first->description;
+            *first = option;
+            first->description = explained;
+        }
     }
 }
 
@@ -183,9 +193,11 @@ bool ToolInput::has(std::string_view name) const {
     return std::find(all_.begin(), all_.end(), key_of(name)) != all_.end();
 }
 
-Json ToolInput::schema() const {
+Json ToolInput::schema(bool every) const {
     Json properties = Json::object(), required = Json::array();
     for (const OptionFacts& option : options_) {
+        if (!every && !on_first_screen(option))
+            continue;
         const QuestionField* const field = field_of(option);
         Json one = field != nullptr ? value_schema(*field) : value_schema(option);
         if (option.many && (field == nullptr || !field->many()))
@@ -198,8 +210,17 @@ Json ToolInput::schema() const {
     Json schema = {{"type", "object"}, {"properties", std::move(properties)}};
     if (!required.empty())
         schema["required"] = std::move(required);
-    schema["additionalProperties"] = false;
+    if (every)
+        schema["additionalProperties"] = false;
     return schema;
+}
+
+std::vector<std::string> ToolInput::further() const {
+    std::vector<std::string> keys;
+    for (const OptionFacts& option : options_)
+        if (!on_first_screen(option))
+            keys.push_back(key_of(option.name));
+    return keys;
 }
 
 std::vector<std::string> ToolInput::words(const Json& arguments, const fs::path& folder) const {

@@ -7,15 +7,23 @@ int main(int argc, char** argv) {
     archsim_question* question = NULL;
     archsim_engine* engine = NULL;
     archsim_step_cost cost = {0};
+    char* error = NULL;
     const archsim_step_request batch[] = {{1, 1000}, {1, 3000}, {512, 0}}; /* new tokens, cached ones */
-    if (argc == 3 && archsim_open(NULL, &session, NULL) == 0 &&
-        archsim_load(session, argv[1], &model, NULL) == 0 && archsim_ask(model, &question, NULL) == 0 &&
-        archsim_make_engine(session, question, argv[2], &engine, NULL) == 0 &&
-        archsim_step(engine, batch, 3, &cost, NULL) == 0)
+    const archsim_status status =
+        archsim_open(NULL, &session, &error) ||
+        archsim_load(session, argc > 1 ? argv[1] : "qwen3-8b", &model, &error) ||
+        archsim_ask(model, &question, &error) ||
+        archsim_make_engine(session, question, argc > 2 ? argv[2] : "H100", &engine, &error) ||
+        archsim_step(engine, batch, 3, &cost, &error);
+    if (status == ARCHSIM_OK)
         printf("%.3g ms (%.3g to %.3g), %.3g J\n", 1e3 * cost.seconds, 1e3 * cost.low_s, 1e3 * cost.high_s,
                cost.joules);
+    else
+        fprintf(stderr, "%s\n", error);
+    archsim_free_text(error);
     archsim_free_engine(engine);
     archsim_drop(question);
     archsim_release(model);
     archsim_close(session);
+    return status;
 }

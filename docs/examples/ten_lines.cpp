@@ -1,9 +1,9 @@
 #include <archsim/archsim.hpp>
 #include <cstdio>
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
     const archsim::Session session;
-    const archsim::Workload workload{.model = session.load(argv[1]), .batch = 1};
+    const archsim::Workload workload{.model = session.load(argc > 1 ? argv[1] : "resnet50"), .batch = 1};
     archsim::Conditions conditions;
     conditions.precision = archsim::PrecisionConfig::uniform(archsim::Precision::fp16);
     const archsim::Result result = session.estimate(workload, "H100", conditions);

@@ -44,6 +44,15 @@
 extern "C" {
 #endif
 
+/* Where a statically linked program finds the data: beside these headers (as in archsim/core/export.hpp). */
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(ARCHSIM_BUILDING) && !defined(ARCHSIM_HEADERS_TOLD)
+#define ARCHSIM_HEADERS_TOLD
+__attribute__((weak)) const char* archsim_headers(void);
+const char* archsim_headers(void) {
+    return __FILE__;
+}
+#endif
+
 /** Outcome of a call. */
 typedef enum archsim_status {
     ARCHSIM_OK = 0,

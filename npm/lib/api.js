@@ -24,7 +24,7 @@ function ask(method, params, options = {}) {
   const out = [];
   const said = [];
   const files = options.files ?? path.parse(process.cwd()).root;
-  const status = run(['mcp', '--files', files], {
+  const status = run(['mcp', '--tools', 'all', '--files', files], {
     env: options.env,
     stdin: Buffer.from(messages.map(message => JSON.stringify(message) + '\n').join('')),
     stdout: bytes => out.push(bytes),

@@ -10,6 +10,10 @@
 #include <sys/auxv.h>
 #include <system_error>
 
+/// The place of the headers that the program was compiled with, where it is linked with the static library
+/// of an installation (archsim/core/export.hpp); null in the shared one and in the tools.
+extern "C" __attribute__((weak)) const char* archsim_headers();
+
 namespace archsim {
 
 namespace fs = std::filesystem;
@@ -58,6 +62,9 @@ fs::path data_dir() {
                  reinterpret_cast<const char*>(getauxval(AT_EXECFN))) // no /proc: a bare root
         if (const auto path = fs::canonical(started, unknown); !unknown)
             add_places_beside(path, places);
+    if (archsim_headers != nullptr)
+        if (const auto headers = fs::canonical(archsim_headers(), unknown); !unknown)
+            add_places_beside(headers, places);
 
     for (const auto& place : places)
         if (holds_data(place))

@@ -38,11 +38,13 @@ Json devices_json(const Session& session) {
     return list;
 }
 
-/// What a form of a load asks for: every field of a request but names of files, which a page has none of.
-Json load_json() {
+/// What a form asks for: every field that a tool takes and that one input holds, but names of files, which a
+/// page has none of.
+template <class Asked>
+Json fields_json(const FieldTable<Asked>& fields) {
     Json list = Json::array();
-    for (const ServingField& field : serving_fields())
-        if (field.kind != FieldKind::file)
+    for (const Field<Asked>& field : fields)
+        if (!field.flag.empty() && !field.many() && field.kind != FieldKind::file)
             list.push_back({{"key", field.key},
                             {"help", field.help},
                             {"usual", field.fallback},
@@ -78,6 +80,18 @@ Json inputs_json(const Graph& graph) {
         list.push_back({{"name", tensor.name}, {"type", name_of(tensor.type)}, {"shape", std::move(shape)}});
     }
     return list;
+}
+
+/// The sizes that the model leaves open, as they are taken; null where neither the file nor a rule says one.
+Json sizes_json(const ModelFacts& facts, const Model& model) {
+    Json sizes = facts.dims;
+    if (model.graph)
+        for (const TensorId id : model.graph->inputs)
+            if (const auto& shape = model.graph->tensors[id].shape)
+                for (const Dimension& dimension : *shape)
+                    if (dimension.value < 0 && !dimension.symbol.empty() && !facts.dims.contains(dimension.symbol))
+                        sizes[dimension.symbol] = nullptr;
+    return sizes.is_null() ? Json::object() : sizes;
 }
 
 /// Whether the model carries keys and values from token to token.
@@ -122,7 +136,8 @@ Json answer_catalogue(const Session& session, const Question&) {
             {"metrics", std::move(metrics)},
             {"deployments", std::move(deployments)},
             {"changes", std::move(changes)},
-            {"load", load_json()},
+            {"fields", fields_json(question_fields())},
+            {"load", fields_json(serving_fields())},
             {"level", form_json(level_fields())},
             {"costs", form_json(cost_fields())}};
 }
@@ -155,7 +170,7 @@ Json answer_model(const Session& session, const Question& question) {
             {"title", facts->title},
             {"inputs", std::move(inputs)},
             {"batch", model.graph ? batch_symbol(*model.graph) : std::string()},
-            {"sizes", facts->dims},
+            {"sizes", sizes_json(*facts, model)},
             {"generates", takes_prompts(session, question.workload)},
             {"parameters", facts->parameters},
             {"macs", facts->macs},

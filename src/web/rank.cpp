@@ -22,6 +22,7 @@ Json row_json(const Result& result, int place) {
             {"label", hardware_label(result)},
             {"family", result.device ? Json(name_of(result.device->family)) : Json(nullptr)},
             {"status", status_text(result.estimate)},
+            {"priced", result.device && (result.device->list_price || result.device->cloud_price)},
             {"projected", result.ok() && result.estimate.projected},
             {"evidence", result.ok() ? Json(name_of(standing_of(result.estimate))) : Json(nullptr)},
             {"place", may_lead(result.estimate) ? place : 0}};

@@ -146,6 +146,25 @@ def check_list(server):
     return tools
 
 
+def check_core(server):
+    """What an assistant is offered where nobody says which: few words, verdicts first, answers of at most 10 kB."""
+    check_agreement(server)
+    tools = server.result("tools/list")["tools"]
+    assert len(tools) == 6 and len(json.dumps(tools)) <= 20_000, (len(tools), len(json.dumps(tools)))
+    for tool in tools:
+        check_schema(tool["inputSchema"], tool["name"])
+        assert not any("the same as" in one["description"] for one in tool["inputSchema"]["properties"].values()), tool["name"]
+        asked = {key: value for key, value in VALID[tool["name"]].items() if key != "max_rows"}
+        wide = {**asked, "hardware": ["H100", "A100", "L4", "L40S", "RTX-4090"]} if tool["name"] == "compare_models" else asked
+        for arguments in [asked, wide]:
+            result = server.call(tool["name"], arguments)
+            assert not result["isError"] and len(json.dumps(result)) <= 10_000, (tool["name"], len(json.dumps(result)), text_of(result)[:300])
+            assert {"schema"} <= set(result["structuredContent"]), tool["name"]
+    # An argument that the list only names.
+    assert not server.call("compare_models", {"model": "resnet18", "hardware": "H100", "runtime": "tensorrt"})["isError"]
+    server.end()
+
+
 def check_valid(server, tools):
     for tool in tools:
         name = tool["name"]
@@ -269,7 +288,8 @@ def main():
         if subprocess.run(saving, cwd=folder, capture_output=True).returncode == 0:
             VALID["history"] = {"file": "runs.db"}
         before = sorted(path.name for path in folder.iterdir())
-        server = Server(command, folder)
+        check_core(Server(command, folder))
+        server = Server([*command, "--tools", "all"], folder)
         check_agreement(server)
         tools = check_list(server)
         check_measured(server, tools)
@@ -288,6 +308,7 @@ def main():
         assert elsewhere.call("profile_graph", {"model": str(Path(scratch) / "outside.onnx")})["isError"]
         elsewhere.end()
         wrong = subprocess.run([*command, "--files", "no/such"], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True)
+        assert b"--tools" in subprocess.run([*command, "--help"], capture_output=True).stdout
         none = subprocess.run([*command, "--tools", "profile_grph"], stdin=subprocess.DEVNULL, capture_output=True)
         assert none.returncode == 1 and b"is profile_graph meant?" in none.stderr, none
         assert wrong.returncode == 2 and wrong.stdout == b"" and b"is no folder" in wrong.stderr, wrong

@@ -83,10 +83,41 @@ run(${COMPILER} ${scratch}/pkg_config_consumer.o -o ${scratch}/pkg_config_consum
 set(ENV{LD_LIBRARY_PATH} ${prefix}/${LIB_DIR})
 expect_macs(${scratch}/pkg_config_consumer)
 
-# As a subproject: its build is configured, gets none of our warnings, and compiles the consumer; the library beside it is
-# linked from the main build, which compiles the same sources.
+# Every example of the documents, started anywhere, finds the catalogue: linked with either library.
 cmake_path(GET SOURCE_DIR PARENT_PATH tests_dir)
 cmake_path(GET tests_dir PARENT_PATH project_dir)
+run(${pkg_config} --cflags archsim)
+separate_arguments(compile UNIX_COMMAND "${said}")
+run(${pkg_config} --static --libs-only-l archsim)
+string(REPLACE "-larchsim" "" static "${said}")
+separate_arguments(static UNIX_COMMAND "${static}")
+run(${pkg_config} --libs archsim)
+separate_arguments(shared UNIX_COMMAND "${said}")
+file(GLOB examples ${project_dir}/docs/examples/*.cpp ${project_dir}/docs/examples/*.c)
+foreach(example IN LISTS examples)
+    cmake_path(GET example FILENAME name)
+    set(language -std=c++20)
+    if(name MATCHES "[.]c$")
+        set(language -x c -std=c99)
+    endif()
+    set(object ${scratch}/${name}.o)
+    run(${cached_compiler} ${language} ${compile} -c ${example} -o ${object})
+    run(${COMPILER} ${object} ${prefix}/${LIB_DIR}/libarchsim.a ${static} -o ${scratch}/${name}.static)
+    run(${COMPILER} ${object} ${shared} -o ${scratch}/${name}.shared)
+    foreach(way IN ITEMS static shared)
+        run(${CMAKE_COMMAND} -E env --unset=ARCHSIM_DATA_DIR ${CMAKE_COMMAND} -E chdir / ${scratch}/${name}.${way})
+        if(said STREQUAL "")
+            message(FATAL_ERROR "${name}, linked with the ${way} library, printed nothing")
+        endif()
+        set(said_${way} "${said}")
+    endforeach()
+    if(NOT said_static STREQUAL said_shared)
+        message(FATAL_ERROR "${name} printed ${said_static} and, shared, ${said_shared}")
+    endif()
+endforeach()
+
+# As a subproject: its build is configured, gets none of our warnings, and compiles the consumer; the library beside it is
+# linked from the main build, which compiles the same sources.
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/subproject -B ${scratch}/subproject -G Ninja
     -D ARCHSIM_SOURCE_DIR=${project_dir} -D CMAKE_CXX_COMPILER=${COMPILER} ${launcher})
 file(READ ${scratch}/subproject/compile_commands.json commands)

@@ -116,9 +116,15 @@ def test_notebooks_show_answers(session):
     result = session.estimate("resnet18", "H100", precision="fp16")
     shown = result._repr_html_()
     assert "<table" in shown and all(title in shown for title, *_ in archsim.MetricTable().columns)
-    shown = session.batches("resnet18", "A100", [1, 2])._repr_html_()
-    assert shown.startswith("<iframe srcdoc=") and "&lt;html" in shown
-    assert "<iframe" in archsim.ComparisonRunner("resnet18", ["cpu"], session=session).run()._repr_html_()
+    assert "resnet18 on H100" in repr(result) and " ms (" in repr(result)
+    everything = archsim.compare("resnet18", session.hardware, session=session)
+    answers = [everything, archsim.compare("resnet18", "H100"), session.batches("resnet18", "A100", [1, 2]),
+               session.serve("qwen3-0.6b", "H100", concurrency=2, requests=20)]
+    for answer in answers:
+        assert "0x" not in repr(answer) and 20 < len(repr(answer)) < 2000
+        assert len(answer._repr_html_()) < 40_000
+    assert "<table" in archsim.ComparisonRunner("resnet18", ["cpu"], session=session).run()._repr_html_()
+    assert archsim.estimate("resnet18", "H100", precision="fp16").latency_s == result.latency_s
 
 
 def test_results_are_kept_and_compared(session, tmp_path):

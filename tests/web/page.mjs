@@ -70,6 +70,7 @@ async function until(page, test, argument) {
 }
 const answered = (page, count) => until(page, wanted => Number(document.querySelector('#answer').dataset.count) >= wanted, count);
 const settled = page => until(page, () => document.querySelector('#status').textContent === '' && document.querySelector('#problem').hidden);
+const idle = page => until(page, () => document.querySelector('main').ariaBusy === 'false');
 // Files of any size reach the page through the picker as handles, as dropped ones do.
 const give = (page, ...files) => page.setInputFiles('#file', files);
 
@@ -248,6 +249,107 @@ const tests = {
     assert.match(await page.evaluate(() => location.hash), /size\.sequence=256/);
     await page.locator('#batch').fill('0');
     await page.locator('#problem').waitFor();
+  }),
+
+  'a link asks who opens it the same, with its device and sliders': async () => visit(home, async page => {
+    await idle(page);
+    let seed = 11;
+    const below = count => (seed = (seed * 48271) % 0x7fffffff) % count;
+    const one = list => list[below(list.length)];
+    const put = (selector, value) => page.evaluate(([selector, value]) => {
+      const input = document.querySelector(selector);
+      if (!input) return;
+      input.value = value;
+      for (const kind of ['input', 'change']) input.dispatchEvent(new Event(kind, { bubbles: true }));
+    }, [selector, value]);
+    const shown = other => other.evaluate(() => ({ address: location.hash, problem: document.querySelector('#problem').hidden ? '' : document.querySelector('#problem').textContent,
+      fields: [...document.querySelectorAll('#question [data-field], #question [data-size], #question [data-limit], [data-change]')].map(input => input.value).join('|'),
+      texts: ['#verdict', '#ranking tbody', '#change', '#device-title'].map(id => document.querySelector(id)?.textContent) }));
+    for (let i = 0; i < Number(process.env.ARCHSIM_PAGE_LINKS ?? 6); ++i) {
+      await put('#model', one(['resnet18', 'bert-base', 'qwen3-0.6b', 'yolov8n', 'qwen3-8b']));
+      await idle(page);
+      await put('#deployment', one(['edge', 'embedded', 'datacenter']));
+      await put('#precision', one(['', 'fp16', 'int8', 'fp32']));
+      await put('#batch', one(['1', '2', '8']));
+      await put('#scope', one(['kernel', 'end_to_end']));
+      await put('[data-limit=latency]', one(['', '50ms', '2s']));
+      await put('[data-field=generate_tokens]', one(['', '40']));
+      await put('[data-field=runtime]', '');
+      await idle(page);
+      if (below(2) && await page.locator('#ranking tbody tr[data-status=ok] button.do').count()) {
+        await page.locator('#ranking tbody tr[data-status=ok] button.do').first().click();
+        await idle(page);
+        await put('[data-change=bandwidth]', '1');
+        await until(page, () => document.querySelector('#change').childElementCount > 0);
+      }
+      const sent = await shown(page), link = await page.evaluate(() => location.href);
+      await visit(link, async other => {
+        await idle(other);
+        if (sent.address.includes('change.')) await until(other, () => document.querySelector('#change').childElementCount > 0);
+        assert.deepEqual(await shown(other), sent, link);
+      });
+    }
+  }),
+
+  'Back and Forward go through the questions, and a link put into the open page is asked': async () => visit(`${home}#model=resnet18&deployment=edge`, async page => {
+    await idle(page);
+    await page.locator('#batch').fill('4');
+    await idle(page);
+    await page.locator('#model').selectOption('mobilenet_v2');
+    await idle(page);
+    const title = () => page.locator('#model-title').textContent();
+    const later = await title();
+    await page.evaluate(() => history.back());
+    await until(page, text => document.querySelector('#model-title').textContent !== text && document.querySelector('main').ariaBusy === 'false', later);
+    assert.equal(await page.locator('#batch').inputValue(), '4');
+    await page.evaluate(() => history.back());
+    await until(page, () => document.querySelector('#batch').value === '1' && document.querySelector('main').ariaBusy === 'false');
+    await page.evaluate(() => { location.hash = '#model=bert-base&deployment=edge&precision=int8'; });
+    await until(page, () => document.querySelector('#model-title').textContent.startsWith('BERT') && document.querySelector('main').ariaBusy === 'false');
+    assert.equal(await page.locator('#precision').inputValue(), 'int8');
+  }),
+
+  'words of a link that the page does not know are said and left out': async () => {
+    for (const [words, wrong] of [['hardware=H1000,H100', 'H1000'], ['precision=int7', 'precision'], ['deployment=moon', 'deployment'], ['frob=1', 'frob'],
+      ['model=resnet1800', 'resnet1800'], ['limit.beauty=3', 'beauty'], ['size.height=-3', 'height'], ['hardware=H100&device=H1000&change.frob=2', 'frob']])
+      await visit(`${home}#${words.includes('model=') ? '' : 'model=resnet18&'}${words}`, async page => {
+        await idle(page);
+        assert((await page.locator('#problem').textContent()).includes(wrong), `${words}: ${await page.locator('#problem').textContent()}`);
+        assert(await page.locator('#model optgroup').count() > 3, 'the form is there');
+        if (!words.includes('model=')) assert(await page.locator('#ranking tbody tr').count() > 0, words);
+        assert(!(await page.evaluate(() => location.hash)).includes(wrong === 'precision' ? 'int7' : wrong), 'the address is that of the question answered');
+      });
+  },
+
+  'a picked file has the form of a dropped one, and a refused one no answer of another': async () => visit(home, async page => {
+    await idle(page);
+    await give(page, path.join(sources, 'models/configs/qwen3-8b.json'));
+    await idle(page);
+    await page.waitForTimeout(400);
+    await idle(page);
+    assert(await page.locator('#prompt').isVisible() && await page.locator('#serving').isVisible(), 'prompt and serving of a language model');
+    await give(page, path.join(sources, 'models/onnx/resnet18.onnx'));
+    await idle(page);
+    assert(await page.locator('[data-size=height]').isVisible(), 'a field for each size that the file leaves open');
+    for (const size of ['height', 'width']) await page.locator(`[data-size=${size}]`).fill('224');
+    await idle(page);
+    assert(await page.locator('#ranking tbody tr[data-status=ok]').count() > 100);
+    fs.writeFileSync(path.join(scratch, 'photo.png'), Buffer.from('89504e470d0a1a0a', 'hex'));
+    await give(page, path.join(scratch, 'photo.png'));
+    await idle(page);
+    assert.match(await page.locator('#problem').textContent(), /photo/);
+    assert.equal(await page.locator('#answer').isVisible(), false);
+  }),
+
+  'the graph begins at its first node': async () => visit(`${home}#model=qwen3-0.6b&hardware=H100&device=H100`, async page => {
+    await page.locator('#graph .node').first().waitFor({ timeout: 60000 });
+    await idle(page);
+    const inside = await page.evaluate(() => {
+      const room = document.querySelector('#graph').getBoundingClientRect();
+      return [...document.querySelectorAll('#graph .node')].slice(0, 2).map(node => node.getBoundingClientRect())
+        .filter(box => box.left >= room.left && box.right <= room.right && box.top >= room.top && box.bottom <= room.bottom).length;
+    });
+    assert(inside >= 1, 'the first subgraphs are in view');
   }),
 
   'serving, sizing and costs answer as the tools do, and a link asks again': async () => visit(`${home}#model=qwen3-0.6b&precision=bf16&hardware=H100,L4&load.requests=60`, async page => {

@@ -4,9 +4,9 @@
 import { $, make, show } from './dom.js';
 import { showSections } from './ranking_view.js';
 
-const BEST = 5; // devices that are asked where none is chosen: those that rank best
+const BEST = 5; // devices that are asked where none is chosen: those that rank best, can be paid for and were measured
 const SHOWN = ['rate', 'concurrency', 'prompt_tokens', 'output_tokens'];
-const FILLED = { prompt_tokens: '2000', output_tokens: '300' };
+const FILLED = { 'load.prompt_tokens': '2000', 'load.output_tokens': '300' };
 const plain = text => text.replaceAll('_', ' ').replace(/--([a-z-]+)/g, (all, flag) => flag.replaceAll('-', ' '));
 const example = help => /, (\d\S+)$/.exec(help)?.[1].replace(/^/, 'such as ');
 const TITLES = { rate: 'requests per second', concurrency: 'users at once', prompt_tokens: 'tokens of a prompt', output_tokens: 'tokens of an answer',
@@ -16,21 +16,23 @@ const TITLES = { rate: 'requests per second', concurrency: 'users at once', prom
 const CHOICES = { tenure: ['rent', 'buy'] };
 
 export class AskedView {
-  // `ask` asks the engine; `act` runs a reader's action; `devices` are the names to ask of; `moved` is told when the address changes.
+  // `ask` asks the engine; `act` runs a reader's action; `asked` tells the question that was answered and the ranking's rows;
+  // `moved` is told which answer is shown (serve, most, size or cost) and the words of its form.
   constructor({ ask, act, asked, moved }) {
     Object.assign(this, { ask, act, asked, moved });
-    this.wanted = {}; // word -> text, from the address, until the forms are there
-    this.kind = ''; // of the answer shown: serve, most, size or cost
     this.documents = {}; // the answers as JSON, by the place where they are shown
     for (const [form, kind] of [['#server', () => $('#server-kind').value], ['#costs', () => 'cost']]) {
       $(form).addEventListener('submit', event => {
         event.preventDefault();
-        this.act('Working it out', current => this.answer(kind(), current));
+        this.act('Working it out', async current => {
+          await this.answer(kind(), current);
+          if (current()) this.moved(kind(), this.words(kind()));
+        }, $(`${form} .row:last-child`));
       });
     }
     $('#server-json').addEventListener('click', () => {
       const url = URL.createObjectURL(new Blob([this.documents.server], { type: 'application/json' }));
-      make('a', { href: url, download: `${this.kind === 'size' ? 'size_service' : 'serve_model'}.json` }).click();
+      make('a', { href: url, download: `${$('#server-kind').value === 'size' ? 'size_service' : 'serve_model'}.json` }).click();
       setTimeout(() => URL.revokeObjectURL(url), 60000);
     });
   }
@@ -38,35 +40,34 @@ export class AskedView {
   // The forms, from the library's tables of fields.
   showForms({ load, level, costs }) {
     const field = prefix => ({ key, help, usual, truth, choices = CHOICES[key] ?? [] }) => {
-      const word = `${prefix}.${key}`, held = this.wanted[word] ?? FILLED[key] ?? '';
-      const common = { 'data-word': word, title: plain(help) };
-      const input = truth ? make('input', { ...common, type: 'checkbox', '.checked': held === 'true' })
-        : choices.length ? make('select', common, make('option', { value: '' }, usual || 'as usual'),
-          ...choices.map(name => make('option', { '.selected': name === held }, name)))
-          : make('input', { ...common, placeholder: usual ? plain(usual) : example(help), '.value': held });
+      const common = { 'data-word': `${prefix}.${key}`, title: plain(help) };
+      const input = truth ? make('input', { ...common, type: 'checkbox' })
+        : choices.length ? make('select', common, make('option', { value: '' }, usual || 'as usual'), ...choices.map(name => make('option', {}, name)))
+          : make('input', { ...common, placeholder: usual ? plain(usual) : example(help) });
       return make('label', { class: 'field' }, make('span', {}, TITLES[key] ?? plain(key)), input);
     };
     const first = load.filter(({ key }) => SHOWN.includes(key));
     const rest = load.filter(({ key, group }) => !SHOWN.includes(key) && group !== 'Energy and carbon');
     $('#server-fields').replaceChildren(...first.map(field('load')), ...level.map(field('level')));
     $('#server-further .fields').replaceChildren(...rest.map(field('load')));
-    $('#server-further').open = rest.some(({ key }) => this.wanted[`load.${key}`]);
     $('#cost-fields').replaceChildren(...costs.map(field('cost')));
-    this.wanted = {};
   }
 
-  readAddress(words) {
-    for (const [name, value] of words) if (/^(load|level|cost)\./.test(name)) this.wanted[name] = value;
-    const kind = words.get('ask') ?? '';
-    if ([...$('#server-kind').options].some(option => option.value === kind)) $('#server-kind').value = kind;
-    return kind;
+  // The forms as the question has them.
+  fill({ ask, words }) {
+    for (const input of document.querySelectorAll('[data-word]')) {
+      const text = words[input.dataset.word] ?? (ask ? '' : FILLED[input.dataset.word] ?? '');
+      if (input.type === 'checkbox') input.checked = text === 'true';
+      else input.value = text;
+    }
+    $('#server-further').open ||= [...document.querySelectorAll('#server-further [data-word]')].some(input => words[input.dataset.word]);
+    if ([...$('#server-kind').options].some(option => option.value === ask)) $('#server-kind').value = ask;
   }
 
-  // What the address says of these forms, where an answer of theirs is shown.
-  words() {
-    if (!this.kind) return [];
-    const part = this.kind === 'cost' ? /^cost\./ : this.kind === 'size' ? /^(load|level|cost)\./ : /^(load|level)\./;
-    return [['ask', this.kind], ...Object.entries(this.filled()).filter(([word]) => part.test(word))];
+  // What an answer of that kind was asked with.
+  words(kind) {
+    const part = kind === 'cost' ? /^cost\./ : kind === 'size' ? /^(load|level|cost)\./ : /^(load|level)\./;
+    return Object.fromEntries(Object.entries(this.filled()).filter(([word]) => part.test(word)));
   }
 
   filled() {
@@ -82,16 +83,16 @@ export class AskedView {
 
   // Another model or other conditions: what was answered before is no answer to them.
   forget() {
-    this.kind = '';
     $('#served').replaceChildren();
     $('#costed').replaceChildren();
     $('#server-json').hidden = true;
   }
 
   async answer(kind, current) {
-    const { question, best } = this.asked();
-    const hardware = question.hardware?.length ? question.hardware : best.slice(0, BEST);
-    const whose = question.hardware?.length ? '' : `Of the ${hardware.length} devices that rank best; choose others above.`;
+    const { question, rows } = this.asked();
+    const priced = rows.filter(row => row.status === 'ok' && row.priced && !row.projected);
+    const hardware = question.hardware?.length ? question.hardware : priced.slice(0, BEST).map(row => row.hardware);
+    const whose = question.hardware?.length ? '' : `Of the ${hardware.length} measured devices with a price that rank best; choose others above.`;
     if (kind === 'cost') {
       const { html } = await this.ask({ ...question, deployment: undefined, hardware, ask: 'cost', costs: this.part('cost') });
       if (!current()) return;
@@ -111,7 +112,5 @@ export class AskedView {
       $('#served').prepend(make('p', { class: 'note' }, whose));
       $('#server-json').hidden = false;
     }
-    this.kind = kind;
-    this.moved();
   }
 }

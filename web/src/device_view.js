@@ -9,8 +9,10 @@ const OCTAVES = 2; // a slider goes from a quarter to four times
 const titles = { power_limit: 'power limit', on_chip_memory: 'on-chip memory', bandwidth: 'memory bandwidth', capacity: 'memory capacity', units: 'compute units' };
 
 export class DeviceView {
-  constructor(engine, complain) {
+  // `moved` is told the factors on the device when a slider has been moved.
+  constructor(engine, complain, moved) {
     this.engine = engine;
+    this.moved = moved;
     this.graph = new GraphView();
     this.changed = new Latest(async question => {
       try {
@@ -31,36 +33,45 @@ export class DeviceView {
       input.addEventListener('input', () => {
         shown.textContent = input.ariaValueText = `×${(2 ** input.value).toFixed(2)}`;
         this.slide();
+        this.moved(this.changes());
       });
       return make('label', {}, titles[name] ?? name, shown, input);
     };
     const reset = make('button', { type: 'button', class: 'do' }, 'As stated');
-    reset.addEventListener('click', () => this.resetSliders());
+    reset.addEventListener('click', () => {
+      this.setSliders({});
+      this.moved({});
+    });
     $('#sliders').replaceChildren(...names.map(row), make('div', {}, reset));
   }
 
-  resetSliders() {
+  // The sliders at these factors, and the device with them.
+  setSliders(changes) {
     for (const input of document.querySelectorAll('[data-change]')) {
-      input.value = 0;
-      input.previousElementSibling.textContent = input.ariaValueText = '×1.00';
+      input.value = Math.log2(changes[input.dataset.change] ?? 1);
+      input.previousElementSibling.textContent = input.ariaValueText = `×${(2 ** input.value).toFixed(2)}`;
     }
     $('#change').replaceChildren();
+    if (Object.keys(this.changes()).length) this.slide();
+  }
+
+  changes() {
+    const moved = [...document.querySelectorAll('[data-change]')].filter(input => Number(input.value) !== 0);
+    return Object.fromEntries(moved.map(input => [input.dataset.change, Number((2 ** input.value).toFixed(4))]));
   }
 
   slide() {
-    const moved = [...document.querySelectorAll('[data-change]')].filter(input => Number(input.value) !== 0);
-    const changes = Object.fromEntries(moved.map(input => [input.dataset.change, 2 ** input.value]));
-    this.changed.put({ ...this.question, ask: 'change', changes });
+    this.changed.put({ ...this.question, ask: 'change', changes: this.changes() });
   }
 
   // `question` names one device.
-  async show(question) {
+  async show(question, changes) {
     this.question = question;
     const answer = await this.engine.ask({ ...question, ask: 'device' });
     if (this.question !== question) return;
     $('#device').hidden = false;
     $('#device-title').textContent = answer.title;
-    this.resetSliders();
+    this.setSliders(changes);
     showSections($('#sections'), answer.sections);
     $('#node').replaceChildren(make('p', { class: 'note' }, 'Choose a subgraph: click it, or walk with the arrow keys.'));
     $('#graph-section').hidden = answer.graph.length === 0; // a model of several parts has no graph of its own
@@ -69,6 +80,8 @@ export class DeviceView {
 
   hide() {
     this.question = null;
+    this.setSliders({});
+    $('#device-title').textContent = '';
     $('#device').hidden = true;
   }
 }

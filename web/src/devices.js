@@ -3,10 +3,9 @@
 import { $, make } from './dom.js';
 
 export class Picker {
-  constructor(changed) {
+  constructor() {
     this.boxes = [];
     this.wanted = []; // from the address, until the devices are known
-    $('#devices').addEventListener('change', changed);
     $('#device-filter').addEventListener('input', event => {
       event.stopPropagation();
       this.filter(event.target.value.toLowerCase().split(/\s+/).filter(Boolean));

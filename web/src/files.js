@@ -28,8 +28,10 @@ export function takeFiles(use) {
     taken(event.dataTransfer.files);
   });
   $('#open').addEventListener('click', () => $('#file').click());
+  // Neither event is one of the form, which would ask its old question again.
+  $('#file').addEventListener('input', event => event.stopPropagation());
   $('#file').addEventListener('change', event => {
-    event.stopPropagation(); // the form would ask its old question again
+    event.stopPropagation();
     taken(event.target.files);
     event.target.value = '';
   });

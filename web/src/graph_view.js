@@ -96,9 +96,15 @@ export class GraphView {
     const box = this.svg.getBoundingClientRect();
     const scale = Math.min(box.width / (this.size.width + 20), box.height / (this.size.height + 20));
     this.scale = whole ? Math.min(1, scale) : Math.min(1, Math.max(scale, NEAR));
-    this.x = (box.width - this.size.width * this.scale) / 2;
-    this.y = Math.max(10, (box.height - this.size.height * this.scale) / 2);
-    if (!whole && this.x < 0) this.x = 10;
+    const middle = (room, size) => (room - size * this.scale) / 2;
+    this.x = middle(box.width, this.size.width);
+    this.y = Math.max(10, middle(box.height, this.size.height));
+    if (!whole && (this.x < 0 || middle(box.height, this.size.height) < 0)) {
+      // What does not fit begins at its first node.
+      const first = this.size.nodes.find(place => place.index === this.nodes[0].index);
+      this.x = box.width / 2 - first.x * this.scale;
+      this.y = 10 - (first.y - first.height / 2) * this.scale;
+    }
     this.move();
   }
 

@@ -1,84 +1,129 @@
-// The page: a form, its answer, and what the reader opens from there.
+// The page: one question, its answer, and what the reader opens from there.
 
 import { AskedView } from './asked_view.js';
 import { DeviceView } from './device_view.js';
 import { Picker } from './devices.js';
 import { $, make, show } from './dom.js';
 import { takeFiles } from './files.js';
-import { Form } from './question.js';
+import { Form } from './form.js';
+import { asked, fromAddress, known, toAddress, withModel } from './question.js';
 import { markDevice, showRanking, showSections } from './ranking_view.js';
 import { keepPage, openEngine } from './start.js';
 
 const SAMPLE = 'resnet50';
-const USUAL = { precision: '', batch: '1', scenario: 'latency', scope: 'kernel', deployment: '' }; // left out of addresses
 const PAUSE = 200; // milliseconds without typing before a question is asked
+const VISIT = String(Math.random()); // whose files the history's entries speak of
 
 const engine = openEngine();
-const picker = new Picker(() => {});
-const form = new Form(picker);
-const device = new DeviceView(engine, complain);
-const further = new AskedView({
-  ask: question => engine.ask(question),
-  act,
-  asked: () => ({ question: asked, best: [...document.querySelectorAll('#ranking tbody tr[data-status=ok]')].map(row => row.dataset.hardware) }),
-  moved: () => history.replaceState(null, '', address()),
-});
-let asked = null; // the question that the answer shown belongs to
+const form = new Form(new Picker());
+let question = fromAddress(location.hash, SAMPLE);
+let answered = null; // the question that the answer shown belongs to
+let catalogue = null;
 let turn = 0;
 
-const address = () => form.address(device.question?.hardware[0], further.words());
+const device = new DeviceView(engine, complain, changes => put({ ...question, changes }, true));
+const further = new AskedView({
+  ask: asks => engine.ask(asks),
+  act,
+  asked: () => ({ question: asked(answered), rows: shownRows }),
+  moved: (ask, words) => put({ ...question, ask, words }),
+});
+let shownRows = []; // of the ranking, best first
+
+let arriving = true; // at an address that was given: it becomes no second entry of the history
+
+// Makes `changed` the question, and its address an entry of the history that Back returns from, or the present one.
+function put(changed, same = false) {
+  question = changed;
+  const address = toAddress(question), state = { visit: VISIT, file: question.file };
+  if (same || arriving || address === location.hash) history.replaceState(state, '', address);
+  else history.pushState(state, '', address);
+}
 
 // Paths of dropped files are the page's own; the reader knows their names.
 const plain = text => text.replace(/\/dropped\/\d+\//g, '');
 
-function complain(problem) {
+// Says what went wrong beside what was pressed.
+function complain(problem, beside = $('#status')) {
+  beside.after($('#problem'));
   $('#problem').textContent = plain(problem.message);
   $('#problem').hidden = false;
   $('#status').textContent = '';
 }
 
-// Runs one reader's action; what went wrong is said in a sentence.
-async function act(text, action) {
+const busy = whether => $('main').setAttribute('aria-busy', whether);
+
+// Runs one reader's action; what went wrong is said in a sentence. What is still asked for an earlier action is not shown.
+async function act(text, action, beside) {
   const mine = ++turn;
+  busy(true);
   $('#problem').hidden = true;
   $('#status').textContent = text;
   try {
     await action(() => mine === turn);
     if (mine === turn) $('#status').textContent = '';
   } catch (problem) {
-    if (mine === turn) complain(problem);
+    if (mine === turn) complain(problem, beside);
+  } finally {
+    if (mine === turn) busy(false);
   }
 }
 
-// Asks for the ranking of the form's model; `fresh`: the model is another one.
-async function rank(current, fresh) {
-  const question = form.question();
-  if (!question.model) {
-    $('#answer').hidden = true;
-    return;
-  }
-  const answer = await engine.ask({ ...question, ask: 'rank' });
-  if (!current()) return;
-  asked = question;
-  further.forget();
-  showRanking(answer, chooseDevice);
-  $('#answer').hidden = false;
-  $('#answer').dataset.count = Number($('#answer').dataset.count || 0) + 1;
-  performance.mark('ranked');
+// No answer is shown any more: that of another question would stand under this one's name.
+function clearAnswer() {
+  $('#answer').hidden = true;
+  for (const id of ['#verdict', '#ranking']) $(id).replaceChildren();
+  answered = null;
+  device.hide();
+}
+
+// Shows the ranking of `wanted`, which becomes the question.
+async function rank(wanted, current) {
+  const fresh = !answered || answered.model !== wanted.model || answered.file?.path !== wanted.file?.path;
+  const named = wanted.file || wanted.model;
   if (fresh) {
-    device.hide();
-    form.showModel(await engine.ask({ ask: 'model', model: question.model }));
-  } else if (device.question) {
-    await openDevice(device.question.hardware[0]);
+    clearAnswer();
+    form.forgetModel();
   }
-  history.replaceState(null, '', address());
+  put(wanted);
+  $('#file-note').textContent = wanted.file ? `${wanted.file.name}, read in this page.`
+    : named ? '' : 'This link asks about a model file: drop it to see the answer.';
+  if (!named) return;
+  const asks = asked(wanted);
+  try {
+    const answer = await engine.ask({ ...asks, ask: 'rank' });
+    if (!current()) return;
+    answered = wanted;
+    shownRows = answer.rows;
+    further.forget();
+    showRanking(answer, chooseDevice);
+    $('#answer').hidden = false;
+    $('#answer').dataset.count = Number($('#answer').dataset.count || 0) + 1;
+    performance.mark('ranked');
+  } catch (problem) {
+    if (current()) clearAnswer();
+    throw problem;
+  } finally {
+    // Sizes that the file leaves open get fields, whether or not there is an answer without them.
+    if (fresh && current() && catalogue) await showModel(asks.model);
+  }
+}
+
+async function showModel(model) {
+  form.showModel(await engine.ask({ ask: 'model', model }), question);
+}
+
+// The rest of what the question asks: the device looked at, and the answer below the ranking.
+async function openRest(current) {
+  if (question.device && current()) await openDevice(question.device);
+  if (question.ask && current()) await further.answer(question.ask, current);
 }
 
 async function openDevice(hardware) {
-  const { limits, deployment, ...rest } = asked;
-  await device.show({ ...rest, hardware: [hardware] });
+  const { limits, deployment, ...rest } = asked(answered);
+  await device.show({ ...rest, hardware: [hardware] }, question.device === hardware ? question.changes : {});
   markDevice(hardware);
-  history.replaceState(null, '', address());
+  put({ ...question, device: hardware, changes: device.changes() });
 }
 
 const chooseDevice = hardware => act(`Looking at ${hardware}`, async () => {
@@ -89,41 +134,55 @@ const chooseDevice = hardware => act(`Looking at ${hardware}`, async () => {
 
 // The form ------------------------------------------------------------------------------------------------------------
 let pause;
+function changed() {
+  clearTimeout(pause);
+  busy(true);
+  pause = setTimeout(() => act('Estimating', async current => {
+    // Other conditions: what was answered below was no answer to them.
+    await rank({ ...form.changed(question), ask: '' }, current);
+    await openRest(current);
+  }), PAUSE);
+}
 $('#question').addEventListener('submit', event => event.preventDefault());
 $('#question').addEventListener('input', event => {
-  if (event.target.id === 'model' || event.target.type === 'search') return;
-  clearTimeout(pause);
-  pause = setTimeout(() => act('Estimating', current => rank(current, false)), PAUSE);
+  if (!['model', 'file'].includes(event.target.id) && event.target.type !== 'search') changed();
 });
-$('#deployment').addEventListener('change', () => picker.choose([]));
+$('#deployment').addEventListener('change', () => form.picker.choose([]));
 $('#model').addEventListener('change', () => {
-  if ($('#model').value !== 'dropped') form.dropped = null;
-  form.forgetModel();
-  act('Estimating', current => rank(current, true));
+  const held = $('#model').value === 'dropped' ? $('#model').selectedOptions[0].held : null;
+  act('Estimating', current => rank(withModel(form.changed(question), held ? '' : $('#model').value, held), current));
 });
 takeFiles((files, model) => act(`Reading ${model.name}`, async current => {
-  form.dropped = { path: await engine.mount(files, model.name), name: model.name };
-  $('#model option[value=dropped]')?.remove();
-  $('#model').prepend(make('option', { value: 'dropped', '.selected': true }, `file ${model.name}`));
-  $('#file-note').textContent = `${model.name}: ${(model.size / 1e6).toFixed(1)} MB, read in this page.`;
-  form.forgetModel();
-  await rank(current, true);
+  const file = { path: await engine.mount(files, model.name), name: model.name };
+  const wanted = withModel(form.changed(question), '', file);
+  chooseModel(wanted);
+  await rank(wanted, current);
 }));
+
+// The model of the question in the list, dropped ones among them.
+function chooseModel({ model, file }) {
+  if (file) {
+    $('#model option[value=dropped]')?.remove();
+    $('#model').prepend(make('option', { value: 'dropped', '.selected': true, '.held': file }, `file ${file.name}`));
+  } else {
+    $('#model').value = model;
+  }
+}
 
 // What follows from the answer ------------------------------------------------------------------------------------------
 $('#explain').addEventListener('click', () => act('Explaining', async current => {
-  const { limits, deployment, ...rest } = asked;
+  const { limits, deployment, ...rest } = asked(answered);
   const { sections } = await engine.ask({ ...rest, ask: 'explain', metric: $('#metric').value, hardware: [$('#explain-a').value, $('#explain-b').value] });
   if (current()) showSections($('#explanation'), sections, true);
-}));
+}, $('#explain').parentElement));
 $('#draw-charts').addEventListener('click', () => act('Drawing', async current => {
-  const { charts } = await engine.ask({ ...asked, ask: 'rank', charts: true });
+  const { charts } = await engine.ask({ ...asked(answered), ask: 'rank', charts: true });
   if (current()) show($('#charts'), charts);
-}));
+}, $('#draw-charts')));
 $('#share').addEventListener('click', async () => {
   try {
     await navigator.clipboard.writeText(location.href);
-    $('#said').textContent = form.dropped ? 'Copied: the question, without the model.' : 'Copied.';
+    $('#said').textContent = question.file ? 'Copied: the question, without the model.' : 'Copied.';
   } catch {
     $('#said').textContent = 'The address of this page is the link.';
   }
@@ -132,55 +191,72 @@ for (const button of document.querySelectorAll('[data-export]'))
   button.addEventListener('click', () => act('Writing', async () => {
     const format = button.dataset.export;
     const date = new Date().toISOString().slice(0, 10);
-    const { text } = await engine.ask({ ...asked, ask: 'export', format, date });
+    const { text } = await engine.ask({ ...asked(answered), ask: 'export', format, date });
     const type = { html: 'text/html', json: 'application/json', csv: 'text/csv' }[format];
     const url = URL.createObjectURL(new Blob([text], { type }));
-    const name = (form.dropped?.name ?? asked.model).replace(/\.[^.]*$/, '');
+    const name = (answered.file?.name ?? answered.model).replace(/\.[^.]*$/, '');
     make('a', { href: url, download: `${name}.${format}` }).click();
     setTimeout(() => URL.revokeObjectURL(url), 60000);
-  }));
+  }, button.parentElement));
+
+// Back, Forward, and a link that is put into the address of the open page.
+addEventListener('popstate', event => act('Estimating', current => arrive(current, async () => {
+  const file = event.state?.visit === VISIT ? event.state.file : null;
+  let wanted = { ...fromAddress(location.hash, SAMPLE), file };
+  let said = [];
+  if (catalogue) [wanted, said] = known(wanted, catalogue);
+  if (!wanted.device) device.hide();
+  question = wanted;
+  chooseModel(wanted);
+  form.show(wanted);
+  further.fill(wanted);
+  await rank(wanted, current);
+  form.show(wanted);
+  await openRest(current);
+  if (said.length && current()) throw new Error(said.join(' '));
+})));
+
+async function arrive(current, action) {
+  arriving = true;
+  try {
+    await action();
+  } finally {
+    if (current()) arriving = false;
+  }
+}
 
 // The beginning -----------------------------------------------------------------------------------------------------------
-function fillCatalogue({ models, devices, deployments, precisions, metrics, changes, ...forms }) {
+function fillCatalogue({ models, devices, deployments, precisions, metrics, changes, fields, ...forms }) {
   const tasks = [...new Set(models.map(model => model.task))].sort();
-  const chosen = $('#model').value;
   $('#model').replaceChildren(make('option', { value: '' }, 'choose one'), ...tasks.map(task => make('optgroup', { label: task.replaceAll('-', ' ') },
     ...models.filter(model => model.task === task).map(model => make('option', { value: model.name }, model.title)))));
-  $('#model').value = chosen;
   $('#deployment').replaceChildren(make('option', { value: '' }, `all ${devices.length} devices`),
     ...deployments.map(({ id, title }) => make('option', { value: id }, title)));
-  $('#precision').replaceChildren(make('option', { value: '' }, 'as usual'), ...precisions.map(name => make('option', {}, name)));
+  $('#precision').replaceChildren(make('option', { value: '' }, 'each device’s usual'), ...precisions.map(name => make('option', {}, name)));
   $('#sort').replaceChildren(make('option', { value: '' }, 'by the load'), ...metrics.map(({ key, title }) => make('option', { value: key }, title)));
   $('#metric').replaceChildren(...metrics.map(({ key, title }) => make('option', { value: key }, title)));
-  form.showLimits(metrics.filter(({ help }) => help));
-  picker.show(devices);
+  form.picker.show(devices);
+  form.showFields(metrics.filter(({ help }) => help), fields);
   device.showSliders(changes);
   further.showForms(forms);
 }
 
-act('Starting', async current => {
-  const words = new URLSearchParams(location.hash.slice(1));
-  const model = words.get('model') ?? SAMPLE;
-  // The first answer does not wait for the lists of the form.
-  $('#model').append(make('option', { value: model, '.selected': true }, model));
-  $('#precision').append(make('option', { value: words.get('precision') ?? '', '.selected': true }, words.get('precision') ?? 'as usual'));
-  for (const id of ['deployment', 'sort']) $(`#${id}`).append(make('option', { value: words.get(id) ?? '', '.selected': true }, words.get(id) ?? ''));
-  const linked = form.readAddress(location.hash);
-  picker.wanted = linked.hardware;
-  const kind = further.readAddress(words);
-  for (const [id, value] of Object.entries(USUAL)) $(`#${id}`).dataset.usual = value;
-  if (model === '') $('#file-note').textContent = 'This link asks about a model file: drop it to see the answer.';
-  else await rank(current, false);
-  const catalogue = await engine.ask({ ask: 'catalogue' });
-  const held = Object.fromEntries(['precision', 'deployment', 'sort'].map(id => [id, $(`#${id}`).value]));
+act('Starting', current => arrive(current, async () => {
+  // The first answer does not wait for the lists of the form, nor do these for a first answer that fails.
+  const problem = await rank(question, current).catch(failed => failed);
+  catalogue = await engine.ask({ ask: 'catalogue' });
   fillCatalogue(catalogue);
-  for (const [id, value] of Object.entries(held)) $(`#${id}`).value = value;
-  picker.choose(linked.hardware);
-  if (model === '') return;
-  form.showModel(await engine.ask({ ask: 'model', model }));
-  if (linked.device) await openDevice(linked.device);
-  if (kind) await further.answer(kind, current);
-}).finally(async () => {
+  const [wanted, said] = known(question, catalogue);
+  question = wanted;
+  chooseModel(wanted);
+  form.show(wanted);
+  further.fill(wanted);
+  if (said.length) await rank(wanted, current);
+  else if (wanted.model) await showModel(wanted.model);
+  if (problem && !said.length) throw problem;
+  await openRest(current);
+  if (said.length) throw new Error(said.join(' '));
+})).finally(async () => {
   // Where a browser keeps nothing (a private window, no room), the page works as long as there is a network.
   $('#kept').hidden = !await keepPage().catch(() => false);
 });

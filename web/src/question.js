@@ -1,103 +1,93 @@
-// The question of the form: as the library takes it, and as the part of the address behind "#". A dropped file is never part
-// of an address, nor its name.
+// The question is one object; the form, the address and what the library is asked are views of it:
+//   { model, file: { path, name } of a dropped file, fields: { key: text } as the library names them, hardware: [names],
+//     sizes: { name: number }, limits: { metric: text }, device: the one looked at, changes: { lever: factor } of it,
+//     ask: what else is answered (serve, most, size, cost), words: { "load.rate": text } of that }
+// A dropped file is never part of an address, nor its name.
 
-import { $, make } from './dom.js';
+// What the library takes where a field says nothing: left out of addresses.
+const USUAL = { batch: '1', scenario: 'latency', scope: 'kernel' };
+const OF_PROMPTS = ['prompt_tokens', 'generate_tokens'];
+const OTHER_WORDS = /^(load|level|cost)\./;
+const PARTS = { size: ['sizes', Number], limit: ['limits', String], change: ['changes', Number] };
 
-const FIELDS = ['precision', 'batch', 'sort', 'scenario', 'scope', 'deployment', 'prompt-tokens', 'generate-tokens'];
-const whole = input => (input.value.trim() === '' || !input.checkValidity() ? undefined : Number(input.value));
+export function newQuestion(model) {
+  return { model, file: null, fields: { ...USUAL }, hardware: [], sizes: {}, limits: {}, device: '', changes: {}, ask: '', words: {} };
+}
 
-export class Form {
-  constructor(picker) {
-    this.picker = picker; // of devices
-    this.dropped = null; // { path, name }
-    this.wantedSizes = {}; // from the address, until the model is known
+// The question with another model: what only the former model had is gone.
+export function withModel(question, model, file) {
+  const fields = Object.fromEntries(Object.entries(question.fields).filter(([key]) => !OF_PROMPTS.includes(key)));
+  return { ...question, model, file, fields, sizes: {}, device: '', changes: {}, ask: '' };
+}
+
+export function toAddress(question) {
+  const words = new URLSearchParams();
+  words.set('model', question.file ? '' : question.model);
+  for (const [key, text] of Object.entries(question.fields)) if (text && text !== USUAL[key]) words.set(key, text);
+  if (question.hardware.length) words.set('hardware', question.hardware.join(','));
+  for (const [prefix, [part]] of Object.entries(PARTS))
+    if (part !== 'changes' || question.device)
+      for (const [name, value] of Object.entries(question[part])) words.set(`${prefix}.${name}`, value);
+  if (question.ask) {
+    words.set('ask', question.ask);
+    for (const [word, text] of Object.entries(question.words)) words.set(word, text);
   }
+  if (question.device) words.set('device', question.device);
+  return `#${words}`;
+}
 
-  // What the model leaves open, with the sizes that the library would take.
-  showModel(model) {
-    const names = Object.keys(model.sizes).filter(name => name !== model.batch);
-    $('#sizes').hidden = names.length === 0;
-    $('#sizes .row').replaceChildren(...names.map(name => make('label', {}, `${name} `, make('input', {
-      type: 'number', min: 1, max: 1e9, step: 1, 'data-size': name, placeholder: model.sizes[name],
-      '.value': this.wantedSizes[name] ?? '' }))));
-    this.wantedSizes = {};
-    $('#prompt').hidden = $('#serving').hidden = !model.generates;
+export function fromAddress(address, sample) {
+  const words = new URLSearchParams(address.replace(/^#/, ''));
+  const question = newQuestion(words.get('model') ?? sample);
+  for (const [word, text] of words) {
+    const [, prefix, name] = /^(size|limit|change)\.(.+)$/.exec(word) ?? [];
+    if (prefix) question[PARTS[prefix][0]][name] = PARTS[prefix][1](text);
+    else if (OTHER_WORDS.test(word)) question.words[word] = text;
+    else if (word === 'hardware') question.hardware = text.split(',').filter(Boolean);
+    else if (word === 'device' || word === 'ask') question[word] = text;
+    else if (word !== 'model') question.fields[word.replaceAll('-', '_')] = text;
   }
+  return question;
+}
 
-  forgetModel() {
-    $('#sizes').hidden = $('#prompt').hidden = $('#serving').hidden = true;
-    $('#sizes .row').replaceChildren();
-  }
+const whole = text => /^\d{1,15}$/.test(text);
 
-  // Without "ask". Throws a sentence about a field that cannot be used.
-  question() {
-    const wrong = [...$('#question').elements].find(field => field.willValidate && !field.checkValidity());
-    if (wrong) throw new Error(`${wrong.labels?.[0]?.textContent.trim() || 'a field'}: ${wrong.validationMessage}`);
-    const model = this.dropped ? this.dropped.path : $('#model').value;
-    const question = { model, batch: whole($('#batch')), scenario: $('#scenario').value, scope: $('#scope').value };
-    if ($('#precision').value) question.precision = $('#precision').value;
-    if ($('#sort').value) question.sort = $('#sort').value;
-    const chosen = this.picker.chosen();
-    if (chosen.length) question.hardware = chosen;
-    else if ($('#deployment').value) question.deployment = $('#deployment').value;
-    const sizes = this.sizes();
-    if (Object.keys(sizes).length) question.sizes = sizes;
-    const limits = this.limits();
-    if (Object.keys(limits).length) question.limits = limits;
-    if (!$('#prompt').hidden && (whole($('#prompt-tokens')) || whole($('#generate-tokens'))))
-      question.prompt = { ...(whole($('#prompt-tokens')) && { tokens: whole($('#prompt-tokens')) }),
-        ...(whole($('#generate-tokens')) && { generate: whole($('#generate-tokens')) }) };
-    return question;
+// The question without what the catalogue does not know, and a sentence for each word left out.
+export function known(question, { models, devices, deployments, precisions, metrics, changes, fields }) {
+  const said = [], kept = { ...question };
+  const has = (list, key) => name => list.some(one => one[key] === name);
+  const device = name => {
+    const [id, mode] = name.split('@');
+    const found = devices.find(one => one.id.toLowerCase() === id.toLowerCase());
+    return found && (!mode || found.power_modes.includes(mode));
+  };
+  const metric = has(metrics, 'key');
+  const wrong = { precision: text => !precisions.includes(text), deployment: text => !has(deployments, 'id')(text),
+    sort: text => !metric(text), batch: text => !whole(text) };
+  const leave = (what, text) => { said.push(`${what} “${text}” is nothing that this page knows; it is left out.`); return false; };
+  const only = (part, test, what) => Object.fromEntries(Object.entries(question[part]).filter(([name, value]) => test(name, value) || leave(what, name)));
+  if (question.model && !question.file && !has(models, 'name')(question.model)) {
+    leave('The model', question.model);
+    kept.model = '';
   }
+  kept.fields = only('fields', (key, text) => {
+    const field = fields.find(one => one.key === key);
+    return wrong[key] ? text === '' || !wrong[key](text) : field && (!field.choices.length || field.choices.includes(text));
+  }, 'The word');
+  for (const [key, usual] of Object.entries(USUAL)) kept.fields[key] ||= usual;
+  kept.hardware = question.hardware.filter(name => device(name) || leave('The device', name));
+  if (kept.device && !device(kept.device)) kept.device = leave('The device', kept.device) || '';
+  kept.sizes = only('sizes', (name, size) => Number.isSafeInteger(size) && size >= 0, 'The size');
+  kept.limits = only('limits', metric, 'The limit');
+  kept.changes = only('changes', (name, factor) => changes.includes(name) && factor > 0 && Number.isFinite(factor), 'The change');
+  return [kept, said];
+}
 
-  sizes() {
-    const filled = [...document.querySelectorAll('[data-size]')].filter(input => whole(input) !== undefined);
-    return { ...this.wantedSizes, ...Object.fromEntries(filled.map(input => [input.dataset.size, whole(input)])) };
-  }
-
-  limitFields() {
-    return [...document.querySelectorAll('[data-limit]')].map(({ dataset, value }) => ({ key: dataset.limit, title: dataset.limit, value }));
-  }
-
-  // A field per metric that can be limited; what was filled in before stays.
-  showLimits(fields) {
-    const held = this.limits();
-    $('#limits .row').replaceChildren(...fields.map(({ key, title, help, value }) =>
-      make('label', {}, `${title} `, make('input', { 'data-limit': key, placeholder: /e\.g\. (\S+)/.exec(help)?.[1], '.value': value ?? held[key] ?? '' }))));
-  }
-
-  limits() {
-    const filled = [...document.querySelectorAll('[data-limit]')].filter(input => input.value.trim());
-    return Object.fromEntries(filled.map(input => [input.dataset.limit, input.value.trim()]));
-  }
-
-  // `more`: words of other forms, [[name, text]].
-  address(device, more) {
-    const words = new URLSearchParams();
-    words.set('model', this.dropped ? '' : $('#model').value);
-    for (const name of FIELDS)
-      if ($(`#${name}`).value !== $(`#${name}`).dataset.usual && $(`#${name}`).value) words.set(name, $(`#${name}`).value);
-    const chosen = this.picker.chosen();
-    if (chosen.length) words.set('hardware', chosen.join(','));
-    for (const [name, size] of Object.entries(this.sizes())) words.set(`size.${name}`, size);
-    for (const [name, limit] of Object.entries(this.limits())) words.set(`limit.${name}`, limit);
-    for (const [name, text] of more) words.set(name, text);
-    if (device) words.set('device', device);
-    return `#${words}`;
-  }
-
-  // Fills the form; what the address holds and the form does not know is left out. The answer says what no field holds.
-  readAddress(address) {
-    const words = new URLSearchParams(address.replace(/^#/, ''));
-    for (const [name, value] of words) {
-      const field = FIELDS.includes(name) ? $(`#${name}`) : null;
-      if (field && (field.tagName !== 'SELECT' || [...field.options].some(option => option.value === value))) field.value = value;
-      if (name.startsWith('size.') && Number.isSafeInteger(Number(value))) this.wantedSizes[name.slice(5)] = Number(value);
-      if (name.startsWith('limit.')) {
-        this.showLimits([...this.limitFields(), { key: name.slice(6), title: name.slice(6), value }]);
-        $('#limits').open = true;
-      }
-    }
-    return { model: words.get('model'), hardware: (words.get('hardware') || '').split(',').filter(Boolean), device: words.get('device') };
-  }
+// What the library is asked, without "ask".
+export function asked({ model, file, fields, hardware, sizes, limits }) {
+  const given = Object.fromEntries(Object.entries(fields).filter(([, text]) => text)
+    .map(([key, text]) => [key, text === 'true' ? true : whole(text) ? Number(text) : text]));
+  const { deployment, ...rest } = given;
+  return { ...rest, model: file?.path ?? model, ...(hardware.length ? { hardware } : deployment && { deployment }),
+    ...(Object.keys(sizes).length && { sizes }), ...(Object.keys(limits).length && { limits }) };
 }

@@ -36,7 +36,7 @@ from ._archsim import (
     history_rows,
     save_results,
 )
-from ._compare import BACKENDS, ComparisonRunner
+from ._compare import BACKENDS, ComparisonRunner, compare, estimate
 from ._sweep import SweepRows, sweep
 from ._torch import from_torch
 
@@ -64,7 +64,9 @@ __all__ = [
     "Subgraph",
     "SweepRows",
     "UsageError",
+    "compare",
     "compare_history",
+    "estimate",
     "from_torch",
     "history_rows",
     "save_results",

@@ -214,8 +214,8 @@ class Session:
     ) -> Result: ...
     def compare(
         self,
-        models: Sequence[str],
-        hardware: Sequence[str] = (),
+        models: str | Sequence[str],
+        hardware: str | Sequence[str] = (),
         *,
         deployment: str = "",
         stacks: Sequence[str] = (),
@@ -317,6 +317,18 @@ class HistoryRows(_Answer):
     def to_dataframe(self) -> Any: ...
 
 def save_results(file: str | PathLike[str], results: Sequence[Result], title: str = ...) -> int: ...
+def compare(
+    models: str | Sequence[str],
+    hardware: str | Sequence[str] = (),
+    *,
+    session: Session | None = None,
+    deployment: str = "",
+    stacks: Sequence[str] = (),
+    **question: Unpack[Question],
+) -> Comparison: ...
+def estimate(
+    model: Model | str, device: str, *, session: Session | None = None, **question: Unpack[Question]
+) -> Result: ...
 def compare_history(
     file: str | PathLike[str],
     before: str = "previous",

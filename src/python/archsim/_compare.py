@@ -56,27 +56,72 @@ def _save(self, path):
     return path
 
 
+# A notebook's cell shows so many rows of an answer; all of them are in to_html() and to_dataframe().
+ROWS_SHOWN = 20
+
+
+def _verdict(self):
+    """What the report says first: its title, and the lines below it up to an empty one."""
+    first = "\n".join(part for part in self.to_text().split("\n\n")[:2])
+    return "\n".join(line for line in first.split("\n") if line.strip("= "))
+
+
+def _table(rows, header=()):
+    """An HTML table of texts; the first of a row is its head."""
+    line = "".join(f"<th>{html.escape(name)}</th>" for name in header)
+    cells = "".join(
+        f"<tr><th>{html.escape(head)}</th>{''.join(f'<td>{html.escape(text)}</td>' for text in texts)}</tr>"
+        for head, *texts in rows
+    )
+    return f"<table><tr>{line}</tr>{cells}</table>" if header else f"<table>{cells}</table>"
+
+
+def _shown(numbers, columns):
+    """The values of a result under their titles: [(title with unit, text)], those that it has."""
+    return {
+        f"{title} ({unit})" if unit else title: f"{numbers[field] * scale:.4g}"
+        for title, field, scale, unit in columns
+        if numbers[field] is not None
+    }
+
+
 def _repr_html(self):
-    """The HTML report, as notebooks show it: a page of its own, so that its style stays inside of it."""
+    """The verdict and the first results as a table: small enough for a notebook to keep."""
+    verdict = f"<p>{html.escape(_verdict(self))}</p>"
+    results = getattr(self, "results", None)
+    if not results:
+        return verdict
+    columns = MetricTable().columns
+    shown = [(result, _shown(result.metrics(), columns) if result.ok else {}) for result in results[:ROWS_SHOWN]]
+    titles = list(dict.fromkeys(title for _, values in shown for title in values))
+    rows = [
+        (f"{result.model} on {result.hardware}", "" if result.ok else result.reason, *(values.get(t, "") for t in titles))
+        for result, values in shown
+    ]
+    more = f"<p>{len(results) - ROWS_SHOWN} more rows: to_html(), to_dataframe()</p>" if len(results) > ROWS_SHOWN else ""
+    return verdict + _table(rows, ["", "", *titles]) + more
+
+
+def _result_repr(self):
+    head = f"{self.model} on {self.hardware}"
+    if not self.ok:
+        return f"<Result {head}: {self.status}: {self.reason}>"
+    low, high = self.latency_interval_s
     return (
-        f'<iframe srcdoc="{html.escape(self.to_html())}" style="width:100%;height:40em;border:0" '
-        'sandbox="allow-scripts"></iframe>'
+        f"<Result {head}, {self.stack}, batch {self.batch:g}: {self.latency_s * 1e3:.4g} ms "
+        f"({low * 1e3:.4g} to {high * 1e3:.4g}, 90 %)>"
     )
 
 
 def _result_repr_html(self):
     rows = [("model", self.model), ("hardware", self.hardware), ("stack", self.stack), ("batch", f"{self.batch:g}")]
     if self.ok:
-        numbers = self.metrics()
-        for title, field, scale, unit in MetricTable().columns:
-            if numbers[field] is not None:
-                rows.append((title, f"{numbers[field] * scale:.4g} {unit}"))
+        rows += _shown(self.metrics(), MetricTable().columns).items()
         low, high = self.latency_interval_s
         rows.append(("90 % interval of the latency", f"{low * 1e3:.4g} to {high * 1e3:.4g} ms"))
     else:
         rows.append((self.status, self.reason))
-    cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows)
-    return f"<table>{cells}</table>"
+    return _table(rows)
 
 
 for _answer in (
@@ -91,8 +136,11 @@ for _answer in (
     _answer.to_dict = _document
     _answer.save = _save
     _answer._repr_html_ = _repr_html
+    _answer.__repr__ = _verdict
 Comparison._repr_html_ = _repr_html
+Comparison.__repr__ = _verdict
 Result._repr_html_ = _result_repr_html
+Result.__repr__ = _result_repr
 
 
 def _frame_of_results(self):
@@ -132,17 +180,38 @@ def _session_model_classes(self, architectures=(), **how):
     return _archsim.model_classes(self, list(architectures), **how)
 
 
+def _names(one_or_more):
+    return [one_or_more] if isinstance(one_or_more, (str, os.PathLike)) else list(one_or_more)
+
+
+_native_compare = Session.compare
+
+
+@functools.wraps(_native_compare)
+def _session_compare(self, models, hardware=(), **how):
+    return _native_compare(self, _names(models), _names(hardware), **how)
+
+
+def compare(models, hardware=(), *, session=None, **how):
+    """One model or several on one device or several, as compare_models: compare("resnet50", ["H100", "L4"])."""
+    return (session or default_session()).compare(models, hardware, **how)
+
+
+def estimate(model, device, *, session=None, **question):
+    """One model on one device: estimate("resnet50", "H100", precision="fp16"). Keywords are those of Session.estimate."""
+    return (session or default_session()).estimate(model, device, **question)
+
+
 def _session_batches(self, model, hardware, batches=(1, 2, 4, 8, 16, 32, 64), **how):
     """Throughput, latency, energy and memory against the batch, and the best batch."""
-    return _archsim.batches(self, model, [hardware] if isinstance(hardware, str) else list(hardware), list(batches), **how)
+    return _archsim.batches(self, model, _names(hardware), list(batches), **how)
 
 
 def _session_serve(self, model, hardware, **how):
     """A language model under a load (rate_per_s, concurrency or trace): percentiles of waiting, throughput, power.
 
     Keywords are the fields of serve_model's flags and of the question."""
-    hardware = [hardware] if isinstance(hardware, str) else list(hardware)
-    return _archsim.serve(self, model, hardware, **how)
+    return _archsim.serve(self, model, _names(hardware), **how)
 
 
 def _session_engine(self, model, device, **how):
@@ -152,6 +221,7 @@ def _session_engine(self, model, device, **how):
     return _archsim.engine(self, model, device, **how)
 
 
+Session.compare = _session_compare
 Session.study = _session_study
 Session.architectures = _session_architectures
 Session.model_classes = _session_model_classes

@@ -8,6 +8,7 @@ import pathlib
 import sys
 
 from ._archsim import DesignSpace, Session, UsageError
+from ._compare import _names
 
 # Points of a part on a cluster: a second's work, so that a worker that dies takes little with it.
 _POINTS_OF_A_PART = 50_000
@@ -142,10 +143,6 @@ def _axis(name, factors):
     if isinstance(factors, str):
         return f"{name}={factors}"
     return f"{name}=" + ",".join(f"{float(factor)!r}x" for factor in factors)
-
-
-def _names(one_or_more):
-    return [one_or_more] if isinstance(one_or_more, str) else list(one_or_more)
 
 
 def _progress(progress):

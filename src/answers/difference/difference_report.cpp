@@ -56,7 +56,7 @@ AnswerDocument<DifferenceAnswer> difference_document() {
                         },
                         lines_members()},
                        {"probability", "that the one which is estimated better is; null: neither is named",
-                        [](const A& a) { return doubt_text(a).empty() ? a.odds : std::nullopt; }}}
+                        [](const A& a) { return doubt_text(a).empty() ? std::optional(a.odds) : std::nullopt; }}}
                 .with(difference_members().of<A>(std::mem_fn(&A::difference)))};
 }
 

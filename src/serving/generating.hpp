@@ -22,7 +22,7 @@ struct Sequence {
     double bytes = 0;             ///< given out, beside those of a prompt that is kept
     double handed = 0;            ///< bytes of its own that the prefix cache took over
     std::size_t kept = 0;         ///< blocks of the prefix cache that it uses, from the first
-    std::int64_t found = 0;       ///< positions that the prefix cache held when it came
+    std::int64_t found = 0;       ///< positions that the cache held when it came
     std::int64_t given = 0;       ///< positions that it has at its end, in whole blocks
 };
 

@@ -271,7 +271,7 @@ void Engine::admit(std::vector<ServedRequest>& requests, double seen_s, std::int
         s.prompt_left =
             role_ == EngineRole::answers && !again ? 0 : computed_prompt(r, held) + known - r.prompt_tokens;
         s.context = known - s.prompt_left;
-        s.found = end_of(r, held);
+        s.found = role_ == EngineRole::answers ? 0 : s.context;
         s.left = role_ == EngineRole::prompts ? 1 : r.output_tokens - r.emitted;
         const double bytes = s.bytes = bytes_at_start(r, s);
         // Counted anew where it may not fit: what others have grown by since.

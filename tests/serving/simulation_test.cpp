@@ -64,6 +64,7 @@ std::vector<ServingPlan> all_plans() {
         plans[i].engine.cache_bytes = 4000;
         plans[i].engine.admission = i == 7 ? Admission::expected : Admission::prompt;
     }
+    plans[7].engine.prefix_hit = 0.3;
     plans[8].engines = 2;
     plans[8].engine.drafted = 2;
     plans[8].engine.accepted = 0.5;

@@ -71,8 +71,9 @@ void limit_states(ServingEngine& engine, const ServerMemory& taken) {
     const double state = 2 * engine.prices->cache_bytes(1) - engine.prices->cache_bytes(2);
     if (state <= engine.cache_bytes_per_token) // a window that fills up
         return;
-    const double most = taken.states_share * engine.cache_room_bytes / (taken.states_per_request * state);
     EngineLimits& limits = engine.plan.engine;
+    const double each = limits.prefix_cache ? taken.states_per_request : 1; // the cache keeps the others
+    const double most = taken.states_share * engine.cache_room_bytes / (each * state);
     limits.sequences = std::clamp<std::int64_t>(std::llround(std::floor(most)), 1, limits.sequences);
 }
 

@@ -119,9 +119,9 @@ struct RowEstimator::State {
         return model != models.end() ? model->second : models.emplace(name, session.load(name)).first->second;
     }
 
-    /// What is served holds all that its rows were bound to, some hundred megabytes: the last ones are kept.
+    /// What is served holds all that its rows were bound to, some hundred megabytes: the last one is kept.
     Model loaded_to_serve(const std::string& name) {
-        constexpr std::size_t kKept = 2;
+        constexpr std::size_t kKept = 1;
         const std::lock_guard lock(mutex);
         auto known =
             std::find_if(to_serve.begin(), to_serve.end(), [&](const auto& m) { return m.first == name; });

@@ -187,7 +187,7 @@ void GenerationModel::keep(Entry entry) const {
     entries_.push_back(std::move(entry));
     const auto once = [](const Entry& e) { return !e.again; };
     // Of large models fewer: each takes some kilobytes an operator.
-    constexpr std::size_t kMostOperators = 50'000, kFewest = 32;
+    constexpr std::size_t kMostOperators = 100'000, kFewest = 64;
     const std::size_t operators = std::max<std::size_t>(1, language_.graph->nodes.size());
     if (std::count_if(entries_.begin(), entries_.end(), once) > static_cast<std::ptrdiff_t>(kMostOnce))
         entries_.erase(std::find_if(entries_.begin(), entries_.end(), once));

@@ -235,7 +235,8 @@ std::string served_text(const ServingResult& r) {
                        format_number(s.output_tokens_per_s), format_power(s.watts), waiting);
 }
 
-/// The most load within the limits, where there are any; else the run that gives out most tokens.
+/// The most load within the limits, where there are any; else the run that gives out most tokens, of several
+/// that give out as many the one that draws least.
 Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceLevel& level) {
     const ServingResult* best = nullptr;
     std::size_t failed = 0;
@@ -247,7 +248,17 @@ Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceL
     if (best == nullptr)
         return {{level.any() ? "Nothing meets the limits."
                              : "None of these devices serves it: the table says why."}};
+    constexpr double kAlike = 0.95; // nearer than that, arrivals decide who is ahead
+    std::size_t alike = 0;
+    const double most = worth(*best, level);
+    for (const ServingResult& r : results)
+        if (!level.any() && r.ok && worth(r, level) >= kAlike * most) {
+            ++alike;
+            if (r.summary.watts < best->summary.watts)
+                best = &r;
+        }
     Takeaway takeaway{{(level.any()          ? "Most requests within the limits: "
+                        : alike > 1          ? fmt::format("{} serve as many tokens; least power: ", alike)
                         : results.size() > 1 ? "Most tokens: "
                                              : "") +
                        served_text(*best)}};

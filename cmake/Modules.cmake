@@ -70,7 +70,6 @@ foreach(module IN LISTS archsim_modules)
     add_library(${target} STATIC ${sources_of_${module}})
     list(APPEND archsim_objects ${target})
     target_compile_features(${target} PUBLIC cxx_std_20)
-    target_compile_definitions(${target} PRIVATE ARCHSIM_BUILDING) # no program of somebody's (archsim/core/export.hpp)
     target_include_directories(${target}
         PUBLIC ${PROJECT_SOURCE_DIR}/include
         PRIVATE ${PROJECT_SOURCE_DIR}/src)

@@ -94,6 +94,8 @@ class Trials {
     }
 
     void stacks() {
+        if (workload_.model.info.file.extension() == ".gguf") // which others do not open
+            return;
         TriedChange best;
         for (const std::string& stack : now_.device->runtimes) {
             if (stack == now_.runtime->id ||

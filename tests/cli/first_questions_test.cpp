@@ -105,6 +105,6 @@ TEST_CASE("the answer to a first question leads, in few lines", "[cli][first]") 
                 text += (text.empty() ? "" : " ") + line;
             CHECK(std::regex_search(text, std::regex(std::string("^") + question.leads)));
             const bool sizes = std::string_view(question.command).starts_with("size_service");
-            CHECK(lines.size() <= (sizes ? 7U : columns == std::string_view("100") ? 4U : 5U));
+            CHECK(lines.size() <= (sizes ? 7U : 5U));
         }
 }

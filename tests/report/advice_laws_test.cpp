@@ -2,6 +2,7 @@
 
 #include "laws/laws.hpp"
 #include "report/blocks/advice.hpp"
+#include "result/generation_metrics.hpp"
 #include "session/other_conditions.hpp"
 
 #include <catch2/catch.hpp>

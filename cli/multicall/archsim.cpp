@@ -17,6 +17,7 @@
 
 // cmake/Multicall.cmake gives each tool's main this name.
 #define TOOL(name) extern "C" int archsim_main_##name(int argc, char** argv);
+#include "tools.def"
 #undef TOOL
 
 namespace {
@@ -28,6 +29,7 @@ struct Tool {
 
 constexpr std::array kTools = {
 #define TOOL(name) Tool{#name, archsim_main_##name},
+#include "tools.def"
 #undef TOOL
 };
 

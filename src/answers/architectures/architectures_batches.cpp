@@ -39,8 +39,9 @@ Table values_table(const ArchitectureComparison& c, const Metric& metric) {
                              [&, i](const Row& row) {
                                  const auto value = value_of(row.results[i], metric, a.limits.cost);
                                  return value ? Cell{format_value(metric, *value), *value,
-                                                     row.winner && row.winner->leads && row.winner->best == i ? Tone::good
-                                                                                         : Tone::plain}
+                                                     row.winner && row.winner->leads && row.winner->best == i
+                                                         ? Tone::good
+                                                         : Tone::plain}
                                               : Cell{status_words(row.results[i].estimate)};
                              });
     columns.emplace_back(Column{"Best", "", "best"}, [&](const Row& row) {

@@ -80,7 +80,7 @@ struct SizedLayout {
 /// One device in one format.
 struct SizedDevice {
     std::string hardware, runtime, precision;
-    std::string doubt; ///< why it may not be named first; empty: it may
+    std::string doubt;                 ///< why it may not be named first; empty: it may
     std::optional<SizedLayout> layout; ///< also where the limits hold with less than the confidence
     bool holds = false;                ///< with the confidence asked for
     bool within_budget = true;
@@ -116,10 +116,11 @@ struct SizedPair {
 struct SizingAnswer {
     std::string model;
     SizingRequest request;
-    std::vector<std::string> hardware;                     ///< as asked
-    std::vector<Conditions> formats;                       ///< as asked: each in one of them
-    std::vector<SizedDevice> devices;                      ///< in the order asked, format by format
-    std::optional<std::size_t> cheapest, greenest, fewest; ///< of those that hold within the budget and may be named first
+    std::vector<std::string> hardware; ///< as asked
+    std::vector<Conditions> formats;   ///< as asked: each in one of them
+    std::vector<SizedDevice> devices;  ///< in the order asked, format by format
+    std::optional<std::size_t> cheapest, greenest,
+        fewest; ///< of those that hold within the budget and may be named first
     /// Where none holds: the one with the smallest miss, and what would make it hold.
     std::optional<std::size_t> nearest;
     std::string remedy;

@@ -191,9 +191,10 @@ int main(int argc, char** argv) {
                         "write the variances that left-out rows and first runs support to FILE")
             .written();
         flags
-            .add_option("--evidence", evidence,
-                        "write how many of the rows lie in their intervals, by chip, stack and kind of network, to "
-                        "FILE")
+            .add_option(
+                "--evidence", evidence,
+                "write how many of the rows lie in their intervals, by chip, stack and kind of network, to "
+                "FILE")
             .written();
         flags
             .add_option(

@@ -34,11 +34,11 @@ struct Prediction {
     double predicted = 0;
     double low = 0, high = 0; ///< nominal 90 % interval
     std::string device, vendor;
-    std::string family; ///< "gpu"
-    std::string generation;   ///< of its chip: "ampere-a100"; empty where the database states none
-    std::string regime;       ///< "compute", "memory" or "overhead"
-    std::string runtime;      ///< id of the software stack that the row's name stands for on its device
-    std::string evidence;     ///< what the parameters rest on: "device", "stack" or "none"
+    std::string family;     ///< "gpu"
+    std::string generation; ///< of its chip: "ampere-a100"; empty where the database states none
+    std::string regime;     ///< "compute", "memory" or "overhead"
+    std::string runtime;    ///< id of the software stack that the row's name stands for on its device
+    std::string evidence;   ///< what the parameters rest on: "device", "stack" or "none"
     NetworkKind kind = NetworkKind::convolution;
     /// True when the row could be estimated.
     bool ok() const { return status == "ok"; }

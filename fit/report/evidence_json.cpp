@@ -1,5 +1,5 @@
-// What was measured, and whether estimates held, as hardware_db/evidence.json: one chip, stack, kind of network and
-// kind of time a line.
+// What was measured, and whether estimates held, as hardware_db/evidence.json: one chip, stack, kind of
+// network and kind of time a line.
 
 #include "fit/report/validation_report.hpp"
 #include "hardware/held_rows.hpp"
@@ -24,7 +24,7 @@ struct HeldGroup {
 };
 
 TimeKind time_of_row(const MeasuredRow& row) {
-    return row.phase.empty()               ? TimeKind::inference
+    return row.phase.empty()                  ? TimeKind::inference
            : row.phase.starts_with("served_") ? TimeKind::served
            : row.phase == "prefill"           ? TimeKind::prefill
                                               : TimeKind::decode;
@@ -38,8 +38,9 @@ std::vector<HeldGroup> held_groups(const Validation& validation) {
             continue;
         const TimeKind time = time_of_row(row.measured);
         HeldGroup& group = groups[{p.device, p.runtime, p.kind, time}];
-        group.set = {p.family, p.vendor,       p.generation,     p.device,
-                     p.runtime, p.kind, time, group.set.rows + 1, group.set.inside + (row.covered() ? 1 : 0)};
+        group.set = {p.family, p.vendor,           p.generation,
+                     p.device, p.runtime,          p.kind,
+                     time,     group.set.rows + 1, group.set.inside + (row.covered() ? 1 : 0)};
         group.slowness.push_back(row.slowness());
         ++group.models[row.measured.model];
     }
@@ -67,8 +68,8 @@ double deviation_between_kinds(const std::vector<HeldGroup>& groups) {
     for (std::size_t i = 0; i < groups.size(); ++i)
         for (std::size_t k = i + 1; k < groups.size(); ++k) {
             const HeldSet &a = groups[i].set, &b = groups[k].set;
-            if (a.device == b.device && a.runtime == b.runtime && a.time == b.time && a.rows >= kRowsOfMedian &&
-                b.rows >= kRowsOfMedian)
+            if (a.device == b.device && a.runtime == b.runtime && a.time == b.time &&
+                a.rows >= kRowsOfMedian && b.rows >= kRowsOfMedian)
                 differences.push_back(std::abs(std::log(a.median / b.median)));
         }
     std::sort(differences.begin(), differences.end());
@@ -101,14 +102,15 @@ std::string evidence_json(const Validation& validation) {
                      {"example", set.example}});
         lines.push_back("    " + line.dump());
     }
-    return fmt::format("{{\n"
-                       "  \"$schema\": \"evidence_schema.json\",\n"
-                       "  \"description\": [\"Every measured row beside its estimate, written by scripts/validate "
-                       "evidence.\"],\n"
-                       "  \"kind_deviation\": {},\n"
-                       "  \"sets\": [\n{}\n  ]\n"
-                       "}}\n",
-                       three_digits(deviation_between_kinds(groups)), fmt::join(lines, ",\n"));
+    return fmt::format(
+        "{{\n"
+        "  \"$schema\": \"evidence_schema.json\",\n"
+        "  \"description\": [\"Every measured row beside its estimate, written by scripts/validate "
+        "evidence.\"],\n"
+        "  \"kind_deviation\": {},\n"
+        "  \"sets\": [\n{}\n  ]\n"
+        "}}\n",
+        three_digits(deviation_between_kinds(groups)), fmt::join(lines, ",\n"));
 }
 
 } // namespace archsim

@@ -51,8 +51,9 @@ std::string doubt_of(const Estimate& e) {
         return {};
     const std::string why = standing == Standing::refuted      ? e.refuted
                             : standing == Standing::incomplete ? e.uncounted
-                            : e.unlike.empty() ? std::string("no comparable device was measured on this stack")
-                                               : e.unlike + " on such a chip and stack";
+                            : e.unlike.empty()
+                                ? std::string("no comparable device was measured on this stack")
+                                : e.unlike + " on such a chip and stack";
     return fmt::format("{}: {}", name_of(standing), why);
 }
 

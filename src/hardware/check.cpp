@@ -298,8 +298,9 @@ class Checker {
 
     /// Tables that nothing but their schema restricts, where the database has them.
     void tables() {
-        for (const std::string_view name : {"server_benchmarks", "evidence", "grid_intensities", "microarchitectures",
-                                            "pci_ids", "model_types", "reference_machines"}) {
+        for (const std::string_view name :
+             {"server_benchmarks", "evidence", "grid_intensities", "microarchitectures", "pci_ids",
+              "model_types", "reference_machines"}) {
             const fs::path file = root_ / fmt::format("{}.json", name);
             if (!is_text_file(file))
                 continue;

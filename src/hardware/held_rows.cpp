@@ -40,7 +40,8 @@ std::string times_text(double low, double high) {
                     : fmt::format("between {:.2g} times faster and {:.2g} times slower", 1 / low, high);
 }
 
-template <class Enum, std::size_t Count> Enum read_held_name(ObjectReader& entry, std::string_view key) {
+template <class Enum, std::size_t Count>
+Enum read_held_name(ObjectReader& entry, std::string_view key) {
     const std::string text = entry.text(key, Need::required);
     for (std::size_t i = 0; i < Count; ++i)
         if (name_of(static_cast<Enum>(i)) == text)
@@ -100,7 +101,8 @@ std::array<std::string_view, 2> words_of(NetworkKind kind) {
     return kWords[static_cast<std::size_t>(kind)];
 }
 
-HeldEvidence HeldRows::of(const Device& device, const Runtime& runtime, TimeKind time, NetworkKind kind) const {
+HeldEvidence HeldRows::of(const Device& device, const Runtime& runtime, TimeKind time,
+                          NetworkKind kind) const {
     HeldEvidence found;
     bool others = false, elsewhere = false;
     const HeldSet* own = nullptr;
@@ -122,10 +124,11 @@ HeldEvidence HeldRows::of(const Device& device, const Runtime& runtime, TimeKind
         found.variance = kind_variance;
     }
     if (own != nullptr && own->rows >= kLeastRows && own->inside < kLeastInside * own->rows)
-        found.refuted = fmt::format("{} such as {} were measured {} than estimated here ({} of {} outside of their "
-                                    "intervals)",
-                                    words_of(kind)[1], own->example, times_text(own->low, own->high),
-                                    own->rows - own->inside, own->rows);
+        found.refuted =
+            fmt::format("{} such as {} were measured {} than estimated here ({} of {} outside of their "
+                        "intervals)",
+                        words_of(kind)[1], own->example, times_text(own->low, own->high),
+                        own->rows - own->inside, own->rows);
     return found;
 }
 
@@ -137,7 +140,8 @@ bool HeldRows::measured(const Device& device, const Runtime& runtime, TimeKind t
 
 bool HeldRows::same_vendor(const Device& device, const Runtime& runtime) const {
     return std::any_of(sets.begin(), sets.end(), [&](const HeldSet& set) {
-        return held_of_stack(set, runtime) && set.vendor == device.vendor && set.family == name_of(device.family);
+        return held_of_stack(set, runtime) && set.vendor == device.vendor &&
+               set.family == name_of(device.family);
     });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// What was measured, and whether estimates held: hardware_db/evidence.json, every published row that the project
-// holds against its estimate, counted by chip, stack, kind of network and kind of time. Written by scripts/validate.
+// What was measured, and whether estimates held: hardware_db/evidence.json, every published row that the
+// project holds against its estimate, counted by chip, stack, kind of network and kind of time. Written by
+// scripts/validate.
 
 #include "archsim/hardware/device.hpp"
 #include "archsim/hardware/runtime.hpp"
@@ -16,7 +17,8 @@
 
 namespace archsim {
 
-/// Times that are measured together: of an inference, a prompt, a token, or what clients of a server wait for.
+/// Times that are measured together: of an inference, a prompt, a token, or what clients of a server wait
+/// for.
 enum class TimeKind : std::uint8_t { inference, prefill, decode, served };
 inline constexpr std::size_t kTimeKinds = 4;
 std::string_view name_of(TimeKind kind);
@@ -28,7 +30,7 @@ struct HeldSet {
     std::string family, vendor, generation, device, runtime;
     NetworkKind kind = NetworkKind::convolution;
     TimeKind time = TimeKind::inference;
-    int rows = 0, inside = 0;           ///< inside: measured values within their 90 % intervals
+    int rows = 0, inside = 0;             ///< inside: measured values within their 90 % intervals
     double low = 1, median = 1, high = 1; ///< measured time over estimated: P10, P50, P90
     std::string example;                  ///< the network that most of the rows are of
 };
@@ -45,8 +47,8 @@ struct HeldRows {
     /// Variance of what a kind of network has to itself on a chip and stack, in the logarithm.
     double kind_variance = 0;
 
-    /// Of a network on a device. Rows of the same vendor's chips of one generation stand for each other, those
-    /// of other vendors never do.
+    /// Of a network on a device. Rows of the same vendor's chips of one generation stand for each other,
+    /// those of other vendors never do.
     HeldEvidence of(const Device& device, const Runtime& runtime, TimeKind time, NetworkKind kind) const;
     /// True where any network was measured of the device or of its generation, and the time is of the kind.
     bool measured(const Device& device, const Runtime& runtime, TimeKind time) const;

@@ -94,7 +94,8 @@ std::vector<bool> pareto_front(std::span<const Result> results, const DecisionRe
     for (const Result& result : results) {
         std::vector<double> point;
         for (const Metric* metric : request.pareto)
-            if (const auto value = may_lead(result.estimate) ? value_of(result, *metric, request.cost) : std::nullopt)
+            if (const auto value =
+                    may_lead(result.estimate) ? value_of(result, *metric, request.cost) : std::nullopt)
                 point.push_back(metric->better == Better::higher ? -*value : *value);
         points.push_back(point.size() == request.pareto.size() ? std::optional(point) : std::nullopt);
     }

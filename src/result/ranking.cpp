@@ -97,7 +97,8 @@ std::string standing_note(const Estimate& estimate) {
 }
 
 std::string evidence_word(std::string_view doubt) {
-    return doubt.empty() ? std::string(name_of(Standing::leads)) : std::string(doubt.substr(0, doubt.find(':')));
+    return doubt.empty() ? std::string(name_of(Standing::leads))
+                         : std::string(doubt.substr(0, doubt.find(':')));
 }
 
 std::vector<double> shares_of_best(std::span<const Result> results, const Metric& by,

@@ -1,9 +1,10 @@
 #pragma once
 // Who is named first, and in which order: the one policy that every front follows.
 //
-// A result may lead where measurements stand behind it, none refutes it and nothing of its network is left out
-// (may_lead). Of those the best is named where it is the best with odds of kCalled at least; else it is too close to
-// call. Places: those that the best of their group beats with odds of less than 3 to 1 share its place.
+// A result may lead where measurements stand behind it, none refutes it and nothing of its network is left
+// out (may_lead). Of those the best is named where it is the best with odds of kCalled at least; else it is
+// too close to call. Places: those that the best of their group beats with odds of less than 3 to 1 share its
+// place.
 
 #include "archsim/compare/metric.hpp"
 
@@ -18,8 +19,8 @@ namespace archsim {
 /// One place of a ranking.
 struct Rank {
     std::size_t result = 0; ///< index into the ranked results
-    /// 1 + how many results that may lead stand before its group; 0 for a result that has no value. Never falls
-    /// from one row to the next.
+    /// 1 + how many results that may lead stand before its group; 0 for a result that has no value. Never
+    /// falls from one row to the next.
     int place = 0;
     bool tied = false; ///< another result that may lead shares the place
 };
@@ -30,13 +31,13 @@ std::string standing_note(const Estimate& estimate);
 /// "measured", "projected", "refuted" or "incomplete": what the words of doubt_of() say.
 std::string evidence_word(std::string_view doubt);
 
-/// Best value first. What may not lead stands among the others and does not move their places; results without a
-/// value come last in their given order.
+/// Best value first. What may not lead stands among the others and does not move their places; results
+/// without a value come last in their given order.
 std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by,
                                const CostOptions& conditions = {});
 
-/// Probability that each is the best of all that have a value and may lead; 0 for the others. All of them where none
-/// may.
+/// Probability that each is the best of all that have a value and may lead; 0 for the others. All of them
+/// where none may.
 std::vector<double> shares_of_best(std::span<const Result> results, const Metric& by,
                                    const CostOptions& conditions = {});
 

@@ -113,7 +113,8 @@ TEST_CASE("projections keep their row and count for nobody", "[compare][ties]") 
     CHECK(find_winner(paper, metric::latency)->tied == std::vector<std::size_t>{0});
     CHECK_FALSE(find_winner(paper, metric::latency)->leads);
     // Below three to two nobody is called.
-    const std::vector<Result> close = {made("a", 10, 8, 12.5), made("b", 10.2, 8.2, 12.7), made("c", 30, 24, 37)};
+    const std::vector<Result> close = {made("a", 10, 8, 12.5), made("b", 10.2, 8.2, 12.7),
+                                       made("c", 30, 24, 37)};
     CHECK(find_winner(close, metric::latency)->close == std::vector<std::size_t>{0, 1});
     CHECK(find_winner(close, metric::latency)->probability < kCalled);
 }

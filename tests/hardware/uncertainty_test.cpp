@@ -50,7 +50,6 @@ TEST_CASE("a table that is not plain JSON holds the same variances", "[uncertain
             CHECK((a.low == b.low && a.high == b.high && a.rows == b.rows && a.basis == b.basis));
             ++compared;
         }
-        CHECK(quick.measured(*device, *runtime) == slow.measured(*device, *runtime));
     }
     CHECK(compared > 1000);
 }

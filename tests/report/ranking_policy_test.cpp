@@ -1,5 +1,5 @@
-// What nobody measured, what measurements refute and what leaves a part out wins no line of any answer, however good its
-// estimate is.
+// What nobody measured, what measurements refute and what leaves a part out wins no line of any answer,
+// however good its estimate is.
 
 #include "answers/compare/compare_models_report.hpp"
 #include "answers/difference/difference_report.hpp"
@@ -38,7 +38,8 @@ struct Doubt {
 const std::vector<Doubt>& doubts() {
     static const std::vector<Doubt> all = {
         {"projected", [](Estimate& e) { e.projected = true; }},
-        {"refuted", [](Estimate& e) { e.refuted = "transformers such as bert-base were measured 2 to 5 times slower"; }},
+        {"refuted",
+         [](Estimate& e) { e.refuted = "transformers such as bert-base were measured 2 to 5 times slower"; }},
         {"incomplete", [](Estimate& e) { e.uncounted = "one operator is not known"; }}};
     return all;
 }
@@ -64,9 +65,9 @@ std::string text_of(const Report& report) {
 /// No sentence of a winner names it, and where it is named its standing is said.
 void check_text(const std::string& text, const std::string& name, const std::string& standing) {
     INFO(text);
-    for (const char* claim :
-         {"astest: ", "energy: ", "heapest: ", "Recommended: ", "hroughput: ", "Largest: ", "Most tokens: ", "limits: ",
-          "for a user: ", "from a device: ", "to call: ", "Fewest devices: ", "carbon: ", "Best for Latency: "})
+    for (const char* claim : {"astest: ", "energy: ", "heapest: ", "Recommended: ", "hroughput: ",
+                              "Largest: ", "Most tokens: ", "limits: ", "for a user: ", "from a device: ",
+                              "to call: ", "Fewest devices: ", "carbon: ", "Best for Latency: "})
         CHECK(text.find(claim + name) == std::string::npos);
     CHECK(text.find(standing) != std::string::npos);
 }
@@ -81,7 +82,8 @@ void check_json(const json& document, const std::string& name) {
             if (key == "best" && value.is_array())
                 for (const json& best : value) {
                     CHECK(best.value("device", json()) != name);
-                    CHECK((!best.contains("hardware") || best.at("hardware") != name || best.at("measured") == false));
+                    CHECK((!best.contains("hardware") || best.at("hardware") != name ||
+                           best.at("measured") == false));
                     if (best.contains("device") && !best.at("device").is_null())
                         CHECK(best.at("probability").is_number());
                 }
@@ -239,7 +241,8 @@ TEST_CASE("what may not lead wins no line of servers, sizes and one machine", "[
     const std::vector<std::string> hardware = {"H100", "Trainium2"};
     const std::vector<Conditions> formats(1);
     request.cost.prices = {parse_price("Trainium2=0.1/h")};
-    const SizingAnswer sized = size_service(session(), session().load("qwen3-8b"), hardware, formats, request);
+    const SizingAnswer sized =
+        size_service(session(), session().load("qwen3-8b"), hardware, formats, request);
     std::string lines;
     for (const std::string& line : sizing_takeaway(sized).lines)
         lines += line + "\n";
@@ -251,12 +254,14 @@ TEST_CASE("what may not lead wins no line of servers, sizes and one machine", "[
         }
 }
 
-TEST_CASE("measured is said of this chip or its generation, this stack and this kind of network", "[report][policy]") {
+TEST_CASE("measured is said of this chip or its generation, this stack and this kind of network",
+          "[report][policy]") {
     HeldRows held;
     held.kind_variance = 0.04;
     const auto add = [&](const char* device, const char* vendor, const char* generation, NetworkKind kind,
                          TimeKind time, int rows, int inside) {
-        held.sets.push_back({"gpu", vendor, generation, device, "stack", kind, time, rows, inside, 2, 3, 5, "net"});
+        held.sets.push_back(
+            {"gpu", vendor, generation, device, "stack", kind, time, rows, inside, 2, 3, 5, "net"});
     };
     add("A", "X", "one", NetworkKind::convolution, TimeKind::inference, 10, 9);
     add("C", "X", "two", NetworkKind::attention, TimeKind::inference, 10, 9);
@@ -273,9 +278,9 @@ TEST_CASE("measured is said of this chip or its generation, this stack and this 
         return held.of(d, stack, time, kind);
     };
     CHECK_FALSE(of(a, NetworkKind::convolution).projected);
-    CHECK_FALSE(of(b, NetworkKind::convolution).projected);    // of its generation
-    CHECK(of(other, NetworkKind::convolution).projected);      // no kinship across vendors
-    CHECK(of(a, NetworkKind::recurrent).projected);            // the stack never ran one
+    CHECK_FALSE(of(b, NetworkKind::convolution).projected);           // of its generation
+    CHECK(of(other, NetworkKind::convolution).projected);             // no kinship across vendors
+    CHECK(of(a, NetworkKind::recurrent).projected);                   // the stack never ran one
     CHECK(of(a, NetworkKind::attention, TimeKind::decode).projected); // nor a language model
     const HeldEvidence unlike = of(a, NetworkKind::attention);
     CHECK_FALSE(unlike.projected);

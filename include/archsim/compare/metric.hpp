@@ -157,12 +157,13 @@ struct Winner {
     std::size_t best = 0;   ///< index of the best result that may lead; of the best one where none may
     bool leads = true;      ///< false: none may be named first
     double probability = 1; ///< that it is the best of those that may lead
-    /// Where that is less than kCalled: all of those that may well be the best, it among them, best first. Empty: it
-    /// is called.
+    /// Where that is less than kCalled: all of those that may well be the best, it among them, best first.
+    /// Empty: it is called.
     std::vector<std::size_t> close;
     std::optional<std::size_t> next; ///< the likeliest other
     std::vector<std::size_t> tied;   ///< others that may lead and cannot be told apart from it, best first
-    std::optional<std::size_t> projected; ///< the best that may not lead, where it is estimated better than `best`
+    std::optional<std::size_t>
+        projected; ///< the best that may not lead, where it is estimated better than `best`
 };
 /// Below these odds of the best nobody is named.
 inline constexpr double kCalled = 0.6;

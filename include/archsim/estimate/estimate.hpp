@@ -121,13 +121,14 @@ struct Estimate {
     double clock_ratio = 1; ///< below 1 when the power limit throttles
     bool power_limited = false;
     Interval latency_interval, throughput_interval, energy_interval;
-    std::string interval_basis; ///< what the interval's width comes from
+    std::string interval_basis;                  ///< what the interval's width comes from
     NetworkKind kind = NetworkKind::convolution; ///< of several parts that of the one that takes longest
     /// Networks of this kind were not measured under this stack: neither on this chip nor on others of its
     /// generation.
     bool projected = false;
-    std::string unlike;  ///< "no transformer was measured": not on this chip under this stack; empty: one was
-    std::string refuted; ///< what measured rows say against it: "detectors were measured 2 to 5 times slower ..."
+    std::string unlike; ///< "no transformer was measured": not on this chip under this stack; empty: one was
+    std::string
+        refuted; ///< what measured rows say against it: "detectors were measured 2 to 5 times slower ..."
     EnergyBreakdown energy; ///< whole batch
     EventCounts events;
     MemoryEstimate memory;
@@ -139,8 +140,8 @@ struct Estimate {
     std::vector<Finding> findings;
 };
 
-/// The one rule of who may be named first: an estimate of the whole network that measurements stand behind and
-/// that none of them refutes.
+/// The one rule of who may be named first: an estimate of the whole network that measurements stand behind
+/// and that none of them refutes.
 enum class Standing : std::uint8_t { leads, projected, refuted, incomplete };
 ARCHSIM_API Standing standing_of(const Estimate& estimate);
 /// "measured", "projected", "refuted" or "incomplete".

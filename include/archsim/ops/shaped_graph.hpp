@@ -32,7 +32,8 @@ enum class OpKind : std::uint8_t {
 };
 ARCHSIM_API std::string_view name_of(OpKind kind);
 
-/// Which kernels most of a network's arithmetic runs in: what was measured of one kind says little of another.
+/// Which kernels most of a network's arithmetic runs in: what was measured of one kind says little of
+/// another.
 enum class NetworkKind : std::uint8_t {
     convolution,      ///< convolutions that never make a map larger
     dense_prediction, ///< convolutions with maps that are made larger again: detection, segmentation

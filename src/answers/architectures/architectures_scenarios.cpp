@@ -138,9 +138,9 @@ void add_what_if(const ArchitectureComparison& c, Report& report) {
         const auto before = find_winner(c.results, *metric, c.request.decision.cost);
         const auto after = find_winner(w.results, *metric, c.request.decision.cost);
         if (before && after && after->leads && before->best != after->best)
-            bullets.items.push_back(fmt::format(
-                "Best {}: {}{} instead of {}.", metric->noun, c.labels[after->best],
-                standing_note(w.results[after->best].estimate), c.labels[before->best]));
+            bullets.items.push_back(
+                fmt::format("Best {}: {}{} instead of {}.", metric->noun, c.labels[after->best],
+                            standing_note(w.results[after->best].estimate), c.labels[before->best]));
     }
     if (bullets.items.empty())
         bullets.items.emplace_back("No recommendation changes.");
@@ -169,8 +169,7 @@ void add_sensitivity(const ArchitectureComparison& c, Report& report) {
           [&](const SensitivityRow& row) {
               return !row.other_winner
                          ? std::string("the same")
-                         : c.labels[*row.other_winner] +
-                               standing_note(c.results[*row.other_winner].estimate);
+                         : c.labels[*row.other_winner] + standing_note(c.results[*row.other_winner].estimate);
           }}},
         std::span(s.rows).first(std::min(kMostInputs, s.rows.size())));
     const auto winner = find_winner(c.results, *c.request.metric, c.request.decision.cost);
@@ -178,8 +177,7 @@ void add_sensitivity(const ArchitectureComparison& c, Report& report) {
         return;
     report.blocks.push_back(Paragraph{
         changing == 0 ? fmt::format("{}{} stays best whichever of the {} assumed inputs is off by {}.",
-                                    c.labels[winner->best],
-                                    standing_note(c.results[winner->best].estimate),
+                                    c.labels[winner->best], standing_note(c.results[winner->best].estimate),
                                     s.varied, format_percent(s.variation))
                       : fmt::format("{} of {} assumed inputs decide whether {} is best.", changing, s.varied,
                                     c.labels[winner->best])});

@@ -94,10 +94,12 @@ std::string unranked_text(const ArchitectureComparison& c, const Winner& winner,
         return {};
     const Result& r = c.results[*winner.projected];
     return fmt::format("; estimated better, but {}: {}, {}", name_of(standing_of(r.estimate)),
-                       c.labels[*winner.projected], format_value(m, *value_of(r, m, c.request.decision.cost)));
+                       c.labels[*winner.projected],
+                       format_value(m, *value_of(r, m, c.request.decision.cost)));
 }
 
-/// "H100, 465 us (tied with A100)"; "too close to call: H100, A100"; "none, of what is projected KPU, 8.99 ms".
+/// "H100, 465 us (tied with A100)"; "too close to call: H100, A100"; "none, of what is projected KPU, 8.99
+/// ms".
 std::string winner_text(const ArchitectureComparison& c, const Winner& winner, const Metric& m) {
     const Result& best = c.results[winner.best];
     const std::string named = fmt::format("{}, {}", c.labels[winner.best],
@@ -108,8 +110,9 @@ std::string winner_text(const ArchitectureComparison& c, const Winner& winner, c
     for (const std::size_t i : winner.close)
         close += (close.empty() ? "too close to call: " : ", ") + c.labels[i];
     const std::string tied = tied_text(c, winner);
-    return (!close.empty() ? close + fmt::format(" ({})", format_value(m, *value_of(best, m, c.request.decision.cost)))
-                           : named + (tied.empty() ? "" : " (tied with " + tied + ")")) +
+    return (!close.empty()
+                ? close + fmt::format(" ({})", format_value(m, *value_of(best, m, c.request.decision.cost)))
+                : named + (tied.empty() ? "" : " (tied with " + tied + ")")) +
            unranked_text(c, winner, m);
 }
 
@@ -145,10 +148,9 @@ Facts recommendations(const ArchitectureComparison& c) {
             continue;
         const std::string name = *m == metric::balance ? "Best Balance" : "Best for " + m->title;
         facts.items.push_back(
-            {name, all_equal(c, *m)
-                       ? "all equal, " +
-                             format_value(*m, *value_of(c.results[winner->best], *m, c.request.decision.cost))
-                       : winner_text(c, *winner, *m)});
+            {name, all_equal(c, *m) ? "all equal, " + format_value(*m, *value_of(c.results[winner->best], *m,
+                                                                                 c.request.decision.cost))
+                                    : winner_text(c, *winner, *m)});
     }
     if (std::string text = programmability_text(c); !text.empty())
         facts.items.push_back({"Programmability", std::move(text)});

@@ -51,28 +51,29 @@ std::vector<std::pair<std::string, std::optional<MetricWinner>>> metric_winners(
 
 Members<MetricWinner> metric_winner_members() {
     using W = MetricWinner;
-    return {{"architecture", "null: none may be named first",
-             [](const W& w) {
-                 return w.winner.leads ? std::optional(w.all->labels[w.winner.best]) : std::nullopt;
-             }},
-            {"probability", "that it is the best of those that may lead",
-             [](const W& w) { return w.winner.leads ? std::optional(w.winner.probability) : std::nullopt; }},
-            {"value", "",
-             [](const W& w) { return *value_of(w.best(), *w.metric, w.all->request.decision.cost); }},
-            {"unit", "", [](const W& w) { return w.metric->unit; }},
-            {"tied", "architectures that the estimates cannot tell from it",
-             [](const W& w) {
-                 std::vector<std::string> tied;
-                 for (const std::size_t i : w.winner.tied)
-                     tied.push_back(w.all->labels[i]);
-                 return tied;
-             }},
-            {"measured", "false: no estimate here may be named first", [](const W& w) { return w.winner.leads; }},
-            {"projected", "what may not lead and is estimated to do better", [](const W& w) {
-                 const auto first =
-                     w.winner.projected || w.winner.leads ? w.winner.projected : std::optional(w.winner.best);
-                 return first ? std::optional(w.all->labels[*first]) : std::nullopt;
-             }}};
+    return {
+        {"architecture", "null: none may be named first",
+         [](const W& w) {
+             return w.winner.leads ? std::optional(w.all->labels[w.winner.best]) : std::nullopt;
+         }},
+        {"probability", "that it is the best of those that may lead",
+         [](const W& w) { return w.winner.leads ? std::optional(w.winner.probability) : std::nullopt; }},
+        {"value", "",
+         [](const W& w) { return *value_of(w.best(), *w.metric, w.all->request.decision.cost); }},
+        {"unit", "", [](const W& w) { return w.metric->unit; }},
+        {"tied", "architectures that the estimates cannot tell from it",
+         [](const W& w) {
+             std::vector<std::string> tied;
+             for (const std::size_t i : w.winner.tied)
+                 tied.push_back(w.all->labels[i]);
+             return tied;
+         }},
+        {"measured", "false: no estimate here may be named first", [](const W& w) { return w.winner.leads; }},
+        {"projected", "what may not lead and is estimated to do better", [](const W& w) {
+             const auto first =
+                 w.winner.projected || w.winner.leads ? w.winner.projected : std::optional(w.winner.best);
+             return first ? std::optional(w.all->labels[*first]) : std::nullopt;
+         }}};
 }
 
 /// A region that all have in common, and who runs it best.
@@ -250,10 +251,9 @@ std::vector<RankedArchitecture> ranked_architectures(const Compared& c) {
     const std::vector<double> odds = shares_of_best(c.results, by);
     std::vector<RankedArchitecture> rows;
     for (std::size_t i = 0; i < c.results.size(); ++i)
-        rows.push_back(
-            {c.labels[i],
-             {&c.results[i], static_cast<double>(c.request.workload.batch), places[i],
-              may_lead(c.results[i].estimate) ? odds[i] : 0}});
+        rows.push_back({c.labels[i],
+                        {&c.results[i], static_cast<double>(c.request.workload.batch), places[i],
+                         may_lead(c.results[i].estimate) ? odds[i] : 0}});
     return rows;
 }
 

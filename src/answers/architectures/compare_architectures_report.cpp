@@ -47,8 +47,7 @@ void add_energy_lines(const ArchitectureComparison& c, std::vector<std::string>&
     std::vector<std::string> own;
     for (std::size_t i = 0; i < c.results.size(); ++i)
         if (c.results[i].ok())
-            own.push_back(fmt::format("{}{}: {}.", c.labels[i],
-                                      standing_note(c.results[i].estimate),
+            own.push_back(fmt::format("{}{}: {}.", c.labels[i], standing_note(c.results[i].estimate),
                                       rollup_lines(c.results[i]).front()));
     lines.insert(lines.begin(), own.begin(), own.end());
 }

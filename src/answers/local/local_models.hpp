@@ -40,11 +40,11 @@ struct LocalModel {
     std::string name, format;
     double parameters = 0; ///< 0: not published
     bool runs = false;
-    std::string reason;     ///< one sentence where it does not run
-    bool too_slow = false;  ///< it runs, below the least rate
-    std::string doubt;      ///< why it may not be named first; empty: it may
-    LocalRate prompt;       ///< tokens read per second; of vision and speech models 0
-    LocalRate output;       ///< tokens written per second at the end of the context; inferences
+    std::string reason;    ///< one sentence where it does not run
+    bool too_slow = false; ///< it runs, below the least rate
+    std::string doubt;     ///< why it may not be named first; empty: it may
+    LocalRate prompt;      ///< tokens read per second; of vision and speech models 0
+    LocalRate output;      ///< tokens written per second at the end of the context; inferences
     double memory_bytes = 0, capacity_bytes = 0; ///< of the device, what the model needs whole, and has
     std::int64_t layers = 0, device_layers = 0;  ///< fewer on the device: the rest is on the host
     std::int64_t expert_layers = 0;              ///< of which the experts alone are on the host

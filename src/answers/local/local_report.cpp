@@ -73,9 +73,8 @@ std::vector<LocalColumn> local_columns(const LocalAnswer& answer, bool with_reas
     }
     append_columns(columns, rate_columns(language ? "Output" : "Rate", rate_unit(answer),
                                          language ? "output_tokens" : "inferences", 0, &M::output));
-    columns.emplace_back(Column{"Basis", "", "basis", Align::left, 2}, [](const M& m) {
-        return !m.runs ? std::string() : evidence_word(m.doubt);
-    });
+    columns.emplace_back(Column{"Basis", "", "basis", Align::left, 2},
+                         [](const M& m) { return !m.runs ? std::string() : evidence_word(m.doubt); });
     if (language)
         columns.emplace_back(Column{"Command", "", "command", Align::left, 3}, &M::command);
     if (with_reasons)

@@ -238,8 +238,8 @@ std::string served_text(const ServingResult& r) {
                        format_number(s.output_tokens_per_s), format_power(s.watts), waiting);
 }
 
-/// Everybody who serves the same arrivals gives out their tokens: then the load costs least where it takes the fewest
-/// devices at the least power.
+/// Everybody who serves the same arrivals gives out their tokens: then the load costs least where it takes
+/// the fewest devices at the least power.
 std::string first_served_text(std::span<const ServingResult> results, const ServingResult& best,
                               const ServiceLevel& level) {
     if (results.size() == 1)
@@ -296,7 +296,8 @@ Takeaway frontier_takeaway(std::span<const ServingResult> results) {
             device = &r;
     }
     if (!user) {
-        const auto any = std::find_if(results.begin(), results.end(), [](const ServingResult& r) { return r.ok; });
+        const auto any =
+            std::find_if(results.begin(), results.end(), [](const ServingResult& r) { return r.ok; });
         return {{any == results.end() ? std::string("None of these devices serves it: the table says why.")
                                       : fmt::format("Not ranked: {}.", any->doubt)}};
     }

@@ -68,8 +68,7 @@ std::string pair_text(const SizingAnswer& answer, const SizedPair& p) {
 std::vector<const SizedDevice*> misses(const SizingAnswer& answer) {
     std::vector<const SizedDevice*> out;
     for (std::size_t i = 0; i < answer.devices.size(); ++i)
-        if (const SizedDevice& d = answer.devices[i];
-            !(d.holds && d.within_budget) && answer.nearest != i)
+        if (const SizedDevice& d = answer.devices[i]; !(d.holds && d.within_budget) && answer.nearest != i)
             out.push_back(&d);
     return out;
 }
@@ -89,8 +88,8 @@ std::string misses_text(const SizingAnswer& answer) {
                : (count == 1 ? "Does not hold the limits: " : "Do not hold the limits: ") + text + ".";
 }
 
-/// "Not ranked: Trainium2, 2 devices (tp=2), bf16: 0.2 USD/h rented (projection: ...)." Those that hold the limits and
-/// may not be named first.
+/// "Not ranked: Trainium2, 2 devices (tp=2), bf16: 0.2 USD/h rented (projection: ...)." Those that hold the
+/// limits and may not be named first.
 std::string doubted_text(const SizingAnswer& answer) {
     std::string text;
     std::size_t count = 0;

@@ -73,8 +73,8 @@ Table winners(const Study& study) {
         const auto winner = find_winner(group.results, by);
         const auto rank = std::find_if(ranks.begin(), ranks.end(),
                                        [&](const Rank& r) { return winner && r.result == winner->best; });
-        rows.push_back(
-            {&group, winner && winner->leads ? &group.results[winner->best] : nullptr, rank != ranks.end() && rank->tied});
+        rows.push_back({&group, winner && winner->leads ? &group.results[winner->best] : nullptr,
+                        rank != ranks.end() && rank->tied});
     }
     WinnerColumns columns = {
         {{"Model", "", "model"}, [](const FirstPlace& row) { return Cell{row.group->model}; }},

@@ -68,7 +68,8 @@ std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes
         columns.push_back({number_column(axes[i].name, "", axes[i].name), [i](const SweepRow& r) {
                                return Cell{factor_text(r.factors[i]), r.factors[i]};
                            }});
-    if (std::any_of(rows.begin(), rows.end(), [](const SweepRow& r) { return r.standing != Standing::leads; }))
+    if (std::any_of(rows.begin(), rows.end(),
+                    [](const SweepRow& r) { return r.standing != Standing::leads; }))
         columns.push_back({{"Basis", "", "evidence", Align::left, 1},
                            [](const SweepRow& r) { return Cell{std::string(name_of(r.standing))}; }});
     constexpr int kFirst = 2; // what ranks, and the next; the others leave a narrow terminal first

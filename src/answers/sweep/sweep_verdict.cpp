@@ -47,17 +47,17 @@ std::string model_line(const SweepSummary& summary, const std::string& model) {
         const auto& row = measured ? measured : projected;
         if (!row)
             continue;
-        text += fmt::format(
-            "{}{}: {}, {}.", text.empty() ? "" : " ",
-            measured ? best_words(metric)
-                     : fmt::format("Not ranked, {}, by {}", name_of(row->standing), metric.noun),
-            named == row->point ? std::string("the same point") : point_label(*row, summary.axes),
-            format_value(metric, *row->value(metric)));
+        text +=
+            fmt::format("{}{}: {}, {}.", text.empty() ? "" : " ",
+                        measured ? best_words(metric)
+                                 : fmt::format("Not ranked, {}, by {}", name_of(row->standing), metric.noun),
+                        named == row->point ? std::string("the same point") : point_label(*row, summary.axes),
+                        format_value(metric, *row->value(metric)));
         named = named.value_or(row->point);
         if (measured && projected && better(metric, *projected->value(metric), *measured->value(metric)))
-            projections += fmt::format("{}{}, {} ({})", projections.empty() ? "" : "; ",
-                                       point_label(*projected, summary.axes),
-                                       format_value(metric, *projected->value(metric)), name_of(projected->standing));
+            projections += fmt::format(
+                "{}{}, {} ({})", projections.empty() ? "" : "; ", point_label(*projected, summary.axes),
+                format_value(metric, *projected->value(metric)), name_of(projected->standing));
     }
     if (!projections.empty())
         text += fmt::format(" Not ranked: {}.", projections);

@@ -74,7 +74,7 @@ RankingColumns ranking_columns(std::span<const Result> results, const Metric& by
                                return Cell{};
                            return Cell{rank_text(row.rank, r), row.rank.place,
                                        row.rank.place == 1 && may_lead(r.estimate) ? Tone::good
-                                           : Tone::plain};
+                                                                                   : Tone::plain};
                        }});
     if (std::any_of(results.begin(), results.end(),
                     [](const Result& r) { return r.ok() && !may_lead(r.estimate); }))

@@ -125,7 +125,8 @@ void add_estimate_details(ResultColumns& columns) {
     columns.push_back({plain_column("evidence"),
                        [](const RankedResult& row) {
                            const Result& r = *row.result;
-                           return text_cell(r.ok() ? std::string(name_of(standing_of(r.estimate))) : std::string());
+                           return text_cell(r.ok() ? std::string(name_of(standing_of(r.estimate)))
+                                                   : std::string());
                        },
                        CellType::text, "measured; what is projected, refuted or incomplete is not ranked"});
     columns.push_back({plain_column("doubt"),

@@ -16,8 +16,9 @@ constexpr std::array kMarks = {
     RowMark{"(rank)", MarkedCell::none, true,
             [](const Result& r) {
                 const Estimate& e = r.estimate;
-                return r.ok() && !may_lead(e) && e.uncounted.empty() ? doubt_of(e) + "; excluded from the ranking"
-                                                                     : std::string();
+                return r.ok() && !may_lead(e) && e.uncounted.empty()
+                           ? doubt_of(e) + "; excluded from the ranking"
+                           : std::string();
             }},
     RowMark{"~", MarkedCell::hardware, false,
             [](const Result& r) {

@@ -1,11 +1,10 @@
 #pragma once
 // The answer in a few lines, on top of every report, and as the field "verdict" of its document:
 //
-//   Within the limit, fastest: Jetson-Orin-Nano@7W in tf32, 12.0 ms, 1.31x ahead of QRB5165 (93 % likely). Least
-//   energy: the same, 65.8 mJ.
-//   Not ranked: KPU-T256, 101 us (projected).
-//   Jetson-Orin-Nano@7W is bound by compute, 88 % of its time at 16 % of the peak.
-//   Limit power at most 15 W: met by 3 of 4. KPU-T256@15W would meet it.
+//   Within the limit, fastest: Jetson-Orin-Nano@7W in tf32, 12.0 ms, 1.31x ahead of QRB5165 (93 % likely).
+//   Least energy: the same, 65.8 mJ. Not ranked: KPU-T256, 101 us (projected). Jetson-Orin-Nano@7W is bound
+//   by compute, 88 % of its time at 16 % of the peak. Limit power at most 15 W: met by 3 of 4. KPU-T256@15W
+//   would meet it.
 
 #include "archsim/compare/decisions.hpp"
 #include "archsim/extend/renderer.hpp"

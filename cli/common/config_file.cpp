@@ -1,7 +1,7 @@
 #include "archsim/core/finding.hpp"
-#include "core/json_document.hpp"
 #include "archsim/hardware/database.hpp"
 #include "common/flags.hpp"
+#include "core/json_document.hpp"
 #include "core/text_file.hpp"
 
 #include <algorithm>

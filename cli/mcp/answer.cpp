@@ -57,7 +57,9 @@ CutDocument cut_at(const Json& whole, std::size_t rows) {
 /// The document with as many rows of every list as fit beside a text of that size. Members that alone are too
 /// much are left out, the largest first.
 CutDocument fitting(const Json& whole, std::size_t text) {
-    const auto size = [](const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace).size(); };
+    const auto size = [](const Json& json) {
+        return json.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+    };
     CutDocument cut{whole, {}, 0};
     for (const std::size_t rows : kRows) {
         cut = cut_at(whole, rows);
@@ -111,7 +113,8 @@ void add_answer_options(Json& schema) {
         {"type", "integer"},
         {"minimum", 0},
         {"maximum", kLargest},
-        {"description", "rows of every list in structuredContent; 0: all; without it an answer has 10 kB at most"}};
+        {"description",
+         "rows of every list in structuredContent; 0: all; without it an answer has 10 kB at most"}};
 }
 
 AnswerOptions take_answer_options(Json& arguments) {
@@ -150,8 +153,8 @@ Json answer_of(const Captured& run, const std::function<Captured()>& as_text, co
         constexpr std::size_t kNamed = 3;
         std::string said;
         for (std::size_t i = 0; i < cut.cuts.size() && i < kNamed; ++i)
-            said += fmt::format("structuredContent{}: the first {} of {}; {}: 0 for all\n", cut.cuts[i].at, cut.rows,
-                                cut.cuts[i].rows, kMostRows);
+            said += fmt::format("structuredContent{}: the first {} of {}; {}: 0 for all\n", cut.cuts[i].at,
+                                cut.rows, cut.cuts[i].rows, kMostRows);
         if (cut.cuts.size() > kNamed)
             said += fmt::format("{} more lists are cut alike\n", cut.cuts.size() - kNamed);
         document = cut.document;

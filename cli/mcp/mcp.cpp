@@ -27,8 +27,9 @@ using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 /// What assistants are offered where nobody says which: each tool's description costs them words.
-constexpr std::array<std::string_view, 6> kCore = {"compare_models", "explain_difference", "size_service",
-                                                   "local_models",   "discover_models",    "list_hardware_mappers"};
+constexpr std::array<std::string_view, 6> kCore = {"compare_models",  "explain_difference",
+                                                   "size_service",    "local_models",
+                                                   "discover_models", "list_hardware_mappers"};
 constexpr std::string_view kAll = "all";
 
 constexpr const char* kExamples = R"(  archsim mcp
@@ -182,9 +183,10 @@ int serve_assistants(int argc, char** argv, const std::vector<ServedTool>& tools
     std::vector<std::string> names;
     const auto setup = [&](Flags& flags) {
         flags
-            .add_option("--tools", names,
-                        "serve these, whose descriptions an assistant reads; all: every tool with every argument "
-                        "explained (default: the six that most questions need)")
+            .add_option(
+                "--tools", names,
+                "serve these, whose descriptions an assistant reads; all: every tool with every argument "
+                "explained (default: the six that most questions need)")
             .value_named("TOOL");
         flags.add_option("--files", files, "the folder whose files may be read (default: the current one)")
             .value_named("FOLDER");

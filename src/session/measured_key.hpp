@@ -1,6 +1,6 @@
 #pragma once
-// What a session was told, in keys of questions: one that was asked with measurements, or of a device or stack
-// that somebody described, is another.
+// What a session was told, in keys of questions: one that was asked with measurements, or of a device or
+// stack that somebody described, is another.
 
 #include "archsim/run/session.hpp"
 

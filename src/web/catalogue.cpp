@@ -89,7 +89,8 @@ Json sizes_json(const ModelFacts& facts, const Model& model) {
         for (const TensorId id : model.graph->inputs)
             if (const auto& shape = model.graph->tensors[id].shape)
                 for (const Dimension& dimension : *shape)
-                    if (dimension.value < 0 && !dimension.symbol.empty() && !facts.dims.contains(dimension.symbol))
+                    if (dimension.value < 0 && !dimension.symbol.empty() &&
+                        !facts.dims.contains(dimension.symbol))
                         sizes[dimension.symbol] = nullptr;
     return sizes.is_null() ? Json::object() : sizes;
 }

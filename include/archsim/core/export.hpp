@@ -6,8 +6,9 @@
 #define ARCHSIM_API
 #endif
 
-// A program that links the static library of an installation finds the data beside these headers: the library asks
-// for their place, and is there none of its own (src/core/data_dir.cpp). The objects of the library itself have none.
+// A program that links the static library of an installation finds the data beside these headers: the library
+// asks for their place, and is there none of its own (src/core/data_dir.cpp). The objects of the library
+// itself have none.
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(ARCHSIM_BUILDING) && !defined(ARCHSIM_HEADERS_TOLD)
 #define ARCHSIM_HEADERS_TOLD
 extern "C" __attribute__((weak)) const char* archsim_headers();

@@ -53,8 +53,9 @@ Table values_table(const ArchitectureComparison& c, const Metric& metric) {
                              [&, i](const Row& row) {
                                  const auto value = value_of(row.results[i], metric, a.limits.cost);
                                  return value ? Cell{format_value(metric, *value), *value,
-                                                     row.winner && row.winner->leads && row.winner->best == i ? Tone::good
-                                                                                         : Tone::plain}
+                                                     row.winner && row.winner->leads && row.winner->best == i
+                                                         ? Tone::good
+                                                         : Tone::plain}
                                               : Cell{status_words(row.results[i].estimate)};
                              });
     columns.emplace_back(Column{"Best", "", "best"}, [&](const Row& row) {
@@ -224,10 +225,9 @@ void add_hybrids(const ArchitectureComparison& c, Report& report) {
     if (c.hybrids.empty())
         return;
     const Metric& shown = regional(*c.request.metric);
-    const auto best =
-        std::find_if(c.hybrids.begin(), c.hybrids.end(), [&](const HybridPair& h) {
-            return h.split.wins() && may_lead(c.results[h.a].estimate) && may_lead(c.results[h.b].estimate);
-        });
+    const auto best = std::find_if(c.hybrids.begin(), c.hybrids.end(), [&](const HybridPair& h) {
+        return h.split.wins() && may_lead(c.results[h.a].estimate) && may_lead(c.results[h.b].estimate);
+    });
     report.blocks.push_back(Heading{3, "Split over two devices:"});
     const std::size_t single = find_winner(c.results, shown)->best;
     const double least = region_total(c.results[single], shown);
@@ -247,9 +247,9 @@ void add_hybrids(const ArchitectureComparison& c, Report& report) {
             format_value(shown, least))});
     report.blocks.push_back(Paragraph{
         fmt::format("{} with {} takes {}, {} less than the better one of them alone ({}), with {}.",
-                    marked_label(c, best->a), marked_label(c, best->b), format_value(shown, best->split.value),
-                    format_percent(1 - best->split.value / alone), format_value(shown, alone),
-                    transfers_text(best->split))});
+                    marked_label(c, best->a), marked_label(c, best->b),
+                    format_value(shown, best->split.value), format_percent(1 - best->split.value / alone),
+                    format_value(shown, alone), transfers_text(best->split))});
     report.blocks.push_back(stretches(c, *best));
 }
 

@@ -14,8 +14,8 @@ namespace archsim {
 
 namespace {
 
-/// "TPU-v4: projected: no comparable device was measured on this stack." Of devices that differ: two networks, or two
-/// formats, on one projection err alike.
+/// "TPU-v4: projected: no comparable device was measured on this stack." Of devices that differ: two
+/// networks, or two formats, on one projection err alike.
 std::string doubt_text(const DifferenceAnswer& answer) {
     std::string text;
     if (answer.results[0].hardware == answer.results[1].hardware)
@@ -47,17 +47,18 @@ void add_notes(const DifferenceAnswer& answer, Report& report) {
 
 AnswerDocument<DifferenceAnswer> difference_document() {
     using A = DifferenceAnswer;
-    return {"explain_difference", "what makes two estimates differ",
-            Members<A>{{"requests", "what was asked of both sides", &A::results, request_members()},
-                       {"verdict", "the answer",
-                        [](const A& a) {
-                            const Difference& d = a.difference;
-                            return difference_lines(d, labels_of(d.sides[0], d.sides[1]), a.odds, doubt_text(a));
-                        },
-                        lines_members()},
-                       {"probability", "that the one which is estimated better is; null: neither is named",
-                        [](const A& a) { return doubt_text(a).empty() ? std::optional(a.odds) : std::nullopt; }}}
-                .with(difference_members().of<A>(std::mem_fn(&A::difference)))};
+    return {
+        "explain_difference", "what makes two estimates differ",
+        Members<A>{{"requests", "what was asked of both sides", &A::results, request_members()},
+                   {"verdict", "the answer",
+                    [](const A& a) {
+                        const Difference& d = a.difference;
+                        return difference_lines(d, labels_of(d.sides[0], d.sides[1]), a.odds, doubt_text(a));
+                    },
+                    lines_members()},
+                   {"probability", "that the one which is estimated better is; null: neither is named",
+                    [](const A& a) { return doubt_text(a).empty() ? std::optional(a.odds) : std::nullopt; }}}
+            .with(difference_members().of<A>(std::mem_fn(&A::difference)))};
 }
 
 using Both = std::array<std::optional<double>, 2>;

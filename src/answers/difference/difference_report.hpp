@@ -36,8 +36,8 @@ SideLabels labels_of(const EstimateRecord& before, const EstimateRecord& after);
 
 /// "resnet34 is 1.71x slower than resnet18: ..., +108 us.", the cause that carries most of it, what both
 /// share, and whether the intervals overlap.
-/// `odds`: that the better one by the estimates is, where it is known. `doubt`: why neither is named better, a
-/// sentence; empty: one is.
+/// `odds`: that the better one by the estimates is, where it is known. `doubt`: why neither is named better,
+/// a sentence; empty: one is.
 std::vector<std::string> difference_lines(const Difference& difference, const SideLabels& labels,
                                           std::optional<double> odds = std::nullopt,
                                           const std::string& doubt = {});

@@ -87,7 +87,7 @@ struct SizedLayout {
 /// One device in one format.
 struct SizedDevice {
     std::string hardware, runtime, precision;
-    std::string doubt; ///< why it may not be named first; empty: it may
+    std::string doubt;                 ///< why it may not be named first; empty: it may
     std::optional<SizedLayout> layout; ///< also where the limits hold with less than the confidence
     bool holds = false;                ///< with the confidence asked for
     bool within_budget = true;
@@ -124,10 +124,11 @@ struct SizedPair {
 struct SizingAnswer {
     std::string model;
     SizingRequest request;
-    std::vector<std::string> hardware;                     ///< as asked
-    std::vector<Conditions> formats;                       ///< as asked: each in one of them
-    std::vector<SizedDevice> devices;                      ///< in the order asked, format by format
-    std::optional<std::size_t> cheapest, greenest, fewest; ///< of those that hold within the budget and may lead
+    std::vector<std::string> hardware; ///< as asked
+    std::vector<Conditions> formats;   ///< as asked: each in one of them
+    std::vector<SizedDevice> devices;  ///< in the order asked, format by format
+    std::optional<std::size_t> cheapest, greenest,
+        fewest; ///< of those that hold within the budget and may lead
     /// The cheapest of other markets than that of `cheapest`, where it costs less: prices of one kind of
     /// provider are compared, that which rents most of the devices that hold.
     std::optional<std::size_t> elsewhere;

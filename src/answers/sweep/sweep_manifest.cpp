@@ -2,9 +2,9 @@
 
 #include "answers/sweep/sweep_worker.hpp"
 #include "archsim/core/version.hpp"
-#include "core/json_document.hpp"
 #include "core/digest.hpp"
 #include "core/embedded_files.hpp"
+#include "core/json_document.hpp"
 #include "core/text_file.hpp"
 #include "fields/question.hpp"
 #include "graph/graph_digest.hpp"

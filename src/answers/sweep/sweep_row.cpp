@@ -3,8 +3,8 @@
 #include "answers/sweep/sweep.hpp"
 #include "archsim/hardware/device_changes.hpp"
 #include "archsim/map/machine_changes.hpp"
-#include "core/text.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "answers/sweep/sweep_report.hpp"
 #include "core/text.hpp"
-#include <fmt/format.h>
 #include "report/blocks/number_format.hpp"
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

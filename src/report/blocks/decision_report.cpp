@@ -55,14 +55,15 @@ std::string recommendation(const Decision& d, std::span<const Result> results,
     if (d.recommended) {
         const Winner& w = *d.recommended;
         const auto told = [&](std::size_t i) {
-            return fmt::format("{} ({})", labels[i], format_value(by, *value_of(results[i], by, d.request.cost)));
+            return fmt::format("{} ({})", labels[i],
+                               format_value(by, *value_of(results[i], by, d.request.cost)));
         };
         std::string text =
-            !w.leads ? fmt::format("None to recommend qualifies; {}: {}",
-                                   name_of(standing_of(results[w.best].estimate)), told(w.best))
-            : w.close.empty()
-                ? fmt::format("Recommended: {}, best by {}", told(w.best), by.noun)
-                : fmt::format("Too close to call by {}: {}", by.noun, fmt::join(names(w.close, labels), ", "));
+            !w.leads          ? fmt::format("None to recommend qualifies; {}: {}",
+                                            name_of(standing_of(results[w.best].estimate)), told(w.best))
+            : w.close.empty() ? fmt::format("Recommended: {}, best by {}", told(w.best), by.noun)
+                              : fmt::format("Too close to call by {}: {}", by.noun,
+                                            fmt::join(names(w.close, labels), ", "));
         if (w.projected)
             text += fmt::format("; estimated to be better, but {}: {}",
                                 name_of(standing_of(results[*w.projected].estimate)), told(*w.projected));
@@ -143,9 +144,10 @@ std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> re
     }
     if (!d.request.constraints.empty())
         columns.emplace_back(Column{"Qualifies", "", "qualifies"}, [&](Index i) {
-            return Cell{!d.qualifies[i]                 ? "no"
-                        : may_lead(results[i].estimate) ? std::string("yes")
-                                                        : std::string(name_of(standing_of(results[i].estimate))),
+            return Cell{!d.qualifies[i] ? "no"
+                        : may_lead(results[i].estimate)
+                            ? std::string("yes")
+                            : std::string(name_of(standing_of(results[i].estimate))),
                         d.qualifies[i] ? 1.0 : 0.0, d.qualifies[i] ? Tone::good : Tone::bad};
         });
     if (!d.request.pareto.empty())

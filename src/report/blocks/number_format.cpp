@@ -1,7 +1,7 @@
 #include "report/blocks/number_format.hpp"
 
-#include "core/text.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -157,8 +157,8 @@ std::string question_text(const VerdictQuestion& q, const VerdictFacts& facts) {
                        facts.mixed ? std::string() : ", in " + multiplied_format(*first));
 }
 
-/// "Fastest: H100, 465 us, 1.76x ahead of A100 (82 % likely)."; "Too close to call: A and B between 11.7 ms and 12.0
-/// ms." of the first metric, with its words of the others.
+/// "Fastest: H100, 465 us, 1.76x ahead of A100 (82 % likely)."; "Too close to call: A and B between 11.7 ms
+/// and 12.0 ms." of the first metric, with its words of the others.
 std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
     const bool first = &best == &facts.best.front();
     const std::string words = words_of(*best.metric);
@@ -176,8 +176,9 @@ std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const
                        value_text(q, *best.metric, best.winner.best), lead_text(q, best));
 }
 
-/// "Not ranked: KPU-T64, 8.99 ms and 33.1 mJ (projected); Coral-Edge-TPU (refuted): detectors such as yolov8n were measured 2 to
-/// 5 times slower than estimated here (22 of 22 outside of their intervals)." Who would be best, and who is refuted.
+/// "Not ranked: KPU-T64, 8.99 ms and 33.1 mJ (projected); Coral-Edge-TPU (refuted): detectors such as yolov8n
+/// were measured 2 to 5 times slower than estimated here (22 of 22 outside of their intervals)." Who would be
+/// best, and who is refuted.
 std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     std::map<std::size_t, std::string> values;
     for (const Best& best : facts.best)
@@ -387,11 +388,11 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
     const std::size_t leader = facts.best.front().winner.best;
     add_line(lines, unranked_text(q, facts));
     if (const std::string bound = bound_sentence(q.results[leader], q.labels[leader]); !bound.empty())
-        lines.push_back(bound + (one ? advice_text(q) : std::string()) + "." +
-                        unlike_text(q, leader));
+        lines.push_back(bound + (one ? advice_text(q) : std::string()) + "." + unlike_text(q, leader));
     std::string rest = limits_text(q, facts);
     for (const std::string& more :
-         {failing_text(q), q.by == metric::cost && !one ? cost_basis(q.results, q.conditions) : std::string()})
+         {failing_text(q),
+          q.by == metric::cost && !one ? cost_basis(q.results, q.conditions) : std::string()})
         rest += (rest.empty() || more.empty() ? "" : " ") + more;
     add_line(lines, rest);
     for (std::string& warning : device_warnings(q.results))
@@ -457,36 +458,36 @@ VerdictRecord verdict_record(const VerdictQuestion& q) {
 
 Members<VerdictRecord> verdict_members() {
     using V = VerdictRecord;
-    return {
-        {"lines", "the answer in sentences, as reports show it", &V::lines},
-        {"complete",
-         "false where a result leaves a part of its network out (--allow-unknown): its totals are lower "
-         "bounds",
-         [](const V& v) { return !v.uncounted; }},
-        {"uncounted", "what the first such result leaves out", &V::uncounted},
-        {"best", "by each metric that decides", &V::best,
-         Members<V::Best>{{"metric", "", [](auto& b) { return b.metric->key; }},
-                          {"device", "null: none may be named first", &V::Best::device},
-                          {"value", "", &V::Best::value},
-                          {"unit", "", [](auto& b) { return b.metric->unit; }},
-                          {"probability", "that it is the best of those that may lead", &V::Best::probability},
-                          {"tied", "devices that the estimates cannot tell from it", &V::Best::tied},
-                          {"close", "too close to call: all that may well be the best; empty: the device is",
-                           &V::Best::close},
-                          {"measured", "false: no estimate here may be named first",
-                           [](auto& b) { return b.device.has_value(); }},
-                          {"projected", "what may not lead and is estimated to do better", &V::Best::projected}}},
-        {"bound", "what the best device spends its time on", &V::bound,
-         Members<V::BoundOf>{{"device", "", &V::BoundOf::device},
-                             {"by", "", &V::BoundOf::by, UpTo{Bound::overhead}},
-                             {"share", "of its time", &V::BoundOf::share}}},
-        {"limits", "how many of those that run meet each", &V::limits,
-         Members<V::Limit>{{"metric", "", &V::Limit::metric},
-                           {"limit", "", &V::Limit::limit},
-                           {"met", "", &V::Limit::met},
-                           {"of", "", &V::Limit::of}}},
-        {"helps", "changes that would help", &V::helps,
-         Members<V::Help>{{"devices", "", &V::Help::devices}, {"text", "", &V::Help::text}}}};
+    return {{"lines", "the answer in sentences, as reports show it", &V::lines},
+            {"complete",
+             "false where a result leaves a part of its network out (--allow-unknown): its totals are lower "
+             "bounds",
+             [](const V& v) { return !v.uncounted; }},
+            {"uncounted", "what the first such result leaves out", &V::uncounted},
+            {"best", "by each metric that decides", &V::best,
+             Members<V::Best>{
+                 {"metric", "", [](auto& b) { return b.metric->key; }},
+                 {"device", "null: none may be named first", &V::Best::device},
+                 {"value", "", &V::Best::value},
+                 {"unit", "", [](auto& b) { return b.metric->unit; }},
+                 {"probability", "that it is the best of those that may lead", &V::Best::probability},
+                 {"tied", "devices that the estimates cannot tell from it", &V::Best::tied},
+                 {"close", "too close to call: all that may well be the best; empty: the device is",
+                  &V::Best::close},
+                 {"measured", "false: no estimate here may be named first",
+                  [](auto& b) { return b.device.has_value(); }},
+                 {"projected", "what may not lead and is estimated to do better", &V::Best::projected}}},
+            {"bound", "what the best device spends its time on", &V::bound,
+             Members<V::BoundOf>{{"device", "", &V::BoundOf::device},
+                                 {"by", "", &V::BoundOf::by, UpTo{Bound::overhead}},
+                                 {"share", "of its time", &V::BoundOf::share}}},
+            {"limits", "how many of those that run meet each", &V::limits,
+             Members<V::Limit>{{"metric", "", &V::Limit::metric},
+                               {"limit", "", &V::Limit::limit},
+                               {"met", "", &V::Limit::met},
+                               {"of", "", &V::Limit::of}}},
+            {"helps", "changes that would help", &V::helps,
+             Members<V::Help>{{"devices", "", &V::Help::devices}, {"text", "", &V::Help::text}}}};
 }
 
 } // namespace archsim

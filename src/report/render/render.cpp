@@ -1,7 +1,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/extend/renderer.hpp"
-#include "core/text.hpp"
 #include "core/new_file.hpp"
+#include "core/text.hpp"
 #include "report/render/html.hpp"
 #include "report/render/renderers.hpp"
 

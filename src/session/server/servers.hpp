@@ -17,7 +17,7 @@ ServingPlan with_server_defaults(ServingPlan plan, const Machine& machine, const
 struct ServerMemory {
     std::int64_t row_weights = 0; ///< of a block of 4-bit files; 0: rows may have any length
     double other_rows = 1;        ///< times as many bits where rows are no multiple of it
-    double share = 0; ///< of memory, for what `of` says; 0: it is not told so
+    double share = 0;             ///< of memory, for what `of` says; 0: it is not told so
     enum class Of : std::uint8_t {
         all,               ///< all memory, for weights, activations and cache
         weights_and_cache, ///< all memory, for weights and cache

@@ -1,12 +1,14 @@
 // What nobody measured, what measurements refute and what leaves a part out wins no line of any answer,
 // however good its estimate is.
 
+#include "answers/architectures/architectures.hpp"
 #include "answers/compare/compare_models_report.hpp"
 #include "answers/difference/difference_report.hpp"
 #include "answers/local/local_models.hpp"
 #include "answers/serving/serving_report.hpp"
 #include "answers/sizing/size_service.hpp"
 #include "answers/sizing/sizing_text.hpp"
+#include "answers/study/study.hpp"
 #include "answers/sweep/sweep_report.hpp"
 #include "archsim/archsim.hpp"
 #include "hardware/held_rows.hpp"

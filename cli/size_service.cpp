@@ -47,8 +47,8 @@ struct SizeOptions {
             .within(1, 1 << 30);
         flags
             .add_option("--think-time", think,
-                        "from one question of a user to the next, 60s; 0s: each has a request in flight "
-                        "(default: what it takes to read the answer, 238 words a minute)")
+                        "from one question of a user to the next, 60s (default: what reading the answer "
+                        "takes, 238 words a minute)")
             .value_named("TIME");
         flags.exclude("--users", "--rate");
         flags.exclude("--users", "--concurrency");
@@ -120,12 +120,14 @@ struct SizeOptions {
             .value_named("TIME");
         flags.add_option("--confidence", request.confidence, "probability with which the limits must hold")
             .value_named("SHARE")
-            .show_default();
+            .show_default()
+            .in_group("Further conditions");
         flags.add_option("--budget", budget, "the most that it may cost, 20USD/h").value_named("USD/h");
         flags.add_flag("--pairs", request.pairs, "also prompts on one kind of device and answers on another");
         flags.add_option("--max-devices", request.most_devices, "the most devices of one service")
             .within(1, 1 << 20)
-            .show_default();
+            .show_default()
+            .in_group("Further conditions");
     }
 
     void add_money(cli::Flags& flags) {

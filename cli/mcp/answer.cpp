@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kMostRows = "max_rows";
 constexpr std::int64_t kLargest = 1'000'000;
 /// Bytes of a text and of a whole answer, which assistants pay for by the word.
-constexpr std::size_t kMostText = 3'000, kMostBytes = 9'500;
+constexpr std::size_t kMostText = 3'000, kMostBytes = 8'500;
 /// Rows of every list that are tried until the answer is small enough.
 constexpr std::array<std::size_t, 6> kRows = {20, 10, 5, 3, 1, 0};
 

@@ -4,9 +4,11 @@
 #include "core/text_file.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
 #include <iterator>
+#include <new>
 #include <nlohmann/json.hpp>
 
 // Blanks and strings are passed sixteen characters at once where processors can.
@@ -30,6 +32,24 @@ constexpr std::size_t kFewMembers = 12;
 bool key_before(const JsonMember& a, const JsonMember& b) {
     return a.key < b.key;
 }
+
+/// Memory of the library, which takes a null for memory: without any it throws.
+struct OrThrow {
+    static constexpr bool kNeedFree = true;
+    static void* checked(void* memory) {
+        if (memory == nullptr)
+            throw std::bad_alloc();
+        return memory;
+    }
+    static void* Malloc(std::size_t size) { return size == 0 ? nullptr : checked(std::malloc(size)); }
+    static void* Realloc(void* old, std::size_t, std::size_t size) {
+        if (size != 0)
+            return checked(std::realloc(old, size));
+        std::free(old);
+        return nullptr;
+    }
+    static void Free(void* memory) noexcept { std::free(memory); }
+};
 
 /// Sorts by key; of members of the same key the last one stays, as with nlohmann. Returns how many there are.
 std::size_t put_in_order(std::span<JsonMember> members) {
@@ -168,7 +188,7 @@ void read(std::string_view text, JsonDocument& document, const DocumentBuilder::
     const std::span<char> own = document.memory.characters(text.size() - begin + 1 + kAtOnce);
     *std::copy(text.begin() + static_cast<std::ptrdiff_t>(begin), text.end(), own.begin()) = '\0';
     rapidjson::InsituStringStream stream(own.data());
-    rapidjson::Reader reader;
+    rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, OrThrow> reader;
     DocumentBuilder builder(document.memory, on_member);
     constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseFullPrecisionFlag;
     const rapidjson::ParseResult result =

@@ -194,6 +194,15 @@ DeviceHead read_device_names(const std::string& file) {
     return read_head(file, false);
 }
 
+/// Whether a folder has tables such as "energy.json", which stand in place of the database's.
+static bool has_tables(const fs::path& folder) {
+    std::error_code problem;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, problem))
+        if (is_text_file(fs::path(kEmbeddedRoot) / "hardware_db" / entry.path().filename()))
+            return true;
+    return false;
+}
+
 DatabaseIndex list_database(const fs::path& root, const std::vector<fs::path>& overlays) {
     DatabaseIndex index;
     list_layer(root, 0, index);
@@ -204,7 +213,8 @@ DatabaseIndex list_database(const fs::path& root, const std::vector<fs::path>& o
             return std::any_of(table.begin(), table.end(),
                                [&](const auto& known) { return known.second.back().layer == i + 1; });
         };
-        if (!adds(index.devices) && !adds(index.runtimes) && index.deployment_files.size() == before)
+        if (!adds(index.devices) && !adds(index.runtimes) && index.deployment_files.size() == before &&
+            !has_tables(overlays[i]))
             unreadable(overlays[i], "the folder has no files of devices or stacks");
     }
     return index;

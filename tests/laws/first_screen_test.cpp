@@ -461,7 +461,7 @@ TEST_CASE("classes of models count what was measured", "[laws][screen]") {
     for (const Block& block : describe(c).blocks) // projections look like the others in a table of factors
         if (const auto* table = std::get_if<Table>(&block); table && table->title.starts_with("Times "))
             CHECK(std::any_of(table->notes.begin(), table->notes.end(), [](const TableNote& note) {
-                return note.text.starts_with("TPU, KPU: projected");
+                return note.text.starts_with("TPU, KPU: projection");
             }));
 }
 

@@ -3,6 +3,7 @@
 import io
 import os
 import signal
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -142,10 +143,11 @@ def test_an_error_on_a_worker_is_raised_here_with_its_type(cluster, tmp_path):
 
     overlay = tmp_path / "devices"
     overlay.mkdir()
+    shutil.copy(Path(__file__).parents[2] / "hardware_db" / "energy.json", overlay)
     with Client(cluster) as client:
         client.run(archsim._sweep._session.cache_clear)
         archsim._sweep._session((str(overlay),))  # read here, gone on the workers
-        overlay.rmdir()
+        shutil.rmtree(overlay)
         with pytest.raises(archsim.Error):
             archsim.sweep("resnet18", "H100", hardware_db=str(overlay), client=client)
 

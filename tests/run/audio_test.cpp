@@ -48,7 +48,7 @@ TEST_CASE("compute shaders leave Fourier transforms to the processor, a GPU's ow
     CHECK(on_the_host(native) == 0);
     // 26 M operations at the 20 G/s of the host, and the hand-over of 100 us.
     CHECK(shaders.estimate.latency_s > 3001 * (1000 * std::log2(400) + 400) * 5e-11 + 100e-6);
-    CHECK(native.estimate.latency_s < 200e-6);
+    CHECK(native.estimate.latency_s < shaders.estimate.latency_s / 2); // two kernels that the host launches
     const Result processor = spectrogram("Core-i7-12700K", "wasm");
     REQUIRE(processor.ok());
     // A clip of 30 s is nothing beside the network that hears it.

@@ -154,8 +154,11 @@ TEST_CASE("a share of the memory is what the stack means by it", "[serving]") {
                 run_serving(session, session.load("llama-3-8b"), "H100", conditions, request);
             REQUIRE(r.ok);
             CHECK(r.cache_room_bytes < share * 85.6e9);
-            if (before > 0) // by 17.1 GB each, or by a fifth of what weights leave
-                CHECK(r.cache_room_bytes - before == Approx(17.1e9).epsilon(0.2));
+            // By a fifth of the memory, or of what weights leave; less where activations take what is left of
+            // it.
+            if (before > 0)
+                CHECK((r.cache_room_bytes - before > 0.7 * 17.1e9 &&
+                       r.cache_room_bytes - before < 1.1 * 17.1e9));
             before = r.cache_room_bytes;
         }
     }

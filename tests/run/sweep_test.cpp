@@ -245,13 +245,15 @@ TEST_CASE("the front holds the rows that no other beats", "[sweep]") {
         backwards.add(*row);
     const std::vector<SweepRow> found = front.rows();
     REQUIRE_FALSE(found.empty());
-    for (const SweepRow& member : found)
+    for (const SweepRow& member : found) {
+        CHECK(member.standing == Standing::leads);
         for (const SweepRow& row : rows)
-            if (row.model == member.model)
+            if (row.model == member.model && row.standing == Standing::leads)
                 CHECK_FALSE((*row.value(metric::latency) <= *member.value(metric::latency) &&
                              *row.value(metric::energy) <= *member.value(metric::energy) &&
                              (*row.value(metric::latency) < *member.value(metric::latency) ||
                               *row.value(metric::energy) < *member.value(metric::energy))));
+    }
     REQUIRE(backwards.rows().size() == found.size());
     for (std::size_t i = 0; i < found.size(); ++i)
         CHECK(backwards.rows()[i].point == found[i].point);

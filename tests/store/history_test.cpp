@@ -169,6 +169,6 @@ TEST_CASE("answers to different questions are never compared", "[laws][store]") 
     CHECK(saved_row(served, first).key != saved_row(served, second).key);
     CHECK(saved_row(served, first, {}, {.time_to_first_s = 1}).key != saved_row(served, first).key);
     Conditions cached;
-    cached.weights = Precision::int4;
+    cached.kv_cache = Precision::fp8;
     CHECK(saved_row(served, first, cached).key != saved_row(served, first).key);
 }

@@ -277,7 +277,7 @@ Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceL
     Takeaway takeaway;
     if (best != nullptr)
         takeaway.lines.push_back(first_served_text(results, *best, level));
-    if (doubted != nullptr && (best == nullptr || worth(*doubted, level) > worth(*best, level)))
+    if (doubted != nullptr && (best == nullptr || worth(*doubted, level) >= worth(*best, level)))
         takeaway.lines.push_back(fmt::format("Not ranked, {}: {}", doubted->doubt, served_text(*doubted)));
     if (failed > 0)
         takeaway.lines.push_back(fmt::format("No answer for {} of {}.", failed, results.size()));

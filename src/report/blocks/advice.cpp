@@ -118,7 +118,11 @@ std::string bound_sentence(const Result& result, const std::string& label) {
 
 std::vector<Advice> advice_for(std::span<const TriedChange> tried, std::span<const Result> results) {
     std::vector<Advice> all;
+    // Of several, what may not be named first is not advised on either.
+    const auto skipped = [&](std::size_t i) { return results.size() > 1 && !may_lead(results[i].estimate); };
     for (const TriedChange& change : tried) {
+        if (skipped(change.result))
+            continue;
         std::string text = fmt::format("{}, {:.3g}x", change.asked, change.gain);
         if (!all.empty() && all.back().result == change.result)
             all.back().text += "; " + text;
@@ -126,7 +130,7 @@ std::vector<Advice> advice_for(std::span<const TriedChange> tried, std::span<con
             all.push_back({change.result, std::move(text)});
     }
     for (std::size_t i = 0; i < results.size(); ++i)
-        if (std::string text = measuring_text(results[i]); !text.empty())
+        if (std::string text = skipped(i) ? "" : measuring_text(results[i]); !text.empty())
             all.push_back({i, std::move(text)});
     return all;
 }

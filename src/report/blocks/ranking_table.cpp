@@ -64,7 +64,8 @@ RankingColumns ranking_columns(std::span<const Result> results, const Metric& by
          [](const RankingRow& row) {
              return Cell{marked(hardware_label(*row.result), MarkedCell::hardware, *row.result)};
          }},
-        {{"Type", "", "family"}, [](const RankingRow& row) { return Cell{family_label(*row.result)}; }}};
+        {{"Type", "", "family", Align::left, 1},
+         [](const RankingRow& row) { return Cell{family_label(*row.result)}; }}};
     add_ranking_metrics(columns, results, by, view, true);
     columns.push_back({least_best("Rank", "", "rank"), [](const RankingRow& row) {
                            const Result& r = *row.result;

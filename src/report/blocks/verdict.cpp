@@ -173,7 +173,8 @@ std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const
     const bool same = !first && facts.best.front().winner.close.empty() &&
                       facts.best.front().winner.best == best.winner.best;
     return fmt::format("{}: {}, {}{}.", words, same ? "the same" : named(q, facts, best.winner.best),
-                       value_text(q, *best.metric, best.winner.best), lead_text(q, best));
+                       value_text(q, *best.metric, best.winner.best),
+                       first ? lead_text(q, best) : std::string());
 }
 
 /// "Not ranked: KPU-T64, 8.99 ms and 33.1 mJ (projected); Coral-Edge-TPU (refuted): detectors such as yolov8n

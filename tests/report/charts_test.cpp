@@ -3,6 +3,7 @@
 #include "archsim/run/compare_models.hpp"
 #include "archsim/run/session.hpp"
 #include "report/blocks/comparison_charts.hpp"
+#include "report/blocks/result_text.hpp"
 #include "report/render/html.hpp"
 #include "report/render/renderers.hpp"
 #include "report/render/text_charts.hpp"

@@ -122,8 +122,11 @@ struct SizeOptions {
             .value_named("SHARE")
             .show_default()
             .in_group("Further conditions");
-        flags.add_option("--budget", budget, "the most that it may cost, 20USD/h").value_named("USD/h");
-        flags.add_flag("--pairs", request.pairs, "also prompts on one kind of device and answers on another");
+        flags.add_option("--budget", budget, "the most that it may cost, 20USD/h")
+            .value_named("USD/h")
+            .in_group("Energy and money");
+        flags.add_flag("--pairs", request.pairs, "also prompts on one kind of device and answers on another")
+            .in_group("Further conditions");
         flags.add_option("--max-devices", request.most_devices, "the most devices of one service")
             .within(1, 1 << 20)
             .show_default()

@@ -94,6 +94,7 @@ separate_arguments(static UNIX_COMMAND "${static}")
 run(${pkg_config} --libs archsim)
 separate_arguments(shared UNIX_COMMAND "${said}")
 file(GLOB examples ${project_dir}/docs/examples/*.cpp ${project_dir}/docs/examples/*.c)
+list(FILTER examples EXCLUDE REGEX "/own_") # which take a file
 foreach(example IN LISTS examples)
     cmake_path(GET example FILENAME name)
     set(language -std=c++20)

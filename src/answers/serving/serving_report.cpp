@@ -308,7 +308,11 @@ Takeaway frontier_takeaway(std::span<const ServingResult> results) {
                            format_number(r.tokens_per_user()), format_number(r.tokens_per_device()),
                            format_time(r.summary.time_to_first_s.p99));
     };
-    return {{line("Quickest for a user", *user), line("Most from a device", *device)}};
+    Takeaway takeaway{{line("Quickest for a user", *user), line("Most from a device", *device)}};
+    for (const ServingResult& r : results)
+        if (r.ok && !r.doubt.empty())
+            takeaway.lines.push_back(fmt::format("Not ranked: {}: {}.", r.hardware, r.doubt));
+    return takeaway;
 }
 
 } // namespace

@@ -163,16 +163,17 @@ std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const
     const bool first = &best == &facts.best.front();
     const std::string words = words_of(*best.metric);
     if (!best.winner.leads)
-        return fmt::format("Not ranked, {}: {} is estimated {}, {}.",
-                           name_of(standing_of(q.results[best.winner.best].estimate)),
-                           named(q, facts, best.winner.best), first_lower(words),
-                           value_text(q, *best.metric, best.winner.best));
+        return !first ? std::string()
+                      : fmt::format("Not ranked, {}: {} is estimated {}, {}.",
+                                    name_of(standing_of(q.results[best.winner.best].estimate)),
+                                    named(q, facts, best.winner.best), first_lower(words),
+                                    value_text(q, *best.metric, best.winner.best));
     if (!best.winner.close.empty())
         return fmt::format("{}: {}.", first ? "Too close to call" : words + " is too close to call",
                            close_text(q, best));
     const bool same = !first && facts.best.front().winner.close.empty() &&
                       facts.best.front().winner.best == best.winner.best;
-    return fmt::format("{}: {}, {}{}.", words, same ? "the same" : named(q, facts, best.winner.best),
+    return fmt::format("{}: {}, {}{}.", words, same ? "the same" : named(q, facts, best.winner.best, first),
                        value_text(q, *best.metric, best.winner.best),
                        first ? lead_text(q, best) : std::string());
 }
@@ -321,7 +322,7 @@ std::string unlike_text(const VerdictQuestion& q, std::size_t i) {
         return {};
     std::string text = e.unlike;
     text.front() = 'N';
-    return fmt::format(" {} on {}, which makes this less sure.", text, q.labels[i]);
+    return fmt::format(" Less sure: {} on {}.", first_lower(std::string(text)), q.labels[i]);
 }
 
 void add_line(std::vector<std::string>& lines, std::string line) {
@@ -379,7 +380,8 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
         first = single_text(q);
     } else {
         for (const Best& best : facts.best)
-            first += (first.empty() ? "" : " ") + best_text(q, facts, best);
+            if (const std::string text = best_text(q, facts, best); !text.empty())
+                first += (first.empty() ? "" : " ") + text;
         add_line(lines, none_text(q, facts));
         if (!facts.limits.empty())
             first = fmt::format("{} the limit{}, {}", facts.within ? "Within" : "Without",
@@ -387,7 +389,8 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
     }
     lines.push_back(question_text(q, facts) + first);
     const std::size_t leader = facts.best.front().winner.best;
-    add_line(lines, unranked_text(q, facts));
+    if (!one)
+        add_line(lines, unranked_text(q, facts));
     if (const std::string bound = bound_sentence(q.results[leader], q.labels[leader]); !bound.empty())
         lines.push_back(bound + (one ? advice_text(q) : std::string()) + "." + unlike_text(q, leader));
     std::string rest = limits_text(q, facts);

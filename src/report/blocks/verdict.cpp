@@ -315,14 +315,12 @@ std::string advice_text(const VerdictQuestion& q) {
     return advice.empty() ? "" : "; would help: " + advice.front().text;
 }
 
-/// " No transformer was measured on Hailo-8, which makes this less sure."
+/// " Less sure: no transformer was measured on Hailo-8."
 std::string unlike_text(const VerdictQuestion& q, std::size_t i) {
     const Estimate& e = q.results[i].estimate;
     if (e.unlike.empty() || e.projected)
         return {};
-    std::string text = e.unlike;
-    text.front() = 'N';
-    return fmt::format(" Less sure: {} on {}.", first_lower(std::string(text)), q.labels[i]);
+    return fmt::format(" Less sure: {} on {}.", e.unlike, q.labels[i]);
 }
 
 void add_line(std::vector<std::string>& lines, std::string line) {

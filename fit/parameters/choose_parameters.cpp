@@ -66,8 +66,7 @@ TunedParameter device_parameter(const Session& session, const Pair& on, Paramete
 std::vector<std::size_t> independent_columns(ParameterFit& fit, std::size_t most) {
     const auto m = static_cast<Eigen::Index>(fit.rows().size());
     const auto n = static_cast<Eigen::Index>(fit.parameters().size());
-    const std::vector<double> start = fit.start(), sensitivity = fit.sensitivity(start),
-                              weights = fit.weights();
+    const std::vector<double> sensitivity = fit.linearised(fit.start()).jacobian, weights = fit.weights();
     Eigen::MatrixXd columns(m, n);
     for (Eigen::Index i = 0; i < m; ++i)
         for (Eigen::Index j = 0; j < n; ++j) {

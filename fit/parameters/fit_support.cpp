@@ -39,7 +39,7 @@ std::vector<FitSupport> fit_support(const RowEstimator& estimator, const std::ve
         const Fact* fact = nullptr;
         std::vector<std::size_t> decided;
         for (std::size_t i = 0; i < rows.size(); ++i)
-            if (weights[i] > 0 && fit.uses(i, j)) {
+            if (weights[i] > 0 && fit.touches(i, j)) {
                 decided.push_back(i);
                 for (const ParameterSite& site : parameters[j].sites)
                     if (fact == nullptr)

@@ -24,6 +24,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <optional>
+#include <set>
 #include <thread>
 
 namespace {
@@ -125,9 +126,12 @@ archsim::FirstRuns recorded(const archsim::RowEstimator& estimator, const archsi
             archsim::read_measurements(measured).rows,
             [&](const archsim::MeasuredRow& row) { return estimator(row); }, threads);
     const std::array<const archsim::Validation*, 2> known = {&shipped, &apart};
+    std::set<std::string> unseen;
+    for (const archsim::ValidatedRow& row : apart.rows)
+        unseen.insert(row.measured.id);
     for (const std::string& file : files)
         runs.push_back({std::filesystem::path(file).stem().string(),
-                        archsim::recorded_rows(archsim::read_first_run(file), known)});
+                        archsim::recorded_rows(archsim::read_first_run(file), known), unseen});
     return runs;
 }
 
@@ -190,8 +194,9 @@ int main(int argc, char** argv) {
                         "--uncertainty learn from them")
             .file();
         flags
-            .add_option("--first-run-measurements", first_run_rows,
-                        "measured values of first runs that no fit sees: CSV file(s) or folders")
+            .add_option(
+                "--first-run-measurements", first_run_rows,
+                "measured values that no fit had seen when first runs were made: CSV file(s) or folders")
             .file();
         flags
             .add_option("--uncertainty", uncertainty,

@@ -189,7 +189,7 @@ LeftOutPredictions predict_left_out(const LeftOutEstimators& estimators, const s
             continue;
         }
         ParameterFit fit(estimators.devices_reverted, part, set.parameters, threads);
-        const FitResult full = fit.settled(kFullRounds);
+        const FitResult full = fit.settled(kFullRounds, fit.linearised(fit.start()));
         put(left_out_predictions(fit, LeaveOut::model, full, &prices), predictions.without_model);
         if (!alone) {
             put(left_out_predictions(fit, LeaveOut::device, full, &prices), predictions.without_device);
@@ -197,7 +197,9 @@ LeftOutPredictions predict_left_out(const LeftOutEstimators& estimators, const s
         }
         ParameterFit reverted(without_device, part,
                               expecting_public_facts(without_device, part, set.parameters), threads);
-        put(left_out_predictions(reverted, LeaveOut::device, reverted.settled(kFullRounds), &prices),
+        put(left_out_predictions(reverted, LeaveOut::device,
+                                 reverted.settled(kFullRounds, reverted.linearised(reverted.start())),
+                                 &prices),
             predictions.without_device);
     }
     return predictions;

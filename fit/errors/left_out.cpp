@@ -99,7 +99,7 @@ ErrorEvidence evidence_of(const std::vector<ValidatedRow>& without_model,
                           const std::vector<ErrorRow>& served) {
     ErrorEvidence evidence{error_rows(without_model), error_rows(without_device), served, {}};
     for (const RecordedRun& run : runs)
-        evidence.first_runs.push_back(error_rows(run.rows));
+        evidence.first_runs.push_back({error_rows(run.rows), run.unseen});
     return evidence;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace archsim {
 
@@ -194,8 +195,7 @@ FitResult ParameterFit::refit(const std::vector<double>& weights, const FitResul
     return fit_on_shares(variables(full.values), parents_, priced, options, wanted);
 }
 
-FitResult ParameterFit::settled(int rounds) {
-    FitResult at = linearised(start());
+FitResult ParameterFit::settled(int rounds, FitResult at) {
     for (int round = 0; round < rounds; ++round) {
         const FitResult next = refit(weights(), at);
         double most = 0;
@@ -206,6 +206,39 @@ FitResult ParameterFit::settled(int rounds) {
         at = linearised(next.values);
     }
     return at;
+}
+
+FitResult ParameterFit::with_own(std::vector<TunedParameter> own, const FitResult& at) {
+    const std::size_t before = parameters_.size();
+    const HardwareDatabase& hardware = estimator_.session().hardware();
+    for (TunedParameter& parameter : own) {
+        const auto parent =
+            std::find_if(parameters_.begin(), parameters_.end(), [&](const TunedParameter& p) {
+                return std::find(p.sites.begin(), p.sites.end(), *parameter.parent) != p.sites.end();
+            });
+        parents_.push_back(static_cast<std::size_t>(parent - parameters_.begin()));
+        parameters_.push_back(std::move(parameter));
+    }
+    FitResult result = at;
+    result.jacobian.assign(rows_.size() * parameters_.size(), 0);
+    for (std::size_t j = before; j < parameters_.size(); ++j)
+        result.values.push_back(result.values[parents_[j]]);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        for (std::size_t j = 0; j < before; ++j)
+            result.jacobian[i * parameters_.size() + j] = at.jacobian[i * before + j];
+        if (fitted_[i] == 0 && used_[i].empty())
+            continue;
+        const auto device = hardware.device(rows_[i].hardware).device;
+        const auto runtime = hardware.runtime_for(*device, estimator_.stack_of(rows_[i]));
+        for (std::size_t j = before; j < parameters_.size(); ++j)
+            if (decides(parameters_[j].sites.front(), *device, *runtime)) {
+                double& shared = result.jacobian[i * parameters_.size() + parents_[j]];
+                result.jacobian[i * parameters_.size() + j] = std::exchange(shared, 0);
+                std::erase(used_[i], parents_[j]);
+                used_[i].push_back(j);
+            }
+    }
+    return result;
 }
 
 FitResult ParameterFit::linearised(std::vector<double> values) {

@@ -42,9 +42,11 @@ class ParameterFit {
 
     FitResult fit(const std::vector<double>& weights, const std::vector<double>& start,
                   const FitOptions& options = {});
-    /// The fit from values that are close: in rounds of sensitivities and of refits on them, until no value
-    /// moves by more than a fit knows.
-    FitResult settled(int rounds);
+    /// The fit from values that are close, linearised: in rounds of sensitivities and of refits on them,
+    /// until no value moves by more than a fit knows.
+    FitResult settled(int rounds, FitResult at);
+    /// Adds chips' own values, which start where what they deviate from stands; `at` with columns for them.
+    FitResult with_own(std::vector<TunedParameter> own, const FitResult& at);
     /// The fit with other weights, from the shares of each row's time that the parameters price at the
     /// solution `full`: no row is estimated again. Chips' own values count where a row is `wanted` (all where
     /// it is empty): see fit_on_shares.

@@ -13,8 +13,8 @@ namespace archsim {
 
 namespace {
 
-/// Enough for starts that are off by a factor; a fit that has settled ends before.
-constexpr int kJointRounds = 3;
+/// Starts are values of the last fit, and fits follow each other.
+constexpr int kJointRounds = 1;
 
 /// Values that move by less stay, so that fits that follow each other settle.
 constexpr double kLeastChange = 0.005;
@@ -48,56 +48,48 @@ Set set_of(const RowEstimator& estimator, const MeasuredRow& row) {
     return {device->id, hardware.runtime_for(*device, estimator.stack_of(row))->id};
 }
 
-/// What deviates from `parameters` on chips that have no value of their own yet.
-std::vector<TunedParameter> own_parameters(const RowEstimator& estimator,
-                                           const std::vector<MeasuredRow>& rows,
-                                           const std::vector<TunedParameter>& parameters, unsigned threads) {
-    std::set<Set> stated;
-    for (const TunedParameter& parameter : parameters)
-        for (const ParameterSite& site : parameter.sites)
-            if (parameter.parent)
-                stated.emplace(site.device, site.runtime);
-    std::map<Set, std::vector<MeasuredRow>> sets;
-    for (const MeasuredRow& row : known_rows(estimator, rows))
-        sets[set_of(estimator, row)].push_back(row);
-    std::map<std::string, std::size_t> chips; // of a stack
-    for (const auto& [set, _] : sets)
-        ++chips[set.second];
-    std::vector<MeasuredRow> asked;
-    for (const auto& [set, of_set] : sets) {
+/// Values of their own for chips that have none yet.
+std::vector<TunedParameter> own_parameters(const RowEstimator& estimator, const ParameterFit& fit,
+                                           const FitResult& at) {
+    struct Rows {
+        std::size_t number = 0;
         std::set<std::string_view> networks;
-        for (const MeasuredRow& row : of_set)
-            networks.insert(row.model);
-        if (!stated.contains(set) && chips[set.second] > 1 && networks.size() >= kFewestNetworks &&
-            of_set.size() >= kRowsForOwn)
-            asked.insert(asked.end(), of_set.begin(), of_set.end());
-    }
-    ParameterFit fit(estimator, std::move(asked), parameters, threads);
-    const std::vector<double> jacobian = fit.linearised(fit.start()).jacobian, weights = fit.weights();
-    std::map<Set, std::pair<std::size_t, std::map<std::size_t, double>>> priced; // rows, and by parameter
+        std::map<std::size_t, double> priced; ///< by parameter: of their times, together
+    };
+    const std::vector<TunedParameter>& parameters = fit.parameters();
+    const std::vector<double> weights = fit.weights();
+    std::map<Set, Rows> sets;
+    std::vector<std::set<std::string>> chips(parameters.size());
     for (std::size_t i = 0; i < weights.size(); ++i) {
         if (weights[i] <= 0)
             continue;
-        auto& [n, of_set] = priced[set_of(estimator, fit.rows()[i])];
-        ++n;
+        const Set set = set_of(estimator, fit.rows()[i]);
+        Rows& of_set = sets[set];
+        ++of_set.number;
+        of_set.networks.insert(fit.rows()[i].model);
         for (std::size_t j = 0; j < parameters.size(); ++j)
-            if (const auto role = info_of(parameters[j].sites.front().parameter).role;
-                fit.uses(i, j) && parameters[j].sites.front().device.empty() && role != ParameterRole::host)
-                of_set[j] += weights[i] * std::abs(jacobian[i * parameters.size() + j]);
+            if (fit.touches(i, j) && parameters[j].sites.front().device.empty() &&
+                info_of(parameters[j].sites.front().parameter).role != ParameterRole::host) {
+                of_set.priced[j] += weights[i] * std::abs(at.jacobian[i * parameters.size() + j]);
+                chips[j].insert(set.first);
+            }
     }
+    for (const TunedParameter& parameter : parameters)
+        if (parameter.parent)
+            sets.erase({parameter.sites.front().device, parameter.sites.front().runtime});
     std::vector<TunedParameter> own;
-    for (auto& [set, of_set] : priced) {
+    for (const auto& [set, rows] : sets) {
         std::vector<std::pair<double, std::size_t>> order;
-        for (const auto& [j, sum] : of_set.second)
-            if (sum >= kLeastPriced)
+        for (const auto& [j, sum] : rows.priced)
+            if (sum >= kLeastPriced && chips[j].size() > 1 && rows.networks.size() >= kFewestNetworks)
                 order.emplace_back(sum, j);
         std::sort(order.rbegin(), order.rend());
-        order.resize(std::min({order.size(), kMostOwn, of_set.first / kRowsForOwn}));
+        order.resize(std::min({order.size(), kMostOwn, rows.number / kRowsForOwn}));
         for (const auto& [_, j] : order) {
             TunedParameter& tuned = own.emplace_back(parameters[j]);
-            const Parameter parameter = tuned.sites.front().parameter;
             tuned.parent = tuned.sites.front();
-            tuned.sites = {{set.first, set.second, {}, parameter}};
+            tuned.sites = {{set.first, set.second, {}, tuned.parent->parameter}};
+            tuned.start = at.values[j];
             tuned.prior_spread = kOwnSpread;
         }
     }
@@ -110,17 +102,16 @@ Refit refit_all(const RowEstimator& estimator, const std::vector<MeasuredRow>& r
     const HardwareDatabase& hardware = estimator.session().hardware();
     Refit result;
     std::map<std::string, std::vector<FittedValue>> files;
-    std::vector<TunedParameter> parameters = fitted_parameters(estimator, rows);
-    for (TunedParameter& own : own_parameters(estimator, rows, parameters, threads))
-        parameters.push_back(std::move(own));
-    for (ConnectedRows& set : connected_rows(estimator, rows, parameters, threads)) {
+    for (ConnectedRows& set : connected_rows(estimator, rows, fitted_parameters(estimator, rows), threads)) {
         if (set.parameters.empty())
             continue;
         std::vector<MeasuredRow> part;
         for (const std::size_t i : set.rows)
             part.push_back(rows[i]);
         ParameterFit fit(estimator, std::move(part), std::move(set.parameters), threads);
-        const FitResult full = fit.settled(kJointRounds);
+        FitResult stated = fit.linearised(fit.start());
+        stated = fit.with_own(own_parameters(estimator, fit, stated), stated);
+        const FitResult full = fit.settled(kJointRounds, std::move(stated));
         const std::vector<Prediction> left_out = left_out_predictions(fit, LeaveOut::model, full);
         const std::vector<double> weights = fit.weights();
         result.rows += static_cast<std::size_t>(

@@ -49,8 +49,10 @@ struct MachineRequest {
                 "the machine at hand: what it shows, and the entry that estimates would use; --format "
                 "json, or --output FILE.json, gives the entry of its processor, or of its first gpu")
             .one_of({"processor", "gpu", ""});
-        flags.add_flag("--probe", probe,
-                       "with --this-machine: measure its clock and memory bandwidth (two seconds)");
+        flags.add_flag(
+            "--probe", probe,
+            "with --this-machine: measure its clock and memory bandwidth anew, and longer (two seconds) "
+            "than estimates do once in a boot");
         flags
             .add_option("--snapshot", snapshot,
                         "with --this-machine: read the texts that --save-snapshot wrote on another machine")
@@ -135,8 +137,10 @@ int main(int argc, char** argv) {
             const Snapshot snapshot = machine.read();
             if (!machine.save_snapshot.empty())
                 write_file(machine.save_snapshot, to_text(snapshot));
-            const ThisMachine found =
-                describe_machine(snapshot, database, machine.probe ? probe_machine() : ProbeResult{});
+            const ThisMachine found = describe_machine(snapshot, database,
+                                                       machine.probe              ? probe_machine()
+                                                       : machine.snapshot.empty() ? probe_of_boot()
+                                                                                  : ProbeResult{});
             const Format format = output.chosen();
             output.emit(format == Format::json ? machine.file_text(found, output.file)
                                                : output.drawn_report(describe(found), format));

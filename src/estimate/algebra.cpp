@@ -1,6 +1,7 @@
 #include "estimate/algebra.hpp"
 
 #include "estimate/memory_pools.hpp"
+#include "estimate/price.hpp"
 
 #include <algorithm>
 
@@ -236,6 +237,13 @@ Estimate lengthened(Estimate e, double seconds, double idle_power_w) {
         e.power_w *= more / longer;
     }
     return e;
+}
+
+Estimate waiting(Estimate e, double seconds, const Machine& machine, Parameter reason) {
+    if (seconds <= 0)
+        return e;
+    e.network.fixed.add(Resource::seconds, Lane::overhead, seconds, 1, reason);
+    return lengthened(std::move(e), seconds, static_power_at(machine, e.clock_ratio) * machine.devices);
 }
 
 } // namespace archsim

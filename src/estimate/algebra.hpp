@@ -72,5 +72,7 @@ Estimate kept_busy(Estimate alone, const Estimate& busy);
 /// With a fixed time in which the machine, all devices together, draws `idle_power_w`. Intervals move along
 /// in proportion.
 Estimate lengthened(Estimate e, double seconds, double idle_power_w);
+/// The same where all devices of the machine wait for their host, for a reason that the result shows.
+Estimate waiting(Estimate e, double seconds, const Machine& machine, Parameter reason);
 
 } // namespace archsim

@@ -16,8 +16,11 @@ struct Tile {
 };
 
 // Thread-block tiles that cuBLAS, cuDNN and CUTLASS ship (names of the kernels in the NeuSight traces).
-constexpr std::array kTiles = {Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, Tile{128, 64}, Tile{64, 128},
-                               Tile{64, 64},   Tile{64, 32},   Tile{32, 64},   Tile{128, 32}, Tile{32, 128}};
+constexpr std::array kTiles = {
+    Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, Tile{128, 64}, Tile{64, 128}, Tile{64, 64}, Tile{64, 32},
+    Tile{32, 64}, Tile{128, 32}, Tile{32, 128},
+    // Of kernels for few rows of packed weights (Marlin), where they are asked for.
+    Tile{16, 128}, Tile{16, 64}};
 constexpr std::array kSplits = {1.0, 2.0, 4.0, 8.0, 16.0};
 
 // One step of the reduction loop moves 64 bytes of each row of the tile (CUTLASS default tile K of 32 half
@@ -59,7 +62,7 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
     Candidate best;
     double least = std::numeric_limits<double>::infinity();
     for (const Tile& tile : kTiles) {
-        if (tile.n < engine.smallest_n)
+        if (tile.n < engine.smallest_n || tile.m < engine.smallest_m)
             continue;
         const double above = std::ceil(shape.m / tile.m), across = std::ceil(shape.n / tile.n);
         const double blocks = shape.groups * above * across;

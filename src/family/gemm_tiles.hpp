@@ -27,6 +27,7 @@ struct GemmEngine {
     bool overlapped = false;  ///< other streams fill idle multiprocessors: blocks / units counts
     double split_cycles = -1; ///< cost of combining the parts of one split reduction; below 0: never split
     double smallest_n = 0;    ///< tiles narrower than this are not offered
+    double smallest_m = 32;   ///< nor lower ones
     /// How multiplying and loading overlap, as in the time that is estimated (Machine::combine_exponent).
     double combine_exponent = std::numeric_limits<double>::infinity();
     bool operator==(const GemmEngine&) const = default;

@@ -3,12 +3,20 @@
 
 #include "machine/this_machine.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -102,31 +110,75 @@ double bandwidth(unsigned threads, std::size_t bytes_each, double seconds) {
     return sum;
 }
 
+/// Where what this boot measured waits for the next program; empty: nowhere.
+std::filesystem::path kept_probe() {
+    using Place = std::pair<const char*, const char*>;
+    for (const auto& [variable, below] :
+         {Place{"XDG_CACHE_HOME", "archsim"}, Place{"HOME", ".cache/archsim"}})
+        if (const char* const folder = std::getenv(variable); folder != nullptr && *folder == '/')
+            return std::filesystem::path(folder) / below / "probe";
+    return {};
+}
+
 } // namespace
 
-ProbeResult probe_machine() {
+ProbeResult probe_machine(double read_seconds) {
     ProbeResult out;
-    constexpr double kReadSeconds = 0.4;
 #if defined(__x86_64__)
-    constexpr double kClockSeconds = 0.1;
-    out.clock_hz = best_rate(kClockSeconds, clock_sample);
+    const double clock_seconds = read_seconds / 4;
+    out.clock_hz = best_rate(clock_seconds, clock_sample);
     if (__builtin_cpu_supports("avx512f") != 0) {
         // The first samples still run at the higher clock: the processor takes a while to lower it.
-        best_rate(kClockSeconds / 2, wide_clock_sample);
-        out.vector_clock_hz = best_rate(kClockSeconds, wide_clock_sample);
+        best_rate(clock_seconds / 2, wide_clock_sample);
+        out.vector_clock_hz = best_rate(clock_seconds, wide_clock_sample);
     }
 #endif
     constexpr std::size_t kBuffer = 256U << 20; // beyond the share of the last level that one reader holds
     const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
     constexpr unsigned kMostThreads = 16; // 4 GiB of buffers are enough
     try {
-        out.core_bandwidth = bandwidth(1, kBuffer, kReadSeconds);
+        out.core_bandwidth = bandwidth(1, kBuffer, read_seconds);
         if (threads <= kMostThreads)
-            out.memory_bandwidth = bandwidth(threads, kBuffer, kReadSeconds);
+            out.memory_bandwidth = bandwidth(threads, kBuffer, read_seconds);
     } catch (const std::bad_alloc&) {
         out.core_bandwidth.reset();      // too little memory to look beyond the caches
     } catch (const std::system_error&) { // all cores can be asked only where each gets a thread
         out.memory_bandwidth.reset();
+    }
+    return out;
+}
+
+ProbeResult probe_of_boot() {
+    std::string boot;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+    if (boot.empty())
+        return {};
+    // A container or a mask of processors sees other cores in the same boot.
+    boot += fmt::format("/{}", std::thread::hardware_concurrency());
+    ProbeResult out;
+    const std::array numbers = {&out.clock_hz, &out.vector_clock_hz, &out.core_bandwidth,
+                                &out.memory_bandwidth};
+    const std::filesystem::path file = kept_probe();
+    std::ifstream kept(file);
+    if (std::string of; kept >> of && of == boot) {
+        for (std::optional<double>* const number : numbers)
+            if (double value = 0; kept >> value && value > 0)
+                *number = value;
+        return out;
+    }
+    // What other programs leave is no property of the machine, and would be taken for one until it is started
+    // again.
+    double busy = 0;
+    if (std::ifstream("/proc/loadavg") >> busy; busy > std::thread::hardware_concurrency() / 2.0)
+        return {};
+    constexpr double kBriefly = 0.1;
+    out = probe_machine(kBriefly);
+    if (std::error_code failed;
+        !file.empty() && (std::filesystem::create_directories(file.parent_path(), failed), !failed)) {
+        std::ofstream keeping(file); // where it cannot be kept the next program measures again
+        keeping << boot;
+        for (const std::optional<double>* const number : numbers)
+            keeping << fmt::format(" {}", number->value_or(0));
     }
     return out;
 }

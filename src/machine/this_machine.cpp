@@ -25,7 +25,8 @@ ThisMachine describe_machine(const Snapshot& snapshot, const HardwareDatabase& d
 void name_this_machine() {
     for (const std::string_view id : {kThisMachine, kThisGpu})
         set_made_entry(std::string(id), [id](const HardwareDatabase& asked) {
-            for (const MachineEntry& entry : describe_machine(capture_machine(), asked).entries)
+            const ProbeResult probe = id == kThisMachine ? probe_of_boot() : ProbeResult{};
+            for (const MachineEntry& entry : describe_machine(capture_machine(), asked, probe).entries)
                 if (entry.id == id && !entry.json.empty())
                     return entry.json;
             throw InputError(fmt::format("{}: this machine shows no GPU that the database knows; "

@@ -70,11 +70,15 @@ ThisMachine describe_machine(const Snapshot& snapshot, const HardwareDatabase& d
 /// empty id leaves it as it is.
 std::string entry_text(const MachineEntry& entry, const std::string& id);
 
-/// Lets databases answer to kThisMachine and kThisGpu; the machine is looked at when one is first asked for.
+/// Lets databases answer to kThisMachine and kThisGpu; the machine is looked at, and its processor measured
+/// once in a boot, when one is first asked for.
 void name_this_machine();
 
-/// Runs a loop of dependent instructions and reads a buffer larger than the caches, for about a second in
-/// all.
-ProbeResult probe_machine();
+/// Runs a loop of dependent instructions and reads a buffer larger than the caches, once with one core and
+/// once with all, each for so long.
+ProbeResult probe_machine(double read_seconds = 0.4);
+/// The same in less than a second, once in a boot: a file of the user's cache keeps the numbers for the next
+/// program. Nothing where the system names no boot or other programs keep half of the cores busy.
+ProbeResult probe_of_boot();
 
 } // namespace archsim

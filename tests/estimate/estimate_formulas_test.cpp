@@ -117,6 +117,30 @@ TEST_CASE("estimate: what is needed is compared with what the device has", "[for
     CHECK(layers.run().status == Status::does_not_fit);
 }
 
+TEST_CASE("estimate: without a captured graph the longer of host and device decides",
+          "[formulas][estimate]") {
+    // Two launches of A, one of B; the device takes 18 ms.
+    TwoLayers layers;
+    for (SubgraphWork& work : layers.network.work.subgraphs)
+        work.kind = OpKind::matmul;
+    const auto of_launch = [&](double seconds, bool captured) {
+        layers.machine.parameters.facts[static_cast<std::size_t>(Parameter::uncaptured_launch)].value =
+            seconds;
+        auto stack = std::make_shared<Runtime>(*layers.machine.runtime);
+        stack->graph_capture = captured;
+        layers.machine.runtime = stack;
+        return layers.run();
+    };
+    const Estimate device = of_launch(5 * kMilli, false), host = of_launch(10 * kMilli, false);
+    CHECK(device.latency_s == Approx(18 * kMilli));
+    CHECK(host.latency_s == Approx(30 * kMilli));
+    CHECK(host.network_s == Approx(14 * kMilli));
+    CHECK(host.throughput_per_s == Approx(4 / 30e-3));
+    CHECK(host.energy.total() - device.energy.total() ==
+          Approx(host.energy.static_joules - device.energy.static_joules));
+    CHECK(of_launch(10 * kMilli, true).latency_s == Approx(18 * kMilli));
+}
+
 TEST_CASE("estimate: utilisation is that of the clock that the limit allows", "[formulas][estimate]") {
     // Only A's arithmetic: 4 ms and 2 mJ, times two; with 60 pJ per product 120 mJ in 8 ms, 15 W; a limit of
     // 17.5 W leaves 7.5 W: half the clock.

@@ -48,6 +48,17 @@ TEST_CASE("a square product takes the tile with the smallest tail", "[gpu][tiles
     CHECK(c.l2_bytes == Approx(4096.0 * 128 * 4096 * 2 + 4096.0 * 4096 * 2));
 }
 
+TEST_CASE("tiles of 16 rows are offered to kernels that have them, no lower ones to those that have not",
+          "[gpu][tiles]") {
+    GemmEngine engine = plain_engine();
+    const GemmShape row{1, 1, 12800, 4096};
+    CHECK(choose_tile(row, engine).tile_m == 32);
+    engine.smallest_m = 16;
+    CHECK(choose_tile(row, engine).tile_m == 16);
+    engine.smallest_m = 64;
+    CHECK(choose_tile(row, engine).tile_m == 64);
+}
+
 TEST_CASE("a slow L2 asks for large tiles", "[gpu][tiles]") {
     GemmEngine engine = plain_engine();
     engine.l2_bytes_per_cycle = 1000;

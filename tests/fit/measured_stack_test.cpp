@@ -66,6 +66,17 @@ TEST_CASE("published TensorRT rows are told apart", "[run]") {
     CHECK(stacks.of(r) == "tensorrt-synchronous");
 }
 
+TEST_CASE("published vLLM rows are told apart by the year of its second engine", "[run]") {
+    const HardwareDatabase database(std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db");
+    const MeasuredStacks stacks(database);
+    MeasuredRow r = row_of_stack("2024-11", "");
+    r.runtime = "vllm";
+    CHECK(stacks.of(r) == "vllm-0.6");
+    CHECK(database.runtime("vllm-0.6")->serves(*database.device("H100").device));
+    r.source_date = "2025-05";
+    CHECK(stacks.of(r) == "vllm");
+}
+
 TEST_CASE("published Neuron rows are told apart by release", "[run]") {
     const HardwareDatabase database(std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db");
     const MeasuredStacks stacks(database);

@@ -9,6 +9,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -122,6 +123,23 @@ TEST_CASE("a probe replaces assumptions and says so", "[machine]") {
     CHECK(fact(entry, "clock, all cores busy").origin == Origin::measured);
     CHECK(fact(entry, "memory bandwidth").value == "16 GB/s");
     CHECK(fact(entry, "memory bandwidth").origin == Origin::measured);
+}
+
+TEST_CASE("a boot is measured once, and again where what was kept is of another", "[machine]") {
+    const std::filesystem::path folder = std::filesystem::temp_directory_path() / "archsim_probe_of_boot";
+    std::filesystem::remove_all(folder);
+    setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+    // Nothing is measured, nor kept, while other tests keep the cores busy.
+    if (const ProbeResult first = probe_of_boot(); first.core_bandwidth) {
+        const ProbeResult second = probe_of_boot();
+        CHECK(second.clock_hz == first.clock_hz);
+        CHECK(second.core_bandwidth == first.core_bandwidth);
+        CHECK(second.memory_bandwidth == first.memory_bandwidth);
+        std::ofstream(folder / "archsim/probe") << "another-boot 1 1 1 1";
+        CHECK(probe_of_boot().core_bandwidth.value_or(2) > 1);
+    }
+    unsetenv("XDG_CACHE_HOME");
+    std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("a container's limits count, and what it hides comes from the product", "[machine]") {

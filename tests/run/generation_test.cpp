@@ -542,6 +542,22 @@ TEST_CASE("counts of a step outlive the list of sizes that the model keeps", "[g
     CHECK(bound.expired());
 }
 
+TEST_CASE("an engine that schedules between steps costs time for each step and each sequence of it",
+          "[generation]") {
+    const auto step = [](const char* stack, std::int64_t batch) {
+        Conditions conditions = options_of(Precision::bf16);
+        conditions.stack = stack;
+        return estimate_phase(laws::session(), llama(), "H100", conditions, GenerationPhase::decode, batch,
+                              Prompt{.tokens = 128, .generate = 128});
+    };
+    const PhaseEstimate first = step("vllm-0.6", 1);
+    REQUIRE(first.status == Status::ok);
+    const double each = first.machine->param(Parameter::sequence_time, 0),
+                 fixed = first.machine->param(Parameter::inference_overhead, 0);
+    CHECK(first.latency_s - step("vllm", 1).latency_s == Approx(fixed + each));
+    CHECK(step("vllm-0.6", 64).latency_s - step("vllm", 64).latency_s == Approx(fixed + 64 * each));
+}
+
 // vLLM orders 128,256 logits of each sequence; TensorRT-LLM states no such cost.
 TEST_CASE("drawing tokens from the likeliest costs what a stack takes to order them", "[generation]") {
     const auto step = [](const char* stack, bool sampled) {

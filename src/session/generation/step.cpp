@@ -143,11 +143,7 @@ Estimate StepRunner::prompt_part(std::int64_t batch, std::int64_t tokens, std::i
     // The host launches ahead of the device: what is longer decides.
     const double rows = static_cast<double>(passes.batch) * static_cast<double>(passes.tokens);
     const double waits = launch_seconds(launches_of(*counts), rows, {}) - e.latency_s;
-    if (e.status != Status::ok || waits <= 0)
-        return e;
-    e.network.fixed.add(Resource::seconds, Lane::overhead, waits, 1, Parameter::uncaptured_launch);
-    const double idle_w = static_power_at(*machine_, e.clock_ratio) * machine_->devices;
-    return lengthened(std::move(e), waits, idle_w);
+    return e.status == Status::ok ? waiting(std::move(e), waits, *machine_, Parameter::uncaptured_launch) : e;
 }
 
 Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,
@@ -174,8 +170,11 @@ std::int64_t StepRunner::context_read(std::int64_t past, std::int64_t compiled) 
 Estimate StepRunner::decode(std::int64_t batch, std::int64_t past, std::int64_t compiled,
                             bool keep_subgraphs) const {
     Estimate e = price(*work(batch, 1, context_read(past, compiled)), keep_subgraphs);
-    if (e.status == Status::ok)
-        add_intervals(*machine_, SpreadOf::decode, e);
+    if (e.status != Status::ok)
+        return e;
+    const double waits = static_cast<double>(batch) * machine_->param(Parameter::sequence_time, 0);
+    e = waiting(std::move(e), waits, *machine_, Parameter::sequence_time);
+    add_intervals(*machine_, SpreadOf::decode, e);
     return e;
 }
 

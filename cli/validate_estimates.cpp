@@ -58,10 +58,11 @@ auto leaving_out(archsim::SessionOptions options, const archsim::RowEstimator& s
 }
 
 void write_refit(const archsim::SessionOptions& options, const std::vector<archsim::MeasuredRow>& rows,
-                 const std::vector<std::string>& files, unsigned threads) {
+                 const std::vector<std::string>& files, unsigned threads,
+                 const std::vector<std::string>& held) {
     const archsim::Session session(options);
     const archsim::RowEstimator estimator(session);
-    const archsim::Refit refit = archsim::refit_all(estimator, rows, threads);
+    const archsim::Refit refit = archsim::refit_all(estimator, rows, threads, held);
     std::vector<std::string> names;
     for (const std::string& file : files)
         names.push_back(std::filesystem::path(file).filename().string());
@@ -143,7 +144,7 @@ int main(int argc, char** argv) {
     cli::MeasurementOptions measured;
     MeasuredContext context;
     std::string scatter, leave_out, left_out_file, save_left_out, uncertainty;
-    std::vector<std::string> first_runs, first_run_rows, served_layouts;
+    std::vector<std::string> first_runs, first_run_rows, served_layouts, held;
     bool refit = false;
     bool with_prices = false;
     std::optional<std::string> serving, memory;
@@ -178,6 +179,9 @@ int main(int argc, char** argv) {
         flags
             .add_flag("--refit", refit,
                       "first fit all parameters to the rows and write them into the hardware database")
+            .kept_back();
+        flags.add_option("--hold", held, "with --refit: stacks whose parameters stay as they are")
+            .value_named("STACK")
             .kept_back();
         flags
             .add_option("--save-left-out", save_left_out,
@@ -279,7 +283,7 @@ int main(int argc, char** argv) {
         options.hardware_overlays = measured.overlays(overlays);
         const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
         if (refit)
-            write_refit(options, table.rows, measured.files, threads);
+            write_refit(options, table.rows, measured.files, threads, held);
         const Session session(options);
         const RowEstimator estimator(session);
         const auto estimate_rows = [&] {

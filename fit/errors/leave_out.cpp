@@ -12,8 +12,6 @@ namespace archsim {
 
 namespace {
 
-/// Stated values are those of the last fit.
-constexpr int kFullRounds = 1;
 constexpr int kRefitIterations = 4;
 
 /// Rows and parameters that hang together: rows are joined by the parameters they share.
@@ -189,7 +187,7 @@ LeftOutPredictions predict_left_out(const LeftOutEstimators& estimators, const s
             continue;
         }
         ParameterFit fit(estimators.devices_reverted, part, set.parameters, threads);
-        const FitResult full = fit.settled(kFullRounds, fit.linearised(fit.start()));
+        const FitResult full = fit.linearised(fit.start());
         put(left_out_predictions(fit, LeaveOut::model, full, &prices), predictions.without_model);
         if (!alone) {
             put(left_out_predictions(fit, LeaveOut::device, full, &prices), predictions.without_device);
@@ -197,9 +195,7 @@ LeftOutPredictions predict_left_out(const LeftOutEstimators& estimators, const s
         }
         ParameterFit reverted(without_device, part,
                               expecting_public_facts(without_device, part, set.parameters), threads);
-        put(left_out_predictions(reverted, LeaveOut::device,
-                                 reverted.settled(kFullRounds, reverted.linearised(reverted.start())),
-                                 &prices),
+        put(left_out_predictions(reverted, LeaveOut::device, reverted.linearised(reverted.start()), &prices),
             predictions.without_device);
     }
     return predictions;

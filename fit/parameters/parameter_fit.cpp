@@ -15,9 +15,6 @@ namespace {
 
 constexpr std::size_t kRemembered = 4; ///< base point, difference point, trial point, and one more
 
-/// Values that move by less have settled.
-constexpr double kSettled = 0.003;
-
 /// Times of runs. What clients of a loaded server wait for is simulated over such times and decides none of
 /// them. Runs that state power and energy state the time of a step as well as the throughput that follows.
 bool takes_part(const MeasuredRow& row) {
@@ -163,8 +160,8 @@ std::vector<FitVariable> ParameterFit::variables(const std::vector<double>& star
         FitVariable variable;
         variable.name = to_string(parameter.sites.front());
         variable.start = start[j];
-        variable.low = info.low;
-        variable.high = info.high;
+        variable.low = parameter.held ? start[j] : info.low;
+        variable.high = parameter.held ? start[j] : info.high;
         variable.prior = parameter.prior;
         if (parameter.prior_spread > 0)
             variable.prior_spread = parameter.prior_spread;
@@ -193,19 +190,6 @@ FitResult ParameterFit::refit(const std::vector<double>& weights, const FitResul
         row.shared_weight = weights[i] / std::sqrt(rows_alike_[i]);
     }
     return fit_on_shares(variables(full.values), parents_, priced, options, wanted);
-}
-
-FitResult ParameterFit::settled(int rounds, FitResult at) {
-    for (int round = 0; round < rounds; ++round) {
-        const FitResult next = refit(weights(), at);
-        double most = 0;
-        for (std::size_t j = 0; j < next.values.size(); ++j)
-            most = std::max(most, std::abs(std::log(next.values[j] / at.values[j])));
-        if (most < kSettled)
-            break;
-        at = linearised(next.values);
-    }
-    return at;
 }
 
 FitResult ParameterFit::with_own(std::vector<TunedParameter> own, const FitResult& at) {
@@ -253,7 +237,8 @@ FitResult ParameterFit::linearised(std::vector<double> values) {
         x[j] *= std::exp(kStep);
         residuals(x, moved);
         for (std::size_t i = 0; i < rows_.size(); ++i)
-            at.jacobian[i * parameters_.size() + j] = (moved[i] - at.residuals[i]) / kStep;
+            if (const double slope = (moved[i] - at.residuals[i]) / kStep; std::isfinite(slope))
+                at.jacobian[i * parameters_.size() + j] = slope;
     }
     at.values = std::move(values);
     return at;

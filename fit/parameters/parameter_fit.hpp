@@ -17,6 +17,7 @@ struct TunedParameter {
     double start = 1;                    ///< the value that runs use now
     double prior = 1;                    ///< what to expect without measurements
     double prior_spread = 0;             ///< on log scale; 0: nothing is known
+    bool held = false;                   ///< stays as it is
     std::optional<ParameterSite> parent; ///< of a chip's value under one stack: what the stack says of all
 };
 
@@ -42,9 +43,6 @@ class ParameterFit {
 
     FitResult fit(const std::vector<double>& weights, const std::vector<double>& start,
                   const FitOptions& options = {});
-    /// The fit from values that are close, linearised: in rounds of sensitivities and of refits on them,
-    /// until no value moves by more than a fit knows.
-    FitResult settled(int rounds, FitResult at);
     /// Adds chips' own values, which start where what they deviate from stands; `at` with columns for them.
     FitResult with_own(std::vector<TunedParameter> own, const FitResult& at);
     /// The fit with other weights, from the shares of each row's time that the parameters price at the

@@ -13,9 +13,6 @@ namespace archsim {
 
 namespace {
 
-/// Starts are values of the last fit, and fits follow each other.
-constexpr int kJointRounds = 1;
-
 /// Values that move by less stay, so that fits that follow each other settle.
 constexpr double kLeastChange = 0.005;
 
@@ -98,11 +95,18 @@ std::vector<TunedParameter> own_parameters(const RowEstimator& estimator, const 
 
 } // namespace
 
-Refit refit_all(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows, unsigned threads) {
+Refit refit_all(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows, unsigned threads,
+                const std::vector<std::string>& held) {
     const HardwareDatabase& hardware = estimator.session().hardware();
     Refit result;
     std::map<std::string, std::vector<FittedValue>> files;
-    for (ConnectedRows& set : connected_rows(estimator, rows, fitted_parameters(estimator, rows), threads)) {
+    std::vector<TunedParameter> parameters = fitted_parameters(estimator, rows);
+    for (TunedParameter& parameter : parameters)
+        parameter.held =
+            std::any_of(parameter.sites.begin(), parameter.sites.end(), [&](const ParameterSite& site) {
+                return site.device.empty() && std::find(held.begin(), held.end(), site.runtime) != held.end();
+            });
+    for (ConnectedRows& set : connected_rows(estimator, rows, parameters, threads)) {
         if (set.parameters.empty())
             continue;
         std::vector<MeasuredRow> part;
@@ -111,8 +115,8 @@ Refit refit_all(const RowEstimator& estimator, const std::vector<MeasuredRow>& r
         ParameterFit fit(estimator, std::move(part), std::move(set.parameters), threads);
         FitResult stated = fit.linearised(fit.start());
         stated = fit.with_own(own_parameters(estimator, fit, stated), stated);
-        const FitResult full = fit.settled(kJointRounds, std::move(stated));
-        const std::vector<Prediction> left_out = left_out_predictions(fit, LeaveOut::model, full);
+        const FitResult full = fit.refit(fit.weights(), stated);
+        const std::vector<Prediction> left_out = left_out_predictions(fit, LeaveOut::model, stated);
         const std::vector<double> weights = fit.weights();
         result.rows += static_cast<std::size_t>(
             std::count_if(weights.begin(), weights.end(), [](double w) { return w > 0; }));

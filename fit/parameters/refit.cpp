@@ -101,11 +101,15 @@ Refit refit_all(const RowEstimator& estimator, const std::vector<MeasuredRow>& r
     Refit result;
     std::map<std::string, std::vector<FittedValue>> files;
     std::vector<TunedParameter> parameters = fitted_parameters(estimator, rows);
-    for (TunedParameter& parameter : parameters)
-        parameter.held =
-            std::any_of(parameter.sites.begin(), parameter.sites.end(), [&](const ParameterSite& site) {
-                return site.device.empty() && std::find(held.begin(), held.end(), site.runtime) != held.end();
-            });
+    for (TunedParameter& parameter : parameters) { // others that share a value of theirs go on without them
+        std::vector<ParameterSite> free = parameter.sites;
+        std::erase_if(free, [&](const ParameterSite& site) {
+            return site.device.empty() && std::find(held.begin(), held.end(), site.runtime) != held.end();
+        });
+        parameter.held = free.empty();
+        if (!parameter.held)
+            parameter.sites = std::move(free);
+    }
     for (ConnectedRows& set : connected_rows(estimator, rows, parameters, threads)) {
         if (set.parameters.empty())
             continue;

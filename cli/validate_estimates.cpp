@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <optional>
+#include <set>
 #include <thread>
 
 namespace {
@@ -50,10 +51,11 @@ auto leaving_out(archsim::SessionOptions options, const archsim::RowEstimator& s
 }
 
 void write_refit(const archsim::SessionOptions& options, const std::vector<archsim::MeasuredRow>& rows,
-                 const std::vector<std::string>& files, unsigned threads) {
+                 const std::vector<std::string>& files, unsigned threads,
+                 const std::vector<std::string>& held) {
     const archsim::Session session(options);
     const archsim::RowEstimator estimator(session);
-    const archsim::Refit refit = archsim::refit_all(estimator, rows, threads);
+    const archsim::Refit refit = archsim::refit_all(estimator, rows, threads, held);
     std::vector<std::string> names;
     for (const std::string& file : files)
         names.push_back(std::filesystem::path(file).filename().string());
@@ -118,9 +120,12 @@ archsim::FirstRuns recorded(const archsim::RowEstimator& estimator, const archsi
             archsim::read_measurements(measured).rows,
             [&](const archsim::MeasuredRow& row) { return estimator(row); }, threads);
     const std::array<const archsim::Validation*, 2> known = {&shipped, &apart};
+    std::set<std::string> unseen;
+    for (const archsim::ValidatedRow& row : apart.rows)
+        unseen.insert(row.measured.id);
     for (const std::string& file : files)
         runs.push_back({std::filesystem::path(file).stem().string(),
-                        archsim::recorded_rows(archsim::read_first_run(file), known)});
+                        archsim::recorded_rows(archsim::read_first_run(file), known), unseen});
     return runs;
 }
 
@@ -132,7 +137,7 @@ int main(int argc, char** argv) {
     cli::MeasurementOptions measured;
     MeasuredContext context;
     std::string scatter, leave_out, left_out_file, save_left_out, uncertainty, evidence;
-    std::vector<std::string> first_runs, first_run_rows, served_layouts;
+    std::vector<std::string> first_runs, first_run_rows, served_layouts, held;
     bool refit = false;
     bool with_prices = false;
     std::optional<std::string> serving, memory;
@@ -168,6 +173,9 @@ int main(int argc, char** argv) {
             .add_flag("--refit", refit,
                       "first fit all parameters to the rows and write them into the hardware database")
             .kept_back();
+        flags.add_option("--hold", held, "with --refit: stacks whose parameters stay as they are")
+            .value_named("STACK")
+            .kept_back();
         flags
             .add_option("--save-left-out", save_left_out,
                         "write the left-out predictions of all rows to FILE (CSV)")
@@ -183,8 +191,9 @@ int main(int argc, char** argv) {
                         "--uncertainty learn from them")
             .file();
         flags
-            .add_option("--first-run-measurements", first_run_rows,
-                        "measured values of first runs that no fit sees: CSV file(s) or folders")
+            .add_option(
+                "--first-run-measurements", first_run_rows,
+                "measured values that no fit had seen when first runs were made: CSV file(s) or folders")
             .file();
         flags
             .add_option("--uncertainty", uncertainty,
@@ -273,7 +282,7 @@ int main(int argc, char** argv) {
         options.hardware_overlays = measured.overlays(overlays);
         const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
         if (refit)
-            write_refit(options, table.rows, measured.files, threads);
+            write_refit(options, table.rows, measured.files, threads, held);
         const Session session(options);
         const RowEstimator estimator(session);
         const auto estimate_rows = [&] {

@@ -26,6 +26,8 @@ constexpr double kFarthest = 1.5;
 /// the rating by family, and clocks stay high or fall while a device waits.
 const double kUnmeasuredPower = std::pow(std::log(2.0) / kErrorReach, 2);
 constexpr int kScaleSteps = 30;
+/// Rows that people measured under stated conditions tell how far estimates are off from what people measure.
+constexpr double kLeastWeight = 0.5;
 /// Measurements that are closer were rounded to one value: their order says nothing.
 constexpr double kSameTime = 1e-9;
 /// As far as what the effects say of a difference is believed to be off, and as far the other way.
@@ -425,7 +427,7 @@ std::vector<ErrorRow> error_rows(const std::vector<ValidatedRow>& rows) {
     std::vector<ErrorRow> result;
     for (const ValidatedRow& row : rows) {
         const Prediction& p = row.prediction;
-        if (!p.ok() || row.measured.weight < kTrustedWeight || !(p.predicted > 0))
+        if (!p.ok() || row.measured.weight < kLeastWeight || !(p.predicted > 0))
             continue;
         const MeasuredRow& m = row.measured;
         const double sign = m.metric == MeasuredMetric::throughput_per_s ? -1 : 1;
@@ -461,8 +463,8 @@ ErrorModel fit_errors(const ErrorEvidence& evidence, const Unseen& unseen, const
     const Rows others = with_others(known);
     model.within = fit_within(with_others(all));
     std::vector<SetError> fresh;
-    for (const std::vector<ErrorRow>& run : evidence.first_runs) {
-        std::set<std::string_view> ids;
+    for (const auto& [run, unseen_then] : evidence.first_runs) {
+        std::set<std::string_view> ids(unseen_then.begin(), unseen_then.end());
         for (const ErrorRow& row : run)
             ids.insert(row.id);
         Rows before;

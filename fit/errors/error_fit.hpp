@@ -4,6 +4,7 @@
 #include "fit/errors/left_out.hpp"
 #include "hardware/error_model.hpp"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@ namespace archsim {
 
 /// What a row's width is for.
 SpreadOf metric_of(const MeasuredRow& row);
-/// Trusted rows with a prediction.
+/// Rows with a prediction whose conditions are stated.
 std::vector<ErrorRow> error_rows(const std::vector<ValidatedRow>& rows);
 
 /// Names that a fit must not see; empty ones leave nothing out.
@@ -23,11 +24,18 @@ struct Unseen {
     }
 };
 
+/// A recorded run, and other rows that its version had not seen either: they tell nothing of what was known
+/// then.
+struct FirstRunErrors {
+    std::vector<ErrorRow> rows;
+    std::set<std::string> unseen;
+};
+
 /// What fits draw on.
 struct ErrorEvidence {
     std::vector<ErrorRow> without_model, without_device;
     std::vector<ErrorRow> served; ///< waits of clients that no parameter was fitted to; of these widths alone
-    std::vector<std::vector<ErrorRow>> first_runs; ///< one list for each recorded run
+    std::vector<FirstRunErrors> first_runs;
 };
 
 /// The model that rows support. `shares`: also how a set's variance is shared out; costs a pass over pairs of

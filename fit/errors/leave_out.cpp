@@ -9,9 +9,7 @@ namespace archsim {
 
 namespace {
 
-/// Stated values are near those of the last fit.
-constexpr int kFullIterations = 3;
-constexpr int kRefitIterations = 8;
+constexpr int kRefitIterations = 4;
 
 /// Rows and parameters that hang together: rows are joined by the parameters they share.
 std::vector<std::vector<std::size_t>> connected(const ParameterFit& fit) {
@@ -25,7 +23,7 @@ std::vector<std::vector<std::size_t>> connected(const ParameterFit& fit) {
     for (std::size_t j = 0; j < fit.parameters().size(); ++j) {
         std::optional<std::size_t> first;
         for (std::size_t i = 0; i < root.size(); ++i)
-            if (fit.uses(i, j)) {
+            if (fit.touches(i, j)) {
                 if (first)
                     root[find(i)] = find(*first);
                 first = i;
@@ -128,7 +126,10 @@ std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut w
         std::vector<double> weights = fit.weights();
         for (const std::size_t i : members)
             weights[i] = 0;
-        const FitResult refit = fit.refit(weights, full, options);
+        std::vector<char> wanted(fit.rows().size());
+        for (const std::size_t i : members)
+            wanted[i] = 1;
+        const FitResult refit = fit.refit(weights, full, options, wanted);
         for (const std::size_t i : members)
             predictions[i] = fit.predict(
                 i, refit.values, prices != nullptr ? prices->without(what, fit.rows()[i]) : MachineChanges{});
@@ -136,23 +137,14 @@ std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut w
     return predictions;
 }
 
-FitResult fit_all(ParameterFit& fit, int iterations, double least_gain) {
-    FitOptions options;
-    options.max_iterations = iterations;
-    options.least_gain = least_gain;
-    options.learn_spread = true;
-    return fit.fit(fit.weights(), fit.start(), options);
-}
-
 std::vector<ConnectedRows> connected_rows(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
-                                          unsigned threads) {
-    const std::vector<TunedParameter> parameters = fitted_parameters(estimator, rows);
+                                          const std::vector<TunedParameter>& parameters, unsigned threads) {
     const ParameterFit whole(estimator, rows, parameters, threads);
     std::vector<ConnectedRows> sets;
     for (std::vector<std::size_t>& members : connected(whole)) {
         ConnectedRows set;
         for (std::size_t j = 0; j < parameters.size(); ++j)
-            if (std::any_of(members.begin(), members.end(), [&](std::size_t i) { return whole.uses(i, j); }))
+            if (std::any_of(members.begin(), members.end(), [&](std::size_t i) { return whole.touches(i, j); }))
                 set.parameters.push_back(parameters[j]);
         set.rows = std::move(members);
         sets.push_back(std::move(set));
@@ -167,7 +159,9 @@ LeftOutPredictions predict_left_out(const LeftOutEstimators& estimators, const s
     predictions.without_family = from_other_families(estimators, rows, prices, threads);
     predictions.without_model.resize(rows.size());
     predictions.without_device.resize(rows.size());
-    for (const ConnectedRows& set : connected_rows(estimators.devices_reverted, rows, threads)) {
+    for (const ConnectedRows& set :
+         connected_rows(estimators.devices_reverted, rows,
+                        fitted_parameters(estimators.devices_reverted, rows), threads)) {
         const std::vector<MeasuredRow> part = picked(rows, set.rows);
         const auto put = [&](std::vector<Prediction> left_out, std::vector<Prediction>& to) {
             for (std::size_t k = 0; k < set.rows.size(); ++k)
@@ -185,7 +179,7 @@ LeftOutPredictions predict_left_out(const LeftOutEstimators& estimators, const s
             continue;
         }
         ParameterFit fit(estimators.devices_reverted, part, set.parameters, threads);
-        const FitResult full = fit_all(fit, kFullIterations);
+        const FitResult full = fit.linearised(fit.start());
         put(left_out_predictions(fit, LeaveOut::model, full, &prices), predictions.without_model);
         if (!alone) {
             put(left_out_predictions(fit, LeaveOut::device, full, &prices), predictions.without_device);
@@ -193,7 +187,7 @@ LeftOutPredictions predict_left_out(const LeftOutEstimators& estimators, const s
         }
         ParameterFit reverted(without_device, part,
                               expecting_public_facts(without_device, part, set.parameters), threads);
-        put(left_out_predictions(reverted, LeaveOut::device, fit_all(reverted, kFullIterations), &prices),
+        put(left_out_predictions(reverted, LeaveOut::device, reverted.linearised(reverted.start()), &prices),
             predictions.without_device);
     }
     return predictions;

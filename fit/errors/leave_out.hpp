@@ -53,10 +53,7 @@ std::vector<ValidatedRow> leave_out_rows(const LeftOutEstimators& estimators,
                                          const std::vector<MeasuredRow>& rows, LeaveOut what,
                                          unsigned threads = 1);
 
-/// The parameters that fit all rows best, from those that are stated, after so many steps at most; those that
-/// are stated where others lower the cost by less than `least_gain` of it.
-FitResult fit_all(ParameterFit& fit, int iterations, double least_gain = 0);
-/// Every row predicted by the refit that has not seen its group; `full` is the result of fit_all. Rows of
+/// Every row predicted by the refit that has not seen its group; `full` is that of all rows. Rows of
 /// power and energy take prices that have not seen it either, where `prices` are given.
 std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut what, const FitResult& full,
                                              const PriceFits* prices = nullptr);
@@ -67,7 +64,7 @@ struct ConnectedRows {
     std::vector<TunedParameter> parameters;
 };
 std::vector<ConnectedRows> connected_rows(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
-                                          unsigned threads);
+                                          const std::vector<TunedParameter>& parameters, unsigned threads);
 
 /// Shipped, network-, device- and family-left-out predictions of every row; see predict_left_out.
 std::vector<LeftOutRow> make_left_out(const LeftOutEstimators& estimators,

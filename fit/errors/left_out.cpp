@@ -99,7 +99,7 @@ ErrorEvidence evidence_of(const std::vector<ValidatedRow>& without_model,
                           const std::vector<ErrorRow>& served) {
     ErrorEvidence evidence{error_rows(without_model), error_rows(without_device), served, {}};
     for (const RecordedRun& run : runs)
-        evidence.first_runs.push_back(error_rows(run.rows));
+        evidence.first_runs.push_back({error_rows(run.rows), run.unseen});
     return evidence;
 }
 
@@ -219,7 +219,7 @@ std::vector<FirstRunCheck> check_first_runs(const ErrorEvidence& evidence, const
                                             const ErrorModel& shares) {
     std::vector<FirstRunCheck> checks;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        const std::vector<ErrorRow>& run = evidence.first_runs[i];
+        const std::vector<ErrorRow>& run = evidence.first_runs[i].rows;
         if (run.empty())
             continue;
         std::set<std::string_view> ids;
@@ -229,7 +229,8 @@ std::vector<FirstRunCheck> check_first_runs(const ErrorEvidence& evidence, const
             without(evidence.without_model, ids), without(evidence.without_device, ids), evidence.served, {}};
         for (std::size_t k = 0; k < runs.size(); ++k)
             if (k != i)
-                others.first_runs.push_back(without(evidence.first_runs[k], ids));
+                others.first_runs.push_back(
+                    {without(evidence.first_runs[k].rows, ids), evidence.first_runs[k].unseen});
         const ErrorModel model = fit_errors(others, {}, &shares);
         checks.push_back(
             check_rows(runs[i].name, run, [&](const ErrorRow&) -> const ErrorModel& { return model; }));

@@ -7,6 +7,8 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +48,7 @@ struct LeftOutRow {
 struct RecordedRun {
     std::string name;
     std::vector<ValidatedRow> rows;
+    std::set<std::string> unseen; ///< ids of other rows that no fit had seen when it was made
 };
 using FirstRuns = std::vector<RecordedRun>;
 /// The rows of one recorded run, from those of the validations that carry its ids.

@@ -118,7 +118,9 @@ CalibrationOutcome calibrate(const RowEstimator& estimator, const std::vector<Me
                                      "validate_estimates gives the reasons",
                                      known.size()));
     const std::vector<double> start = fit.start();
-    const FitResult full = fit_all(fit, kCalibrationIterations);
+    FitOptions options;
+    options.max_iterations = kCalibrationIterations;
+    const FitResult full = fit.fit(fit.weights(), start, options);
     const std::vector<double> errors = standard_errors(fit, full);
 
     CalibrationOutcome outcome;

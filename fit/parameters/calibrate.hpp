@@ -119,7 +119,10 @@ struct Refit {
 /// Fits every statement marked `fitted` or `tuned` that decides some of the rows, jointly wherever rows share
 /// them, from what the database states now; deterministic. Each value carries the rows behind it and the
 /// median error of these rows with their network left out.
-Refit refit_all(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows, unsigned threads = 1);
+/// What the stacks `held` say of all chips stays: rows that nobody had seen were not estimated better by the
+/// fit.
+Refit refit_all(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows, unsigned threads = 1,
+                const std::vector<std::string>& held = {});
 
 /// The text of the session's energy file (EnergyDatabase::file) with the multiples; `date` as YYYY-MM-DD.
 std::string multiples_text(const Session& session, const std::vector<FittedMultiple>& multiples,

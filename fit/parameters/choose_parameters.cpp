@@ -78,8 +78,7 @@ TunedParameter device_parameter(const Session& session, const Pair& on, Paramete
 std::vector<std::size_t> independent_columns(ParameterFit& fit, std::size_t most) {
     const auto m = static_cast<Eigen::Index>(fit.rows().size());
     const auto n = static_cast<Eigen::Index>(fit.parameters().size());
-    const std::vector<double> start = fit.start(), sensitivity = fit.sensitivity(start),
-                              weights = fit.weights();
+    const std::vector<double> sensitivity = fit.linearised(fit.start()).jacobian, weights = fit.weights();
     Eigen::MatrixXd columns(m, n);
     for (Eigen::Index i = 0; i < m; ++i)
         for (Eigen::Index j = 0; j < n; ++j) {
@@ -174,7 +173,7 @@ std::vector<FitSupport> fit_support(const RowEstimator& estimator, const std::ve
         const Fact* fact = nullptr;
         std::vector<std::size_t> decided;
         for (std::size_t i = 0; i < rows.size(); ++i)
-            if (weights[i] > 0 && fit.uses(i, j)) {
+            if (weights[i] > 0 && fit.touches(i, j)) {
                 decided.push_back(i);
                 for (const ParameterSite& site : parameters[j].sites)
                     if (fact == nullptr)

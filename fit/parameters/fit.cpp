@@ -14,12 +14,6 @@ namespace {
 // Levenberg-Marquardt damping: start, growth on a rejected step, shrinkage on an accepted one, and its end.
 constexpr double kDampingStart = 1e-2, kDampingGrowth = 4, kDampingShrink = 0.3, kDampingLimit = 1e8;
 
-// The offset of a group is found by reweighting, the spread of offsets by rounds of expectation and
-// maximisation. Below the least spread rows of a group would count as if each were a chip of its own, above
-// the most they would say nothing.
-constexpr int kOffsetIterations = 12, kSpreadRounds = 3;
-constexpr double kLeastOffset = 0.03, kMostOffset = 0.6;
-
 class Fitter {
   public:
     Fitter(const std::vector<FitVariable>& variables, const ResidualFunction& residuals,
@@ -39,18 +33,12 @@ class Fitter {
         const std::vector<double> first_r = r;
         std::vector<double> first_jacobian;
         descend(u, r, result, first_jacobian);
-        for (int round = 0; options_.learn_spread && !options_.groups.empty() && round < kSpreadRounds;
-             ++round) {
-            spread_ = learnt_spread(r);
-            descend(u, r, result, first_jacobian);
-        }
         const double first_cost = cost_of(first_u, first_r), cost = cost_of(u, r);
         const bool stays = first_cost - cost < options_.least_gain * first_cost;
         result.cost = stays ? first_cost : cost;
         result.jacobian = std::move(stays ? first_jacobian : jacobian_);
         result.residuals = stays ? first_r : std::move(r);
         result.values = values(stays ? first_u : u);
-        result.group_spread = spread_;
         return result;
     }
 
@@ -97,52 +85,6 @@ class Fitter {
         return weights_[i] > 0 ? weights_[i] / (s2 * std::sqrt(1 + r * r / s2)) : 0;
     }
 
-    /// The best offset of a group, given the residuals, and how firmly its rows hold it.
-    std::pair<double, double> offset_of(const std::vector<std::size_t>& group,
-                                        const std::vector<double>& r) const {
-        double offset = 0, held = 0;
-        for (int k = 0; k < kOffsetIterations; ++k) {
-            double sum = 0;
-            held = 0;
-            for (const std::size_t i : group) {
-                if (weights_[i] <= 0)
-                    continue;
-                const double h = pull(i, r[i] + offset);
-                held += h;
-                sum += h * r[i];
-            }
-            offset = -sum / (held + 1 / (spread_ * spread_));
-        }
-        return {offset, held};
-    }
-
-    /// Residuals with the offsets of their groups; adds what the offsets cost.
-    std::vector<double> pooled(const std::vector<double>& r, double* cost = nullptr) const {
-        std::vector<double> total = r;
-        for (const auto& group : options_.groups) {
-            const auto [offset, held] = offset_of(group, r);
-            if (held <= 0 || !std::isfinite(offset))
-                continue;
-            for (const std::size_t i : group)
-                total[i] += offset;
-            if (cost != nullptr)
-                *cost += offset * offset / (spread_ * spread_);
-        }
-        return total;
-    }
-
-    double learnt_spread(const std::vector<double>& r) const {
-        double sum = 0, groups = 0;
-        for (const auto& group : options_.groups) {
-            const auto [offset, held] = offset_of(group, r);
-            if (held <= 0 || !std::isfinite(offset))
-                continue;
-            sum += offset * offset + 1 / (held + 1 / (spread_ * spread_));
-            groups += 1;
-        }
-        return groups > 0 ? std::clamp(std::sqrt(sum / groups), kLeastOffset, kMostOffset) : spread_;
-    }
-
     const FitVariable& variable(Eigen::Index j) const { return variables_[static_cast<std::size_t>(j)]; }
 
     void check() const {
@@ -182,10 +124,9 @@ class Fitter {
     double cost_of(const Eigen::VectorXd& u, const std::vector<double>& r) const {
         const double s2 = options_.loss_scale * options_.loss_scale;
         double cost = 0;
-        const std::vector<double> total = pooled(r, &cost);
-        for (std::size_t i = 0; i < total.size(); ++i)
+        for (std::size_t i = 0; i < r.size(); ++i)
             if (weights_[i] > 0)
-                cost += weights_[i] * 2 * (std::sqrt(1 + total[i] * total[i] / s2) - 1);
+                cost += weights_[i] * 2 * (std::sqrt(1 + r[i] * r[i] / s2) - 1);
         for (Eigen::Index j = 0; j < u.size(); ++j)
             if (has_prior(j))
                 cost += prior_distance(j, u[j]) * prior_distance(j, u[j]);
@@ -217,27 +158,16 @@ class Fitter {
         else
             jacobian_ = options_.jacobian;
         RowMajor jacobian = Eigen::Map<const RowMajor>(jacobian_.data(), m, u.size());
-        const std::vector<double> total = pooled(r);
         Eigen::VectorXd w(m), residual(m);
         for (Eigen::Index i = 0; i < m; ++i) {
             const auto k = static_cast<std::size_t>(i);
-            residual[i] = weights_[k] > 0 ? total[k] : 0;
-            w[i] = pull(k, total[k]);
+            residual[i] = weights_[k] > 0 ? r[k] : 0;
+            w[i] = pull(k, r[k]);
             if (weights_[k] <= 0)
                 jacobian.row(i).setZero();
         }
         normal = jacobian.transpose() * w.asDiagonal() * jacobian;
         gradient = jacobian.transpose() * w.cwiseProduct(residual);
-        for (const auto& group : options_.groups) { // offsets follow the parameters, and take up their part
-            Eigen::VectorXd shared = Eigen::VectorXd::Zero(u.size());
-            double held = 1 / (spread_ * spread_);
-            for (const std::size_t k : group) {
-                const auto i = static_cast<Eigen::Index>(k);
-                shared += w[i] * jacobian.row(i).transpose();
-                held += w[i];
-            }
-            normal -= shared * shared.transpose() / held;
-        }
         for (Eigen::Index j = 0; j < u.size(); ++j)
             if (has_prior(j)) {
                 const double sigma = variable(j).prior_spread;
@@ -282,7 +212,6 @@ class Fitter {
     const std::vector<double>& weights_;
     const FitOptions& options_;
     std::vector<double> jacobian_;
-    double spread_ = options_.group_spread;
 };
 
 } // namespace

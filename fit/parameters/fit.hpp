@@ -5,12 +5,6 @@
 // rho(z) = 2 (sqrt(1 + z) - 1), which is quadratic for small residuals and linear for large ones, by
 // Levenberg-Marquardt on reweighted residuals (Marquardt 1963; Triggs et al. 2000) with steps projected on
 // the bounds. Parameters that are positive by nature are varied on a logarithmic scale: u = log x.
-//
-// Measurements of one group (a chip under a stack, from one source) share an offset that no parameter
-// explains: r_i becomes r_i + e_g with e_g ~ N(0, spread), and the sum is minimised over the offsets too
-// (partial pooling). So a group of a hundred rows that all lie 30 % off moves itself, and fifty groups that
-// lie 15 % off move what they share. The spread is learnt from the offsets. Offsets are eliminated exactly:
-// their best values follow from the residuals alone (variable projection, Golub and Pereyra 1973).
 
 #include <functional>
 #include <limits>
@@ -33,9 +27,6 @@ struct FitVariable {
 /// Fills one residual per measurement at the parameter values `x`; usually log(predicted / measured).
 using ResidualFunction = std::function<void(std::span<const double> x, std::span<double> residuals)>;
 
-/// Measurements that share what no parameter explains.
-using FitGroups = std::vector<std::vector<std::size_t>>;
-
 struct FitOptions {
     int max_iterations = 40;
     double loss_scale = 0.1; ///< residual where the loss turns from quadratic to linear
@@ -47,9 +38,6 @@ struct FitOptions {
     /// d residual / d (variable on its scale), row by row, to use throughout instead of finite differences:
     /// for refits close to a solution, when a measurement is left out. Empty: differences at every step.
     std::vector<double> jacobian;
-    FitGroups groups;          ///< each residual in one at most; empty: none shares an offset
-    double group_spread = 0.2; ///< standard deviation of offsets; where `learn_spread`, the first guess
-    bool learn_spread = false;
 };
 
 struct FitResult {
@@ -57,7 +45,6 @@ struct FitResult {
     std::vector<double> residuals; ///< at these values
     std::vector<double> jacobian;  ///< of the last linearisation, row by row; close to the end
     double cost = 0;
-    double group_spread = 0; ///< of the offsets that the groups were given
     int iterations = 0;
     bool converged = false;
 };

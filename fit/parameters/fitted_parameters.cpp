@@ -38,8 +38,8 @@ class Statements {
         for (const auto& device : devices_) {
             generations.insert(device->generation);
             for (const FittedParameter& fit : device->fitted)
-                if (fit.name == info_of(parameter).name)
-                    add({device->id, fit.runtime, {}, parameter}, fit.fact);
+                if (fit.name == info_of(parameter).name && fit.runtime.empty()) // else it follows its stack
+                    add({device->id, {}, {}, parameter}, fit.fact);
         }
         for (const std::string& id : hardware.runtime_ids()) {
             const auto runtime = runtimes_.emplace_back(hardware.runtime(id));
@@ -95,10 +95,11 @@ std::string stack_of(const HardwareDatabase& hardware, const ParameterSite& site
 }
 
 /// What tells values of one fit from values of another.
-using FitKey = std::tuple<Parameter, bool, double, int, double>;
+using FitKey = std::tuple<Parameter, bool, std::string, double, int, double>;
 
 FitKey key_of(const ParameterSite& site, const Fact& fact) {
-    return {site.parameter, site.device.empty(), fact.value, fact.fitted_n, fact.fitted_error};
+    return {site.parameter, site.device.empty(), site.device.empty() ? std::string() : site.runtime,
+            fact.value,     fact.fitted_n,       fact.fitted_error};
 }
 
 /// What a stack's kernels reach in 8 bits is most like what its fp32 kernels reach, which share their
@@ -174,6 +175,11 @@ Expectation expect(const Session& session, Family family, const std::vector<Para
             return mine.runtime == site.runtime;
         });
     };
+    const auto chips_of_stack = [&](const ParameterSite& site) {
+        return !site.device.empty() && std::any_of(own.begin(), own.end(), [&](const ParameterSite& mine) {
+            return mine.device.empty() && mine.runtime == stack_of(session.hardware(), site);
+        });
+    };
     const auto own_stack = [&](const ParameterSite& site) {
         return site.device.empty() && site.generation.empty() &&
                std::any_of(own.begin(), own.end(), [&](const ParameterSite& mine) {
@@ -182,13 +188,15 @@ Expectation expect(const Session& session, Family family, const std::vector<Para
     };
     // Devices are like devices, stacks like stacks, and what a stack says of all generations is like what
     // others say of all; a generation under a stack is most like other generations under that stack, whose
-    // kernels and host code it shares. What no other device states its stack may state of every device. Where
+    // kernels and host code it shares, and what a stack says of all chips like what its chips say of
+    // themselves. What no other device states its stack may state of every device. Where
     // there is no other of the kind, any will do, and a copy is better than nothing.
     for (const bool copies : {false, true})
-        for (const auto& like : std::array<std::function<bool(const ParameterSite&)>, 5>{
+        for (const auto& like : std::array<std::function<bool(const ParameterSite&)>, 6>{
                  [&](const ParameterSite& site) {
                      return same_kind(site) && same_scope(site) && same_stack(site);
                  },
+                 chips_of_stack,
                  [&](const ParameterSite& site) { return same_kind(site) && same_scope(site); }, same_kind,
                  own_stack, [](const ParameterSite&) { return true; }}) {
             const std::vector<double> values = evidence_of(statements, [&](const Statement& statement) {
@@ -213,6 +221,14 @@ Expectation expect_elsewhere(const Session& session, Family family, Parameter pa
     return summarize_statements(std::move(evidence.empty() ? estimates : evidence), parameter);
 }
 
+std::optional<ParameterSite> shared_site(const Device& device, const Runtime& runtime, Parameter parameter) {
+    Device without = device;
+    std::erase_if(without.fitted, [&](const FittedParameter& fit) {
+        return fit.name == info_of(parameter).name && !fit.runtime.empty();
+    });
+    return site_of(without, runtime, parameter);
+}
+
 std::vector<TunedParameter>
 stated_parameters(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
                   const std::function<bool(const ParameterSite&, const Fact&)>& take) {
@@ -225,20 +241,27 @@ stated_parameters(const RowEstimator& estimator, const std::vector<MeasuredRow>&
             continue;
         const auto device = hardware.device(row.hardware).device;
         const auto runtime = hardware.runtime_for(*device, estimator.stack_of(row));
-        for (std::size_t p = 0; p < kParameterCount; ++p) {
-            const auto parameter = static_cast<Parameter>(p);
-            const auto site = is_continuous(parameter) ? site_of(*device, *runtime, parameter) : std::nullopt;
-            if (!site)
-                continue;
-            const Fact& fact = *stated_at(*device, *runtime, *site);
-            if (!(fact.value > 0) || !take(*site, fact))
-                continue;
-            const FitKey key = key_of(*site, fact);
+        const auto add = [&](const ParameterSite& site) -> TunedParameter* {
+            const Fact& fact = *stated_at(*device, *runtime, site);
+            if (!(fact.value > 0) || !take(site, fact))
+                return nullptr;
+            const FitKey key = key_of(site, fact);
             families.emplace(key, device->family);
             TunedParameter& tuned = found[key];
             tuned.start = fact.value;
-            if (std::find(tuned.sites.begin(), tuned.sites.end(), *site) == tuned.sites.end())
-                tuned.sites.push_back(*site);
+            if (std::find(tuned.sites.begin(), tuned.sites.end(), site) == tuned.sites.end())
+                tuned.sites.push_back(site);
+            return &tuned;
+        };
+        for (std::size_t p = 0; p < kParameterCount; ++p) {
+            const auto parameter = static_cast<Parameter>(p);
+            const auto site = is_continuous(parameter) ? site_of(*device, *runtime, parameter) : std::nullopt;
+            TunedParameter* const tuned = site ? add(*site) : nullptr;
+            const auto shared = tuned != nullptr && !site->device.empty() && !site->runtime.empty()
+                                    ? shared_site(*device, *runtime, parameter)
+                                    : std::nullopt;
+            if (shared && add(*shared) != nullptr)
+                tuned->parent = *shared;
         }
     }
     std::vector<TunedParameter> parameters;
@@ -249,7 +272,7 @@ stated_parameters(const RowEstimator& estimator, const std::vector<MeasuredRow>&
         if (!(expected.spread > 0))
             expected = {tuned.start, kLooseSpread};
         tuned.prior = expected.value;
-        tuned.prior_spread = expected.spread;
+        tuned.prior_spread = tuned.parent ? kOwnSpread : expected.spread;
         parameters.push_back(std::move(tuned));
     }
     return parameters;

@@ -1,10 +1,11 @@
 #pragma once
 // Parameters of the database as variables of a fit on measured rows.
 
-#include "fit/parameters/fit.hpp"
+#include "fit/parameters/share_fit.hpp"
 #include "fit/rows/validate.hpp"
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,9 +19,11 @@ inline constexpr double kLeastGain = 1e-3;
 /// One variable: statements that were fitted together share their value.
 struct TunedParameter {
     std::vector<ParameterSite> sites;
-    double start = 1;        ///< the value that runs use now
-    double prior = 1;        ///< what to expect without measurements
-    double prior_spread = 0; ///< on log scale; 0: nothing is known
+    double start = 1;                    ///< the value that runs use now
+    double prior = 1;                    ///< what to expect without measurements
+    double prior_spread = 0;             ///< on log scale; 0: nothing is known
+    bool held = false;                   ///< stays as it is
+    std::optional<ParameterSite> parent; ///< of a chip's value under one stack: what the stack says of all
 };
 
 /// Rows whose time the parameters decide. Predictions are kept for the last few values of the parameters
@@ -40,19 +43,24 @@ class ParameterFit {
     /// True when some row uses the parameter.
     bool used(std::size_t parameter) const;
     bool uses(std::size_t row, std::size_t parameter) const;
+    /// The same, or a chip's own value that deviates from it.
+    bool touches(std::size_t row, std::size_t parameter) const;
 
     FitResult fit(const std::vector<double>& weights, const std::vector<double>& start,
                   const FitOptions& options = {});
+    /// Adds chips' own values, which start where what they deviate from stands; `at` with columns for them.
+    FitResult with_own(std::vector<TunedParameter> own, const FitResult& at);
     /// The fit with other weights, from the shares of each row's time that the parameters price at the
-    /// solution `full`: no row is estimated again. Worked: a parameter that prices 10 % of a time and grows
-    /// tenfold makes it 1.9 times as long, where the logarithm alone would say 10^0.1 = 1.26.
-    FitResult refit(const std::vector<double>& weights, const FitResult& full,
-                    const FitOptions& options = {}) const;
+    /// solution `full`: no row is estimated again. Chips' own values count where a row is `wanted` (all where
+    /// it is empty): see fit_on_shares.
+    FitResult refit(const std::vector<double>& weights, const FitResult& full, const FitOptions& options = {},
+                    const std::vector<char>& wanted = {}) const;
     /// `changes` are made to the row's device besides.
     Prediction predict(std::size_t row, std::span<const double> values,
                        const MachineChanges& changes = {}) const;
-    /// d log(prediction) / d log(parameter) at `values`, row by row; 0 for rows that take no part.
-    std::vector<double> sensitivity(std::span<const double> values);
+    /// Residuals at `values`, and d log(prediction) / d log(parameter), row by row; 0 for rows that take no
+    /// part.
+    FitResult linearised(std::vector<double> values);
 
   private:
     struct Memory { // of one row: parameter values -> residual
@@ -62,7 +70,6 @@ class ParameterFit {
     };
 
     std::vector<FitVariable> variables(const std::vector<double>& start) const;
-    FitOptions pooling(FitOptions options) const;
     void residuals(std::span<const double> values, std::span<double> out);
     double residual(std::size_t row, std::span<const double> values);
 
@@ -73,7 +80,8 @@ class ParameterFit {
     std::vector<std::vector<std::size_t>> used_; ///< parameters of each row
     std::vector<char> fitted_;                   ///< rows that take part
     std::vector<Memory> memory_;
-    FitGroups groups_; ///< rows of a chip under a stack, from one source
+    std::vector<double> rows_alike_;   ///< of each row: how many its chip, stack and source have
+    std::vector<std::size_t> parents_; ///< of each parameter
 };
 
 /// True for parameters that say how fast, false for those that say what a stack does (switches, block sizes,
@@ -93,6 +101,12 @@ Expectation summarize_statements(std::vector<double> values, Parameter parameter
 Expectation expect(const Session& session, Family family, const std::vector<ParameterSite>& own);
 /// The same of all other families; spread 0 when none of them states it.
 Expectation expect_elsewhere(const Session& session, Family family, Parameter parameter);
+
+/// How far chips lie from what their stack says of all: the spread under which left-out networks and sources
+/// of tests/measured are predicted best.
+inline constexpr double kOwnSpread = 0.15;
+/// What decides a parameter for a chip that has no value of its own under the stack.
+std::optional<ParameterSite> shared_site(const Device& device, const Runtime& runtime, Parameter parameter);
 
 /// Which file states a site.
 std::string file_of(const HardwareDatabase& hardware, const ParameterSite& site);

@@ -97,6 +97,16 @@ struct RowEstimator::State {
     std::map<std::string, std::shared_ptr<const GenerationModel>> generators;
     ServedRuns served_runs;
     std::map<RowKey, Prediction> predicted; ///< by the database as it stands
+    std::map<RowKey, MeasuredWorkload> workloads;
+
+    /// Names that are found by their letters alone cost a look at every model, and fits ask again and again.
+    MeasuredWorkload workload_of(const MeasuredRow& row) {
+        RowKey key = row_key(row);
+        const std::lock_guard lock(mutex);
+        if (const auto known = workloads.find(key); known != workloads.end())
+            return known->second;
+        return workloads.emplace(std::move(key), find_workload(session.catalogue(), row)).first->second;
+    }
 
     std::shared_ptr<const BoundModel> bind(const MeasuredWorkload& workload, std::int64_t batch) {
         std::string key = fmt::format("{}\n{}", workload.entry->name, batch);
@@ -202,7 +212,7 @@ void name_machine(Prediction& prediction, const Device& device, const Runtime& r
 } // namespace
 
 Prediction RowEstimator::State::network(const MeasuredRow& row, const Changed& changed, PowerParts* parts) {
-    const MeasuredWorkload workload = find_workload(session.catalogue(), row);
+    const MeasuredWorkload workload = workload_of(row);
     if (workload.entry == nullptr)
         return without_estimate("unsupported", workload.problem);
     auto asked = conditions(row, changed);

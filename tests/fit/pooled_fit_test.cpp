@@ -1,6 +1,6 @@
-// Partial pooling: what groups of measurements share moves a parameter, what one group has alone does not.
+// Partial pooling: what chips share moves a parameter, what one chip has alone moves its own value.
 
-#include "fit/parameters/fit.hpp"
+#include "fit/parameters/share_fit.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -10,54 +10,56 @@ using namespace archsim;
 
 namespace {
 
-/// One parameter of which every prediction is a multiple, groups of measurements that lie apart by `biases`.
-FitResult fit_groups(const std::vector<std::pair<std::size_t, double>>& biases, bool pooled) {
-    std::vector<double> measured;
-    FitOptions options;
-    options.learn_spread = true;
-    for (const auto& [rows, bias] : biases) {
-        auto& group = options.groups.emplace_back();
-        for (std::size_t k = 0; k < rows; ++k) {
-            group.push_back(measured.size());
-            measured.push_back(bias + (k % 2 == 0 ? 0.02 : -0.02));
-        }
-    }
-    if (!pooled)
-        options.groups.clear();
+/// One factor of which every prediction is a multiple, and chips that lie apart by `biases`: each has its
+/// rows and, where `own`, a factor of its own. Rows of a chip share one voice.
+FitResult fit_chips(const std::vector<std::pair<std::size_t, double>>& biases, bool own) {
     FitVariable factor;
     factor.name = "factor";
     factor.low = 0.01;
     factor.high = 100;
-    const auto residuals = [&](std::span<const double> x, std::span<double> r) {
-        for (std::size_t i = 0; i < r.size(); ++i)
-            r[i] = std::log(x[0]) - measured[i];
-    };
-    return fit_bounded({factor}, residuals, std::vector<double>(measured.size(), 1.0), options);
+    std::vector<FitVariable> variables = {factor};
+    std::vector<std::size_t> parents = {kShared};
+    std::vector<PricedRow> measured;
+    for (const auto& [rows, bias] : biases) {
+        if (own) {
+            variables.push_back(factor);
+            variables.back().prior_spread = 0.15;
+            parents.push_back(0);
+        }
+        for (std::size_t k = 0; k < rows; ++k)
+            measured.push_back({-bias + (k % 2 == 0 ? 0.02 : -0.02),
+                                1,
+                                {{variables.size() - 1, 1.0}},
+                                1,
+                                own ? 1 / std::sqrt(static_cast<double>(rows)) : 1});
+    }
+    return fit_on_shares(variables, parents, measured);
 }
 
 } // namespace
 
 TEST_CASE("a source with many rows of one odd chip moves itself, not what fifty chips share", "[fit]") {
-    std::vector<std::pair<std::size_t, double>> groups(50, {4, 0.15});
-    groups.emplace_back(1000, 0.9);
-    const double pooled = std::log(fit_groups(groups, true).values[0]);
-    const double alone = std::log(fit_groups(groups, false).values[0]);
-    CHECK(pooled == Approx(0.15).margin(0.04));
-    CHECK(alone > 0.5);
+    std::vector<std::pair<std::size_t, double>> chips(50, {4, 0.15});
+    chips.emplace_back(1000, 0.9);
+    const FitResult pooled = fit_chips(chips, true);
+    CHECK(std::log(pooled.values[0]) == Approx(0.15).margin(0.05));
+    CHECK(std::log(pooled.values.back()) == Approx(0.9).margin(0.05));
+    CHECK(std::log(fit_chips(chips, false).values[0]) > 0.5);
 }
 
 TEST_CASE("a bias that all chips share moves the parameter whole", "[fit]") {
-    const std::vector<std::pair<std::size_t, double>> groups(30, {5, -0.2});
-    const FitResult fit = fit_groups(groups, true);
+    const FitResult fit = fit_chips(std::vector<std::pair<std::size_t, double>>(30, {5, -0.2}), true);
     CHECK(std::log(fit.values[0]) == Approx(-0.2).margin(0.01));
-    CHECK(fit.group_spread < 0.1);
+    CHECK(std::log(fit.values[1]) == Approx(-0.2).margin(0.01));
 }
 
-TEST_CASE("the spread of chips is learnt from them", "[fit]") {
-    std::vector<std::pair<std::size_t, double>> groups;
-    for (int k = 0; k < 40; ++k)
-        groups.emplace_back(6, 0.3 * (k % 2 == 0 ? 1 : -1));
-    const FitResult fit = fit_groups(groups, true);
-    CHECK(fit.group_spread == Approx(0.3).epsilon(0.15));
-    CHECK(std::log(fit.values[0]) == Approx(0).margin(0.05));
+TEST_CASE("a chip with few rows stays near what all share, one with many goes its own way", "[fit]") {
+    std::vector<std::pair<std::size_t, double>> chips(20, {6, 0.0});
+    chips.emplace_back(1, 0.3);
+    chips.emplace_back(60, 0.3);
+    const FitResult fit = fit_chips(chips, true);
+    CHECK(std::log(fit.values[0]) == Approx(0).margin(0.03));
+    CHECK(std::log(fit.values[21]) > 0.05);
+    CHECK(std::log(fit.values[21]) < std::log(fit.values[22]));
+    CHECK(std::log(fit.values[22]) == Approx(0.3).margin(0.03));
 }

@@ -35,7 +35,6 @@ bool key_before(const JsonMember& a, const JsonMember& b) {
 
 /// Memory of the library, which takes a null for memory: without any it throws.
 struct OrThrow {
-    static constexpr bool kNeedFree = true;
     static void* checked(void* memory) {
         if (memory == nullptr)
             throw std::bad_alloc();

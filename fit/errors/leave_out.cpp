@@ -144,7 +144,8 @@ std::vector<ConnectedRows> connected_rows(const RowEstimator& estimator, const s
     for (std::vector<std::size_t>& members : connected(whole)) {
         ConnectedRows set;
         for (std::size_t j = 0; j < parameters.size(); ++j)
-            if (std::any_of(members.begin(), members.end(), [&](std::size_t i) { return whole.touches(i, j); }))
+            if (std::any_of(members.begin(), members.end(),
+                            [&](std::size_t i) { return whole.touches(i, j); }))
                 set.parameters.push_back(parameters[j]);
         set.rows = std::move(members);
         sets.push_back(std::move(set));

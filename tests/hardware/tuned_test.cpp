@@ -77,9 +77,14 @@ TEST_CASE("row products of compressed weights reach one share of a memory, which
         }
         return values;
     };
-    const std::vector<double> local = shares("llama.cpp");
-    REQUIRE(local.size() == 1);
-    CHECK(shares("openvino") == std::vector<double>(2, local.front()));
+    // Of llama.cpp's the second is that of chips whose stated bandwidth is that of this stack already. Its
+    // share was fitted to newer rows than OpenVINO's.
+    const std::vector<double> local = shares("llama.cpp"), intel = shares("openvino");
+    REQUIRE(local.size() == 2);
+    CHECK(local.back() == 1);
+    REQUIRE(intel.size() == 2);
+    CHECK(intel.front() == intel.back());
+    CHECK(intel.front() == Approx(local.front()).epsilon(0.1));
 }
 
 TEST_CASE(

@@ -15,12 +15,14 @@
 #include <vector>
 
 #define TOOL(name) extern "C" int archsim_main_##name(int argc, char** argv);
+#include "tools.def"
 #undef TOOL
 
 namespace {
 
 constexpr std::array kTools = {
 #define TOOL(name) std::pair{std::string_view(#name), &archsim_main_##name},
+#include "tools.def"
 #undef TOOL
 };
 

@@ -66,15 +66,17 @@ std::string unknown_tool(const std::vector<ServedTool>& tools, const std::string
 /// The tools and what they take, asked when somebody wants to know.
 class Tools {
   public:
-    /// `every`: the list has every argument, not the most usual ones alone.
-    Tools(const std::vector<ServedTool>& tools, Streams& streams, fs::path folder, bool every)
-        : tools_(tools), streams_(streams), folder_(std::move(folder)), every_(every) {}
+    /// `every`: the list has every argument, not the most usual ones alone; `core`: the list has kCore alone,
+    /// and the others answer who knows their names.
+    Tools(const std::vector<ServedTool>& tools, Streams& streams, fs::path folder, bool every, bool core)
+        : tools_(tools), streams_(streams), folder_(std::move(folder)), every_(every), core_(core) {}
 
     const Json& list() {
         if (list_.is_null()) {
             list_ = Json::array();
             for (const ServedTool& tool : tools_)
-                list_.push_back(described(tool));
+                if (!core_ || std::find(kCore.begin(), kCore.end(), tool.name) != kCore.end())
+                    list_.push_back(described(tool));
         }
         return list_;
     }
@@ -146,13 +148,13 @@ class Tools {
     const std::vector<ServedTool>& tools_;
     Streams& streams_;
     fs::path folder_;
-    bool every_;
+    bool every_, core_;
     std::map<std::string_view, ToolInput> inputs_;
     Json list_;
 };
 
 /// Answers until nobody asks any more.
-int serve(const std::vector<ServedTool>& tools, const fs::path& folder, bool every) {
+int serve(const std::vector<ServedTool>& tools, const fs::path& folder, bool every, bool core) {
     refuse_new_files("archsim mcp writes no files; call the tool from a shell to write one");
     // What a file names, a link in it too, is read through the same door as what a call names; beside the
     // folder lie the database and the catalogue.
@@ -160,7 +162,7 @@ int serve(const std::vector<ServedTool>& tools, const fs::path& folder, bool eve
     readable.insert(readable.begin(), {folder, data_dir()});
     read_only_inside(readable);
     Streams streams;
-    Tools known(tools, streams, folder, every);
+    Tools known(tools, streams, folder, every, core);
     Protocol protocol(
         {.name = "archsim",
          .version = version(),
@@ -197,11 +199,10 @@ int serve_assistants(int argc, char** argv, const std::vector<ServedTool>& tools
         if (problem || !fs::is_directory(folder, problem))
             throw InputError(fmt::format("--files: {} is no folder; name one", files));
         const bool every = names.size() == 1 && names.front() == kAll;
-        if (names.empty())
-            names.assign(kCore.begin(), kCore.end());
+        const bool core = names.empty();
         std::vector<ServedTool> served;
         for (const ServedTool& tool : tools)
-            if (every || std::find(names.begin(), names.end(), tool.name) != names.end())
+            if (every || core || std::find(names.begin(), names.end(), tool.name) != names.end())
                 served.push_back(tool);
         for (const std::string& name : names)
             if (!every && std::none_of(tools.begin(), tools.end(),
@@ -210,7 +211,7 @@ int serve_assistants(int argc, char** argv, const std::vector<ServedTool>& tools
         // Relative names start in the folder, or where the server was started within it.
         if (!leads_into(folder, fs::current_path(problem)))
             fs::current_path(folder);
-        return serve(served, folder, every);
+        return serve(served, folder, every, core);
     };
     return run_tool(
         argc, argv, "archsim mcp",

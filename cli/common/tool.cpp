@@ -5,6 +5,7 @@
 #include "common/progress.hpp"
 #include "core/new_file.hpp"
 #include "core/text.hpp"
+#include "machine/this_machine.hpp"
 #include "ops/given_values.hpp"
 #include "report/blocks/columns.hpp"
 #include "session/every_mode.hpp"
@@ -373,6 +374,7 @@ int run_tool(int argc, char** argv, const std::string& name, const std::string& 
              const std::function<int()>& body) {
     open_standard_streams();
     handle_signals();
+    let_machine_be_measured();
     try {
         return parse_and_run(argc, argv, name, description, examples, setup, body);
     } catch (const Error& problem) {

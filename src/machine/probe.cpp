@@ -3,10 +3,14 @@
 
 #include "machine/this_machine.hpp"
 
+#include "archsim/core/finding.hpp"
+#include "core/new_file.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -148,6 +152,12 @@ ProbeResult probe_machine(double read_seconds) {
     return out;
 }
 
+static std::atomic<bool> may_measure = false;
+
+void let_machine_be_measured() {
+    may_measure = true;
+}
+
 ProbeResult probe_of_boot() {
     std::string boot;
     std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
@@ -166,6 +176,8 @@ ProbeResult probe_of_boot() {
                 *number = value;
         return out;
     }
+    if (!may_measure)
+        return {};
     // What other programs leave is no property of the machine, and would be taken for one until it is started
     // again.
     double busy = 0;
@@ -173,12 +185,19 @@ ProbeResult probe_of_boot() {
         return {};
     constexpr double kBriefly = 0.1;
     out = probe_machine(kBriefly);
-    if (std::error_code failed;
-        !file.empty() && (std::filesystem::create_directories(file.parent_path(), failed), !failed)) {
-        std::ofstream keeping(file); // where it cannot be kept the next program measures again
-        keeping << boot;
-        for (const std::optional<double>* const number : numbers)
-            keeping << fmt::format(" {}", number->value_or(0));
+    if (file.empty())
+        return out;
+    std::string keeping = boot;
+    for (const std::optional<double>* const number : numbers)
+        keeping += fmt::format(" {}", number->value_or(0));
+    try {
+        expect_new_files();
+        std::filesystem::create_directories(file.parent_path());
+        NewFile kept_file(file, "what was measured of this machine");
+        kept_file.write(keeping);
+        kept_file.put_in_place();
+    } catch (const InputError&) { // where it cannot be kept the next program measures again
+    } catch (const std::filesystem::filesystem_error&) { // likewise
     }
     return out;
 }

@@ -78,7 +78,11 @@ void name_this_machine();
 /// once with all, each for so long.
 ProbeResult probe_machine(double read_seconds = 0.4);
 /// The same in less than a second, once in a boot: a file of the user's cache keeps the numbers for the next
-/// program. Nothing where the system names no boot or other programs keep half of the cores busy.
+/// program. Nothing where the system names no boot, other programs keep half of the cores busy, or nobody let
+/// the machine be measured.
 ProbeResult probe_of_boot();
+/// Lets this process measure the machine: the tools do. Who links the library is promised that no function
+/// starts threads or writes files; there what a tool kept counts, or nothing.
+void let_machine_be_measured();
 
 } // namespace archsim

@@ -129,6 +129,10 @@ TEST_CASE("a boot is measured once, and again where what was kept is of another"
     const std::filesystem::path folder = std::filesystem::temp_directory_path() / "archsim_probe_of_boot";
     std::filesystem::remove_all(folder);
     setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+    // A program that links the library is promised that nothing is measured or written.
+    CHECK_FALSE(probe_of_boot().core_bandwidth);
+    CHECK_FALSE(std::filesystem::exists(folder));
+    let_machine_be_measured();
     // Nothing is measured, nor kept, while other tests keep the cores busy.
     if (const ProbeResult first = probe_of_boot(); first.core_bandwidth) {
         const ProbeResult second = probe_of_boot();

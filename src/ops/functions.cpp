@@ -2,7 +2,8 @@
 
 #include "archsim/extend/operator.hpp"
 
-#include <string>
+#include <unordered_map>
+#include <vector>
 
 namespace archsim {
 
@@ -57,6 +58,21 @@ constexpr Twins kTwins[] = {
     {"RNN", " UNIDIRECTIONAL_SEQUENCE_RNN "},
     {"ScatterND", " DYNAMIC_UPDATE_SLICE "}};
 
+/// What an operator does besides, by its name: asked for each operator of a network on each device.
+const std::vector<std::string_view>* twins_of(std::string_view name) {
+    static const auto kByName = [] {
+        std::unordered_map<std::string_view, std::vector<std::string_view>> by_name;
+        for (const Twins& twins : kTwins)
+            for (std::size_t at = 1, end = 0; at < twins.names.size(); at = end + 1) {
+                end = twins.names.find(' ', at);
+                by_name[twins.names.substr(at, end - at)].push_back(twins.of);
+            }
+        return by_name;
+    }();
+    const auto found = kByName.find(name);
+    return found == kByName.end() ? nullptr : &found->second;
+}
+
 } // namespace
 
 std::string_view domain_of(std::string_view type) {
@@ -71,10 +87,8 @@ std::vector<std::string_view> functions_of(std::string_view type) {
     if (domain != kMlDomain && domain != kTrainingDomain &&
         OperatorRegistry::standard().find(kOnnxDomain, name) != nullptr)
         functions.push_back(name);
-    const std::string sought = ' ' + std::string(name) + ' ';
-    for (const Twins& twins : kTwins)
-        if (twins.names.find(sought) != std::string_view::npos)
-            functions.push_back(twins.of);
+    if (const auto* twins = twins_of(name))
+        functions.insert(functions.end(), twins->begin(), twins->end());
     return functions;
 }
 

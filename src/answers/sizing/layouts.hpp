@@ -101,8 +101,10 @@ struct SizingBasis {
     bool experts = false;
 };
 
-/// Never throws for a device: what fails is its reason.
-SizedDevice size_device(const SizingBasis& basis, const std::string& hardware, const Conditions& conditions);
+/// Never throws for a device: what fails is its reason. Where `known` devices hold in another format, more
+/// are not looked at: most of the time of a search is simulating what loses.
+SizedDevice size_device(const SizingBasis& basis, const std::string& hardware, const Conditions& conditions,
+                        std::int64_t known = 0);
 
 /// Adds the fewest devices of every ordered pair of the sized devices that serve in the same format, of those
 /// that hold, and why others could not be estimated. Never throws for a pair.

@@ -35,16 +35,17 @@ struct Found {
 class DeviceSizer {
   public:
     DeviceSizer(const SizingBasis& basis, std::string hardware, const Conditions& conditions,
-                std::shared_ptr<const Device> device)
-        : basis_(basis), hardware_(std::move(hardware)), conditions_(conditions), device_(std::move(device)) {
-    }
+                std::shared_ptr<const Device> device, std::int64_t known)
+        : basis_(basis), hardware_(std::move(hardware)), conditions_(conditions), device_(std::move(device)),
+          most_(known > 0 ? std::min(known, basis.request.most_devices) : basis.request.most_devices),
+          known_(known > 0) {}
 
     void size(SizedDevice& out) {
         Found best;
         search(best, basis_.deviation, out);
         if (best.replicas) {
             out.holds = true;
-        } else if (!tried_.empty()) {
+        } else if (!tried_.empty() && !known_) {
             search(best, 0, out); // by the estimate alone
         }
         if (!best.replicas) {
@@ -87,7 +88,7 @@ class DeviceSizer {
         nearest_ = {};
         prepare(deviation, out);
         for (const Tried& way : tried_) {
-            if (best.replicas && way.bound >= best.devices())
+            if (way.bound > (best.replicas ? best.devices() - 1 : most_))
                 break;
             const std::int64_t engines = fewest_engines(*way.replicas, best, deviation);
             if (!way.replicas->problem().empty())
@@ -119,9 +120,7 @@ class DeviceSizer {
     /// none holds.
     std::int64_t fewest_engines(Replicas& replicas, const Found& best, double deviation) {
         const std::int64_t each = replicas.server().basis().parallelism.engine_devices();
-        std::int64_t most = basis_.request.most_devices / each;
-        if (best.replicas)
-            most = std::min(most, (best.devices() - 1) / each);
+        const std::int64_t most = (best.replicas ? best.devices() - 1 : most_) / each;
         const SizingPressure alone = replicas.alone(deviation);
         if (nearest_.ratio <= 0 || alone.ratio < nearest_.ratio)
             nearest_ = alone;
@@ -132,7 +131,7 @@ class DeviceSizer {
         std::int64_t tried = replicas.fewest(deviation, true);
         // A way that the most of it do not make better than the best is left at once: few sequences share a
         // step then, so that few steps are estimated for it.
-        if (tried > most || (best.replicas && !holds(most)))
+        if (tried > most || ((best.replicas || known_) && !holds(most)))
             return 0;
         tried = std::max(tried, replicas.fewest(deviation));
         if (tried > most)
@@ -217,6 +216,8 @@ class DeviceSizer {
     std::string hardware_;
     const Conditions& conditions_;
     std::shared_ptr<const Device> device_;
+    std::int64_t most_;                                    ///< no more devices than these are of interest
+    bool known_;                                           ///< because another format holds with so many
     std::vector<std::unique_ptr<SizingRequest>> requests_; ///< that the replicas refer to
     struct Tried {
         std::unique_ptr<Replicas> replicas;
@@ -228,7 +229,8 @@ class DeviceSizer {
 
 } // namespace
 
-SizedDevice size_device(const SizingBasis& basis, const std::string& hardware, const Conditions& conditions) {
+SizedDevice size_device(const SizingBasis& basis, const std::string& hardware, const Conditions& conditions,
+                        std::int64_t known) {
     SizedDevice out;
     out.hardware = hardware;
     try {
@@ -242,7 +244,7 @@ SizedDevice size_device(const SizingBasis& basis, const std::string& hardware, c
             out.reason = "none of its software stacks in the database serves language models";
             return out;
         }
-        DeviceSizer(basis, hardware, conditions, choice.device).size(out);
+        DeviceSizer(basis, hardware, conditions, choice.device, known).size(out);
     } catch (const Error& problem) {
         out.layout.reset();
         out.reason = problem.what();

@@ -227,9 +227,10 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
         chosen[i] = &answer.formats[i % formats.size()];
         best = size_device(basis, name, *chosen[i]);
         for (std::size_t k = formats.size(); any && k < answer.formats.size(); ++k) {
-            if (best.holds && best.within_budget && best.layout->devices() == 1)
+            const std::int64_t least_so_far = best.holds && best.within_budget ? best.layout->devices() : 0;
+            if (least_so_far == 1)
                 break;
-            SizedDevice other = size_device(basis, name, answer.formats[k]);
+            SizedDevice other = size_device(basis, name, answer.formats[k], least_so_far);
             if (burden(other) < burden(best)) {
                 best = std::move(other);
                 chosen[i] = &answer.formats[k];

@@ -219,6 +219,27 @@ TEST_CASE("where no format is asked for, each device has that in which it takes 
             CHECK(any.devices[i].layout->devices() <= wide.devices[i].layout->devices());
     }
     CHECK(any.devices[0].precision != wide.devices[0].precision);
+
+    // What was left out of the search would not have been better: each format asked for alone.
+    std::vector<std::int64_t> fewest = devices_of(wide);
+    for (std::size_t k = 1; k < any.formats.size(); ++k) {
+        request.any_format = false;
+        const std::vector<std::int64_t> alone = devices_of(
+            size_service(shipped_session(), model, hardware, std::span(&any.formats[k], 1), request));
+        for (std::size_t i = 0; i < fewest.size(); ++i)
+            fewest[i] = std::min(fewest[i], alone[i]);
+    }
+    CHECK(devices_of(any) == fewest);
+}
+
+TEST_CASE("more devices than are allowed does not hide that one request alone is too slow", "[sizing]") {
+    SizingRequest request = rate_of(5000, 1e-6, 0.05);
+    request.most_devices = 1;
+    for (const SizedDevice& d : sized("llama-3-8b", request).devices) {
+        INFO(d.hardware);
+        CHECK(d.nearest.ratio > 1);
+        CHECK(d.reason.find("one request alone") != std::string::npos);
+    }
 }
 
 TEST_CASE("prices of one kind of provider are compared, and the first line has provider and date",

@@ -37,15 +37,14 @@ class DeviceSizer {
     DeviceSizer(const SizingBasis& basis, std::string hardware, const Conditions& conditions,
                 std::shared_ptr<const Device> device, std::int64_t known)
         : basis_(basis), hardware_(std::move(hardware)), conditions_(conditions), device_(std::move(device)),
-          most_(known > 0 ? std::min(known, basis.request.most_devices) : basis.request.most_devices),
-          known_(known > 0) {}
+          known_(known) {}
 
     void size(SizedDevice& out) {
         Found best;
         search(best, basis_.deviation, out);
         if (best.replicas) {
             out.holds = true;
-        } else if (!tried_.empty() && !known_) {
+        } else if (!tried_.empty() && known_ == 0) {
             search(best, 0, out); // by the estimate alone
         }
         if (!best.replicas) {
@@ -88,7 +87,7 @@ class DeviceSizer {
         nearest_ = {};
         prepare(deviation, out);
         for (const Tried& way : tried_) {
-            if (way.bound > (best.replicas ? best.devices() - 1 : most_))
+            if (has_rival(best) && way.bound > most_devices(best))
                 break;
             const std::int64_t engines = fewest_engines(*way.replicas, best, deviation);
             if (!way.replicas->problem().empty())
@@ -116,11 +115,20 @@ class DeviceSizer {
             out.reason.clear();
     }
 
+    /// Another way or format holds: nobody asks then why one that takes more devices does not.
+    bool has_rival(const Found& best) const { return best.replicas != nullptr || known_ > 0; }
+
+    std::int64_t most_devices(const Found& best) const {
+        if (best.replicas)
+            return best.devices() - 1;
+        return known_ > 0 ? known_ : basis_.request.most_devices;
+    }
+
     /// By doubling and bisection between what arrivals need and what can still be fewer than the best; 0 when
     /// none holds.
     std::int64_t fewest_engines(Replicas& replicas, const Found& best, double deviation) {
         const std::int64_t each = replicas.server().basis().parallelism.engine_devices();
-        const std::int64_t most = (best.replicas ? best.devices() - 1 : most_) / each;
+        const std::int64_t most = most_devices(best) / each;
         const SizingPressure alone = replicas.alone(deviation);
         if (nearest_.ratio <= 0 || alone.ratio < nearest_.ratio)
             nearest_ = alone;
@@ -131,7 +139,7 @@ class DeviceSizer {
         std::int64_t tried = replicas.fewest(deviation, true);
         // A way that the most of it do not make better than the best is left at once: few sequences share a
         // step then, so that few steps are estimated for it.
-        if (tried > most || ((best.replicas || known_) && !holds(most)))
+        if (tried > most || (has_rival(best) && !holds(most)))
             return 0;
         tried = std::max(tried, replicas.fewest(deviation));
         if (tried > most)
@@ -216,8 +224,7 @@ class DeviceSizer {
     std::string hardware_;
     const Conditions& conditions_;
     std::shared_ptr<const Device> device_;
-    std::int64_t most_;                                    ///< no more devices than these are of interest
-    bool known_;                                           ///< because another format holds with so many
+    std::int64_t known_; ///< devices with which another format holds; 0: none does
     std::vector<std::unique_ptr<SizingRequest>> requests_; ///< that the replicas refer to
     struct Tried {
         std::unique_ptr<Replicas> replicas;

@@ -20,7 +20,6 @@ constexpr const char* kExamples = R"(  list_hardware_mappers
   list_hardware_mappers --check
   list_hardware_mappers --check ./mychip.json)";
 
-/// One name per line.
 std::string names_of(const archsim::HardwareDatabase& database, const std::string& kind) {
     std::vector<std::string> names;
     if (kind == "devices")
@@ -57,10 +56,8 @@ struct MachineRequest {
             .add_option("--snapshot", snapshot,
                         "with --this-machine: read the texts that --save-snapshot wrote on another machine")
             .file();
-        flags
-            .add_option("--save-snapshot", save_snapshot,
-                        "with --this-machine: write the texts that the machine was read from to FILE")
-            .written();
+        flags.add_written("--save-snapshot", save_snapshot,
+                          "with --this-machine: write the texts that the machine was read from to FILE");
     }
 
     archsim::Snapshot read() const {
@@ -91,16 +88,12 @@ int main(int argc, char** argv) {
         const std::vector<std::string> families = family_names();
         flags.add_option("--category", category, fmt::format("one family: {}", fmt::join(families, ", ")))
             .one_of(families, cli::Case::ignored);
-        flags.add_option("--deployment", deployment, "the hardware of one deployment scenario")
-            .value_named("DEPLOYMENT");
-        flags
-            .add_option("--show,--hardware", show,
-                        "everything about one device, with the source of each number")
-            .value_named("DEVICE");
-        flags
-            .add_option("--show-runtime", show_runtime,
-                        "everything about one software stack: devices, fusion, costs, fallback, sources")
-            .value_named("STACK");
+        flags.add_option("--deployment", deployment, "the hardware of one deployment scenario", "DEPLOYMENT");
+        flags.add_option("--show,--hardware", show,
+                         "everything about one device, with the source of each number", "DEVICE");
+        flags.add_option("--show-runtime", show_runtime,
+                         "everything about one software stack: devices, fusion, costs, fallback, sources",
+                         "STACK");
         flags
             .add_optional_value("--check", check,
                                 "check a database folder or one file (default: the installed database)")
@@ -115,8 +108,8 @@ int main(int argc, char** argv) {
                         "a JSON Schema file, with families and their facts as this library knows them")
             .file()
             .kept_back();
-        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence")
-            .value_named("FOLDER");
+        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence",
+                         "FOLDER");
         output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
     };

@@ -148,22 +148,17 @@ int main(int argc, char** argv) {
         flags.add_document("validate_estimates", validate_estimates_schema);
         measured.add_to(flags,
                         "CSV file(s) of measured values, or folders of them; see tests/measured/README.md");
-        flags
-            .add_option("--hardware", hardware,
-                        "only rows of these devices; with --from: the device that ran")
-            .value_named("DEVICE");
-        flags.add_option("--model", models, "only rows of these models; with --from: the network that ran")
-            .value_named("MODEL");
+        flags.add_option("--hardware", hardware,
+                         "only rows of these devices; with --from: the device that ran", "DEVICE");
+        flags.add_option("--model", models, "only rows of these models; with --from: the network that ran",
+                         "MODEL");
         flags.add_option("--metric", metrics, "only rows of these metrics")
             .one_of({"latency_ms", "throughput_per_s", "power_w", "energy_mj"})
             .list();
-        flags
-            .add_option("--precision", context.precision,
-                        "with --from: the format that ran, where the output does not say")
-            .value_named("FORMAT");
+        flags.add_option("--precision", context.precision,
+                         "with --from: the format that ran, where the output does not say", "FORMAT");
         flags.add_option("--worst", view.worst, "rows to list, worst first; 0: all").show_default();
-        flags.add_option("--scatter", scatter, "also write predicted against measured as an SVG picture")
-            .written();
+        flags.add_written("--scatter", scatter, "also write predicted against measured as an SVG picture");
         flags
             .add_option(
                 "--leave-out", leave_out,
@@ -173,13 +168,10 @@ int main(int argc, char** argv) {
             .add_flag("--refit", refit,
                       "first fit all parameters to the rows and write them into the hardware database")
             .kept_back();
-        flags.add_option("--hold", held, "with --refit: stacks whose parameters stay as they are")
-            .value_named("STACK")
+        flags.add_option("--hold", held, "with --refit: stacks whose parameters stay as they are", "STACK")
             .kept_back();
-        flags
-            .add_option("--save-left-out", save_left_out,
-                        "write the left-out predictions of all rows to FILE (CSV)")
-            .written();
+        flags.add_written("--save-left-out", save_left_out,
+                          "write the left-out predictions of all rows to FILE (CSV)");
         flags
             .add_option("--left-out", left_out_file,
                         "report the left-out predictions of FILE beside the shipped ones")
@@ -195,21 +187,15 @@ int main(int argc, char** argv) {
                 "--first-run-measurements", first_run_rows,
                 "measured values that no fit had seen when first runs were made: CSV file(s) or folders")
             .file();
-        flags
-            .add_option("--uncertainty", uncertainty,
-                        "write the variances that left-out rows and first runs support to FILE")
-            .written();
-        flags
-            .add_option(
-                "--evidence", evidence,
-                "write how many of the rows lie in their intervals, by chip, stack and kind of network, to "
-                "FILE")
-            .written();
-        flags
-            .add_option(
-                "--served-layouts", served_layouts,
-                "measured servers whose waits widths are learnt from, and that no fit sees: CSV file(s)")
-            .value_named("FILE");
+        flags.add_written("--uncertainty", uncertainty,
+                          "write the variances that left-out rows and first runs support to FILE");
+        flags.add_written(
+            "--evidence", evidence,
+            "write how many of the rows lie in their intervals, by chip, stack and kind of network, to "
+            "FILE");
+        flags.add_option(
+            "--served-layouts", served_layouts,
+            "measured servers whose waits widths are learnt from, and that no fit sees: CSV file(s)", "FILE");
         flags.add_flag(
             "--check-prices", with_prices,
             "also report the factor on the energy prices that would match the measured power, and which "
@@ -227,8 +213,8 @@ int main(int argc, char** argv) {
                 "memory that engines logged beside what this library says: CSV file (default: "
                 "tests/measured/memory_logs.csv)")
             .value_named("FILE");
-        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence")
-            .value_named("FOLDER");
+        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence",
+                         "FOLDER");
         output.add_to(flags, "text, markdown, json, csv, html");
         save.add_to(flags, argc, argv);
     };

@@ -209,7 +209,8 @@ Flags::Flags(const std::string& tool, const std::string& description, const std:
 Flags::~Flags() = default;
 
 Option Flags::made(void* option) {
-    return Option(option, &parser_->kept_back);
+    Option made(option, &parser_->kept_back);
+    return group_.empty() ? made : made.in_group(group_);
 }
 
 template <class T>

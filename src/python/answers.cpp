@@ -3,9 +3,8 @@
 #include "python/bindings.hpp"
 
 #include "answers/architectures/architectures.hpp"
-#include "answers/architectures/model_classes_report.hpp"
-#include "answers/batch/analyze_batch.hpp"
-#include "answers/batch/batch_report.hpp"
+#include "answers/architectures/model_classes.hpp"
+#include "answers/batch/batch.hpp"
 #include "answers/comprehensive/comprehensive.hpp"
 #include "answers/serving/serving_report.hpp"
 #include "answers/study/study.hpp"

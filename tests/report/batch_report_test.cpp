@@ -1,7 +1,6 @@
 // Batch sweeps: the best batch is the best, limits are kept, failures are rows.
 
-#include "answers/batch/analyze_batch.hpp"
-#include "answers/batch/batch_report.hpp"
+#include "answers/batch/batch.hpp"
 #include "answers/comprehensive/comprehensive.hpp"
 #include "support/shipped_session.hpp"
 

@@ -1,4 +1,4 @@
-#include "answers/architectures/explanation.hpp"
+#include "answers/architectures/architectures.hpp"
 #include "hardware/energy_table.hpp"
 
 #include <algorithm>

@@ -50,7 +50,6 @@ std::string part_names() {
     return names;
 }
 
-/// What changes on one architecture.
 struct DeviceChange {
     MachineChanges rates;
     DeviceChanges structure;

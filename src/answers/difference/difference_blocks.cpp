@@ -1,4 +1,4 @@
-#include "answers/difference/difference_report.hpp"
+#include "answers/difference/difference.hpp"
 
 #include "answers/difference/attribution.hpp"
 #include "report/blocks/columns.hpp"
@@ -52,7 +52,6 @@ std::size_t rows_shown(const std::vector<Row>& rows, int top) {
     return count;
 }
 
-/// The part of each row, and its bar.
 template <class Row>
 void add_part_columns(const Attribution& x, const std::vector<Row>& rows,
                       std::vector<ColumnOf<Row>>& columns) {
@@ -211,30 +210,29 @@ Table cause_table(const Difference& d, const SideLabels& labels, double folded) 
 }
 
 Table block_table(const Difference& d, int top) {
+    using B = BlockDifference;
     const Attribution& x = d.attribution;
-    std::vector<ColumnOf<BlockDifference>> columns = {
-        {{"Block", "", "block"}, [](const BlockDifference& b) { return Cell{b.name}; }},
-        {{"Change", "", "change"},
-         [](const BlockDifference& b) { return Cell{std::string(name_of(b.change))}; }},
-        {{"Number", "", "blocks", Align::right},
-         [](const BlockDifference& b) { return whole_cell(b.blocks); }}};
+    std::vector<ColumnOf<B>> columns = {
+        {{"Block", "", "block"}, [](const B& b) { return Cell{b.name}; }},
+        {{"Change", "", "change"}, [](const B& b) { return Cell{std::string(name_of(b.change))}; }},
+        {{"Number", "", "blocks", Align::right}, [](const B& b) { return whole_cell(b.blocks); }}};
     add_part_columns(x, d.blocks, columns);
-    columns.insert(columns.end(),
-                   {{{"Mainly", "", "main_factor"},
-                     [](const BlockDifference& b) {
-                         return b.part.main_value != 0 ? info_of(b.part.main).title : std::string_view();
-                     }},
-                    {{"Class", "", "main_class", Align::left, 1},
-                     [](const BlockDifference& b) { return Cell{b.main_kind}; }},
-                    {{"Its part", "", "main_class_value", Align::right, 1},
-                     [&](const BlockDifference& b) {
-                         return Cell{signed_value(*x.metric, b.main_part.value), b.main_part.value};
-                     }},
-                    {{"Of peak", "%", "peak_share", Align::right, 2}, [](const BlockDifference& b) {
-                         const auto& [before, after] = b.main_part.peak_share;
-                         const double peak = after > 0 ? after : before;
-                         return peak > 0 ? percent_cell(peak) : Cell{};
-                     }}});
+    columns.insert(
+        columns.end(),
+        {{{"Mainly", "", "main_factor"},
+          [](const B& b) {
+              return b.part.main_value != 0 ? info_of(b.part.main).title : std::string_view();
+          }},
+         {{"Class", "", "main_class", Align::left, 1}, [](const B& b) { return Cell{b.main_kind}; }},
+         {{"Its part", "", "main_class_value", Align::right, 1},
+          [&](const B& b) {
+              return Cell{signed_value(*x.metric, b.main_part.value), b.main_part.value};
+          }},
+         {{"Of peak", "%", "peak_share", Align::right, 2}, [](const B& b) {
+              const auto& [before, after] = b.main_part.peak_share;
+              const double peak = after > 0 ? after : before;
+              return peak > 0 ? percent_cell(peak) : Cell{};
+          }}});
     return table_of_largest("Blocks of the network", columns, d.blocks, top, x);
 }
 
@@ -257,29 +255,6 @@ Table class_table(const Difference& d, int top) {
                     both_sides({"Of peak", "", "peak_share_change", Align::right, 2}, &Part::peak_share,
                                format_percent)});
     return table_of_largest("Classes of operators", columns, d.classes, top, x);
-}
-
-Chart difference_chart(const Difference& d, const SideLabels& labels) {
-    const Attribution& x = d.attribution;
-    Chart chart{ChartKind::waterfall,
-                fmt::format("From {} to {}, cause by cause", labels.side[0], labels.side[1]),
-                "cause",
-                fmt::format("{} ({})", x.metric->noun, axis_unit_of(*x.metric)),
-                false,
-                false,
-                {{"", {}}}};
-    const auto add = [&](const std::string& label, double value, bool total) {
-        ChartPoint point{label, 0, value * x.metric->scale};
-        point.hover = fmt::format("{}: {}", label,
-                                  total ? format_value(*x.metric, value) : signed_value(*x.metric, value));
-        point.total = total;
-        chart.series.front().points.push_back(std::move(point));
-    };
-    add(labels.side[0], x.b_value, true);
-    for (const Contribution& part : x.contributions)
-        add(std::string(info_of(part.factor).title), part.value, false);
-    add(labels.side[1], x.a_value, true);
-    return chart;
 }
 
 } // namespace archsim

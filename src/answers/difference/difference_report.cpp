@@ -1,4 +1,4 @@
-#include "answers/difference/difference_report.hpp"
+#include "answers/difference/difference.hpp"
 
 #include "answers/difference/attribution.hpp"
 #include "report/blocks/result_row.hpp"
@@ -17,29 +17,30 @@ namespace {
 /// "TPU-v4: projected: no comparable device was measured on this stack." Of devices that differ: two
 /// networks, or two formats, on one projection err alike.
 std::string doubt_text(const DifferenceAnswer& answer) {
-    std::string text;
     if (answer.results[0].hardware == answer.results[1].hardware)
-        return text;
-    for (const Result& r : answer.results)
-        if (const std::string doubt = doubt_of(r.estimate); !doubt.empty())
-            text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", hardware_label(r), doubt);
+        return "";
+    const std::string text = joined(
+        answer.results,
+        [](const Result& r) {
+            const std::string doubt = doubt_of(r.estimate);
+            return doubt.empty() ? doubt : fmt::format("{}: {}", hardware_label(r), doubt);
+        },
+        "; ");
     return text.empty() ? text : text + ".";
 }
 
 /// Formats that devices run in place of those asked for, a line for each reason.
 void add_notes(const DifferenceAnswer& answer, Report& report) {
-    std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+    NamesByText reasons;
     for (const Result& r : answer.results) {
         if (r.estimate.precision_note.empty())
             continue;
-        const std::string text = fmt::format("{} requested; {}", precision_name(r.conditions.precision),
-                                             r.estimate.precision_note);
-        auto at = std::find_if(reasons.begin(), reasons.end(),
-                               [&](const auto& known) { return known.first == text; });
-        if (at == reasons.end())
-            at = reasons.insert(at, {text, {}});
-        if (std::find(at->second.begin(), at->second.end(), hardware_label(r)) == at->second.end())
-            at->second.push_back(hardware_label(r));
+        std::vector<std::string>& devices =
+            names_under(fmt::format("{} requested; {}", precision_name(r.conditions.precision),
+                                    r.estimate.precision_note),
+                        reasons);
+        if (std::find(devices.begin(), devices.end(), hardware_label(r)) == devices.end())
+            devices.push_back(hardware_label(r));
     }
     for (const auto& [text, devices] : reasons)
         report.blocks.push_back(Paragraph{fmt::format("{}: {}.", fmt::join(devices, ", "), text)});
@@ -136,16 +137,15 @@ Members<BlockDifference> block_difference_members() {
 Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Format format) {
     const Difference& d = answer.difference;
     Report report;
-    if (format == Format::csv) {
-        report.blocks.push_back(d.blocks.empty() ? cause_table(d, labels_of(d.sides[0], d.sides[1]), 0)
-                                                 : block_table(d, view.top));
-        return report;
-    }
+    if (format == Format::csv)
+        return {report.title,
+                {d.blocks.empty() ? cause_table(d, labels_of(d.sides[0], d.sides[1]), 0)
+                                  : block_table(d, view.top)}};
     const SideLabels labels = labels_of(d.sides[0], d.sides[1]);
     report.title = fmt::format("DIFFERENCE: {} against {} ({})", labels.side[1], labels.side[0],
                                d.attribution.metric->noun);
-    report.blocks.push_back(Heading{1, report.title});
-    report.blocks.push_back(Takeaway{difference_lines(d, labels, answer.odds, doubt_text(answer))});
+    add_blocks(report, Heading{1, report.title},
+               Takeaway{difference_lines(d, labels, answer.odds, doubt_text(answer))});
     add_notes(answer, report);
     if (d.attribution.contributions.empty())
         return report;
@@ -153,7 +153,11 @@ Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Form
         report.blocks.push_back(std::move(sentences));
     report.blocks.push_back(cause_table(d, labels, kSmallPart));
     if (format != Format::text || view.top == 0) // a screen has the same numbers in the table above
-        report.blocks.push_back(difference_chart(d, labels));
+        report.blocks.push_back(
+            contribution_chart(d.attribution, labels.side[1], labels.side[0], [&](const Contribution& part) {
+                return fmt::format("{}: {}", info_of(part.factor).title,
+                                   signed_value(*d.attribution.metric, part.value));
+            }));
     if (!d.blocks.empty())
         report.blocks.push_back(block_table(d, view.top));
     if (!d.classes.empty())

@@ -125,6 +125,31 @@ Table contribution_table(const Attribution& x, std::string title, const std::arr
     return table;
 }
 
+Chart contribution_chart(const Attribution& x, const std::string& a, const std::string& b,
+                         const std::function<std::string(const Contribution&)>& hover) {
+    Chart chart{ChartKind::waterfall,
+                fmt::format("From {} to {}, cause by cause", b, a),
+                "cause",
+                fmt::format("{} ({})", x.metric->noun, axis_unit_of(*x.metric)),
+                false,
+                false,
+                {{"", {}}}};
+    const auto add = [&](const std::string& label, double value, std::string text, bool total) {
+        ChartPoint point{label, 0, value * x.metric->scale};
+        point.hover = std::move(text);
+        point.total = total;
+        chart.series.front().points.push_back(std::move(point));
+    };
+    const auto add_total = [&](const std::string& label, double value) {
+        add(label, value, fmt::format("{}: {}", label, format_value(*x.metric, value)), true);
+    };
+    add_total(b, x.b_value);
+    for (const Contribution& part : x.contributions)
+        add(std::string(info_of(part.factor).title), part.value, hover(part), false);
+    add_total(a, x.a_value);
+    return chart;
+}
+
 std::string input_text(Factor factor, double value) {
     const std::string_view unit = info_of(factor).unit;
     if (unit == "1")

@@ -21,15 +21,7 @@ namespace {
 
 /// Fills that stay apart for colour-blind readers and in grey: light versions of Okabe and Ito's palette.
 std::string_view fill_of(Bound bound) {
-    switch (bound) {
-    case Bound::compute:
-        return "#fde3b0";
-    case Bound::memory:
-        return "#cfe4f3";
-    case Bound::overhead:
-        break;
-    }
-    return "#e6e6e6";
+    return bound == Bound::compute ? "#fde3b0" : bound == Bound::memory ? "#cfe4f3" : "#e6e6e6";
 }
 
 struct Box {

@@ -32,14 +32,11 @@ struct StudyGroup {
     std::vector<Result> results; ///< devices x runtimes, in the order of the request
 };
 
-/// A request with the results of its cells.
 struct Study {
     StudyRequest request;
     std::vector<StudyGroup> groups; ///< models x batch sizes x precisions
 
-    /// Cells of the whole matrix.
     std::size_t cells() const;
-    /// Cells with that status.
     std::size_t cells(Status status) const;
 };
 

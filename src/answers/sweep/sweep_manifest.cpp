@@ -1,4 +1,4 @@
-#include "answers/sweep/sweep_manifest.hpp"
+#include "answers/sweep/sweep_file.hpp"
 
 #include "answers/sweep/sweep_worker.hpp"
 #include "archsim/core/version.hpp"

@@ -1,4 +1,4 @@
-#include "answers/batch/batch_report.hpp"
+#include "answers/batch/batch.hpp"
 
 #include "hardware/energy_table.hpp"
 #include "report/blocks/decision_report.hpp"
@@ -8,12 +8,90 @@
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
 #include "report/render/answer_document.hpp"
+#include "result/generation_metrics.hpp"
+#include "session/every_mode.hpp"
+#include "session/usual_question.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <utility>
 
 namespace archsim {
+
+std::vector<Result> results_of(const BatchSeries& series) {
+    std::vector<Result> results;
+    for (const BatchPoint& point : series.points)
+        results.push_back(point.result);
+    return results;
+}
+
+BatchMetrics batch_metrics(const BatchSeries& series) {
+    return compares_generation(results_of(series))
+               ? BatchMetrics{&metric::total_token_rate, &metric::token_time, &metric::token_energy}
+               : BatchMetrics{&metric::throughput, &metric::latency, &metric::energy};
+}
+
+BestBatches best_batches(const BatchSeries& series) {
+    BestBatches best;
+    const BatchMetrics by = batch_metrics(series);
+    const auto& points = series.points;
+    const auto qualifies = [&](std::size_t i) { return series.decision.qualifies[i]; };
+    const auto value = [&](std::size_t i, const Metric& metric) {
+        return value_or_nan(points[i].result, metric);
+    };
+    const auto improve = [&](std::optional<std::size_t>& at, const Metric& metric, std::size_t i) {
+        if (std::isnan(value(i, metric)))
+            return;
+        if (!at || better(metric, value(i, metric), value(*at, metric)))
+            at = i;
+    };
+    for (std::size_t i = 0; i < points.size(); ++i)
+        if (qualifies(i)) {
+            improve(best.throughput, *by.rate, i);
+            improve(best.latency, *by.time, i);
+            improve(best.energy, *by.energy, i);
+        }
+    for (std::size_t i = 0; best.throughput && i < points.size() && !best.knee; ++i)
+        if (qualifies(i) && value(i, *by.rate) >= kNearlyBest * value(*best.throughput, *by.rate))
+            best.knee = i;
+    return best;
+}
+
+BatchAnalysis analyze_batches(const Session& session, const BatchRequest& request) {
+    BatchAnalysis sweep;
+    sweep.batches = request.batches;
+    sweep.limits = request.limits;
+    std::sort(sweep.batches.begin(), sweep.batches.end());
+    sweep.batches.erase(std::unique(sweep.batches.begin(), sweep.batches.end()), sweep.batches.end());
+    if (sweep.batches.empty() || sweep.batches.front() < 1)
+        throw UsageError("batch sizes: give at least one, each 1 or more");
+    for (const std::string& hardware : with_every_mode(session.hardware(), request.hardware)) {
+        session.hardware().device(hardware); // unknown names stop here, before any work
+        sweep.series.insert(sweep.series.end(), std::max<std::size_t>(1, request.device_counts.size()),
+                            {hardware, {}, {}});
+    }
+    std::size_t done = 0;
+    Workload workload = request.workload;
+    Conditions conditions = request.conditions;
+    if (!request.model.empty())
+        workload.model = session.load(request.model);
+    workload = usual_question(std::move(workload));
+    for (const std::int64_t batch : sweep.batches) {
+        workload.batch = batch;
+        for (std::size_t i = 0; i < sweep.series.size(); ++i) {
+            BatchSeries& series = sweep.series[i];
+            if (!request.device_counts.empty())
+                conditions.devices = request.device_counts[i % request.device_counts.size()];
+            series.points.push_back({batch, session.estimate(workload, series.hardware, conditions)});
+            if (request.progress)
+                request.progress(++done, sweep.batches.size() * sweep.series.size());
+        }
+    }
+    for (BatchSeries& series : sweep.series)
+        series.decision = decide(results_of(series), sweep.limits);
+    return sweep;
+}
 
 namespace {
 
@@ -48,7 +126,6 @@ void add_points(const BatchSeries& series, const BestBatches& best, Facts& facts
         facts.items.push_back({std::move(what), point_text(series, at), 1});
 }
 
-/// Why no batch is best.
 std::string without_best(const BatchSeries& series) {
     for (const BatchPoint& point : series.points)
         if (point.result.ok())
@@ -87,7 +164,6 @@ std::string marks_of(const BestBatches& best, std::size_t index) {
     return text;
 }
 
-/// One point of one device.
 struct BatchRow {
     const BatchSeries* series;
     std::size_t index;
@@ -144,7 +220,7 @@ BatchColumns batch_columns(const BatchAnalysis& sweep) {
         {{"Best", "", "best"}, [](const BatchRow& row) {
              return row.result().ok()
                         ? Cell{marks_of(row.best, row.index), {}, Tone::good, {}, CellKind::text}
-                        : Cell{status_words(row.result().estimate), {}, Tone::bad};
+                        : toned_cell(status_words(row.result().estimate), Tone::bad);
          }});
     if (!sweep.limits.constraints.empty())
         columns.push_back({{"Limits", "", "keeps_limits"}, [](const BatchRow& row) {
@@ -325,26 +401,20 @@ Chart batch_chart(const BatchAnalysis& sweep, const Metric& metric) {
 }
 
 Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
-    Report report;
     const Result& first = first_result(sweep);
-    report.title = fmt::format("Batch sizes of {}", first.model->title);
-    if (format == Format::csv) {
-        report.blocks.push_back(batch_table(sweep));
-        return report;
-    }
+    Report report{fmt::format("Batch sizes of {}", first.model->title), {}};
+    if (format == Format::csv)
+        return {report.title, {batch_table(sweep)}};
     report.blocks.push_back(Heading{1, fmt::format("BATCH ANALYSIS: {}", first.model->title)});
     std::vector<std::string> lines = batch_lines(sweep, device_labels(sweep));
     for (const BatchSeries& series : sweep.series)
         for (std::string& warning : device_warnings(results_of(series)))
             lines.push_back(std::move(warning));
-    report.blocks.push_back(Takeaway{std::move(lines)});
-    report.blocks.push_back(batch_table(sweep));
-    report.blocks.push_back(Heading{2, best_batch_heading(sweep)});
-    report.blocks.push_back(best_batch_facts(sweep, device_labels(sweep)));
+    add_blocks(report, Takeaway{std::move(lines)}, batch_table(sweep), Heading{2, best_batch_heading(sweep)},
+               best_batch_facts(sweep, device_labels(sweep)));
     if (sweep.limits.active())
         for (const BatchSeries& series : sweep.series)
-            for (Block& block : decision_blocks(series.decision, results_of(series), labels_of(series)))
-                report.blocks.push_back(std::move(block));
+            add_blocks(report, decision_blocks(series.decision, results_of(series), labels_of(series)));
     report.blocks.push_back(Heading{2, "Charts"});
     const BatchSeries& shown = sweep.series.front();
     for (const Metric* m : shown_metrics(results_of(shown), {sweep.metrics, {}}).metrics->rows())

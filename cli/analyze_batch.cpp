@@ -3,10 +3,8 @@
 #include "answers/batch/batch.hpp"
 #include "common/answer_options.hpp"
 #include "common/progress.hpp"
-#include "common/tool.hpp"
 #include "report/render/answer_document.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace {

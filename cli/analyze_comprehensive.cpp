@@ -3,7 +3,6 @@
 #include "answers/comprehensive/comprehensive.hpp"
 #include "common/answer_options.hpp"
 #include "common/progress.hpp"
-#include "common/tool.hpp"
 #include "report/render/answer_document.hpp"
 
 namespace {

@@ -3,7 +3,6 @@
 #include "answers/mapping/graph_mapping.hpp"
 #include "answers/measuring/check_me.hpp"
 #include "common/answer_options.hpp"
-#include "common/tool.hpp"
 #include "report/render/answer_document.hpp"
 #include "session/bound_model.hpp"
 

@@ -1,10 +1,8 @@
 // calibrate_device: fits the parameters of a device, or of a software stack, to measurements.
 
 #include "common/measurement_options.hpp"
-#include "common/tool.hpp"
 #include "fit/parameters/calibrate.hpp"
 #include "fit/report/validation_report.hpp"
-#include "fit/rows/measurements.hpp"
 
 #include <fmt/format.h>
 #include <thread>

@@ -3,7 +3,6 @@
 #include "answers/architectures/architectures.hpp"
 #include "answers/architectures/model_classes.hpp"
 #include "common/answer_options.hpp"
-#include "common/tool.hpp"
 #include "report/render/answer_document.hpp"
 
 #include <fmt/format.h>

@@ -4,12 +4,10 @@
 #include "answers/study/study.hpp"
 #include "common/answer_options.hpp"
 #include "common/serving_options.hpp"
-#include "common/tool.hpp"
 #include "report/render/answer_document.hpp"
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 namespace {
 

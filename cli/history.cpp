@@ -4,7 +4,6 @@
 #include "store/history.hpp"
 #include "common/tool.hpp"
 #include "core/parse_number.hpp"
-#include "store/results_file.hpp"
 
 #include <fmt/format.h>
 

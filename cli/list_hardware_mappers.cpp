@@ -8,8 +8,6 @@
 #include "hardware/family_schema.hpp"
 #include "report/render/answer_document.hpp"
 
-#include <fmt/format.h>
-
 namespace {
 
 constexpr const char* kExamples = R"(  list_hardware_mappers

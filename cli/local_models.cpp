@@ -10,8 +10,6 @@
 #include "report/render/answer_document.hpp"
 #include "session/given.hpp"
 
-#include <fmt/format.h>
-
 namespace {
 
 using namespace archsim;

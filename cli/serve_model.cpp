@@ -3,11 +3,8 @@
 
 #include "answers/serving/serving_report.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/run/serve.hpp"
 #include "common/answer_options.hpp"
 #include "common/serving_options.hpp"
-#include "common/tool.hpp"
-#include "fields/serving_fields.hpp"
 #include "report/render/answer_document.hpp"
 #include "session/measured_key.hpp"
 

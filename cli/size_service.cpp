@@ -7,11 +7,8 @@
 #include "common/answer_options.hpp"
 #include "common/progress.hpp"
 #include "common/serving_options.hpp"
-#include "common/tool.hpp"
 #include "core/parse_number.hpp"
 #include "report/render/answer_document.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 

@@ -4,18 +4,12 @@
 #include "answers/sweep/sweep_file.hpp"
 #include "common/answer_options.hpp"
 #include "common/progress.hpp"
-#include "common/tool.hpp"
 #include "core/parse_number.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/generation_metrics.hpp"
 #include "session/measured_key.hpp"
 
-#include <fmt/format.h>
-
-#include <chrono>
 #include <cstdlib> // defines __GLIBC__ where it is
-#include <functional>
-#include <optional>
 #include <thread>
 
 #ifdef __GLIBC__

@@ -3,18 +3,15 @@
 #include "common/answer_options.hpp"
 #include "common/measurement_options.hpp"
 #include "common/progress.hpp"
-#include "common/tool.hpp"
 #include "fit/errors/leave_out.hpp"
 #include "fit/errors/serving_peers.hpp"
 #include "fit/parameters/calibrate.hpp"
 #include "fit/report/serving_peers_report.hpp"
 #include "fit/report/validation_report.hpp"
-#include "fit/rows/measurements.hpp"
 #include "fit/rows/validate.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <optional>
 #include <set>

@@ -6,12 +6,9 @@
 #include "result/grid_intensity.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <string_view>
-#include <vector>
 
 namespace archsim::cli {
 

@@ -1,6 +1,5 @@
 #include "common/flags.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "archsim/graph/graph.hpp"
 #include "archsim/hardware/database.hpp"
 #include "common/progress.hpp"
@@ -10,13 +9,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <type_traits>
 
 namespace archsim::cli {
 

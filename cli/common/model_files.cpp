@@ -9,9 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fmt/format.h>
-#include <string_view>
 #include <sys/stat.h>
 
 namespace archsim::cli {

@@ -2,7 +2,6 @@
 
 #include "archsim/core/finding.hpp"
 #include "common/answer_options.hpp"
-#include "common/tool.hpp"
 #include "core/parse_number.hpp"
 #include "session/given.hpp"
 

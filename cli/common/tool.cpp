@@ -1,7 +1,6 @@
 #include "common/tool.hpp"
 
 #include "archsim/core/version.hpp"
-#include "common/flags.hpp"
 #include "common/progress.hpp"
 #include "core/new_file.hpp"
 #include "core/text.hpp"
@@ -10,7 +9,6 @@
 #include "report/blocks/columns.hpp"
 #include "session/every_mode.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -21,7 +19,6 @@
 #include <ctime>
 #include <exception>
 #include <fcntl.h>
-#include <filesystem>
 #include <new>
 #include <sys/ioctl.h>
 #include <sys/wait.h>

@@ -1,6 +1,5 @@
 #include "mcp/mcp.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "archsim/core/version.hpp"
 #include "archsim/hardware/database.hpp"
 #include "common/tool.hpp"
@@ -14,10 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <map>
-#include <optional>
-#include <utility>
 
 namespace archsim::cli {
 

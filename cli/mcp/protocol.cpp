@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <stdexcept>
-#include <utility>
 
 namespace archsim::cli {
 

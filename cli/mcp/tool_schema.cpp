@@ -1,18 +1,11 @@
 #include "mcp/mcp.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 #include "core/input_file.hpp"
 #include "core/text.hpp"
-#include "fields/question.hpp"
 #include "fields/question_json.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <string_view>
 #include <system_error>
 
 namespace archsim::cli {

@@ -11,15 +11,11 @@
 #include "answers/architectures/architectures.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/energy_report.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/operation_shares.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "result/bound_shares.hpp"
 
-#include <array>
-#include <fmt/format.h>
-#include <optional>
 #include <variant>
 
 namespace archsim {

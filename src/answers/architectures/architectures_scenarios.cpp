@@ -2,7 +2,6 @@
 
 #include "answers/architectures/architectures.hpp"
 
-#include "answers/batch/batch.hpp"
 #include "core/text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"

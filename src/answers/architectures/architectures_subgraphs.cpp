@@ -10,13 +10,9 @@
 #include "report/blocks/shape_text.hpp"
 #include "result/shown_pass.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <optional>
 
 namespace archsim {
 

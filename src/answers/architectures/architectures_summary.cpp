@@ -9,15 +9,11 @@
 #include "report/blocks/advice.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/family_aspects.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
 #include "result/generation_metrics.hpp"
 #include "result/mixed_formats.hpp"
-#include "result/ranking.hpp"
 #include "result/ties.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -1,18 +1,14 @@
 #include "answers/architectures/architectures.hpp"
 
-#include "answers/difference/attribution.hpp"
 #include "fields/question_json.hpp"
 #include "report/blocks/comparison_charts.hpp"
 #include "report/blocks/decision_report.hpp"
 #include "report/blocks/energy_report.hpp"
 #include "report/blocks/finding_text.hpp"
-#include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/mixed_formats.hpp"
-#include "result/ranking.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

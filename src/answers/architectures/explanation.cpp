@@ -1,18 +1,11 @@
 #include "answers/architectures/architectures.hpp"
 
-#include "answers/difference/attribution.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <map>
-#include <utility>
 
 namespace archsim {
 

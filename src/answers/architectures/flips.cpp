@@ -1,5 +1,4 @@
 #include "answers/architectures/architectures.hpp"
-#include "answers/batch/batch.hpp"
 #include "estimate/batch_pieces.hpp"
 #include "map/counts_of_structure.hpp"
 #include "session/graph_run.hpp"

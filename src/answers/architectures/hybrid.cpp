@@ -2,7 +2,6 @@
 #include "hardware/energy_table.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 namespace archsim {

@@ -2,20 +2,15 @@
 
 #include "answers/architectures/architectures.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/blocks/explanations.hpp"
 #include "report/blocks/family_aspects.hpp"
-#include "report/blocks/metric_text.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/mixed_formats.hpp"
 #include "result/ties.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
 
 namespace archsim {
 

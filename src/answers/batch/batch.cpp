@@ -14,8 +14,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
-#include <utility>
 
 namespace archsim {
 

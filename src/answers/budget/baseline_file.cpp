@@ -3,7 +3,6 @@
 
 #include "answers/budget/budget.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "archsim/core/version.hpp"
 #include "core/json_document.hpp"
 

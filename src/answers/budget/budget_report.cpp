@@ -1,22 +1,16 @@
 #include "answers/budget/budget.hpp"
 
 #include "answers/difference/attribution.hpp"
-#include "answers/difference/difference.hpp"
 #include "archsim/core/version.hpp"
 #include "core/text.hpp"
 #include "hardware/operator_rules.hpp"
-#include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/render/answer_document.hpp"
 #include "report/render/html.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <string_view>
-#include <utility>
 
 namespace archsim {
 

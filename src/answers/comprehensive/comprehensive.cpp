@@ -1,16 +1,12 @@
 #include "answers/comprehensive/comprehensive.hpp"
 
-#include "answers/batch/batch.hpp"
 #include "answers/mapping/graph_mapping.hpp"
-#include "report/blocks/columns.hpp"
 #include "report/blocks/comparison_charts.hpp"
 #include "report/blocks/decision_report.hpp"
-#include "report/blocks/energy_report.hpp"
 #include "report/blocks/explanations.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/generation_report.hpp"
 #include "report/blocks/metric_text.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
@@ -19,11 +15,7 @@
 #include "result/shown_pass.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
-#include <iterator>
 #include <map>
-#include <optional>
-#include <utility>
 
 namespace archsim {
 

@@ -4,8 +4,6 @@
 #include "estimate/price.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <limits>
 
 namespace archsim {

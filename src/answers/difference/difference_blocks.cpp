@@ -1,17 +1,10 @@
 #include "answers/difference/difference.hpp"
 
-#include "answers/difference/attribution.hpp"
-#include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"
 #include "result/ties.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <cmath>
-#include <span>
-#include <utility>
 
 namespace archsim {
 

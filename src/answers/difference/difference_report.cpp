@@ -1,6 +1,5 @@
 #include "answers/difference/difference.hpp"
 
-#include "answers/difference/attribution.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
@@ -8,7 +7,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <utility>
 
 namespace archsim {
 

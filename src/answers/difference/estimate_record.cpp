@@ -1,6 +1,5 @@
 #include "answers/difference/estimate_record.hpp"
 
-#include "answers/difference/attribution.hpp"
 #include "answers/difference/factor_terms.hpp"
 #include "estimate/price.hpp"
 #include "hardware/parameter_table.hpp"

@@ -1,14 +1,8 @@
 #include "answers/difference/attribution.hpp"
 
-#include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
-#include "report/blocks/number_format.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <utility>
 
 namespace archsim {
 

@@ -7,7 +7,6 @@
 #include "report/blocks/columns.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace archsim {

@@ -5,13 +5,10 @@
 #include "answers/mapping/graph_mapping.hpp"
 #include "hardware/operator_rules.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <utility>
 
 namespace archsim {
 

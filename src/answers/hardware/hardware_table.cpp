@@ -13,12 +13,10 @@
 #include "answers/hardware/hardware_list.hpp"
 
 #include "report/blocks/columns.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/verdict.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <initializer_list>
 #include <map>
 

@@ -3,10 +3,8 @@
 #include "report/blocks/columns.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <set>
-#include <string>
 
 namespace archsim {
 

@@ -2,12 +2,10 @@
 
 #include "archsim/hardware/database.hpp"
 #include "estimate/resource_times.hpp"
-#include "report/blocks/columns.hpp"
 #include "report/blocks/comparison_charts.hpp"
 #include "report/blocks/explanations.hpp"
 #include "report/blocks/generation_report.hpp"
 #include "report/blocks/metric_text.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
@@ -15,8 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <fmt/format.h>
 
 namespace archsim {
 

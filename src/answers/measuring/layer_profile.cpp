@@ -5,10 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <fmt/format.h>
-#include <optional>
-#include <string_view>
 #include <unordered_map>
 
 namespace archsim {

@@ -5,16 +5,12 @@
 #include "core/text.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/finding_text.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <set>
-#include <system_error>
 #include <tuple>
 
 namespace archsim {

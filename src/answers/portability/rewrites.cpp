@@ -2,15 +2,9 @@
 
 #include "answers/portability/rewrites.hpp"
 
-#include "archsim/graph/graph.hpp"
-
 #include <algorithm>
 #include <array>
 #include <map>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace archsim {
 

@@ -4,7 +4,6 @@
 #include "ops/uncounted.hpp"
 
 #include <algorithm>
-#include <map>
 #include <unordered_set>
 
 namespace archsim {

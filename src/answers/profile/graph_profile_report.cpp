@@ -7,16 +7,11 @@
 #include "ops/uncounted.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/finding_text.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/shape_text.hpp"
 #include "report/render/answer_document.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <map>
-#include <span>
 #include <unordered_set>
 
 namespace archsim {

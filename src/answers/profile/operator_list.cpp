@@ -4,8 +4,6 @@
 #include "report/render/answer_document.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 namespace archsim {

@@ -13,7 +13,6 @@
 #include "session/usual_question.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <map>
 
 namespace archsim {

@@ -4,9 +4,7 @@
 #include "core/shared_object.hpp"
 #include "core/text_file.hpp"
 
-#include <cstdint>
 #include <fmt/format.h>
-#include <string_view>
 #include <utility>
 #include <yaml.h>
 

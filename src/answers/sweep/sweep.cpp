@@ -2,16 +2,12 @@
 
 #include "answers/sweep/ordered_work.hpp"
 #include "answers/sweep/sweep_worker.hpp"
-#include "archsim/hardware/device_changes.hpp"
-#include "archsim/map/machine_changes.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "result/generation_metrics.hpp"
 #include "session/prepared.hpp"
 #include "session/usual_precision.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <set>

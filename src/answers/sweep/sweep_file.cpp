@@ -1,24 +1,19 @@
 #include "answers/sweep/sweep_file.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "core/input_file.hpp"
 #include "core/new_file.hpp"
 #include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 #include "fields/question.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utility>
-#include <vector>
 
 namespace archsim {
 

@@ -1,14 +1,9 @@
 #include "answers/sweep/sweep_report.hpp"
 
-#include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
-#include "report/blocks/number_format.hpp"
 #include "result/generation_metrics.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <utility>
 
 namespace archsim {
 

@@ -8,11 +8,8 @@
 #include "report/render/answer_document.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 #include <sstream>
-#include <utility>
 
 namespace archsim {
 

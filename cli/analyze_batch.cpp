@@ -56,9 +56,9 @@ int main(int argc, char** argv) {
         std::vector<Result> results;
         bool within_limits = false;
         for (const BatchSeries& series : sweep.series)
-            for (std::size_t i = 0; i < series.points.size(); ++i) {
-                saved.push_back({&series.points[i].result, series.points[i].batch});
-                results.push_back(series.points[i].result);
+            for (std::size_t i = 0; i < series.results.size(); ++i) {
+                saved.push_back({&series.results[i], series.batches[i]});
+                results.push_back(series.results[i]);
                 within_limits = within_limits || series.decision.qualifies[i];
             }
         save.save(saved);

@@ -6,6 +6,7 @@
 #include "common/tool.hpp"
 #include "core/data_dir.hpp"
 #include "hardware/family_schema.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/render/answer_document.hpp"
 
 namespace {
@@ -19,18 +20,12 @@ constexpr const char* kExamples = R"(  list_hardware_mappers
   list_hardware_mappers --check ./mychip.json)";
 
 std::string names_of(const archsim::HardwareDatabase& database, const std::string& kind) {
-    std::vector<std::string> names;
-    if (kind == "devices")
-        names = database.device_ids();
-    else if (kind == "runtimes")
-        names = database.runtime_ids();
-    else
-        for (const archsim::Deployment& deployment : database.deployments())
-            names.push_back(deployment.id);
-    std::string lines;
-    for (const std::string& name : names)
-        lines += name + "\n";
-    return lines;
+    const auto line = [](const auto& name) { return fmt::format("{}\n", name); };
+    return kind == "devices" ? archsim::joined(database.device_ids(), line, "")
+           : kind == "runtimes"
+               ? archsim::joined(database.runtime_ids(), line, "")
+               : archsim::joined(
+                     database.deployments(), [&](const auto& deployment) { return line(deployment.id); }, "");
 }
 
 /// What --this-machine was told: which entry to write as a file, and where the texts come from.
@@ -139,30 +134,24 @@ int main(int argc, char** argv) {
         }
         if (!names.empty()) {
             output.emit(names_of(database, names));
-            return 0;
-        }
-        if (belief) {
+        } else if (belief) {
             const UncertaintyTable table(data_dir() / "hardware_db" / "uncertainty.json");
             const Format format = output.chosen();
             if (format == Format::json)
                 throw UsageError("--belief is written as text, markdown, csv or html");
             output.emit(output.drawn_report(describe(beliefs(database, table)), format));
-            return 0;
-        }
-        if (!show_runtime.empty()) {
+        } else if (!show_runtime.empty()) {
             output.emit_answer(runtime_sheet(database, show_runtime));
-            return 0;
-        }
-        if (!show.empty()) {
+        } else if (!show.empty()) {
             output.emit_answer(device_sheet(database, show));
-            return 0;
+        } else {
+            const HardwareList list = list_hardware(
+                database, {category.empty() ? std::nullopt : parse_family(category), deployment});
+            for (const Finding& finding : list.findings)
+                if (!output.quiet)
+                    cli::print_note("list_hardware_mappers", to_string(finding));
+            output.emit_answer(list);
         }
-        const HardwareList list =
-            list_hardware(database, {category.empty() ? std::nullopt : parse_family(category), deployment});
-        for (const Finding& finding : list.findings)
-            if (!output.quiet)
-                cli::print_note("list_hardware_mappers", to_string(finding));
-        output.emit_answer(list);
         return 0;
     };
     return cli::run_tool(argc, argv, "list_hardware_mappers",

@@ -216,27 +216,19 @@ int main(int argc, char** argv) {
         save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
-        if (memory) {
-            SessionOptions shipped;
-            shipped.hardware_overlays = measured.overlays(overlays);
-            const Session session(shipped);
+        SessionOptions options;
+        options.hardware_overlays = measured.overlays(overlays);
+        if (memory || serving) {
             const Format format = output.chosen();
             if (format == Format::json)
-                throw UsageError("--memory: --format is text, markdown, csv or html");
-            const std::string file = memory->empty() ? "tests/measured/memory_logs.csv" : *memory;
-            output.emit(
-                output.drawn_report(describe_memory_logs(compare_memory_logs(session, file)), format));
-            return static_cast<int>(cli::Exit::ok);
-        }
-        if (serving) {
-            SessionOptions shipped;
-            shipped.hardware_overlays = measured.overlays(overlays);
-            const Session session(shipped);
-            const Format format = output.chosen();
-            if (format == Format::json)
-                throw UsageError("--serving: --format is text, markdown, csv or html");
-            output.emit(
-                output.drawn_report(described_servers(session, *serving, format, output.quiet), format));
+                throw UsageError(fmt::format("--{}: --format is text, markdown, csv or html",
+                                             memory ? "memory" : "serving"));
+            const Session session(options);
+            const Report report =
+                memory ? describe_memory_logs(compare_memory_logs(
+                             session, memory->empty() ? "tests/measured/memory_logs.csv" : *memory))
+                       : described_servers(session, *serving, format, output.quiet);
+            output.emit(output.drawn_report(report, format));
             return static_cast<int>(cli::Exit::ok);
         }
         if (!measured.logs.empty()) {
@@ -261,8 +253,6 @@ int main(int argc, char** argv) {
                                                    : !models.empty() ? models
                                                                      : metrics,
                                                    ", ")));
-        SessionOptions options;
-        options.hardware_overlays = measured.overlays(overlays);
         const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
         if (refit)
             write_refit(options, table.rows, measured.files, threads, held);

@@ -213,9 +213,6 @@ const std::vector<ExitMeaning>& exit_meanings() {
 
 namespace {
 
-// Completions
-// --------------------------------------------------------------------------------------------------
-
 /// `what` of every positional option that has it.
 const OptionFacts* positional_of(const std::vector<OptionFacts>& options) {
     for (const OptionFacts& option : options)

@@ -140,10 +140,8 @@ void handle_signals() {
 
 /// "0 ok, 1 usage, ...".
 std::string exit_text() {
-    std::string text;
-    for (const ExitMeaning& one : exit_meanings())
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", one.status, one.meaning);
-    return text;
+    return joined(exit_meanings(),
+                  [](const ExitMeaning& one) { return fmt::format("{} {}", one.status, one.meaning); });
 }
 
 /// Parses and runs; throws what fails.

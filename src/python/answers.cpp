@@ -143,8 +143,7 @@ void bind_answers(py::Module& m) {
         .def_property_readonly("results", [](const BatchAnalysis& analysis) {
             std::vector<Result> results;
             for (const BatchSeries& series : analysis.series)
-                for (const BatchPoint& point : series.points)
-                    results.push_back(point.result);
+                results.insert(results.end(), series.results.begin(), series.results.end());
             return results;
         });
     bind_answer<ModelClassComparison>(m, "ModelClassComparison",

@@ -39,7 +39,7 @@ Table values_table(const ArchitectureComparison& c, const Metric& metric) {
     for (std::size_t b = 0; b < a.batches.size(); ++b) {
         std::vector<Result> here;
         for (const BatchSeries& series : a.series)
-            here.push_back(series.points[b].result);
+            here.push_back(series.results[b]);
         auto winner = find_winner(here, metric, a.limits.cost);
         rows.push_back({a.batches[b], std::move(here), std::move(winner)});
     }
@@ -84,15 +84,14 @@ Facts stretches(const ArchitectureComparison& c, const HybridPair& h) {
 }
 
 std::string transfers_text(const HybridSplit& s) {
-    double bytes = 0, seconds = 0, joules = 0;
+    HybridTransfer all;
     for (const HybridTransfer& t : s.transfers) {
-        bytes += t.bytes;
-        seconds += t.seconds;
-        joules += t.joules;
+        all.bytes += t.bytes;
+        all.seconds += t.seconds;
+        all.joules += t.joules;
     }
-    return fmt::format("{} {} of {} in all, {}, {}", s.transfers.size(),
-                       s.transfers.size() == 1 ? "transfer" : "transfers", format_bytes(bytes),
-                       format_time(seconds), format_energy(joules));
+    return fmt::format("{} of {} in all, {}, {}", plural(s.transfers.size(), "transfer"),
+                       format_bytes(all.bytes), format_time(all.seconds), format_energy(all.joules));
 }
 
 /// The value of a whole batch, which is what the values of splits compare with.

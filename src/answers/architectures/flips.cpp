@@ -230,7 +230,7 @@ BatchSweep run_batch_sweep(const Session& session, const CompareArchitecturesReq
     };
     for (const Metric* metric : {&metric::throughput, &metric::energy}) {
         const auto value = [&](std::size_t architecture, std::size_t batch) {
-            return value_of(out.analysis.series[architecture].points[batch].result, *metric);
+            return value_of(out.analysis.series[architecture].results[batch], *metric);
         };
         for (std::size_t a = 0; a < choices.size(); ++a)
             for (std::size_t b = 0; b < choices.size(); ++b)

@@ -271,8 +271,8 @@ struct ClassCell {
 };
 
 std::vector<ColumnOf<ClassCell>> class_columns() {
+    using C = ClassCell;
     const auto times = [](const Metric& metric) {
-        using C = ClassCell;
         return [&metric](const C& cell) {
             const auto value = times_better(*cell.comparison, *cell.row, cell.architecture, metric);
             return number_cell(value.has_value(), value.value_or(0));

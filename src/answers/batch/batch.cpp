@@ -1,5 +1,6 @@
 #include "answers/batch/batch.hpp"
 
+#include "core/text.hpp"
 #include "hardware/energy_table.hpp"
 #include "report/blocks/decision_report.hpp"
 #include "report/blocks/metric_text.hpp"
@@ -13,19 +14,13 @@
 #include "session/usual_question.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace archsim {
 
-std::vector<Result> results_of(const BatchSeries& series) {
-    std::vector<Result> results;
-    for (const BatchPoint& point : series.points)
-        results.push_back(point.result);
-    return results;
-}
-
 BatchMetrics batch_metrics(const BatchSeries& series) {
-    return compares_generation(results_of(series))
+    return compares_generation(series.results)
                ? BatchMetrics{&metric::total_token_rate, &metric::token_time, &metric::token_energy}
                : BatchMetrics{&metric::throughput, &metric::latency, &metric::energy};
 }
@@ -33,25 +28,22 @@ BatchMetrics batch_metrics(const BatchSeries& series) {
 BestBatches best_batches(const BatchSeries& series) {
     BestBatches best;
     const BatchMetrics by = batch_metrics(series);
-    const auto& points = series.points;
-    const auto qualifies = [&](std::size_t i) { return series.decision.qualifies[i]; };
     const auto value = [&](std::size_t i, const Metric& metric) {
-        return value_or_nan(points[i].result, metric);
+        return value_or_nan(series.results[i], metric);
     };
     const auto improve = [&](std::optional<std::size_t>& at, const Metric& metric, std::size_t i) {
-        if (std::isnan(value(i, metric)))
-            return;
-        if (!at || better(metric, value(i, metric), value(*at, metric)))
+        if (!std::isnan(value(i, metric)) && (!at || better(metric, value(i, metric), value(*at, metric))))
             at = i;
     };
-    for (std::size_t i = 0; i < points.size(); ++i)
-        if (qualifies(i)) {
+    const std::vector<bool>& qualifies = series.decision.qualifies;
+    for (std::size_t i = 0; i < series.results.size(); ++i)
+        if (qualifies[i]) {
             improve(best.throughput, *by.rate, i);
             improve(best.latency, *by.time, i);
             improve(best.energy, *by.energy, i);
         }
-    for (std::size_t i = 0; best.throughput && i < points.size() && !best.knee; ++i)
-        if (qualifies(i) && value(i, *by.rate) >= kNearlyBest * value(*best.throughput, *by.rate))
+    for (std::size_t i = 0; best.throughput && i < series.results.size() && !best.knee; ++i)
+        if (qualifies[i] && value(i, *by.rate) >= kNearlyBest * value(*best.throughput, *by.rate))
             best.knee = i;
     return best;
 }
@@ -67,7 +59,7 @@ BatchAnalysis analyze_batches(const Session& session, const BatchRequest& reques
     for (const std::string& hardware : with_every_mode(session.hardware(), request.hardware)) {
         session.hardware().device(hardware); // unknown names stop here, before any work
         sweep.series.insert(sweep.series.end(), std::max<std::size_t>(1, request.device_counts.size()),
-                            {hardware, {}, {}});
+                            {hardware, sweep.batches});
     }
     std::size_t done = 0;
     Workload workload = request.workload;
@@ -78,65 +70,93 @@ BatchAnalysis analyze_batches(const Session& session, const BatchRequest& reques
     for (const std::int64_t batch : sweep.batches) {
         workload.batch = batch;
         for (std::size_t i = 0; i < sweep.series.size(); ++i) {
-            BatchSeries& series = sweep.series[i];
             if (!request.device_counts.empty())
                 conditions.devices = request.device_counts[i % request.device_counts.size()];
-            series.points.push_back({batch, session.estimate(workload, series.hardware, conditions)});
+            BatchSeries& series = sweep.series[i];
+            series.results.push_back(session.estimate(workload, series.hardware, conditions));
             if (request.progress)
                 request.progress(++done, sweep.batches.size() * sweep.series.size());
         }
     }
     for (BatchSeries& series : sweep.series)
-        series.decision = decide(results_of(series), sweep.limits);
+        series.decision = decide(series.results, sweep.limits);
     return sweep;
 }
 
 namespace {
 
-std::string point_text(const BatchSeries& series, std::size_t index) {
-    const BatchPoint& point = series.points[index];
-    const BatchMetrics by = batch_metrics(series);
-    const auto text = [&](const Metric& m) { return format_value(m, value_or_nan(point.result, m)); };
-    const bool tokens = *by.rate != metric::throughput;
-    return fmt::format("batch {}: {}, {} per {}, {} per {}, {}", point.batch, text(*by.rate), text(*by.time),
-                       tokens ? "token" : "batch", text(*by.energy), tokens ? "token" : "item",
-                       text(metric::memory));
-}
+/// Words about one series, whose batches are judged by the time of a batch or of a token.
+class BatchWords {
+  public:
+    explicit BatchWords(const BatchSeries& series)
+        : series_(series), by_(batch_metrics(series)), tokens_(*by_.rate != metric::throughput) {}
+
+    /// "batch 64: 2317 /s, 27.6 ms per batch, 15.4 mJ per item, 1.2 GB"
+    std::string whole(std::size_t i) const {
+        return fmt::format("batch {}: {}, {} per {}, {} per {}, {}", series_.batches[i], text(i, *by_.rate),
+                           text(i, *by_.time), tokens_ ? "token" : "batch", text(i, *by_.energy),
+                           tokens_ ? "token" : "item", text(i, metric::memory));
+    }
+
+    /// The batch that does most, the one that is good enough, the one that answers first.
+    std::string line(const BestBatches& best) const {
+        const std::size_t most = *best.throughput, knee = *best.knee, first = *best.latency;
+        std::string line =
+            fmt::format("batch {} has the most throughput, {}", series_.batches[most], rate_and_time(most));
+        if (knee != most)
+            line += fmt::format("; batch {} reaches {:.0f} % of it, {}", series_.batches[knee],
+                                100 * value_or_nan(series_.results[knee], *by_.rate) /
+                                    value_or_nan(series_.results[most], *by_.rate),
+                                rate_and_time(knee));
+        if (first != most)
+            line += fmt::format("; batch {} answers first, {}", series_.batches[first], time(first));
+        return line;
+    }
+
+  private:
+    std::string text(std::size_t i, const Metric& m) const {
+        return format_value(m, value_or_nan(series_.results[i], m));
+    }
+    std::string time(std::size_t i) const {
+        return fmt::format("{} {}{}", tokens_ ? "at" : "in", text(i, *by_.time), tokens_ ? " per token" : "");
+    }
+    std::string rate_and_time(std::size_t i) const { return text(i, *by_.rate) + " " + time(i); }
+
+    const BatchSeries& series_;
+    const BatchMetrics by_;
+    const bool tokens_;
+};
 
 /// A line for each batch that is best in something: "Most throughput, knee: batch 64: ...".
 void add_points(const BatchSeries& series, const BestBatches& best, Facts& facts) {
     std::vector<std::pair<std::size_t, std::string>> points;
-    const auto add = [&points](const std::optional<std::size_t>& at, const char* what, const char* further) {
-        if (!at)
-            return;
-        const auto known =
-            std::find_if(points.begin(), points.end(), [&](const auto& p) { return p.first == *at; });
+    for (const auto& [at, what] : {std::pair{best.throughput, "Most throughput"},
+                                   {best.knee, "Knee"},
+                                   {best.latency, "Least latency"},
+                                   {best.energy, "Least energy"}}) {
+        const auto known = std::find_if(points.begin(), points.end(),
+                                        [&, &index = at](const auto& p) { return p.first == index; });
         if (known != points.end())
-            known->second += std::string(", ") + further;
-        else
+            known->second += ", " + first_lower(what);
+        else if (at)
             points.emplace_back(*at, what);
-    };
-    add(best.throughput, "Most throughput", "most throughput");
-    add(best.knee, "Knee", "knee");
-    add(best.latency, "Least latency", "least latency");
-    add(best.energy, "Least energy", "least energy");
+    }
     for (auto& [at, what] : points)
-        facts.items.push_back({std::move(what), point_text(series, at), 1});
+        facts.items.push_back({std::move(what), BatchWords(series).whole(at), 1});
 }
 
 std::string without_best(const BatchSeries& series) {
-    for (const BatchPoint& point : series.points)
-        if (point.result.ok())
-            return "no batch keeps the limits";
-    return fmt::format("no estimate of any batch; batch {}: {}", series.points.front().batch,
-                       series.points.front().result.estimate.reason);
+    if (std::any_of(series.results.begin(), series.results.end(), [](const Result& r) { return r.ok(); }))
+        return "no batch keeps the limits";
+    return fmt::format("no estimate of any batch; batch {}: {}", series.batches.front(),
+                       series.results.front().estimate.reason);
 }
 
 Members<BatchSeries> best_batch_members() {
     const auto batch = [](std::optional<std::size_t> BestBatches::*which) {
         return [which](const BatchSeries& series) {
             const auto index = best_batches(series).*which;
-            return index ? std::optional(series.points[*index].batch) : std::nullopt;
+            return index ? std::optional(series.batches[*index]) : std::nullopt;
         };
     };
     return {{"throughput", "most", batch(&BestBatches::throughput)},
@@ -146,20 +166,7 @@ Members<BatchSeries> best_batch_members() {
 }
 
 const Result& first_result(const BatchAnalysis& sweep) {
-    return sweep.series.front().points.front().result;
-}
-
-std::string marks_of(const BestBatches& best, std::size_t index) {
-    std::string text;
-    const auto add = [&](const std::optional<std::size_t>& which, const char* word) {
-        if (which == index)
-            text += (text.empty() ? "" : ", ") + std::string(word);
-    };
-    add(best.latency, "latency");
-    add(best.throughput, "throughput");
-    add(best.energy, "energy");
-    add(best.knee, "knee");
-    return text;
+    return sweep.series.front().results.front();
 }
 
 struct BatchRow {
@@ -167,14 +174,16 @@ struct BatchRow {
     std::size_t index;
     BestBatches best;
 
-    const BatchPoint& point() const { return series->points[index]; }
-    const Result& result() const { return point().result; }
+    const Result& result() const { return series->results[index]; }
+    std::int64_t batch() const { return series->batches[index]; }
+    /// What it is best in.
+    std::string marks() const {
+        return joined(std::array{std::pair{best.latency, "latency"}, std::pair{best.throughput, "throughput"},
+                                 std::pair{best.energy, "energy"}, std::pair{best.knee, "knee"}},
+                      [&](const auto& one) { return one.first == index ? one.second : ""; });
+    }
 };
 using BatchColumns = std::vector<ColumnOf<BatchRow>>;
-
-bool estimated(const BatchRow& row) {
-    return row.result().ok();
-}
 
 /// The interval of the latency and its share of one item stand beside it.
 BatchColumns metric_columns(const BatchAnalysis& sweep, const Metric& m) {
@@ -190,36 +199,31 @@ BatchColumns metric_columns(const BatchAnalysis& sweep, const Metric& m) {
         columns.push_back(interval_column_of<BatchRow>(m, 3, measure));
         columns.emplace_back(least_best("Per item", m.column_unit, "latency_per_item_s", 2), 1 / m.scale,
                              [measure](const BatchRow& row) {
-                                 return measure(row)->value / static_cast<double>(row.point().batch);
+                                 return measure(row)->value / static_cast<double>(row.batch());
                              });
     }
     return columns;
 }
 
 BatchColumns batch_columns(const BatchAnalysis& sweep) {
-    BatchColumns columns = {
-        {{"Hardware", "", "hardware"},
-         [](const BatchRow& row) {
-             return Cell{marked(hardware_label(row.result()), MarkedCell::hardware, row.result())};
-         }},
-        {{"Batch", "", "batch_size", Align::right},
-         [](const BatchRow& row) { return count_cell(true, static_cast<double>(row.point().batch)); }}};
-    const std::vector<Result> all = [&] {
-        std::vector<Result> list;
-        for (const BatchSeries& series : sweep.series)
-            for (const BatchPoint& point : series.points)
-                list.push_back(point.result);
-        return list;
-    }();
+    BatchColumns columns = {{{"Hardware", "", "hardware"},
+                             [](const BatchRow& row) {
+                                 return marked(hardware_label(row.result()), MarkedCell::hardware,
+                                               row.result());
+                             }},
+                            {{"Batch", "", "batch_size", Align::right}, 1, &BatchRow::batch}};
+    std::vector<Result> all;
+    for (const BatchSeries& series : sweep.series)
+        all.insert(all.end(), series.results.begin(), series.results.end());
     for (const Metric* m : shown_metrics(all, {sweep.metrics, {}}).metrics->rows())
         if (any_value(all, *m, sweep.limits.cost))
-            append_columns(columns, where(estimated, metric_columns(sweep, *m)));
-    columns.push_back(
-        {{"Best", "", "best"}, [](const BatchRow& row) {
-             return row.result().ok()
-                        ? Cell{marks_of(row.best, row.index), {}, Tone::good, {}, CellKind::text}
-                        : toned_cell(status_words(row.result().estimate), Tone::bad);
-         }});
+            append_columns(columns, where([](const BatchRow& row) { return row.result().ok(); },
+                                          metric_columns(sweep, *m)));
+    columns.push_back({{"Best", "", "best"}, [](const BatchRow& row) {
+                           return row.result().ok()
+                                      ? Cell{row.marks(), {}, Tone::good, {}, CellKind::text}
+                                      : toned_cell(status_words(row.result().estimate), Tone::bad);
+                       }});
     if (!sweep.limits.constraints.empty())
         columns.push_back({{"Limits", "", "keeps_limits"}, [](const BatchRow& row) {
                                const bool kept = row.series->decision.qualifies[row.index];
@@ -236,13 +240,11 @@ BatchColumns batch_columns(const BatchAnalysis& sweep) {
 std::string failure_note(const BatchSeries& series) {
     std::string text;
     std::size_t more = 0;
-    for (const BatchPoint& point : series.points) {
-        const Result& r = point.result;
-        if (!r.ok() && text.empty())
-            text = fmt::format("{} at batch {}: {}", hardware_label(r), point.batch, r.estimate.reason);
+    for (std::size_t i = 0; i < series.results.size(); ++i)
+        if (const Result& r = series.results[i]; !r.ok() && text.empty())
+            text = fmt::format("{} at batch {}: {}", hardware_label(r), series.batches[i], r.estimate.reason);
         else
             more += r.ok() ? 0U : 1U;
-    }
     return more == 0 ? text : fmt::format("{}; {} more batch{} likewise", text, more, more == 1 ? "" : "es");
 }
 
@@ -251,7 +253,7 @@ Table batch_table(const BatchAnalysis& sweep) {
     std::vector<std::string> notes;
     for (const BatchSeries& series : sweep.series) {
         const BestBatches best = best_batches(series);
-        for (std::size_t i = 0; i < series.points.size(); ++i)
+        for (std::size_t i = 0; i < series.results.size(); ++i)
             rows.push_back({&series, i, best});
         if (std::string why = failure_note(series); !why.empty())
             notes.push_back(std::move(why));
@@ -266,15 +268,15 @@ Table batch_table(const BatchAnalysis& sweep) {
 std::vector<std::string> device_labels(const BatchAnalysis& sweep) {
     std::vector<std::string> labels;
     for (const BatchSeries& series : sweep.series)
-        labels.push_back(hardware_label(series.points.front().result));
+        labels.push_back(hardware_label(series.results.front()));
     return labels;
 }
 
-/// "batch 8", one per point.
+/// "A100, batch 8", one per result.
 std::vector<std::string> labels_of(const BatchSeries& series) {
     std::vector<std::string> labels;
-    for (const BatchPoint& point : series.points)
-        labels.push_back(fmt::format("{}, batch {}", hardware_label(point.result), point.batch));
+    for (std::size_t i = 0; i < series.results.size(); ++i)
+        labels.push_back(fmt::format("{}, batch {}", hardware_label(series.results[i]), series.batches[i]));
     return labels;
 }
 
@@ -305,14 +307,12 @@ AnswerDocument<BatchAnalysis> batch_document(const MetricView& view) {
 Facts best_batch_facts(const BatchAnalysis& analysis, const std::vector<std::string>& labels) {
     Facts facts;
     for (std::size_t i = 0; i < analysis.series.size(); ++i) {
-        const BatchSeries& series = analysis.series[i];
-        const BestBatches best = best_batches(series);
+        const BestBatches best = best_batches(analysis.series[i]);
         facts.items.push_back({labels[i], ""});
-        if (!best.throughput) {
-            facts.items.push_back({"None", without_best(series), 1});
-            continue;
-        }
-        add_points(series, best, facts);
+        if (!best.throughput)
+            facts.items.push_back({"None", without_best(analysis.series[i]), 1});
+        else
+            add_points(analysis.series[i], best, facts);
     }
     return facts;
 }
@@ -322,47 +322,26 @@ std::vector<std::string> batch_lines(const BatchAnalysis& analysis, const std::v
     for (std::size_t i = 0; i < analysis.series.size(); ++i) {
         const BatchSeries& series = analysis.series[i];
         const BestBatches best = best_batches(series);
-        if (!best.throughput || !best.knee || !best.latency) {
-            lines.push_back(fmt::format("{}: {}.", labels[i], without_best(series)));
-            continue;
-        }
-        const auto text = [&](std::size_t at, const Metric& m) {
-            return format_value(m, value_or_nan(series.points[at].result, m));
-        };
-        const auto batch = [&](std::size_t at) { return series.points[at].batch; };
-        const BatchMetrics by = batch_metrics(series);
-        const bool tokens = *by.rate != metric::throughput;
-        const auto point = [&](std::size_t at) {
-            return fmt::format("{} {} {}", text(at, *by.rate), tokens ? "at" : "in", text(at, *by.time)) +
-                   (tokens ? " per token" : "");
-        };
-        std::string line = fmt::format("{}: batch {} has the most throughput, {}", labels[i],
-                                       batch(*best.throughput), point(*best.throughput));
-        if (*best.knee != *best.throughput)
-            line += fmt::format("; batch {} reaches {:.0f} % of it, {}", batch(*best.knee),
-                                100 * value_or_nan(series.points[*best.knee].result, *by.rate) /
-                                    value_or_nan(series.points[*best.throughput].result, *by.rate),
-                                point(*best.knee));
-        if (*best.latency != *best.throughput)
-            line +=
-                fmt::format("; batch {} answers first, {} {}{}", batch(*best.latency), tokens ? "at" : "in",
-                            text(*best.latency, *by.time), tokens ? " per token" : "");
-        lines.push_back(line + ".");
+        const bool any = best.throughput && best.knee && best.latency;
+        lines.push_back(
+            fmt::format("{}: {}.", labels[i], any ? BatchWords(series).line(best) : without_best(series)));
     }
     return lines;
 }
 
 Members<BatchSeries> batch_series_members(const MetricView& view, const std::string& points) {
     return {{"best_batch", "null: no batch keeps the limits", std::identity{}, best_batch_members()},
-            {points, "the batch sizes, one by one", &BatchSeries::points,
-             result_members(view)
-                 .of<BatchPoint>([](const BatchPoint& point) {
-                     return RankedResult{&point.result, static_cast<double>(point.batch), 0};
-                 })
-                 .with({{"latency_per_item_s", "latency over the batch", [](const BatchPoint& point) {
-                             return known(point.result.ok(),
-                                          point.result.estimate.latency_s / static_cast<double>(point.batch));
-                         }}})}};
+            {points, "the batch sizes, one by one",
+             [](const BatchSeries& series) {
+                 std::vector<RankedResult> rows;
+                 for (std::size_t i = 0; i < series.results.size(); ++i)
+                     rows.push_back({&series.results[i], static_cast<double>(series.batches[i]), 0});
+                 return rows;
+             },
+             result_members(view).with(
+                 {{"latency_per_item_s", "latency over the batch", [](const RankedResult& r) {
+                       return known(r.result->ok(), r.result->estimate.latency_s / r.batch_size);
+                   }}})}};
 }
 
 std::string best_batch_heading(const BatchAnalysis& analysis) {
@@ -378,19 +357,19 @@ Chart batch_chart(const BatchAnalysis& sweep, const Metric& metric) {
                 false,
                 {}};
     for (const BatchSeries& series : sweep.series) {
-        ChartSeries line{hardware_label(series.points.front().result), {}};
-        for (const BatchPoint& point : series.points) {
-            const auto measure = measure_of(point.result, metric, sweep.limits.cost);
+        ChartSeries line{hardware_label(series.results.front()), {}};
+        for (std::size_t i = 0; i < series.results.size(); ++i) {
+            const auto measure = measure_of(series.results[i], metric, sweep.limits.cost);
             if (!measure)
                 continue;
             ChartPoint mark;
-            mark.label = fmt::format("{}", point.batch);
-            mark.x = static_cast<double>(point.batch);
+            mark.label = fmt::format("{}", series.batches[i]);
+            mark.x = static_cast<double>(series.batches[i]);
             mark.y = measure->value * metric.scale;
             mark.y_low = measure->interval.low * metric.scale;
             mark.y_high = measure->interval.high * metric.scale;
             mark.hover =
-                fmt::format("{}, batch {}: {}", line.name, point.batch, format_value(metric, measure->value));
+                fmt::format("{}, batch {}: {}", line.name, mark.label, format_value(metric, measure->value));
             line.points.push_back(std::move(mark));
         }
         chart.series.push_back(std::move(line));
@@ -399,23 +378,23 @@ Chart batch_chart(const BatchAnalysis& sweep, const Metric& metric) {
 }
 
 Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
-    const Result& first = first_result(sweep);
-    Report report{fmt::format("Batch sizes of {}", first.model->title), {}};
+    const std::string& title = first_result(sweep).model->title;
+    Report report{fmt::format("Batch sizes of {}", title), {}};
     if (format == Format::csv)
         return {report.title, {batch_table(sweep)}};
-    report.blocks.push_back(Heading{1, fmt::format("BATCH ANALYSIS: {}", first.model->title)});
-    std::vector<std::string> lines = batch_lines(sweep, device_labels(sweep));
+    const std::vector<std::string> labels = device_labels(sweep);
+    Takeaway takeaway{batch_lines(sweep, labels)};
     for (const BatchSeries& series : sweep.series)
-        for (std::string& warning : device_warnings(results_of(series)))
-            lines.push_back(std::move(warning));
-    add_blocks(report, Takeaway{std::move(lines)}, batch_table(sweep), Heading{2, best_batch_heading(sweep)},
-               best_batch_facts(sweep, device_labels(sweep)));
+        for (std::string& warning : device_warnings(series.results))
+            takeaway.lines.push_back(std::move(warning));
+    add_blocks(report, Heading{1, fmt::format("BATCH ANALYSIS: {}", title)}, std::move(takeaway),
+               batch_table(sweep), Heading{2, best_batch_heading(sweep)}, best_batch_facts(sweep, labels));
     if (sweep.limits.active())
         for (const BatchSeries& series : sweep.series)
-            add_blocks(report, decision_blocks(series.decision, results_of(series), labels_of(series)));
+            add_blocks(report, decision_blocks(series.decision, series.results, labels_of(series)));
     report.blocks.push_back(Heading{2, "Charts"});
     const BatchSeries& shown = sweep.series.front();
-    for (const Metric* m : shown_metrics(results_of(shown), {sweep.metrics, {}}).metrics->rows())
+    for (const Metric* m : shown_metrics(shown.results, {sweep.metrics, {}}).metrics->rows())
         if (format == Format::html ? m->recommend : *m == *batch_metrics(shown).rate)
             report.blocks.push_back(batch_chart(sweep, *m));
     return report;

@@ -17,15 +17,11 @@
 
 namespace archsim {
 
-struct BatchPoint {
-    std::int64_t batch = 1;
-    Result result;
-};
-
 struct BatchSeries {
-    std::string hardware; ///< as asked for
-    std::vector<BatchPoint> points;
-    Decision decision; ///< over the points: which keep the limits, and which to take
+    std::string hardware;                   ///< as asked for
+    std::vector<std::int64_t> batches = {}; ///< ascending
+    std::vector<Result> results = {};       ///< one per batch
+    Decision decision = {};                 ///< over them: which keep the limits, and which to take
 };
 
 struct BatchAnalysis {
@@ -38,8 +34,6 @@ struct BatchAnalysis {
 /// Share of the best throughput from which a smaller batch counts as good enough.
 inline constexpr double kNearlyBest = 0.9;
 
-std::vector<Result> results_of(const BatchSeries& series);
-
 /// What batches are judged by: items per second, time of a batch, energy of an item; of language models with
 /// a prompt tokens per second of all sequences, time and energy of a token.
 struct BatchMetrics {
@@ -47,7 +41,7 @@ struct BatchMetrics {
 };
 BatchMetrics batch_metrics(const BatchSeries& series);
 
-/// Indices into BatchSeries::points; absent when no point has an estimate that keeps every limit.
+/// Indices into BatchSeries::results; absent when none has an estimate that keeps every limit.
 struct BestBatches {
     std::optional<std::size_t> throughput; ///< most items per second; the smaller batch among equals
     std::optional<std::size_t> latency;    ///< least time of a batch
@@ -67,7 +61,7 @@ struct BatchRequest {
     std::function<void(std::size_t done, std::size_t total)> progress = {};
 };
 
-/// Estimates every batch on every device. A batch that fails (it does not fit, say) becomes a point with its
+/// Estimates every batch on every device. A batch that fails (it does not fit, say) becomes a result with its
 /// reason. Throws InputError for unknown names, UsageError for no batch or one below 1.
 BatchAnalysis analyze_batches(const Session& session, const BatchRequest& request);
 

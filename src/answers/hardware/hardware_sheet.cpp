@@ -54,10 +54,9 @@ Facts identity_of(const Device& device, const std::string& mode) {
     add("Generation", device.generation);
     add("Year", device.year > 0 ? std::to_string(device.year) : "");
     add("Aliases", joined(device.aliases));
-    std::vector<std::string> modes;
-    for (const PowerMode& candidate : device.power_modes)
-        modes.push_back(candidate.name + (candidate.name == mode ? " (chosen)" : ""));
-    add("Power modes", joined(modes));
+    add("Power modes", joined(device.power_modes, [&](const PowerMode& candidate) {
+            return candidate.name + (candidate.name == mode ? " (chosen)" : "");
+        }));
     add("Software stacks", joined(device.runtimes));
     add("Default stack", device.default_runtime);
     add("Host processor", device.host);
@@ -122,11 +121,9 @@ std::string joined(const std::vector<std::string>& names, std::string_view separ
 }
 
 std::string counts_text(const SourceCounts& sources) {
-    std::string text;
-    for (const SourceKind kind : kSourceKinds)
-        if (sources[kind] > 0)
-            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", sources[kind], name_of(kind));
-    return text;
+    return joined(kSourceKinds, [&](SourceKind kind) {
+        return sources[kind] > 0 ? fmt::format("{} {}", sources[kind], name_of(kind)) : std::string();
+    });
 }
 
 std::vector<std::string> pointer_steps(const std::string& pointer) {
@@ -168,12 +165,11 @@ Report describe(const DeviceSheet& sheet, PlainView, Format) {
                identity_of(device, sheet.choice.power_mode), peak_table(device));
     const auto field = [&](const std::string& pointer) { return field_text(pointer, device); };
     report.blocks.push_back(fact_table(sheet.facts, field));
-    std::vector<std::string> assumed;
-    for (const StatedFact& fact : sheet.facts)
-        if (fact.kind == SourceKind::assumed)
-            assumed.push_back(field(fact.where));
+    const std::string assumed = joined(sheet.facts, [&](const StatedFact& fact) {
+        return fact.kind == SourceKind::assumed ? field(fact.where) : std::string();
+    });
     if (!assumed.empty())
-        report.blocks.push_back(Paragraph{"Assumed: " + joined(assumed) + "."});
+        report.blocks.push_back(Paragraph{"Assumed: " + assumed + "."});
     if (const auto absent = not_stated(device); !absent.empty())
         report.blocks.push_back(Paragraph{"Not stated: " + joined(absent) + "."});
     if (!device.notes.empty())

@@ -48,10 +48,7 @@ Cell peak_cell(const Device& device, const std::vector<Precision>& formats) {
 std::string modes_text(const HardwareRow& row) {
     if (!row.power_mode.empty())
         return row.power_mode;
-    std::string text;
-    for (const PowerMode& mode : row.device->power_modes)
-        text += (text.empty() ? "" : " ") + mode.name;
-    return text;
+    return joined(row.device->power_modes, &PowerMode::name, " ");
 }
 
 double known_share(const SourceCounts& sources) {
@@ -265,17 +262,15 @@ std::vector<std::string> verdict_lines(const HardwareList& list) {
         return {"No device."};
     std::vector<std::string> lines = {
         fmt::format("{}: {}.", plural(list.rows.size(), "device"), families_text(list))};
-    std::string most;
-    for (const std::string& part :
-         {largest_text(
-              list, "Most int8", [](const Device& d) { return d.peak(EngineClass::matrix, Precision::int8); },
-              [](double v) { return format_number(v / kTeraOps) + " TOPS"; }),
-          largest_text(
-              list, "Most memory bandwidth",
-              [](const Device& d) { return d.dram ? d.dram->bandwidth.value_or(0) : 0; },
-              [](double v) { return format_bytes(v) + "/s"; })})
-        most += (most.empty() || part.empty() ? "" : " ") + part;
-    add(lines, most);
+    const std::string most[] = {
+        largest_text(
+            list, "Most int8", [](const Device& d) { return d.peak(EngineClass::matrix, Precision::int8); },
+            [](double v) { return format_number(v / kTeraOps) + " TOPS"; }),
+        largest_text(
+            list, "Most memory bandwidth",
+            [](const Device& d) { return d.dram ? d.dram->bandwidth.value_or(0) : 0; },
+            [](double v) { return format_bytes(v) + "/s"; })};
+    add(lines, joined(most, std::identity{}, " "));
     SourceCounts sources;
     for (const HardwareRow& row : list.rows)
         sources += row.sources;

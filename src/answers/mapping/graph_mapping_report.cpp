@@ -19,13 +19,11 @@ namespace archsim {
 namespace {
 
 std::string order_text(const tiling::Tiling& t) {
-    std::string text;
-    for (const char* loop = t.order; *loop != '\0'; ++loop)
-        text += fmt::format("{}{}", text.empty() ? "" : ", ",
-                            *loop == 'k'   ? "outputs"
-                            : *loop == 'c' ? "inputs"
-                                           : "space");
-    return text + " (innermost): " + std::string(name_of(t.kept));
+    return joined(std::string_view(t.order),
+                  [](char loop) { return loop == 'k'   ? "outputs"
+                                         : loop == 'c' ? "inputs"
+                                                       : "space"; }) +
+           " (innermost): " + std::string(name_of(t.kept));
 }
 
 std::string tile_text(const tiling::Nest& n, const tiling::Tiling& t) {
@@ -86,37 +84,43 @@ Table level_table(const Result& result, const SubgraphEstimate& subgraph) {
                                     std::pair{Event::llc_byte, "last level"},
                                     std::pair{Event::dram_byte, "external memory"},
                                     std::pair{Event::host_link_byte, "host link"}};
-    Table table;
-    table.title = "Memory levels";
-    table.columns = {{"Level", "", "level"},
-                     {"Moved", "", "bytes", Align::right},
-                     {"Energy", "µJ", "energy_j", Align::right},
-                     {"Each", "pJ/B", "energy_per_byte_j", Align::right}};
     const double repeat = result.partition->subgraphs[subgraph.index].repeat;
+    struct Row {
+        const char* name;
+        double bytes, joules;
+    };
+    std::vector<Row> rows;
     for (const auto& [event, name] : kLevels) {
-        const double bytes = subgraph.mapping.events.counts[static_cast<std::size_t>(event)] * repeat;
-        const double joules = subgraph.energy.joules[static_cast<std::size_t>(event)];
-        if (bytes > 0)
-            table.rows.push_back({{name},
-                                  {format_bytes(bytes), bytes},
-                                  cell_in(1e-6, joules),
-                                  cell_in(1e-12, joules / bytes)});
+        const auto e = static_cast<std::size_t>(event);
+        if (const double bytes = subgraph.mapping.events.counts[e] * repeat; bytes > 0)
+            rows.push_back({name, bytes, subgraph.energy.joules[e]});
     }
-    return table;
+    return table_of<Row>("Memory levels",
+                         {{{"Level", "", "level"}, &Row::name},
+                          {{"Moved", "", "bytes", Align::right},
+                           [](const Row& r) {
+                               return Cell{format_bytes(r.bytes), r.bytes};
+                           }},
+                          {{"Energy", "µJ", "energy_j", Align::right}, 1e-6, &Row::joules},
+                          {{"Each", "pJ/B", "energy_per_byte_j", Align::right},
+                           1e-12,
+                           [](const Row& r) { return r.joules / r.bytes; }}},
+                         rows);
 }
 
 namespace {
 
 std::string operators_text(const ShapedGraph& graph, const Subgraph& subgraph) {
-    std::string text;
-    for (const SubgraphMember& member : subgraph.members) {
-        const Operator& op = graph.operators[member.op];
-        if (op.work.kind == OpKind::free)
-            continue;
-        text += fmt::format("{}{} {} -> {}", text.empty() ? "" : "; ", op.type,
-                            shapes_text(graph, activations_of(graph, op)), shapes_text(graph, op.outputs));
-    }
-    return text;
+    return joined(
+        subgraph.members,
+        [&](const SubgraphMember& member) {
+            const Operator& op = graph.operators[member.op];
+            return op.work.kind == OpKind::free
+                       ? std::string()
+                       : fmt::format("{} {} -> {}", op.type, shapes_text(graph, activations_of(graph, op)),
+                                     shapes_text(graph, op.outputs));
+        },
+        "; ");
 }
 
 /// "49 of 54 SM busy on average (90.7 %), 98.4 % of the padded work is useful, ...".

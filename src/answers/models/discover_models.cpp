@@ -174,10 +174,8 @@ void keep_largest(ModelList& list, std::size_t count) {
 namespace {
 
 std::string sizes_text(const ListedModel& model) {
-    std::string text;
-    for (const auto& [name, size] : model.dims)
-        text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, size);
-    return text;
+    return joined(
+        model.dims, [](const auto& dim) { return fmt::format("{}={}", dim.first, dim.second); }, " ");
 }
 
 using ModelColumns = std::vector<ColumnOf<const ListedModel*>>;

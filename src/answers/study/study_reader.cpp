@@ -1,7 +1,6 @@
 // A study file, JSON or YAML -> StudyRequest, with every mistake as a finding.
 
 #include "answers/study/study.hpp"
-#include "answers/study/yaml_text.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "fields/question_json.hpp"

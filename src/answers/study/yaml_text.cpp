@@ -1,6 +1,6 @@
-#include "answers/study/yaml_text.hpp"
-#include "core/parse_number.hpp"
+#include "answers/study/study.hpp"
 
+#include "core/parse_number.hpp"
 #include "core/shared_object.hpp"
 #include "core/text_file.hpp"
 

@@ -7,8 +7,6 @@
 #include "report/render/answer_document.hpp"
 #include "result/shown_pass.hpp"
 
-#include <span>
-
 namespace archsim {
 
 namespace {

@@ -248,3 +248,26 @@ TEST_CASE("names in a dropped model stay text") {
     }
     std::filesystem::remove(file);
 }
+
+TEST_CASE("a page gets the schedule as trace events, and advice with its gain") {
+    const Json answer = ask({{"ask", "trace"}, {"model", "resnet18"}, {"hardware", {"H100"}}});
+    const Json trace = Json::parse(answer["text"].get<std::string>());
+    double end = 0;
+    for (const Json& event : trace["traceEvents"])
+        if (event["ph"] == "X")
+            end = std::max(end, event["ts"].get<double>() + event["dur"].get<double>());
+    CHECK(end == Approx(trace["otherData"]["latency_s"].get<double>() * 1e6).epsilon(1e-3));
+    CHECK(error_of({{"ask", "trace"}, {"model", "llama-3-70b"}, {"hardware", {"Coral-Edge-TPU"}}}) != "");
+
+    std::size_t advised = 0;
+    for (const char* model : {"resnet50", "bert-base", "vit_b_16"}) {
+        const Json ranking =
+            ask({{"ask", "rank"}, {"model", model}, {"precision", "fp32"}, {"deployment", "edge"}});
+        for (const Json& advice : ranking["advice"]) {
+            ++advised;
+            CHECK(advice["asked"].get<std::string>().starts_with("--"));
+            CHECK(advice["gain"] >= 1.05);
+        }
+    }
+    CHECK(advised > 0);
+}

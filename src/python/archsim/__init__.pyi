@@ -199,6 +199,18 @@ class ServerQuestion(Question, total=False):
     pue: float
     grid_intensity: float | str
 
+class SizingQuestion(ServerQuestion, total=False):
+    """What size() takes beside the load: limits on waiting, and how sure they must hold."""
+
+    ttft_p99: float | str
+    tpot_p99: float | str
+    e2e_p99: float | str
+    confidence: float
+    users: int
+    think_time: float | str
+    max_devices: int
+    budget_usd_per_hour: float
+
 class Session:
     def __init__(self, data: str = "", hardware_db: Sequence[str] = ()) -> None: ...
     @property
@@ -249,6 +261,31 @@ class Session:
         hardware: str | Sequence[str],
         **load: Unpack[ServerQuestion],
     ) -> Serving: ...
+    def size(
+        self,
+        model: str,
+        hardware: str | Sequence[str],
+        **load: Unpack[SizingQuestion],
+    ) -> Sizing: ...
+    def local(
+        self,
+        device: str,
+        models: str | Sequence[str] = (),
+        *,
+        host: str = "",
+        kind: Literal["language", "vision", "speech"] = "language",
+        context: int = 8192,
+        formats: Sequence[str] = (),
+        least_tokens_per_s: float = 0.0,
+    ) -> LocalModels: ...
+    def explain(
+        self,
+        models: str | Sequence[str],
+        hardware: str | Sequence[str],
+        *,
+        metric: str = "latency",
+        **question: Any,
+    ) -> Difference: ...
     def engine(
         self,
         model: Model | str,
@@ -308,6 +345,12 @@ class ModelClassComparison(_Answer):
     def to_dataframe(self) -> Any: ...
 
 class Serving(_Answer): ...
+class Sizing(_Answer): ...
+class LocalModels(_Answer): ...
+
+class Difference(_Answer):
+    @property
+    def results(self) -> list[Result]: ...
 
 class HistoryChanges(_Answer):
     @property
@@ -329,6 +372,28 @@ def compare(
 def estimate(
     model: Model | str, device: str, *, session: Session | None = None, **question: Unpack[Question]
 ) -> Result: ...
+def size(
+    model: str, hardware: str | Sequence[str], *, session: Session | None = None, **load: Unpack[SizingQuestion]
+) -> Sizing: ...
+def local(
+    device: str,
+    models: str | Sequence[str] = (),
+    *,
+    session: Session | None = None,
+    host: str = "",
+    kind: Literal["language", "vision", "speech"] = "language",
+    context: int = 8192,
+    formats: Sequence[str] = (),
+    least_tokens_per_s: float = 0.0,
+) -> LocalModels: ...
+def explain(
+    models: str | Sequence[str],
+    hardware: str | Sequence[str],
+    *,
+    session: Session | None = None,
+    metric: str = "latency",
+    **question: Any,
+) -> Difference: ...
 def compare_history(
     file: str | PathLike[str],
     before: str = "previous",
@@ -345,6 +410,10 @@ def from_torch(
 
 BACKENDS: dict[str, tuple[str, str]]
 
+class Best(str):
+    among: list[str]
+    left_out: list[str]
+
 class ComparisonRunner:
     session: Session
     results: list[tuple[str, Result]]
@@ -360,7 +429,7 @@ class ComparisonRunner:
     def run(self, progress: Callable[[int, int], object] | None = None) -> ComparisonRunner: ...
     def study(self, title: str = "Comparison") -> Study: ...
     def to_dataframe(self) -> Any: ...
-    def best(self, metric: str = "latency", *, batch: int | None = None, model: str | None = None) -> str | None: ...
+    def best(self, metric: str = "latency", *, batch: int | None = None, model: str | None = None) -> Best | None: ...
     def speedups(self, baseline: str | None = None) -> dict[tuple[str, int], dict[str, float | None]]: ...
     def generate_report(self, path: str | PathLike[str] = "comparison_report.html", title: str = "Comparison") -> Path: ...
     def save(self, file: str | PathLike[str], title: str = "ComparisonRunner") -> int: ...

@@ -130,6 +130,9 @@ for _answer in (
     _archsim.BatchAnalysis,
     _archsim.ModelClassComparison,
     _archsim.Serving,
+    _archsim.Sizing,
+    _archsim.LocalModels,
+    _archsim.Difference,
     _archsim.HistoryChanges,
     _archsim.HistoryRows,
 ):
@@ -214,6 +217,47 @@ def _session_serve(self, model, hardware, **how):
     return _archsim.serve(self, model, _names(hardware), **how)
 
 
+def _session_size(self, model, hardware, **how):
+    """The fewest of each device that hold limits on waiting under a load, as size_service.
+
+    size("qwen3-8b", ["H100", "L40S"], rate=8, ttft_p99="500ms"). Limits: ttft_p99, tpot_p99, e2e_p99, a number of seconds or a
+    text with a unit. confidence, users, think_time, max_devices, budget_usd_per_hour; the fields of serve_model and of the question.
+    """
+    return _archsim.size(self, model, _names(hardware), **how)
+
+
+def _session_local(self, device, models=(), **how):
+    """The models that run on a machine and how fast, as local_models: local("RTX 4090, 64GB", context=16384).
+
+    models: names or files (default: the catalogue); host: the processor beside the device; kind: language, vision or speech;
+    context, formats, least_tokens_per_s.
+    """
+    return _archsim.local(self, device, models=_names(models), **how)
+
+
+def _session_explain(self, models, hardware, **how):
+    """Why two estimates differ, as explain_difference: explain("resnet50", ["H100", "A100"], metric="energy").
+
+    Two models, two devices, or two values of a field: explain("resnet50", "H100", precision=["fp16", "int8"]).
+    """
+    return _archsim.explain(self, _names(models), _names(hardware), **how)
+
+
+def size(model, hardware, *, session=None, **how):
+    return (session or default_session()).size(model, hardware, **how)
+
+
+def local(device, models=(), *, session=None, **how):
+    return (session or default_session()).local(device, models, **how)
+
+
+def explain(models, hardware, *, session=None, **how):
+    return (session or default_session()).explain(models, hardware, **how)
+
+
+size.__doc__, local.__doc__, explain.__doc__ = _session_size.__doc__, _session_local.__doc__, _session_explain.__doc__
+
+
 def _session_engine(self, model, device, **how):
     """The engine of a server, made once, whose step() prices any batch: what simulators with a scheduler of their own ask.
 
@@ -228,6 +272,9 @@ Session.model_classes = _session_model_classes
 Session.batches = _session_batches
 Session.serve = _session_serve
 Session.engine = _session_engine
+Session.size = _session_size
+Session.local = _session_local
+Session.explain = _session_explain
 
 
 def _place(session, backend):
@@ -244,6 +291,15 @@ def _place(session, backend):
     if backend.split("@")[0] in session.hardware or backend.endswith(".json"):
         return backend, backend, ""
     raise UsageError(f'backend "{backend}": use {", ".join(BACKENDS)}, a device, or a dict with device and stack')
+
+
+class Best(str):
+    """A backend's name. `among`: what it was chosen among, best first; `left_out`: what may not lead, and why."""
+
+    def __new__(cls, name, among, left_out):
+        best = super().__new__(cls, name)
+        best.among, best.left_out = among, left_out
+        return best
 
 
 class ComparisonRunner:
@@ -316,19 +372,28 @@ class ComparisonRunner:
         )
 
     def best(self, metric="latency", *, batch=None, model=None):
-        """The backend with the best value of a metric; None where nothing runs that measurements stand behind."""
+        """The backend that ranks first by a metric, by the policy of every answer; None where nothing runs that may lead.
+
+        It is a text that knows what it was chosen among: see Best.
+        """
         fields = _archsim.MetricTable().fields
         if metric not in fields:
             raise UsageError(f'metric "{metric}": use {", ".join(fields)}')
-        field, higher = fields[metric]
         rows = [
-            (getattr(result, field), name)
+            (name, result)
             for name, result in self._ran()
-            if result.ok and (batch is None or result.batch == batch) and (model is None or result.model == model)
-            and json.loads(result.to_json())["evidence"] == "measured"
+            if (batch is None or result.batch == batch) and (model is None or result.model == model)
         ]
-        rows = [row for row in rows if row[0] == row[0]]
-        return (max if higher else min)(rows)[1] if rows else None
+        chosen, others = [], []
+        for index, place in _archsim.places([result for _, result in rows], metric):
+            name, result = rows[index]
+            at = f"{name}: {result.hardware}, {result.stack}, batch {result.batch:g}"
+            value = getattr(result, fields[metric][0])
+            if place:
+                chosen.append((name, f"{at}, {value:.4g}"))
+            else:
+                others.append(f"{at}: {json.loads(result.to_json())['evidence'] if result.ok else result.reason}")
+        return Best(chosen[0][0], [text for _, text in chosen], others) if chosen else None
 
     def speedups(self, baseline=None):
         """{(model, batch): {backend: times faster than the baseline}}; the first backend where none is named."""

@@ -20,9 +20,6 @@ function program() {
     const v8 = require('node:v8'); // Node.js 18 would compile everything at once
     v8.setFlagsFromString('--wasm-lazy-compilation');
     v8.setFlagsFromString('--wasm-lazy-validation'); // of the program's own bytes
-    // Optimising a function takes longer than most answers take without. With 30 times what V8 waits otherwise a comparison
-    // computes half as long, and so does a sweep of 4000 points.
-    v8.setFlagsFromString('--wasm-tiering-budget=60000000');
     createTools = require('../wasm/tools.js');
     compiled = new WebAssembly.Module(fs.readFileSync(path.join(home, 'wasm/tools.wasm')));
   }

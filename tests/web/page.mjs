@@ -352,6 +352,82 @@ const tests = {
     assert(inside >= 1, 'the first subgraphs are in view');
   }),
 
+  'the timeline is as long as the estimate, is walked by keys, and is saved for Perfetto': async () => visit(`${home}#model=resnet18&hardware=H100&device=H100`, async page => {
+    await page.locator('#graph .node').first().waitFor({ timeout: 60000 });
+    await idle(page);
+    await page.locator('#timeline-section > summary').click();
+    await page.locator('#timeline rect').first().waitFor();
+    const tracks = await page.locator('#timeline .head').allTextContents();
+    assert(['compute', 'external memory'].every(name => tracks.includes(name)) && tracks.some(name => name.startsWith('host')), `${tracks}`);
+    await page.locator('#timeline').focus();
+    for (let i = 0; i < 3; ++i) await page.keyboard.press('ArrowRight');
+    assert.match(await page.locator('#slice').textContent(), /schedule, .*bound by/);
+    assert.equal(await page.locator('#graph .node[aria-pressed=true]').count(), 1, 'the same subgraph in the graph');
+    await page.locator('#timeline-in').click();
+    assert(await page.evaluate(() => { const box = document.querySelector('#timeline'); return box.scrollWidth > 1.5 * box.clientWidth; }), 'longer');
+    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#timeline-save').click()]);
+    const trace = JSON.parse(fs.readFileSync(await download.path(), 'utf8'));
+    const end = Math.max(...trace.traceEvents.filter(event => event.ph === 'X').map(event => event.ts + event.dur));
+    assert(Math.abs(end - 1e6 * trace.otherData.latency_s) < 0.01 * end);
+    await accessible(page, 'timeline');
+    await page.evaluate(() => document.querySelector('#timeline-section').scrollIntoView());
+    await page.screenshot({ path: path.join(scratch, 'timeline.png') });
+  }),
+
+  'advice is a button that asks for what was tried': async () => visit(`${home}#model=bert-base&precision=fp32&hardware=Jetson-Orin-Nano`, async page => {
+    await idle(page);
+    const button = page.locator('#advice button').first(), said = await button.textContent();
+    const seconds = () => page.locator('#ranking tbody tr').first().evaluate(row => Number(row.cells[2].dataset.value));
+    const before = await seconds(), gain = Number(/([\d.]+)×$/.exec(said)[1]);
+    await button.click();
+    await until(page, old => Number(document.querySelector('#ranking tbody tr')?.cells[2].dataset.value) !== old
+      && document.querySelector('main').ariaBusy === 'false', before);
+    assert(Math.abs(before / await seconds() / gain - 1) < 0.02, `${said}: ${before} became ${await seconds()}`);
+  }),
+
+  'a model by its name on a host is fetched when the reader asks, and only its config.json': async () => {
+    const asked = [];
+    const models = http.createServer((request, response) => {
+      asked.push(request.url);
+      const found = request.url === '/Qwen/Qwen3-8B/resolve/main/config.json';
+      response.writeHead(found ? 200 : 404, { 'Access-Control-Allow-Origin': '*' }).end(found ? fs.readFileSync(path.join(sources, 'models/configs/qwen3-8b.json')) : '');
+    });
+    await new Promise(resolve => models.listen(0, '127.0.0.1', resolve));
+    const host = `http://127.0.0.1:${models.address().port}`;
+    const named = path.join(scratch, 'named');
+    execFileSync(process.execPath, ['web/build.mjs', '.', 'build/packages/web', 'build/web/bin', named, host], { cwd: sources });
+    await visit(home, async page => { await idle(page); assert.equal(await page.locator('#hub').isVisible(), false, 'a page without a host'); });
+    folder = named;
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(home);
+    await idle(page);
+    assert.deepEqual(asked, []);
+    await page.locator('#hub-name').fill('Qwen/Qwen3-80B');
+    await page.locator('#hub-fetch').click();
+    await until(page, () => /no config.json of Qwen/.test(document.querySelector('#problem').textContent));
+    await page.locator('#hub-name').fill('Qwen/Qwen3-8B');
+    await page.keyboard.press('Enter');
+    await until(page, () => /qwen3/i.test(document.querySelector('#model-title').textContent) && document.querySelector('main').ariaBusy === 'false');
+    await page.locator('[data-field=generate_tokens]').fill('40');
+    await page.waitForTimeout(300);
+    await idle(page);
+    const link = await page.evaluate(() => location.href), verdict = await page.locator('#verdict').textContent();
+    assert.match(link, /hub=Qwen%2FQwen3-8B/);
+    const fetched = asked.length;
+    const other = await context.newPage();
+    await other.goto(link);
+    await idle(other);
+    assert.equal(asked.length, fetched, 'a link fetches nothing by itself');
+    await other.locator('#hub-fetch').click();
+    await until(other, text => document.querySelector('#verdict').textContent === text, verdict);
+    assert.equal(await other.evaluate(() => location.href), link);
+    assert(asked.every(url => url.endsWith('/resolve/main/config.json')), `${asked}`);
+    await context.close();
+    folder = page_;
+    models.close();
+  },
+
   'serving, sizing and costs answer as the tools do, and a link asks again': async () => visit(`${home}#model=qwen3-0.6b&precision=bf16&hardware=H100,L4&load.requests=60`, async page => {
     await settled(page);
     const tool = (name, ...flags) => execFileSync(path.join(tools, name), ['qwen3-0.6b', '--hardware', 'H100', 'L4', '--precision', 'bf16', ...flags],
@@ -378,6 +454,13 @@ const tests = {
     assert.equal(await json(), tool('serve_model', '--ttft-p99', '1s', ...load.slice(2)));
     await ask('size');
     assert.equal(await json(), tool('size_service', '--ttft-p99', '1s', ...load));
+    await page.locator('#sizing-draw').click();
+    await until(page, () => document.querySelectorAll('#sizing-charts figure').length === 2);
+    const drawn = await page.locator('#sizing-charts script').first().evaluate(script => JSON.parse(script.textContent));
+    const h100 = drawn.series.find(({ name }) => name === 'H100').points.map(({ y }) => y);
+    assert(h100.length >= 3 && h100.every((y, i) => i === 0 || y >= h100[i - 1]), `devices against load: ${h100}`);
+    await page.evaluate(() => document.querySelector('#sizing').scrollIntoView());
+    await page.screenshot({ path: path.join(scratch, 'sizing-charts.png') });
     const link = await page.evaluate(() => location.href);
     await visit(link, async other => {
       await until(other, () => document.querySelector('#served details'));

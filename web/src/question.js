@@ -1,7 +1,7 @@
 // The question is one object; the form, the address and what the library is asked are views of it:
 //   { model, file: { path, name } of a dropped file, fields: { key: text } as the library names them, hardware: [names],
 //     sizes: { name: number }, limits: { metric: text }, device: the one looked at, changes: { lever: factor } of it,
-//     ask: what else is answered (serve, most, size, cost), words: { "load.rate": text } of that }
+//     hub: ORGANISATION/MODEL of a file that came from a host of models, ask: what else is answered (serve, most, size, cost), words: { "load.rate": text } of that }
 // A dropped file is never part of an address, nor its name.
 
 // What the library takes where a field says nothing: left out of addresses.
@@ -11,18 +11,19 @@ const OTHER_WORDS = /^(load|level|cost)\./;
 const PARTS = { size: ['sizes', Number], limit: ['limits', String], change: ['changes', Number] };
 
 export function newQuestion(model) {
-  return { model, file: null, fields: { ...USUAL }, hardware: [], sizes: {}, limits: {}, device: '', changes: {}, ask: '', words: {} };
+  return { model, file: null, hub: '', fields: { ...USUAL }, hardware: [], sizes: {}, limits: {}, device: '', changes: {}, ask: '', words: {} };
 }
 
 // The question with another model: what only the former model had is gone.
 export function withModel(question, model, file) {
   const fields = Object.fromEntries(Object.entries(question.fields).filter(([key]) => !OF_PROMPTS.includes(key)));
-  return { ...question, model, file, fields, sizes: {}, device: '', changes: {}, ask: '' };
+  return { ...question, model, file, hub: '', fields, sizes: {}, device: '', changes: {}, ask: '' };
 }
 
 export function toAddress(question) {
   const words = new URLSearchParams();
   words.set('model', question.file ? '' : question.model);
+  if (question.hub) words.set('hub', question.hub);
   for (const [key, text] of Object.entries(question.fields)) if (text && text !== USUAL[key]) words.set(key, text);
   if (question.hardware.length) words.set('hardware', question.hardware.join(','));
   for (const [prefix, [part]] of Object.entries(PARTS))
@@ -44,7 +45,7 @@ export function fromAddress(address, sample) {
     if (prefix) question[PARTS[prefix][0]][name] = PARTS[prefix][1](text);
     else if (OTHER_WORDS.test(word)) question.words[word] = text;
     else if (word === 'hardware') question.hardware = text.split(',').filter(Boolean);
-    else if (word === 'device' || word === 'ask') question[word] = text;
+    else if (word === 'device' || word === 'ask' || word === 'hub') question[word] = text;
     else if (word !== 'model') question.fields[word.replaceAll('-', '_')] = text;
   }
   return question;

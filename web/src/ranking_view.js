@@ -35,6 +35,21 @@ function fillPairs(rows) {
   });
 }
 
+// What was tried and helps, as buttons: `use` is called with fields of the question, or with another device.
+export function showAdvice({ advice, rows }, use) {
+  const button = ({ hardware, asked, gain }) => {
+    const words = [...asked.matchAll(/--([a-z-]+)(?: ([^-\s]\S*))?/g)].map(([, flag, text]) => [flag.replaceAll('-', '_'), text ?? 'true']);
+    const { hardware: device, batch_size: batch, ...fields } = Object.fromEntries(words);
+    const shown = words.map(([key, text]) => (key === 'hardware' ? text : text === 'true' ? key.replaceAll('_', ' ') : `${key.replaceAll('_', ' ')} ${text}`)).join(', ');
+    const label = rows.find(row => row.hardware === hardware)?.label ?? hardware;
+    const made = make('button', { type: 'button' }, `${shown}: ${label} ${Number(gain.toPrecision(3))}×`);
+    made.addEventListener('click', () => use({ ...fields, ...(batch && { batch }) }, device));
+    return made;
+  };
+  $('#advice').hidden = advice.length === 0;
+  $('#advice .row').replaceChildren(...advice.slice(0, 4).map(button));
+}
+
 export function markDevice(hardware) {
   for (const row of document.querySelectorAll('#ranking tbody tr')) {
     if (row.dataset.hardware === hardware) row.setAttribute('aria-current', 'true');

@@ -41,24 +41,6 @@ for (const folder of ['catalogue', 'configs'])
   fs.cpSync(path.join(models, folder), path.join(to, 'share/archsim/models', folder), { recursive: true });
 execFileSync(path.join(sources, 'cmake/pack_models.sh'), ['--small', path.join(models, 'onnx'), path.join(to, 'share/archsim/models/onnx')]);
 
-write('package.json', JSON.stringify({
-  name: 'archsim',
-  version,
-  description: 'Estimates latency, energy, power, memory and cost of neural networks on chips, without running them',
-  keywords: ['neural network', 'onnx', 'latency', 'energy', 'inference', 'performance model', 'mcp'],
-  license: 'Apache-2.0',
-  bin: { archsim: 'bin/archsim.js' },
-  main: './index.js',
-  types: './index.d.ts',
-  exports: {
-    '.': { types: './index.d.ts', import: './index.mjs', require: './index.js' },
-    './browser': { types: './browser.d.ts', default: './browser.mjs' },
-    './package.json': './package.json',
-  },
-  engines: { node: '>=18' },
-  files: ['bin', 'lib', 'wasm', 'share', 'browser', 'browser.mjs', 'browser.d.ts', 'index.js', 'index.mjs', 'index.d.ts', 'LICENSE', 'NOTICES', 'README.md'],
-}, null, 2) + '\n');
-
 write('browser/files.json', JSON.stringify(fs.readdirSync(path.join(to, 'share'), { recursive: true, withFileTypes: true })
   .filter(entry => entry.isFile()).map(entry => path.relative(to, path.join(entry.parentPath ?? entry.path, entry.name))).sort()));
 
@@ -86,6 +68,29 @@ export default api;
 write('browser.mjs', `${fs.readFileSync(path.join(sources, 'npm/browser/page.mjs'), 'utf8')}
 export const compare = tool('compare_models');
 ${names.map(name => `export const ${camel(name)} = tool('${name}');\n`).join('')}`);
+
+// Next steps name the tools, which are programs of the package too, rather than of whoever has the name elsewhere.
+for (const name of names) {
+  write(`bin/${name}.js`, `#!/usr/bin/env node\nprocess.argv.splice(2, 0, '${name}');\nrequire('./archsim.js');\n`);
+  fs.chmodSync(path.join(to, `bin/${name}.js`), 0o755);
+}
+write('package.json', JSON.stringify({
+  name: 'archsim',
+  version,
+  description: 'Estimates latency, energy, power, memory and cost of neural networks on chips, without running them',
+  keywords: ['neural network', 'onnx', 'latency', 'energy', 'inference', 'performance model', 'mcp'],
+  license: 'Apache-2.0',
+  bin: { archsim: 'bin/archsim.js', ...Object.fromEntries(names.map(name => [name, `bin/${name}.js`])) },
+  main: './index.js',
+  types: './index.d.ts',
+  exports: {
+    '.': { types: './index.d.ts', import: './index.mjs', require: './index.js' },
+    './browser': { types: './browser.d.ts', default: './browser.mjs' },
+    './package.json': './package.json',
+  },
+  engines: { node: '>=18' },
+  files: ['bin', 'lib', 'wasm', 'share', 'browser', 'browser.mjs', 'browser.d.ts', 'index.js', 'index.mjs', 'index.d.ts', 'LICENSE', 'NOTICES', 'README.md'],
+}, null, 2) + '\n');
 
 const schema = name => {
   const { status, stdout } = api.runTool([name, '--help-format', 'schema']);

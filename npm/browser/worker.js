@@ -51,6 +51,24 @@ const host = {
   root: () => '/',
 };
 
+// The program unpacks nothing in a browser, whose own unpacking cannot be waited for.
+async function unpacked(bytes) {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// Graphs of the catalogue are packed: those of the models that a question names are made ready, or all where it names none.
+async function readyGraphs(words) {
+  const named = words.filter(word => typeof word === 'string').flatMap(model => host.keptDesk()({ ask: 'files', model }).files ?? []);
+  const paths = (named.length ? named.map(path => path.replace(/(\.gz)?$/, '.gz')) : [...files.keys()]).filter(path => path.endsWith('.gz') && files.get(path) instanceof URL);
+  await Promise.all(paths.map(async path => {
+    const response = await fetch(files.get(path));
+    if (!response.ok) throw new Error(`${response.url} cannot be fetched (${response.status})`);
+    files.set(path, await unpacked(new Uint8Array(await response.arrayBuffer())));
+  }));
+}
+
 async function open({ base }) {
   importScripts(new URL('wasm/tools.js', base));
   const fetched = async name => {
@@ -67,10 +85,10 @@ async function open({ base }) {
 
 const work = {
   open,
-  add: ({ name, bytes }) => { files.set(`/${name}`, bytes); desk = undefined; },
-  tool: ({ tool, question }) => api.tool(tool)(question),
-  estimate: ({ given }) => api.estimate(...given),
-  runTool: ({ args, stdin }) => api.runTool(args, { stdin }),
+  add: async ({ name, bytes }) => { files.set(`/${name}`, await unpacked(bytes)); desk = undefined; },
+  tool: async ({ tool, question }) => { await readyGraphs(Object.values(question).flat()); return api.tool(tool)(question); },
+  estimate: async ({ given }) => { await readyGraphs(given.slice(0, 1)); return api.estimate(...given); },
+  runTool: async ({ args, stdin }) => { await readyGraphs(args); return api.runTool(args, { stdin }); },
 };
 
 let before = Promise.resolve();

@@ -75,6 +75,13 @@ assert.equal(differing.length, 0, `${differing.length} of ${commands.length} com
 
 // Shorter names, pipes, standard input, files, terminals ------------------------------------------------------------
 assert.equal(String(node(['compare', 'resnet18', '--hardware', 'H100']).stdout), String(node(['compare_models', 'resnet18', '--hardware', 'H100']).stdout));
+// What an answer says to ask next is typed as it stands, with what the package installs alone.
+const next = String(node(['compare', 'resnet18', '--hardware', 'H100', 'A100']).stdout).split('Next steps:\n')[1].replaceAll('\\\n', ' ').trim().split('\n');
+assert(next.length >= 2);
+for (const command of next) {
+  const { status, stderr } = spawnSync('sh', ['-c', command], { cwd: folder, env: { ...clean, PATH: `${path.dirname(program)}:${path.dirname(process.execPath)}:/usr/bin:/bin` } });
+  assert.equal(status, 0, `${command}: ${stderr}`);
+}
 assert.equal(node([]).status, 1);
 assert.match(String(node(['--help']).stdout), /usage: archsim TOOL/);
 const shell = line => spawnSync('bash', ['-c', line], { cwd: folder, env: { ...clean, PATH: `${path.dirname(program)}:${clean.PATH}` } });

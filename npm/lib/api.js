@@ -16,7 +16,7 @@ const VERSION = '2025-06-18'; // of the protocol, the first whose results hold d
 const encoder = new TextEncoder(), decoder = new TextDecoder();
 
 // Keys of a question of the page that are none of a tool's.
-const OF_PAGE = new Set(['ask', 'prompt', 'limits', 'load', 'level', 'costs', 'metric', 'format', 'date', 'charts']);
+const OF_PAGE = new Set(['ask', 'limits', 'load', 'level', 'costs', 'metric', 'format', 'date', 'charts']);
 
 // What the program that stays started answers of compare_models: one catalogue model on devices of the database, and fields with one
 // value each. Nothing for any other question.

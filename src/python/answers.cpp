@@ -18,6 +18,7 @@
 #include "store/history.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace py = python;
@@ -143,36 +144,28 @@ double seconds_of(const std::string& name, PyObject* value) {
     return *seconds;
 }
 
-/// Keywords: the load, the limits on waiting, what is asked of the sizing, fields of the question.
+/// Keywords: the load, the limits on waiting, how sure they must hold, fields of the question.
 SizingAnswer size(const Session& session, const std::string& model, const std::vector<std::string>& hardware,
                   const py::Keywords& fields) {
     SizingRequest request;
+    ServiceLevel& level = request.level;
+    const std::map<std::string, double*> limits = {{"ttft_p99", &level.time_to_first_s},
+                                                   {"tpot_p99", &level.time_per_token_s},
+                                                   {"e2e_p99", &level.end_to_end_s}};
     py::Keywords rest;
-    bool counted = false;
     for (const auto& [name, value] : fields) {
-        if (name == "ttft_p99")
-            request.level.time_to_first_s = seconds_of(name, value.get());
-        else if (name == "tpot_p99")
-            request.level.time_per_token_s = seconds_of(name, value.get());
-        else if (name == "e2e_p99")
-            request.level.end_to_end_s = seconds_of(name, value.get());
-        else if (name == "think_time")
-            request.think_s = seconds_of(name, value.get());
-        else if (name == "users")
-            request.users = py::integer_of(value.get());
+        if (const auto limit = limits.find(name); limit != limits.end())
+            *limit->second = seconds_of(name, value.get());
         else if (name == "confidence")
             request.confidence = py::number_of(value.get());
         else if (name == "max_devices")
             request.most_devices = py::integer_of(value.get());
-        else if (name == "budget_usd_per_hour")
-            request.budget_usd_per_hour = py::number_of(value.get());
         else
             rest.emplace_back(name, value);
-        counted = counted || name == "requests";
     }
     AskedServing asked = asked_serving(rest);
     request.serving = std::move(asked.request);
-    if (!counted)
+    if (std::none_of(rest.begin(), rest.end(), [](const auto& field) { return field.first == "requests"; }))
         request.serving.load.count = 0; // as many as the load needs
     const py::Released parallel;
     return size_service(session, session.load(model), hardware, std::vector{asked.conditions}, request);
@@ -256,11 +249,14 @@ void bind_answers(py::Module& m) {
             const py::Released parallel;
             return run_study(session, read_study(session, file));
         },
-        py::arg("session"), py::arg("file"));
+        py::arg("session"), py::arg("file"), "Runs a study file, JSON or YAML (docs/studies.md).");
     m.def("architectures", &architectures, py::arg("session"), py::arg("model"),
           py::arg("architectures") = std::vector<std::string>{}, py::kw_only(),
           py::arg("explain") = std::vector<std::string>{}, py::arg("metric") = "energy",
-          py::arg("level") = "summary", py::arg("baseline") = "");
+          py::arg("level") = "summary", py::arg("baseline") = "",
+          "One model on several architectures, as compare_architectures; explain=(\"GPU\", \"TPU\") says why "
+          "two "
+          "differ.");
     m.def(
         "model_classes",
         [](const Session& session, const std::vector<std::string>& chosen, const std::string& baseline,
@@ -272,7 +268,8 @@ void bind_answers(py::Module& m) {
             return compare_model_classes(session, std::move(request));
         },
         py::arg("session"), py::arg("architectures") = std::vector<std::string>{}, py::kw_only(),
-        py::arg("baseline") = "");
+        py::arg("baseline") = "",
+        "Times faster than the CPU over thirteen classes of models, with strengths and weaknesses.");
     m.def(
         "batches",
         [](const Session& session, const std::string& model, const std::vector<std::string>& hardware,
@@ -287,14 +284,26 @@ void bind_answers(py::Module& m) {
             const py::Released parallel;
             return analyze_batches(session, request);
         },
-        py::arg("session"), py::arg("model"), py::arg("hardware"), py::arg("batches"));
-    m.def("size", &size, py::arg("session"), py::arg("model"), py::arg("hardware"));
-    m.def("local", &local, py::arg("session"), py::arg("device"), py::kw_only(),
-          py::arg("models") = std::vector<std::string>{}, py::arg("host") = "", py::arg("kind") = "language",
-          py::arg("context") = std::int64_t{8192}, py::arg("formats") = std::vector<std::string>{},
-          py::arg("least_tokens_per_s") = 0.0);
-    m.def("explain", &explain, py::arg("session"), py::arg("models"), py::arg("hardware"), py::kw_only(),
-          py::arg("metric") = "latency");
+        py::arg("session"), py::arg("model"), py::arg("hardware"),
+        py::arg("batches") = std::vector<std::int64_t>{1, 2, 4, 8, 16, 32, 64},
+        "Throughput, latency, energy and memory against the batch, and the best batch.");
+    m.def("size", &size, py::arg("session"), py::arg("model"), py::arg("hardware"),
+          "The fewest of each device that hold limits on waiting under a load, as size_service: "
+          "size(\"qwen3-8b\", "
+          "[\"H100\", \"L40S\"], rate=8, ttft_p99=\"500ms\").\n\nLimits: ttft_p99, tpot_p99, e2e_p99, in "
+          "seconds or "
+          "with a unit; confidence, max_devices; the fields of serve_model and of the question.");
+    m.def("local", &local, py::arg("session"), py::arg("device"),
+          py::arg("models") = std::vector<std::string>{}, py::kw_only(), py::arg("host") = "",
+          py::arg("kind") = "language", py::arg("context") = std::int64_t{8192},
+          py::arg("formats") = std::vector<std::string>{}, py::arg("least_tokens_per_s") = 0.0,
+          "The models that run on a machine and how fast, as local_models: local(\"RTX 4090, 64GB\", "
+          "context=16384).");
+    m.def(
+        "explain", &explain, py::arg("session"), py::arg("models"), py::arg("hardware"), py::kw_only(),
+        py::arg("metric") = "latency",
+        "Why two estimates differ, as explain_difference: two models, two devices, or two values of a field: "
+        "explain(\"resnet50\", \"H100\", precision=[\"fp16\", \"int8\"]).");
     m.def(
         "places",
         [](const std::vector<Result>& results, const std::string& metric) {
@@ -304,7 +313,10 @@ void bind_answers(py::Module& m) {
             return places;
         },
         py::arg("results"), py::arg("metric"));
-    m.def("serve", &serve, py::arg("session"), py::arg("model"), py::arg("hardware"));
+    m.def("serve", &serve, py::arg("session"), py::arg("model"), py::arg("hardware"),
+          "A language model under a load (rate_per_s, concurrency or trace): percentiles of waiting, "
+          "throughput, "
+          "power. Keywords are the fields of serve_model's flags and of the question.");
     m.def(
         "save_results",
         [](const std::filesystem::path& file, const std::vector<Result>& results, const std::string& title) {

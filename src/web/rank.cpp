@@ -69,9 +69,10 @@ Json answer_rank(const Session& session, const Question& question) {
     for (const Rank& rank : rank_results(c.results, by))
         answer["rows"].push_back(row_json(c.results[rank.result], rank.place));
     for (const TriedChange& change : c.tried.front())
-        answer["advice"].push_back({{"hardware", c.results[change.result].hardware},
-                                    {"asked", change.asked},
-                                    {"gain", change.gain}});
+        if (const Result& result = c.results[change.result];
+            c.results.size() == 1 || may_lead(result.estimate))
+            answer["advice"].push_back(
+                {{"hardware", result.hardware}, {"asked", change.asked}, {"gain", change.gain}});
     for (const Finding& finding : c.models.front()->findings)
         answer["findings"].push_back({{"severity", name_of(finding.severity)}, {"text", to_string(finding)}});
     return answer;

@@ -79,9 +79,9 @@ TEST_CASE("a page that names no format asks for the one of the tools", "[laws][a
     request.workload.prompt = Prompt{.tokens = 64, .generate = 16, .context = 4096};
     const ModelComparison comparison = compare_models(session, request);
     CHECK(comparison.results.front().conditions.precision.compute == Precision::bf16);
-    const Json question = {{"ask", "export"},      {"model", "qwen3-0.6b"},
-                           {"hardware", {"H100"}}, {"prompt", {{"tokens", 64}, {"generate", 16}}},
-                           {"context", "4Ki"},     {"format", "json"}};
+    const Json question = {{"ask", "export"},     {"model", "qwen3-0.6b"}, {"hardware", {"H100"}},
+                           {"prompt_tokens", 64}, {"generate_tokens", 16}, {"context", "4Ki"},
+                           {"format", "json"}};
     CHECK(ask(question)["text"] == to_json(comparison));
 }
 

@@ -358,7 +358,7 @@ const tests = {
     await page.locator('#timeline-section > summary').click();
     await page.locator('#timeline rect').first().waitFor();
     const tracks = await page.locator('#timeline .head').allTextContents();
-    assert(['compute', 'external memory'].every(name => tracks.includes(name)) && tracks.some(name => name.startsWith('host')), `${tracks}`);
+    assert(['compute', 'on-chip data'].every(name => tracks.includes(name)) && tracks.some(name => name.startsWith('host')), `${tracks}`);
     await page.locator('#timeline').focus();
     for (let i = 0; i < 3; ++i) await page.keyboard.press('ArrowRight');
     assert.match(await page.locator('#slice').textContent(), /schedule, .*bound by/);

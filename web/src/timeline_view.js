@@ -34,6 +34,8 @@ export class TimelineView {
       $(id).addEventListener('click', () => this.scale(this.zoom * by));
     $('#timeline-save').addEventListener('click', () => this.text && save(this.text, 'application/json', 'trace.json'));
     $('#timeline').addEventListener('click', event => this.pick(event.target.closest('[data-slice]')));
+    // The names of the tracks stay in view.
+    $('#timeline').addEventListener('scroll', () => this.heads?.setAttribute('transform', `translate(${$('#timeline').scrollLeft} 0)`));
     $('#timeline').addEventListener('keydown', event => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
       if (!step || !this.slices) return;
@@ -77,7 +79,7 @@ export class TimelineView {
         draw('rect', { x, y: top, width: wide, height: ROW, style: `fill: ${COLOURS[track] ?? 'var(--low)'}` }));
       const letters = Math.floor((wide - 6) / LETTER);
       if (track === 'schedule' && letters >= 4)
-        mark.append(draw('text', { x: x + 3, y: top + 17 }, slice.name.length > letters ? `${slice.name.slice(0, letters - 1)}…` : slice.name));
+        mark.append(draw('text', { x: x + 3, y: top + 17 }, slice.name.length > letters ? `…${slice.name.slice(1 - letters)}` : slice.name));
       return mark;
     });
     const heads = this.tracks.map(({ id, name }) => draw('text', { class: 'head', x: 2, y: row(id) + 15 }, NAMES[name] ?? name));
@@ -85,7 +87,7 @@ export class TimelineView {
       draw('text', { class: 'tick', x: at(i * step) + 2, y: 11 }, timeText(i * step)));
     const lines = ticks.map((_, i) => draw('path', { d: `M${at(i * step)} 0V${TOP + 2 * ROW * this.tracks.length}` }));
     const svg = draw('svg', { role: 'group', 'aria-label': `Timeline of ${timeText(this.end)}`, width, height: TOP + 2 * ROW * this.tracks.length + 4 },
-      ...lines, ...marks, ...heads, ...ticks);
+      ...lines, ...marks, this.heads = draw('g', {}, ...heads), ...ticks);
     box.replaceChildren(svg);
     box.scrollLeft = middle * box.clientWidth * this.zoom - box.clientWidth / 2;
     this.mark();

@@ -8,8 +8,6 @@
 True
 """
 
-import json as _json
-
 from ._archsim import (
     ArchitectureComparison,
     BatchAnalysis,
@@ -83,15 +81,6 @@ __all__ = [
     "sweep",
     "to_dataframe",
 ]
-
-
-def _to_dict(self, *args, **kwargs):
-    """The JSON document of the tools as a dictionary."""
-    return _json.loads(self.to_json(*args, **kwargs))
-
-
-Result.to_dict = _to_dict
-Comparison.to_dict = _to_dict
 
 
 def to_dataframe(results):

@@ -1,7 +1,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Final, Literal, overload
 
 from typing_extensions import TypedDict, Unpack
 
@@ -18,55 +18,34 @@ Scenario = Literal["latency", "throughput"]
 Scope = Literal["kernel", "end_to_end"]
 
 class Model:
-    @property
-    def name(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def parts(self) -> list[str]: ...
+    name: Final[str]
+    title: Final[str]
+    parts: Final[list[str]]
 
 class Facts:
-    @property
-    def name(self) -> str: ...
-    @property
-    def parameters(self) -> float: ...
-    @property
-    def macs(self) -> float: ...
-    @property
-    def operations(self) -> float: ...
-    @property
-    def dims(self) -> dict[str, int]: ...
-    @property
-    def complete(self) -> bool: ...
-    @property
-    def findings(self) -> list[str]: ...
+    name: Final[str]
+    parameters: Final[float]
+    macs: Final[float]
+    operations: Final[float]
+    dims: Final[dict[str, int]]
+    complete: Final[bool]
+    findings: Final[list[str]]
 
 class Subgraph:
-    @property
-    def index(self) -> int: ...
-    @property
-    def latency_s(self) -> float: ...
-    @property
-    def bound(self) -> Literal["compute", "memory", "overhead"]: ...
-    @property
-    def binding_resource(self) -> str: ...
-    @property
-    def utilization(self) -> float: ...
-    @property
-    def dram_bytes(self) -> float: ...
-    @property
-    def energy_j(self) -> float: ...
-    @property
-    def allocation(self) -> str: ...
+    index: Final[int]
+    latency_s: Final[float]
+    bound: Final[Literal["compute", "memory", "overhead"]]
+    binding_resource: Final[str]
+    utilization: Final[float]
+    dram_bytes: Final[float]
+    energy_j: Final[float]
+    allocation: Final[str]
 
 class MetricTable:
     def __init__(self) -> None: ...
-    @property
-    def keys(self) -> list[str]: ...
-    @property
-    def fields(self) -> dict[str, tuple[str, bool]]: ...
-    @property
-    def columns(self) -> list[tuple[str, str, float, str]]: ...
+    keys: Final[list[str]]
+    fields: Final[dict[str, tuple[str, bool]]]
+    columns: Final[list[tuple[str, str, float, str]]]
     def with_metric(
         self,
         key: str,
@@ -78,44 +57,29 @@ class MetricTable:
     ) -> MetricTable: ...
 
 class Result:
-    @property
-    def model(self) -> str: ...
-    @property
-    def hardware(self) -> str: ...
-    @property
-    def power_mode(self) -> str: ...
-    @property
-    def stack(self) -> str: ...
-    @property
-    def ok(self) -> bool: ...
-    @property
-    def status(self) -> Literal["ok", "unsupported", "does_not_fit", "incomplete"]: ...
-    @property
-    def reason(self) -> str: ...
-    @property
-    def precision_note(self) -> str: ...
-    @property
-    def batch(self) -> float: ...
+    model: Final[str]
+    hardware: Final[str]
+    power_mode: Final[str]
+    stack: Final[str]
+    ok: Final[bool]
+    status: Final[Literal["ok", "unsupported", "does_not_fit", "incomplete"]]
+    reason: Final[str]
+    precision_note: Final[str]
+    batch: Final[float]
     # Every number of the metrics by its key ("latency_s", "power_w"): see metrics().
     def __getattr__(self, key: str) -> float: ...
-    @property
-    def latency_interval_s(self) -> tuple[float, float]: ...
-    @property
-    def parts(self) -> list[tuple[str, Result]]: ...
-    @property
-    def time_to_first_token_s(self) -> float | None: ...
-    @property
-    def time_per_output_token_s(self) -> float | None: ...
-    @property
-    def subgraphs(self) -> list[Subgraph]: ...
+    latency_interval_s: Final[tuple[float, float]]
+    parts: Final[list[tuple[str, Result]]]
+    time_to_first_token_s: Final[float | None]
+    time_per_output_token_s: Final[float | None]
+    subgraphs: Final[list[Subgraph]]
     def subgraph_name(self, index: int) -> str: ...
     def metrics(self, metrics: MetricTable | None = None) -> dict[str, float | None]: ...
     def to_json(self, metrics: MetricTable | None = None) -> str: ...
     def to_dict(self, metrics: MetricTable | None = None) -> dict[str, Any]: ...
 
 class Comparison:
-    @property
-    def results(self) -> list[Result]: ...
+    results: Final[list[Result]]
     def to_json(self) -> str: ...
     def to_dict(self) -> dict[str, Any]: ...
     def to_text(self, width: int = 100, verbose: bool = False) -> str: ...
@@ -206,24 +170,15 @@ class SizingQuestion(ServerQuestion, total=False):
     tpot_p99: float | str
     e2e_p99: float | str
     confidence: float
-    users: int
-    think_time: float | str
     max_devices: int
-    budget_usd_per_hour: float
 
 class Session:
     def __init__(self, data: str = "", hardware_db: Sequence[str] = ()) -> None: ...
-    @property
-    def hardware(self) -> list[str]: ...
+    hardware: Final[list[str]]
     def load(self, model: str) -> Model: ...
     def given(self, rows: Sequence[str]) -> None: ...
     def facts(self, model: Model | str, **question: Unpack[Question]) -> Facts: ...
-    def estimate(
-        self,
-        model: Model | str,
-        device: str,
-        **question: Unpack[Question],
-    ) -> Result: ...
+    def estimate(self, model: Model | str, device: str, **question: Unpack[Question]) -> Result: ...
     def compare(
         self,
         models: str | Sequence[str],
@@ -255,18 +210,8 @@ class Session:
         batches: Sequence[int | str] = ...,
         **question: Unpack[Question],
     ) -> BatchAnalysis: ...
-    def serve(
-        self,
-        model: str,
-        hardware: str | Sequence[str],
-        **load: Unpack[ServerQuestion],
-    ) -> Serving: ...
-    def size(
-        self,
-        model: str,
-        hardware: str | Sequence[str],
-        **load: Unpack[SizingQuestion],
-    ) -> Sizing: ...
+    def serve(self, model: str, hardware: str | Sequence[str], **load: Unpack[ServerQuestion]) -> Serving: ...
+    def size(self, model: str, hardware: str | Sequence[str], **load: Unpack[SizingQuestion]) -> Sizing: ...
     def local(
         self,
         device: str,
@@ -286,12 +231,7 @@ class Session:
         metric: str = "latency",
         **question: Any,
     ) -> Difference: ...
-    def engine(
-        self,
-        model: Model | str,
-        device: str,
-        **load: Unpack[ServerQuestion],
-    ) -> StepEngine: ...
+    def engine(self, model: Model | str, device: str, **load: Unpack[ServerQuestion]) -> StepEngine: ...
     def sweep(
         self,
         model: Model | str,
@@ -323,22 +263,18 @@ class _Answer:
     def save(self, path: str | PathLike[str]) -> Path: ...
 
 class Study(_Answer):
-    @property
-    def results(self) -> list[Result]: ...
+    results: Final[list[Result]]
     @staticmethod
     def of_results(results: Sequence[Result], title: str) -> Study: ...
     def to_dataframe(self) -> Any: ...
 
 class ArchitectureComparison(_Answer):
-    @property
-    def results(self) -> list[Result]: ...
-    @property
-    def labels(self) -> list[str]: ...
+    results: Final[list[Result]]
+    labels: Final[list[str]]
     def to_dataframe(self) -> Any: ...
 
 class BatchAnalysis(_Answer):
-    @property
-    def results(self) -> list[Result]: ...
+    results: Final[list[Result]]
     def to_dataframe(self) -> Any: ...
 
 class ModelClassComparison(_Answer):
@@ -349,12 +285,10 @@ class Sizing(_Answer): ...
 class LocalModels(_Answer): ...
 
 class Difference(_Answer):
-    @property
-    def results(self) -> list[Result]: ...
+    results: Final[list[Result]]
 
 class HistoryChanges(_Answer):
-    @property
-    def worse(self) -> int: ...
+    worse: Final[int]
 
 class HistoryRows(_Answer):
     def to_dataframe(self) -> Any: ...
@@ -369,31 +303,11 @@ def compare(
     stacks: Sequence[str] = (),
     **question: Unpack[Question],
 ) -> Comparison: ...
-def estimate(
-    model: Model | str, device: str, *, session: Session | None = None, **question: Unpack[Question]
-) -> Result: ...
-def size(
-    model: str, hardware: str | Sequence[str], *, session: Session | None = None, **load: Unpack[SizingQuestion]
-) -> Sizing: ...
-def local(
-    device: str,
-    models: str | Sequence[str] = (),
-    *,
-    session: Session | None = None,
-    host: str = "",
-    kind: Literal["language", "vision", "speech"] = "language",
-    context: int = 8192,
-    formats: Sequence[str] = (),
-    least_tokens_per_s: float = 0.0,
-) -> LocalModels: ...
-def explain(
-    models: str | Sequence[str],
-    hardware: str | Sequence[str],
-    *,
-    session: Session | None = None,
-    metric: str = "latency",
-    **question: Any,
-) -> Difference: ...
+def estimate(model: Model | str, device: str, *, session: Session | None = None, **question: Unpack[Question]) -> Result: ...
+def size(model: str, hardware: str | Sequence[str], *, session: Session | None = None, **load: Unpack[SizingQuestion]) -> Sizing: ...
+# Keywords are those of the methods of Session.
+def local(device: str, models: str | Sequence[str] = (), *, session: Session | None = None, **how: Any) -> LocalModels: ...
+def explain(models: str | Sequence[str], hardware: str | Sequence[str], *, session: Session | None = None, **how: Any) -> Difference: ...
 def compare_history(
     file: str | PathLike[str],
     before: str = "previous",

@@ -36,9 +36,9 @@ def default_session():
     return Session()
 
 
-def _document(self):
+def _document(self, *metrics, **named):
     """The JSON document of the tools as a dictionary."""
-    return json.loads(self.to_json())
+    return json.loads(self.to_json(*metrics, **named))
 
 
 def _save(self, path):
@@ -140,6 +140,7 @@ for _answer in (
     _answer.save = _save
     _answer._repr_html_ = _repr_html
     _answer.__repr__ = _verdict
+Comparison.to_dict = Result.to_dict = _document
 Comparison._repr_html_ = _repr_html
 Comparison.__repr__ = _verdict
 Result._repr_html_ = _result_repr_html
@@ -168,113 +169,27 @@ _archsim.HistoryRows.to_dataframe = _frame_of_rows
 _archsim.ModelClassComparison.to_dataframe = _frame_of_rows
 
 
-def _session_study(self, file):
-    """Runs a study file, JSON or YAML (docs/studies.md)."""
-    return _archsim.read_study(self, file)
-
-
-def _session_architectures(self, model, architectures=(), **how):
-    """One model on several architectures, as compare_architectures; explain=("GPU", "TPU") says why two differ."""
-    return _archsim.architectures(self, model, list(architectures), **how)
-
-
-def _session_model_classes(self, architectures=(), **how):
-    """Times faster than the CPU over thirteen classes of models, with strengths and weaknesses."""
-    return _archsim.model_classes(self, list(architectures), **how)
-
-
 def _names(one_or_more):
     return [one_or_more] if isinstance(one_or_more, (str, os.PathLike)) else list(one_or_more)
 
 
-_native_compare = Session.compare
+# Functions whose first argument is a session are its methods.
+Session.study = _archsim.read_study
+for _name in ("architectures", "model_classes", "batches", "serve", "size", "local", "explain", "engine"):
+    setattr(Session, _name, getattr(_archsim, _name))
 
 
-@functools.wraps(_native_compare)
-def _session_compare(self, models, hardware=(), **how):
-    return _native_compare(self, _names(models), _names(hardware), **how)
+def _of_session(name):
+    """A method of Session as a function, of the session that is given or of the default one."""
+
+    def call(*arguments, session=None, **how):
+        return getattr(session or default_session(), name)(*arguments, **how)
+
+    call.__name__, call.__doc__ = name, getattr(Session, name).__doc__
+    return call
 
 
-def compare(models, hardware=(), *, session=None, **how):
-    """One model or several on one device or several, as compare_models: compare("resnet50", ["H100", "L4"])."""
-    return (session or default_session()).compare(models, hardware, **how)
-
-
-def estimate(model, device, *, session=None, **question):
-    """One model on one device: estimate("resnet50", "H100", precision="fp16"). Keywords are those of Session.estimate."""
-    return (session or default_session()).estimate(model, device, **question)
-
-
-def _session_batches(self, model, hardware, batches=(1, 2, 4, 8, 16, 32, 64), **how):
-    """Throughput, latency, energy and memory against the batch, and the best batch."""
-    return _archsim.batches(self, model, _names(hardware), list(batches), **how)
-
-
-def _session_serve(self, model, hardware, **how):
-    """A language model under a load (rate_per_s, concurrency or trace): percentiles of waiting, throughput, power.
-
-    Keywords are the fields of serve_model's flags and of the question."""
-    return _archsim.serve(self, model, _names(hardware), **how)
-
-
-def _session_size(self, model, hardware, **how):
-    """The fewest of each device that hold limits on waiting under a load, as size_service.
-
-    size("qwen3-8b", ["H100", "L40S"], rate=8, ttft_p99="500ms"). Limits: ttft_p99, tpot_p99, e2e_p99, a number of seconds or a
-    text with a unit. confidence, users, think_time, max_devices, budget_usd_per_hour; the fields of serve_model and of the question.
-    """
-    return _archsim.size(self, model, _names(hardware), **how)
-
-
-def _session_local(self, device, models=(), **how):
-    """The models that run on a machine and how fast, as local_models: local("RTX 4090, 64GB", context=16384).
-
-    models: names or files (default: the catalogue); host: the processor beside the device; kind: language, vision or speech;
-    context, formats, least_tokens_per_s.
-    """
-    return _archsim.local(self, device, models=_names(models), **how)
-
-
-def _session_explain(self, models, hardware, **how):
-    """Why two estimates differ, as explain_difference: explain("resnet50", ["H100", "A100"], metric="energy").
-
-    Two models, two devices, or two values of a field: explain("resnet50", "H100", precision=["fp16", "int8"]).
-    """
-    return _archsim.explain(self, _names(models), _names(hardware), **how)
-
-
-def size(model, hardware, *, session=None, **how):
-    return (session or default_session()).size(model, hardware, **how)
-
-
-def local(device, models=(), *, session=None, **how):
-    return (session or default_session()).local(device, models, **how)
-
-
-def explain(models, hardware, *, session=None, **how):
-    return (session or default_session()).explain(models, hardware, **how)
-
-
-size.__doc__, local.__doc__, explain.__doc__ = _session_size.__doc__, _session_local.__doc__, _session_explain.__doc__
-
-
-def _session_engine(self, model, device, **how):
-    """The engine of a server, made once, whose step() prices any batch: what simulators with a scheduler of their own ask.
-
-    Keywords are the fields of serve_model's flags and of the question."""
-    return _archsim.engine(self, model, device, **how)
-
-
-Session.compare = _session_compare
-Session.study = _session_study
-Session.architectures = _session_architectures
-Session.model_classes = _session_model_classes
-Session.batches = _session_batches
-Session.serve = _session_serve
-Session.engine = _session_engine
-Session.size = _session_size
-Session.local = _session_local
-Session.explain = _session_explain
+compare, estimate, size, local, explain = map(_of_session, ("compare", "estimate", "size", "local", "explain"))
 
 
 def _place(session, backend):

@@ -67,7 +67,7 @@ cmake_path(GET tests_dir PARENT_PATH project_dir)
 file(GLOB examples ${project_dir}/docs/examples/*.cpp ${project_dir}/docs/examples/*.c)
 list(FILTER examples EXCLUDE REGEX "/own_") # which take a file
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${scratch}/find_package -G Ninja -D CMAKE_PREFIX_PATH=${prefix}
-    -D CMAKE_CXX_COMPILER=${COMPILER} ${launcher} "-DARCHSIM_EXAMPLES=${examples}")
+    -D CMAKE_CXX_COMPILER=${COMPILER} ${launcher} -D ARCHSIM_EXAMPLES=${project_dir}/docs/examples)
 run(${CMAKE_COMMAND} --build ${scratch}/find_package)
 expect_macs(${scratch}/find_package/consumer)
 # The data is found beside the shared library, wherever the program lies.

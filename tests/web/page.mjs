@@ -352,6 +352,23 @@ const tests = {
     assert(inside >= 1, 'the first subgraphs are in view');
   }),
 
+  'limits are lines in the charts, and a projection is on no front': async () => visit(`${home}#model=resnet50&deployment=edge&limit.latency=20ms&limit.energy=100mJ`, async page => {
+    await idle(page);
+    await page.locator('#draw-charts').click();
+    await page.locator('#charts figure.chart').first().waitFor();
+    await idle(page);
+    const charts = await page.locator('#charts figure[data-kind=scatter] script').evaluateAll(scripts => scripts.map(script => JSON.parse(script.textContent)));
+    const line = (name, axis) => charts[0].series.find(series => series.name === name).points.map(point => point[axis]);
+    assert.deepEqual(line('limit on latency', 'x'), [20, 20]);
+    assert.equal(new Set(line('limit on energy', 'y')).size, 1);
+    const projected = await page.locator('#ranking tbody tr').evaluateAll(rows => rows.filter(row => row.textContent.includes('projected')).map(row => row.dataset.hardware.split('@')[0]));
+    assert(projected.length > 0);
+    for (const { series } of charts)
+      for (const { label } of series.find(({ name }) => name === 'Pareto front').points)
+        assert(!projected.includes(label.split('@')[0]), `${label} is a projection on a front`);
+    await page.locator('#charts').screenshot({ path: path.join(scratch, 'limits.png') });
+  }),
+
   'the timeline is as long as the estimate, is walked by keys, and is saved for Perfetto': async () => visit(`${home}#model=resnet18&hardware=H100&device=H100`, async page => {
     await page.locator('#graph .node').first().waitFor({ timeout: 60000 });
     await idle(page);

@@ -8,6 +8,7 @@ import { takeFiles } from './files.js';
 import { Form } from './form.js';
 import { askForName, fetchConfig, takeNames } from './hub.js';
 import { asked, fromAddress, known, toAddress, withModel } from './question.js';
+import { withLimits } from './limit_lines.js';
 import { markDevice, showAdvice, showRanking, showSections } from './ranking_view.js';
 import { keepPage, openEngine } from './start.js';
 
@@ -201,7 +202,7 @@ $('#explain').addEventListener('click', () => act('Explaining', async current =>
 }, $('#explain').parentElement));
 $('#draw-charts').addEventListener('click', () => act('Drawing', async current => {
   const { charts } = await engine.ask({ ...asked(answered), ask: 'rank', charts: true });
-  if (current()) show($('#charts'), charts);
+  if (current()) show($('#charts'), withLimits(charts, question.limits));
 }, $('#draw-charts')));
 $('#share').addEventListener('click', async () => {
   try {

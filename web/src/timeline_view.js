@@ -54,7 +54,7 @@ export class TimelineView {
 
   show(text) {
     this.text = text;
-    const { traceEvents } = JSON.parse(text);
+    const { traceEvents, otherData } = JSON.parse(text);
     const first = traceEvents.filter(event => event.pid === 1);
     this.tracks = first.filter(event => event.name === 'thread_name').map(event => ({ id: event.tid, name: event.args.name }))
       .filter(({ id }) => first.some(event => event.ph === 'X' && event.tid === id));
@@ -63,7 +63,7 @@ export class TimelineView {
     this.end = Math.max(...this.slices.map(slice => slice.ts + slice.dur));
     this.at = undefined;
     this.scale(1);
-    $('#slice').textContent = `${timeText(this.end)} in all. Choose a kernel: click it, or walk with the arrow keys.`;
+    $('#slice').textContent = `${otherData.pass || 'One inference'}: ${timeText(this.end)}. Choose a kernel: click it, or walk with the arrow keys.`;
   }
 
   scale(zoom) {

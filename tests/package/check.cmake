@@ -51,6 +51,28 @@ endif()
 # A tool of the installation finds the data beside it.
 run(${CMAKE_COMMAND} -E env --unset=ARCHSIM_DATA_DIR ${prefix}/bin/profile_graph resnet18 --top 1)
 
+# Its manual page names every tool, and bash completes tools and what they take.
+run(${prefix}/bin/archsim --help)
+string(REGEX MATCHALL "\n  [a-z_]+" tools "${said}")
+list(LENGTH tools count)
+file(READ ${prefix}/share/man/man1/archsim.1 page)
+foreach(tool IN LISTS tools)
+    string(STRIP "${tool}" tool)
+    if(NOT page MATCHES "\n.BR? ${tool}[ \n]")
+        message(FATAL_ERROR "archsim.1 does not name ${tool}")
+    endif()
+endforeach()
+if(count LESS 20)
+    message(FATAL_ERROR "archsim --help names ${count} tools")
+endif()
+foreach(typed IN ITEMS "compare --hard" "history --regr" "explain_diff")
+    run(bash -c "PATH=${prefix}/bin:$PATH && . ${prefix}/share/bash-completion/completions/archsim &&
+        COMP_WORDS=(archsim ${typed}) && COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)) && _archsim && echo \"\${COMPREPLY[*]}\"")
+    if(NOT said MATCHES "--hardware |--regressions|explain_difference")
+        message(FATAL_ERROR "archsim ${typed} is completed as: ${said}")
+    endif()
+endforeach()
+
 # Programs that did not change since the last run come out of the compiler cache, as the library's objects do.
 find_program(ccache ccache)
 set(cached_compiler ${COMPILER})

@@ -20,7 +20,8 @@ export function withLimits(html, limits) {
   const page = new DOMParser().parseFromString(html, 'text/html');
   for (const data of page.querySelectorAll('figure[data-kind=scatter] script')) {
     const chart = JSON.parse(data.textContent), points = chart.series.flatMap(series => series.points);
-    const ends = axis => [Math.min, Math.max].map(end => end(...points.map(point => point[axis])));
+    const ends = axis => [Math.min, Math.max].map(end =>
+      end(...points.flatMap(point => [point[axis], point[`${axis}_low`] ?? point[axis], point[`${axis}_high`] ?? point[axis]])));
     for (const [axis, other] of [['x', 'y'], ['y', 'x']]) {
       const limit = onAxis(chart[`${axis}_title`], limits);
       if (limit) chart.series.push({ name: `limit on ${limit.key.replaceAll('_', ' ')}`, group: 'limit', joined: true,

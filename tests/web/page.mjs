@@ -263,7 +263,7 @@ const tests = {
       for (const kind of ['input', 'change']) input.dispatchEvent(new Event(kind, { bubbles: true }));
     }, [selector, value]);
     const shown = other => other.evaluate(() => ({ address: location.hash, problem: document.querySelector('#problem').hidden ? '' : document.querySelector('#problem').textContent,
-      fields: [...document.querySelectorAll('#question [data-field], #question [data-size], #question [data-limit], [data-change]')].map(input => input.value).join('|'),
+      fields: [...document.querySelectorAll('#question [data-field], #question [data-size], #question [data-limit], [data-change], #all-bandwidth')].map(input => input.value).join('|'),
       texts: ['#verdict', '#ranking tbody', '#change', '#device-title'].map(id => document.querySelector(id)?.textContent) }));
     for (let i = 0; i < Number(process.env.ARCHSIM_PAGE_LINKS ?? 6); ++i) {
       await put('#model', one(['resnet18', 'bert-base', 'qwen3-0.6b', 'yolov8n', 'qwen3-8b']));
@@ -273,6 +273,7 @@ const tests = {
       await put('#batch', one(['1', '2', '8']));
       await put('#scope', one(['kernel', 'end_to_end']));
       await put('[data-limit=latency]', one(['', '50ms', '2s']));
+      await put('#all-bandwidth', one(['0', '0', '1', '-1']));
       await put('[data-field=generate_tokens]', one(['', '40']));
       await put('[data-field=runtime]', '');
       await idle(page);
@@ -389,6 +390,22 @@ const tests = {
     await accessible(page, 'timeline');
     await page.evaluate(() => document.querySelector('#timeline-section').scrollIntoView());
     await page.screenshot({ path: path.join(scratch, 'timeline.png') });
+  }),
+
+  'a slider gives every device more bandwidth, which its link says too': async () => visit(`${home}#model=qwen3-0.6b&hardware=H100,L4`, async page => {
+    await idle(page);
+    const latency = other => other.locator('#ranking tbody tr').evaluateAll(rows => Object.fromEntries(rows.map(row => [row.dataset.hardware, Number(row.cells[2].dataset.value)])));
+    const before = await latency(page);
+    await page.locator('#all-bandwidth').fill('1');
+    await until(page, () => location.hash.includes('all.bandwidth=2') && document.querySelector('main').ariaBusy === 'false');
+    const after = await latency(page);
+    assert(after.L4 < before.L4 && after.H100 <= before.H100, JSON.stringify([before, after]));
+    assert.match(await page.locator('#model-title').textContent(), /bandwidth of every device ×2/);
+    await visit(await page.evaluate(() => location.href), async other => {
+      await idle(other);
+      assert.deepEqual(await latency(other), after);
+      assert.equal(await other.locator('#all-bandwidth').inputValue(), '1');
+    });
   }),
 
   'advice is a button that asks for what was tried': async () => visit(`${home}#model=bert-base&precision=fp32&hardware=Jetson-Orin-Nano`, async page => {

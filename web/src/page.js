@@ -5,7 +5,7 @@ import { DeviceView } from './device_view.js';
 import { Picker } from './devices.js';
 import { $, make, save, show } from './dom.js';
 import { takeFiles } from './files.js';
-import { Form } from './form.js';
+import { Form, showFactor } from './form.js';
 import { askForName, fetchConfig, takeNames } from './hub.js';
 import { asked, fromAddress, known, toAddress, withModel } from './question.js';
 import { withLimits } from './limit_lines.js';
@@ -103,6 +103,7 @@ async function rank(wanted, current) {
     further.forget();
     showRanking(answer, chooseDevice);
     showAdvice(answer, advised);
+    for (const [lever, factor] of Object.entries(wanted.all)) $('#model-title').append(`, ${lever.replaceAll('_', ' ')} of every device ×${factor}`);
     $('#answer').hidden = false;
     $('#answer').dataset.count = Number($('#answer').dataset.count || 0) + 1;
     performance.mark('ranked');
@@ -165,6 +166,10 @@ function changed() {
 $('#question').addEventListener('submit', event => event.preventDefault());
 $('#question').addEventListener('input', event => {
   if (!['model', 'file'].includes(event.target.id) && event.target.type !== 'search') changed();
+});
+$('#all-bandwidth').addEventListener('input', event => {
+  showFactor(event.target);
+  changed();
 });
 $('#deployment').addEventListener('change', () => form.picker.choose([]));
 $('#model').addEventListener('change', () => {

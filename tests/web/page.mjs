@@ -289,6 +289,7 @@ const tests = {
         if (sent.address.includes('change.')) await until(other, () => document.querySelector('#change').childElementCount > 0);
         assert.deepEqual(await shown(other), sent, link);
       });
+      if (i % 20 === 19) console.log(`${i + 1} links`);
     }
   }),
 
@@ -406,6 +407,17 @@ const tests = {
       assert.deepEqual(await latency(other), after);
       assert.equal(await other.locator('#all-bandwidth').inputValue(), '1');
     });
+  }),
+
+  'the verdict is saved as a picture': async () => visit(`${home}#model=resnet50&deployment=edge`, async page => {
+    await idle(page);
+    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#picture').click()]);
+    assert.equal(download.suggestedFilename(), 'resnet50.png');
+    const bytes = fs.readFileSync(await download.path());
+    assert.equal(bytes.toString('latin1', 1, 4), 'PNG');
+    assert.deepEqual([bytes.readUInt32BE(16), bytes.readUInt32BE(20)], [1200, 630]);
+    assert(bytes.length > 20000, 'it shows something');
+    fs.copyFileSync(await download.path(), path.join(scratch, 'verdict.png'));
   }),
 
   'advice is a button that asks for what was tried': async () => visit(`${home}#model=bert-base&precision=fp32&hardware=Jetson-Orin-Nano`, async page => {

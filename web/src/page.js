@@ -7,6 +7,7 @@ import { $, make, save, show } from './dom.js';
 import { takeFiles } from './files.js';
 import { Form, showFactor } from './form.js';
 import { askForName, fetchConfig, takeNames } from './hub.js';
+import { verdictPicture } from './picture.js';
 import { asked, fromAddress, known, toAddress, withModel } from './question.js';
 import { withLimits } from './limit_lines.js';
 import { markDevice, showAdvice, showRanking, showSections } from './ranking_view.js';
@@ -217,6 +218,7 @@ $('#share').addEventListener('click', async () => {
     $('#said').textContent = 'The address of this page is the link.';
   }
 });
+$('#picture').addEventListener('click', async () => save(await verdictPicture(), 'image/png', `${(answered.file?.name ?? answered.model).replace(/\.[^.]*$/, '')}.png`));
 for (const button of document.querySelectorAll('[data-export]'))
   button.addEventListener('click', () => act('Writing', async () => {
     const format = button.dataset.export;

@@ -13,10 +13,11 @@ export function showRanking(answer, choose) {
   $('#findings').replaceChildren(...answer.findings.map(({ severity, text }) => make('p', { class: severity === 'error' ? 'bad' : 'muted' }, text)));
   // The table has the rows in the order of answer.rows, until the reader sorts it.
   const rows = [...$('#ranking tbody').rows];
-  answer.rows.forEach(({ hardware, status }, i) => {
+  answer.rows.forEach(({ hardware, status, evidence }, i) => {
     const cell = rows[i].cells[0], name = cell.textContent;
     rows[i].dataset.hardware = hardware;
     rows[i].dataset.status = status;
+    rows[i].dataset.evidence = evidence ?? '';
     cell.replaceChildren(make('button', { type: 'button', class: 'do' }, name));
   });
   $('#ranking').onclick = event => {

@@ -2,7 +2,6 @@
 
 #include "checkpoint/config_parts.hpp"
 #include "checkpoint/gguf.hpp"
-#include "checkpoint/safetensors.hpp"
 #include "checkpoint/stored_files.hpp"
 #include "core/text_file.hpp"
 

@@ -1,6 +1,5 @@
-#include "checkpoint/config_forms.hpp"
+#include "checkpoint/config_parts.hpp"
 
-#include "checkpoint/fields.hpp"
 #include "checkpoint/model_types.hpp"
 
 #include <fmt/format.h>
@@ -169,17 +168,11 @@ void shorten_lists(json& object, const std::string& file, std::vector<Finding>& 
         *it = equal || list.size() != layers ? list[0] : *std::max_element(list.begin(), list.end());
         if (list.size() == layers && !equal)
             object[std::string(key) + std::string(kPerLayer)] = list;
-        else if (list.size() != layers) {
-            Finding finding;
-            finding.kind = FindingKind::unknown_key;
-            finding.severity = Severity::warning;
-            finding.file = file;
-            finding.where = key;
-            finding.message =
-                fmt::format("lists {} numbers for {} layers; the first counts", list.size(), layers);
-            finding.hint = "hold the parameters against the published count";
-            findings.push_back(std::move(finding));
-        }
+        else if (list.size() != layers)
+            findings.push_back(
+                found(FindingKind::unknown_key, Severity::warning, file, key,
+                      fmt::format("lists {} numbers for {} layers; the first counts", list.size(), layers),
+                      "hold the parameters against the published count"));
     }
 }
 

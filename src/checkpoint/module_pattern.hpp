@@ -48,7 +48,4 @@ class ModulePattern {
     std::shared_ptr<const Expression> expression_; ///< null: there is none
 };
 
-/// Whether `pattern` names `module`.
-bool names_module(std::string_view pattern, std::string_view module);
-
 } // namespace archsim::checkpoint

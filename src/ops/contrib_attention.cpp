@@ -325,10 +325,6 @@ void work_grouped(NodeContext& c) {
 
 // --- LongformerAttention: input, weight, bias, mask, global weight, global bias, global mask
 
-void infer_longformer(NodeContext& c) {
-    c.set_output(0, c.type(0), c.shape(0));
-}
-
 /// Each position sees `window` positions on both sides; global tokens are run-time values and not counted
 /// apart.
 void work_longformer(NodeContext& c) {
@@ -402,8 +398,7 @@ constexpr OperatorRow kContribAttentionRows[] = {
               "causal attention with shared keys and values, cache, rotary positions and sliding window"),
     attention("SparseAttention", infer_grouped<kSparse>, work_grouped<kSparse>,
               "block-sparse causal attention; the pattern is data, so its upper bound, dense, is counted"),
-    attention("LongformerAttention", infer_longformer, work_longformer,
-              "projection and attention in a window"),
+    attention("LongformerAttention", infer_same, work_longformer, "projection and attention in a window"),
     attention("PagedAttention", infer_paged, work_paged, "attention over a cache in blocks"),
 };
 

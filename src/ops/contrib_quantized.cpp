@@ -9,10 +9,6 @@ namespace archsim {
 
 namespace {
 
-void run_int8(NodeContext& c) {
-    c.op().native_precision = Precision::int8;
-}
-
 // --- Elementwise: each operand is a tensor, a scale and a zero point
 
 /// A, scale, zero point, B, scale, zero point, result scale and zero point.
@@ -52,99 +48,6 @@ void infer_qlinear_concat(NodeContext& c) {
     c.set_output(0, c.type(2), std::move(out));
 }
 
-// --- Pooling
-
-Shape to_channels_first(const Shape& shape) {
-    Shape s = shape;
-    if (s.size() > 2)
-        std::rotate(s.begin() + 1, s.end() - 1, s.end());
-    return s;
-}
-
-Shape to_channels_last(Shape s) {
-    if (s.size() > 2)
-        std::rotate(s.begin() + 1, s.begin() + 2, s.end());
-    return s;
-}
-
-Shape data_shape(const NodeContext& c) {
-    return c.integer("channels_last", 0) != 0 ? to_channels_first(c.shape(0)) : c.shape(0);
-}
-
-void set_pool_output(NodeContext& c, Shape out) {
-    c.set_output(0, c.type(0), c.integer("channels_last", 0) != 0 ? to_channels_last(std::move(out)) : out);
-}
-
-SpatialAttributes pool_attributes(const NodeContext& c, const Shape& x) {
-    const auto* kernel = c.integers("kernel_shape");
-    if (!kernel || x.size() < 3)
-        malformed("pooling needs spatial axes and a kernel");
-    return spatial_attributes(c, x.size() - 2, *kernel);
-}
-
-void infer_qlinear_pool(NodeContext& c) {
-    const Shape x = data_shape(c);
-    const SpatialAttributes a = pool_attributes(c, x);
-    Shape out{x[0], x[1]};
-    for (std::size_t i = 0; i + 2 < x.size(); ++i)
-        out.push_back(window_output(a, i, x[i + 2]));
-    set_pool_output(c, std::move(out));
-}
-
-void infer_qlinear_global_pool(NodeContext& c) {
-    Shape out = data_shape(c);
-    std::fill(out.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, out.size())), out.end(), 1);
-    set_pool_output(c, std::move(out));
-}
-
-void describe_window(NodeContext& c, const SpatialAttributes& a, const Shape& x) {
-    const Shape y =
-        c.integer("channels_last", 0) != 0 ? to_channels_first(c.output(0).shape) : c.output(0).shape;
-    Window w = window_of(a, std::span(x).subspan(2), std::span(y).subspan(2));
-    w.batch = static_cast<double>(x[0]);
-    w.in_channels = w.out_channels = w.groups = static_cast<double>(x[1]);
-    c.work().window = w;
-    c.work().vector_ops = c.output(0).elements() * (w.taps() + 4);
-    run_int8(c);
-    for (std::size_t i = 1; i < c.input_count(); ++i)
-        c.mark_learned(i, false);
-}
-
-void work_qlinear_pool(NodeContext& c) {
-    const Shape x = data_shape(c);
-    describe_window(c, pool_attributes(c, x), x);
-}
-
-void work_qlinear_global_pool(NodeContext& c) {
-    const Shape x = data_shape(c);
-    if (x.size() < 2)
-        malformed("pooling needs a batch and channels");
-    SpatialAttributes a;
-    a.kernel.assign(x.begin() + 2, x.end());
-    a.strides.assign(a.kernel.size(), 1);
-    a.dilations.assign(a.kernel.size(), 1);
-    describe_window(c, a, x);
-}
-
-/// Integer pooling in the layout with channels last.
-void infer_nhwc_pool(NodeContext& c) {
-    const Shape x = to_channels_first(c.shape(0));
-    const SpatialAttributes a = pool_attributes(c, x);
-    Shape out{x[0], x[1]};
-    for (std::size_t i = 0; i + 2 < x.size(); ++i)
-        out.push_back(window_output(a, i, x[i + 2]));
-    c.set_output(0, c.type(0), to_channels_last(std::move(out)));
-}
-
-void work_nhwc_pool(NodeContext& c) {
-    const Shape x = to_channels_first(c.shape(0)), y = to_channels_first(c.output(0).shape);
-    Window w = window_of(pool_attributes(c, x), std::span(x).subspan(2), std::span(y).subspan(2));
-    w.batch = static_cast<double>(x[0]);
-    w.in_channels = w.out_channels = w.groups = static_cast<double>(x[1]);
-    c.work().window = w;
-    c.work().vector_ops = c.output(0).elements() * w.taps();
-}
-
 void infer_qlinear_reduce_mean(NodeContext& c) {
     const Shape& in = c.shape(0);
     const auto* given = c.integers("axes");
@@ -152,13 +55,7 @@ void infer_qlinear_reduce_mean(NodeContext& c) {
     if (given)
         for (const std::size_t axis : normalized_axes(*given, in.size()))
             reduced[axis] = true;
-    Shape out;
-    for (std::size_t i = 0; i < in.size(); ++i)
-        if (!reduced[i])
-            out.push_back(in[i]);
-        else if (c.integer("keepdims", 1) != 0)
-            out.push_back(1);
-    c.set_output(0, c.type(0), std::move(out));
+    c.set_output(0, c.type(0), reduced_shape(in, reduced, c.integer("keepdims", 1) != 0));
 }
 
 void work_qlinear_reduce_mean(NodeContext& c) {
@@ -183,9 +80,8 @@ void infer_qgemm(NodeContext& c) {
 void work_qgemm(NodeContext& c) {
     matmul_work(c, 0, 3, c.integer("transA", 0) != 0, c.integer("transB", 0) != 0);
     c.work().vector_ops += c.output(0).elements() * (c.has_input(6) ? 5 : 4);
-    run_int8(c);
+    run_int8(c, {1u, 2u, 4u, 5u, 7u, 8u});
     c.mark_learned(6);
-    mark_learned(c, {1u, 2u, 4u, 5u, 7u, 8u}, false);
 }
 
 // --- Block-quantised weights
@@ -239,11 +135,8 @@ void work_packed_matmul(NodeContext& c) {
 
 /// data, indices, scales, zero points: rows of a block-quantised table.
 void infer_gather_blocks(NodeContext& c) {
-    const Shape &data = c.shape(0), &indices = c.shape(1);
-    const std::size_t axis = normalized_axis(c.integer("gather_axis", 0), data.size());
-    Shape out(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(axis));
-    out.insert(out.end(), indices.begin(), indices.end());
-    out.insert(out.end(), data.begin() + static_cast<std::ptrdiff_t>(axis) + 1, data.end());
+    const std::size_t axis = normalized_axis(c.integer("gather_axis", 0), c.shape(0).size());
+    Shape out = gathered_shape(c.shape(0), c.shape(1), axis);
     const std::int64_t bits = c.integer("bits", 4);
     if (c.type(0) == DataType::uint8 && bits > 0 && bits < 8 && !out.empty())
         out.back() *= 8 / bits;
@@ -283,12 +176,6 @@ constexpr OperatorRow kContribQuantizedRows[] = {
                   "8-bit selection with rescaling"),
     microsoft_row("QLinearConcat", infer_qlinear_concat, work_qlinear, OpKind::data_movement,
                   FusionClass::injective, {4, 0}, "joins 8-bit tensors, rescaling each"),
-    microsoft_row("QLinearAveragePool", infer_qlinear_pool, work_qlinear_pool, OpKind::pooling,
-                  FusionClass::reduction, {}, "8-bit mean under a window"),
-    microsoft_row("QLinearGlobalAveragePool", infer_qlinear_global_pool, work_qlinear_global_pool,
-                  OpKind::pooling, FusionClass::reduction, {}, "8-bit mean of each channel"),
-    microsoft_row("NhwcMaxPool", infer_nhwc_pool, work_nhwc_pool, OpKind::pooling, FusionClass::reduction, {},
-                  "largest value under a window, channels last"),
     microsoft_row("QLinearReduceMean", infer_qlinear_reduce_mean, work_qlinear_reduce_mean, OpKind::reduction,
                   FusionClass::reduction, {}, "8-bit mean over axes"),
     microsoft_row("MulInteger", infer_mul_integer, work_per_output, kElementwise, kJoins, {3, 0},

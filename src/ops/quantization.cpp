@@ -38,22 +38,19 @@ void work_dynamic_quantize(NodeContext& c) {
     c.work().passes = 2;
 }
 
-constexpr OperatorRow quantizing(std::string_view name, std::string_view domain, int since,
-                                 NodeFunction infer, ElementCost cost, std::string_view doc) {
-    return {
-        name, domain, since, infer, work_per_output, nullptr, OpKind::elementwise, FusionClass::elementwise,
-        cost, doc};
-}
-
+constexpr OperatorRow kQuantize =
+    row("QuantizeLinear", kOnnxDomain, 10, infer_quantize, work_per_output, nullptr, OpKind::elementwise,
+        FusionClass::elementwise, {4, 0},
+        "scale, round, add the zero point, clip; free after an operator that runs quantised");
+constexpr OperatorRow kDequantize =
+    row("DequantizeLinear", kOnnxDomain, 10, infer_dequantize, work_per_output, nullptr, OpKind::elementwise,
+        FusionClass::elementwise, {2, 0},
+        "subtract the zero point and scale; free before an operator that runs quantised");
 constexpr OperatorRow kQuantizationRows[] = {
-    quantizing("QuantizeLinear", kOnnxDomain, 10, infer_quantize, {4, 0},
-               "scale, round, add the zero point, clip; free after an operator that runs quantised"),
-    quantizing("QuantizeLinear", kMicrosoftDomain, 1, infer_quantize, {4, 0},
-               "scale, round, add the zero point, clip; free after an operator that runs quantised"),
-    quantizing("DequantizeLinear", kOnnxDomain, 10, infer_dequantize, {2, 0},
-               "subtract the zero point and scale; free before an operator that runs quantised"),
-    quantizing("DequantizeLinear", kMicrosoftDomain, 1, infer_dequantize, {2, 0},
-               "subtract the zero point and scale; free before an operator that runs quantised"),
+    kQuantize,
+    of_microsoft(kQuantize),
+    kDequantize,
+    of_microsoft(kDequantize),
     row("DynamicQuantizeLinear", kOnnxDomain, 11, infer_dynamic_quantize, work_dynamic_quantize, nullptr,
         OpKind::reduction, FusionClass::reduction, {6, 0},
         "finds minimum and maximum, then scales, rounds and clips: 6 operations per element"),

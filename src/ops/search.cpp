@@ -57,11 +57,7 @@ class SearchRunner {
         if (searches_beams)
             set(1, first.type == DataType::float16 ? DataType::float16 : DataType::float32,
                 {batch, returned});
-        std::vector<TensorId> outputs;
-        for (const TensorId id : node_.outputs)
-            outputs.push_back(scope_.bound(id));
-        engine_.link(scope_, node_, results_, std::move(outputs));
-        engine_.state().scope = &scope_;
+        leave();
     }
 
   private:
@@ -78,6 +74,10 @@ class SearchRunner {
             for (const TensorId local : body.outputs)
                 results_.push_back(inner.bound(local));
         }
+        leave();
+    }
+
+    void leave() {
         std::vector<TensorId> outputs;
         for (const TensorId id : node_.outputs)
             outputs.push_back(scope_.bound(id));

@@ -147,6 +147,13 @@ struct AttentionSizes {
     bool softcap = false; ///< tanh limits the scores
 };
 
+/// The same as a file's whole numbers, and how long the cache is.
+struct AttentionDims {
+    std::int64_t batch = 0, heads = 0, kv_heads = 0, query = 0, total = 0, cache = 0, head = 0, value = 0;
+    /// Masks are aligned at the end: the last query sees every key.
+    AttentionSizes sizes() const;
+};
+
 /// Query-key pairs of one head that are computed: all, or what a causal mask and a window leave.
 double attended_pairs(const AttentionSizes& sizes);
 

@@ -10,8 +10,6 @@
 
 namespace archsim::checkpoint {
 
-namespace {
-
 using nlohmann::json;
 
 /// What `to_diff_dict` of transformers leaves out of a file, because the class of the configuration says the
@@ -27,6 +25,8 @@ void fill_in(json& object) {
         if (!object.contains(key)) // null is a statement of its own
             object[key] = value;
 }
+
+namespace {
 
 /// Names of one author each for what all others call the second.
 void rename(json& object) {
@@ -188,12 +188,6 @@ json in_one_form(const json& text, const std::string& file, std::vector<Finding>
     fill_in(object);
     count_layers(object);
     shorten_lists(object, file, findings);
-    return object;
-}
-
-json with_tower_defaults(const json& tower) {
-    json object = tower;
-    fill_in(object);
     return object;
 }
 

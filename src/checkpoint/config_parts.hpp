@@ -25,15 +25,14 @@ inline constexpr std::string_view kPerLayer = "_of_layers";
 nlohmann::json in_one_form(const nlohmann::json& text, const std::string& file,
                            std::vector<Finding>& findings);
 
-/// Fields of a vision tower that its class fills in.
-nlohmann::json with_tower_defaults(const nlohmann::json& tower);
+/// Adds the fields of an object that the class of its model_type fills in.
+void fill_in(nlohmann::json& object);
 
 /// Throws InputError that says what `document` describes and what to give instead, where it is no decoder.
 /// `text` is its part that would be read, `type` that part's model_type.
 void refuse_other_kinds(const nlohmann::json& document, const nlohmann::json& text, const std::string& type,
                         const std::string& file);
 
-/// What lies behind the last norm, by the name of the class.
 enum class HeadKind : std::uint8_t { generates, scores, embeds };
 HeadKind head_of(std::string_view architecture);
 
@@ -46,7 +45,6 @@ struct FeedForwards {
     FeedForward dense, experts;
 };
 FeedForwards read_feed_forwards(Fields& f, const Implied& implied);
-/// Whether each layer takes its experts.
 std::vector<bool> read_expert_layers(Fields& f, std::size_t layers);
 /// A mixer with a state instead of a cache, and a gated short convolution.
 TokenMixer read_recurrent_mixer(Fields& f, std::int64_t hidden);

@@ -51,15 +51,7 @@ const json& text_part(const json& document, std::string& prefix, json& around) {
 }
 
 void fill_facts(Decoder& d, std::int64_t experts, std::int64_t active) {
-    for (const DecoderLayer& layer : d.layers)
-        if (layer.mixer.kind == MixerKind::attention || layer.mixer.kind == MixerKind::latent) {
-            d.facts.heads = layer.mixer.heads;
-            d.facts.kv_heads = layer.mixer.kind == MixerKind::latent ? 1 : layer.mixer.kv_heads;
-            d.facts.head_size = layer.mixer.kind == MixerKind::latent
-                                    ? layer.mixer.kv_rank + layer.mixer.rotary_size
-                                    : layer.mixer.head_size;
-            break;
-        }
+    fill_attention_facts(d);
     d.facts.experts = experts;
     d.facts.active_experts = experts > 0 ? active : 0;
     if (d.facts.weight_format.empty())

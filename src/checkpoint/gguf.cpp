@@ -1,4 +1,4 @@
-#include "checkpoint/gguf.hpp"
+// The decoder of a GGUF file (ggml/docs/gguf.md): metadata, and name, shape and type of every tensor.
 
 #include "checkpoint/fields.hpp"
 #include "checkpoint/gguf_file.hpp"
@@ -164,43 +164,32 @@ class GgufReader {
         }
     }
 
+    /// Elements of the tensors of that prefix, each of which is handed to `each`.
+    double all_of(const std::string& prefix, const auto& each) {
+        double sum = 0;
+        const auto& all = f_.header().tensors;
+        for (auto it = all.lower_bound(prefix); it != all.end() && it->first.starts_with(prefix); ++it) {
+            each(it->first);
+            sum += elements(it->second);
+        }
+        return sum;
+    }
+
     /// Blocks behind the layers predict further tokens, which speculative decoding alone loads.
     void add_prediction(std::int64_t blocks) {
-        for (std::int64_t i = d_.facts.layers; i < blocks; ++i) {
-            const std::string prefix = fmt::format("blk.{}.", i);
-            const auto& all = f_.header().tensors;
-            for (auto it = all.lower_bound(prefix); it != all.end() && it->first.starts_with(prefix); ++it) {
-                f_.tensor(it->first);
-                d_.facts.prediction_parameters += elements(it->second);
-            }
-        }
+        for (std::int64_t i = d_.facts.layers; i < blocks; ++i)
+            d_.facts.prediction_parameters +=
+                all_of(fmt::format("blk.{}.", i), [&](const std::string& name) { f_.tensor(name); });
     }
 
     /// Towers that some converters leave in the file of the language model.
     void add_vision() {
-        for (const char* prefix : {"a.", "mm.", "v."}) {
-            const auto& all = f_.header().tensors;
-            for (auto it = all.lower_bound(prefix); it != all.end() && it->first.starts_with(prefix); ++it) {
-                keep(it->first);
-                d_.facts.vision_parameters += elements(it->second);
-            }
-        }
+        for (const char* prefix : {"a.", "mm.", "v."})
+            d_.facts.vision_parameters += all_of(prefix, [&](const std::string& name) { keep(name); });
     }
 
     void finish_facts() {
-        for (const DecoderLayer& layer : d_.layers)
-            if (layer.mixer.kind == MixerKind::attention || layer.mixer.kind == MixerKind::latent) {
-                const bool vector = layer.mixer.kind == MixerKind::latent && !layer.mixer.expanded;
-                d_.facts.heads = layer.mixer.heads;
-                d_.facts.kv_heads = vector                                  ? 1
-                                    : layer.mixer.kind == MixerKind::latent ? layer.mixer.heads
-                                                                            : layer.mixer.kv_heads;
-                d_.facts.head_size = vector ? layer.mixer.kv_rank + layer.mixer.rotary_size
-                                     : layer.mixer.kind == MixerKind::latent
-                                         ? layer.mixer.plain_size + layer.mixer.rotary_size
-                                         : layer.mixer.head_size;
-                break;
-            }
+        fill_attention_facts(d_);
         for (const DecoderLayer& layer : d_.layers) {
             d_.facts.experts = std::max(d_.facts.experts, layer.feed_forward.experts);
             d_.facts.active_experts = std::max(d_.facts.active_experts, layer.feed_forward.active);

@@ -6,6 +6,7 @@
 #include "checkpoint/gguf_header.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
@@ -77,5 +78,13 @@ std::vector<LayerWindow> read_gguf_windows(const GgufHeader& header, const std::
 
 /// Throws InputError that says what the file is and what to give instead, where it is no decoder of text.
 void refuse_other_kinds(const GgufHeader& header, const std::string& file);
+
+/// The decoder of a GGUF file and its further parts, with the bits of every tensor. Throws InputError naming
+/// the file and, where it holds no decoder, what it is.
+Decoder read_gguf(const std::filesystem::path& file);
+
+/// Throws InputError when the graph of the decoder has not the parameters that the header's tensors add up
+/// to: a part of a model is no answer.
+void check_gguf_parameters(const Decoder& decoder, const Graph& graph, const std::string& file);
 
 } // namespace archsim::checkpoint

@@ -176,6 +176,22 @@ Graph build_graph(const Decoder& decoder) {
     return g.take();
 }
 
+void fill_attention_facts(Decoder& decoder) {
+    CheckpointFacts& facts = decoder.facts;
+    for (const DecoderLayer& layer : decoder.layers) {
+        const TokenMixer& m = layer.mixer;
+        if (m.kind != MixerKind::attention && m.kind != MixerKind::latent)
+            continue;
+        const bool latent = m.kind == MixerKind::latent, vector = latent && !m.expanded;
+        facts.heads = m.heads;
+        facts.kv_heads = vector ? 1 : latent ? m.heads : m.kv_heads;
+        facts.head_size = vector   ? m.kv_rank + m.rotary_size
+                          : latent ? m.plain_size + m.rotary_size
+                                   : m.head_size;
+        return;
+    }
+}
+
 double elements(const Tensor& tensor) {
     double product = 1;
     for (const Dimension& axis : *tensor.shape)

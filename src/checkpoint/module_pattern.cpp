@@ -1,4 +1,6 @@
-#include "checkpoint/module_pattern.hpp"
+// Names of modules as configurations write them, held against those of our graphs.
+
+#include "checkpoint/weight_formats.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "checkpoint/model_types.hpp"

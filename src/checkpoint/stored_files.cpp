@@ -32,7 +32,6 @@ std::string pointer_text(const fs::path& file) {
     return text.starts_with(kPointer) ? text : std::string();
 }
 
-/// What authors call the output projection.
 constexpr std::string_view kHeads[] = {"lm_head", "output", "embed_out", "output_layer", "head"};
 
 /// Bytes of the file that a pointer stands for.

@@ -21,7 +21,6 @@ using StoredTensors = std::map<std::string, StoredTensor>;
 
 /// Adds the tensors of one file. Throws InputError naming the file.
 void read_safetensors_header(const std::filesystem::path& file, StoredTensors& tensors);
-/// Of all *.safetensors of a folder.
 StoredTensors read_safetensors_folder(const std::filesystem::path& folder);
 
 /// Takes over from the headers what a configuration does not say (biases, norms of queries and keys, sinks, a

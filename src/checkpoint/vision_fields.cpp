@@ -59,7 +59,8 @@ void read_vision(Fields& config, Decoder& decoder) {
                  "take the whole config.json of the model");
         return;
     }
-    const json tower = with_tower_defaults(*object);
+    json tower = *object;
+    fill_in(tower);
     Fields v(tower, config.file(), "vision_config.");
     if (!v.has({"depth", "num_hidden_layers", "vt_num_hidden_layers", "layers"})) {
         // Named, not described: a network of another library (Gemma 3n: MobileNet-V5 of timm).

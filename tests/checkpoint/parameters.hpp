@@ -3,7 +3,7 @@
 
 #include "archsim/ops/shaped_graph.hpp"
 #include "checkpoint/checkpoint.hpp"
-#include "checkpoint/module_pattern.hpp"
+#include "checkpoint/weight_formats.hpp"
 
 namespace archsim::test {
 

@@ -44,6 +44,13 @@ std::int64_t size_of(Fields& f, Names names, std::int64_t fallback) {
     return size;
 }
 
+std::int64_t blocks_of(Fields& f, Names names, std::int64_t fallback) {
+    const std::int64_t blocks = fallback < 0 ? f.count(names) : f.count(names, fallback);
+    if (blocks > kMostLayers)
+        f.refuse(*names.begin(), std::to_string(blocks) + " is more than any network has");
+    return blocks;
+}
+
 void check_blocks(const Fields& f, const char* field, double blocks) {
     if (blocks > static_cast<double>(kMostLayers))
         f.refuse(field, fmt::format("{:.0f} blocks are more than any network has", blocks));

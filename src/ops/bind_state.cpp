@@ -107,4 +107,9 @@ std::optional<NodeProblem> shape_problem(const Shape& shape) {
     return std::nullopt;
 }
 
+void require_shape(const Shape& shape) {
+    if (auto problem = shape_problem(shape))
+        throw NodeProblem(std::move(*problem));
+}
+
 } // namespace archsim

@@ -8,9 +8,7 @@ namespace archsim {
 
 void mark_kv_caches(ShapedGraph& graph) {
     std::vector<bool> is_output(graph.tensors.size(), false);
-    for (const TensorId id : graph.outputs)
-        if (id != kNoTensor)
-            is_output[id] = true;
+    mark(is_output, graph.outputs);
     // Results of a branch reach the graph's outputs through copies that cost nothing.
     // The condition of an If stands behind them.
     const auto copies = [](const Operator& op) {
@@ -70,13 +68,9 @@ void check_outputs(const Graph& graph, BindState& state) {
 /// Weights that nothing reads, not even at build time, are no parameters of the network.
 static void forget_unread(ShapedGraph& graph) {
     std::vector<bool> read(graph.tensors.size(), false);
-    for (const TensorId id : graph.outputs)
-        if (id != kNoTensor)
-            read[id] = true;
+    mark(read, graph.outputs);
     for (const Operator& op : graph.operators)
-        for (const TensorId id : op.inputs)
-            if (id != kNoTensor)
-                read[id] = true;
+        mark(read, op.inputs);
     for (std::size_t id = 0; id < graph.tensors.size(); ++id)
         if (!read[id])
             graph.tensors[id].learned = false;
@@ -84,9 +78,7 @@ static void forget_unread(ShapedGraph& graph) {
 
 void drop_unused(ShapedGraph& graph) {
     std::vector<bool> wanted(graph.tensors.size(), false);
-    for (const TensorId id : graph.outputs)
-        if (id != kNoTensor)
-            wanted[id] = true;
+    mark(wanted, graph.outputs);
     for (std::size_t i = graph.operators.size(); i-- > 0;) {
         Operator& op = graph.operators[i];
         if (op.folded)
@@ -97,9 +89,7 @@ void drop_unused(ShapedGraph& graph) {
             op.folded = true;
             continue;
         }
-        for (const TensorId id : op.inputs)
-            if (id != kNoTensor)
-                wanted[id] = true;
+        mark(wanted, op.inputs);
     }
     forget_unread(graph);
 }

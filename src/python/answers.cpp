@@ -6,7 +6,7 @@
 #include "answers/architectures/model_classes.hpp"
 #include "answers/batch/batch.hpp"
 #include "answers/comprehensive/comprehensive.hpp"
-#include "answers/difference/difference_report.hpp"
+#include "answers/difference/difference.hpp"
 #include "answers/local/local_models.hpp"
 #include "answers/serving/serving_report.hpp"
 #include "answers/sizing/sizing_report.hpp"

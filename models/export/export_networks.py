@@ -7,7 +7,7 @@ from entry import Entry
 from export_zoos import zoo_entries
 from networks import (caffe, detr, efficientdet, efficientformer, efficientnet_edgetpu, efficientnet_lite, fastvit,
                       hardnet, inception, lcnet, mlp_mixers, mobilenet_v1, repvgg, repvit, resnet_v1, resnet_v2, resnet_variants,
-                      retinanet, segformer, ssd, unet, yolo, yolo11, yolo_tasks, yolox)
+                      retinanet, segformer, ssd, swin3d, unet, yolo, yolo11, yolo_tasks, yolox)
 
 CLASSIFICATION, DETECTION, SEGMENTATION = "image-classification", "object-detection", "semantic-segmentation"
 INSTANCES, POSE = "instance-segmentation", "pose-estimation"
@@ -205,6 +205,9 @@ def entries():
                  "arXiv:1911.09070", ("scores", "boxes")),
         detector("detr-resnet50", "DETR ResNet-50", "detr", detr.Detr, (800, 1137), "arXiv:2005.12872",
                  ("scores", "boxes"), buffers=DETR_TABLES, aliases=["facebook/detr-resnet-50", "detr-resnet-50"]),
+        *(Entry(f"swin3d_{size}", f"Video Swin-{size.upper()}", "video", "video-classification",
+                f"arXiv:2106.13230, torchvision 0.15 swin3d_{size}", lambda size=size: swin3d.Swin3d(size), (16, 224, 224),
+                "fixed", buffers=("*/attn/Constant_50_output_0",)) for size in swin3d.SIZES),  # masks of moved windows
         *yolos(),
         Entry("segformer_b0", "SegFormer-B0", "segformer", SEGMENTATION, "arXiv:2105.15203",
               lambda: segformer.SegFormer("b0", 19), (512, 1024), "fixed",

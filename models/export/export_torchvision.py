@@ -75,6 +75,9 @@ CLASSIFIERS = {
     "swin_t": ("Swin-T", "swin", 224, "fixed"),
     "swin_s": ("Swin-S", "swin", 224, "fixed"),
     "swin_b": ("Swin-B", "swin", 224, "fixed"),
+    "swin_v2_t": ("SwinV2-T", "swin", 256, "fixed"),
+    "swin_v2_s": ("SwinV2-S", "swin", 256, "fixed"),
+    "swin_v2_b": ("SwinV2-B", "swin", 256, "fixed"),
     "vgg11": ("VGG-11", "vgg", 224, "named"),
     "vgg13": ("VGG-13", "vgg", 224, "named"),
     "vgg16": ("VGG-16", "vgg", 224, "named"),
@@ -146,6 +149,10 @@ NOT_EXPORTED = {
 }
 
 
+# Their biases of positions follow from weights alone: computed when a network is built, and in the published MACs.
+FOLDED_BIAS = ("swin_v2_t", "swin_v2_s", "swin_v2_b")
+
+
 def classifier(name):
     return lambda: getattr(torchvision.models, name)(weights=None, **ARGUMENTS.get(name, {}))
 
@@ -193,6 +200,13 @@ DETECTORS = {
 FROZEN = ("retinanet_resnet50_fpn", "fcos_resnet50_fpn")
 
 
+def freeze(body):
+    for module in body.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            for key in ("weight", "bias"):
+                module.register_buffer(key, module._parameters.pop(key).data)
+
+
 class RawDetector(nn.Module):
     """Backbone and heads of a one-stage detector: scores and box codes of every anchor. torchvision scales the image
     before, and decodes and selects boxes after."""
@@ -202,10 +216,7 @@ class RawDetector(nn.Module):
         model = getattr(torchvision.models.detection, name)(weights=None, weights_backbone=None)
         self.backbone, self.head = model.backbone, model.head
         if name in FROZEN:
-            for module in self.backbone.body.modules():
-                if isinstance(module, nn.BatchNorm2d):
-                    for key in ("weight", "bias"):
-                        module.register_buffer(key, module._parameters.pop(key).data)
+            freeze(self.backbone.body)
 
     def forward(self, x):
         features = self.backbone(x)
@@ -213,10 +224,70 @@ class RawDetector(nn.Module):
         return tuple(outputs[key] for key in ("cls_logits", "bbox_regression", "bbox_ctrness") if key in outputs)
 
 
+# name: (title, side of the image)
+TWO_STAGES = {
+    "fasterrcnn_resnet50_fpn": ("Faster R-CNN ResNet-50 FPN", 800),
+    "fasterrcnn_resnet50_fpn_v2": ("Faster R-CNN ResNet-50 FPN V2", 800),
+    "fasterrcnn_mobilenet_v3_large_fpn": ("Faster R-CNN MobileNetV3-Large FPN", 800),
+    "fasterrcnn_mobilenet_v3_large_320_fpn": ("Faster R-CNN MobileNetV3-Large 320 FPN", 320),
+    "maskrcnn_resnet50_fpn": ("Mask R-CNN ResNet-50 FPN", 800),
+    "maskrcnn_resnet50_fpn_v2": ("Mask R-CNN ResNet-50 FPN V2", 800),
+    "keypointrcnn_resnet50_fpn": ("Keypoint R-CNN ResNet-50 FPN", 800),
+}
+# Published with the normalisation of the backbone frozen, as above.
+FROZEN_TWO_STAGES = tuple(name for name in TWO_STAGES if not name.endswith("_v2"))
+FROZEN_MOBILENET = ("backbone.body.*.1.weight", "backbone.body.*.1.bias")
+BRANCHES = {"maskrcnn": "mask", "keypointrcnn": "keypoint"}
+
+
+class TwoStageDetector(nn.Module):
+    """Backbone, proposals and heads of a two-stage detector. The best proposals of all maps go to the box head and the
+    best boxes to the branch of masks or key points, as many as torchvision keeps at the most; suppression runs outside.
+    Which map a box is pooled from hangs on its size and changes no work: here each map has an equal share."""
+
+    def __init__(self, name, side):
+        super().__init__()
+        model = getattr(torchvision.models.detection, name)(weights=None, weights_backbone=None).eval()
+        self.backbone, self.rpn_head, self.roi_heads = model.backbone, model.rpn.head, model.roi_heads
+        self.proposals = model.rpn.post_nms_top_n()
+        self.branch = BRANCHES.get(name.split("_")[0])
+        if name in FROZEN_TWO_STAGES:
+            freeze(self.backbone.body)
+        with torch.no_grad():
+            self.eval()
+            places = sum(o[0].numel() for o in self.rpn_head(list(self.backbone(torch.zeros(1, 3, side, side)).values()))[0])
+        self.register_buffer("anchors", torch.zeros(1, places, 4))
+
+    def pooled(self, pool, features, boxes, count):
+        names = [name for name in pool.featmap_names if name in features]
+        size = pool.output_size
+        image = torch.arange(boxes.shape[0]).to(boxes.dtype).reshape(-1, 1, 1).expand(-1, count, 1)
+        rows, share = torch.cat([image, boxes[:, :count]], 2), -(-count // len(names))
+        return torch.cat([torchvision.ops.roi_align(features[name], rows[:, i * share:(i + 1) * share].reshape(-1, 5), size,
+                                                    1.0, pool.sampling_ratio) for i, name in enumerate(names)])
+
+    def forward(self, x):
+        features = self.backbone(x)
+        scores, codes = self.rpn_head(list(features.values()))
+        batch = x.shape[0]
+        scores = torch.cat([s.permute(0, 2, 3, 1).reshape(batch, -1) for s in scores], 1)
+        codes = torch.cat([c.permute(0, 2, 3, 1).reshape(batch, -1, 4) for c in codes], 1)
+        best = scores.topk(self.proposals).indices.unsqueeze(2).expand(-1, -1, 4)
+        boxes = (self.anchors + codes).gather(1, best)
+        heads = self.roi_heads
+        results = heads.box_predictor(heads.box_head(self.pooled(heads.box_roi_pool, features, boxes, self.proposals)))
+        if self.branch is None:
+            return results
+        pool, head, predictor = (getattr(heads, f"{self.branch}_{part}") for part in ("roi_pool", "head", "predictor"))
+        return (*results, predictor(head(self.pooled(pool, features, boxes, heads.detections_per_img))))
+
+
 def entries():
     version = re.match(r"[\d.]*\d", torchvision.__version__.replace("a0", "")).group()
     rows = [Entry(name, title, family, CLASSIFICATION, f"torchvision {version} {name}", classifier(name),
-                  (size, size), spatial, ALIASES.get(name, []), not_exported=NOT_EXPORTED.get(name))
+                  (size, size), spatial, ALIASES.get(name, []), not_exported=NOT_EXPORTED.get(name),
+                  buffers=("*relative_coords_table",) if name in FOLDED_BIAS else (),
+                  macs_tolerance=0.005 if name in FOLDED_BIAS else 0)
             for name, (title, family, size, spatial) in CLASSIFIERS.items()]
     rows.append(Entry("vit_b_16_384", "ViT-B/16 384", "vit", CLASSIFICATION,
                       f"torchvision {version} vit_b_16 with image_size=384",
@@ -229,4 +300,9 @@ def entries():
     rows += [Entry(name, title, family, "object-detection", f"torchvision {version} {name}",
                    lambda name=name: RawDetector(name), (side, side), "fixed", outputs=("scores", "boxes", "centers") if family == "fcos" else ("scores", "boxes"),
                    buffers=FROZEN_NORM if name in FROZEN or family == "ssd" else ()) for name, (title, family, side) in DETECTORS.items()]
+    rows += [Entry(name, title, name.split("_")[0], "object-detection", f"torchvision {version} {name}",
+                   lambda name=name, side=side: TwoStageDetector(name, side), (side, side), "fixed",
+                   outputs=("scores", "boxes", *((BRANCHES[name.split("_")[0]] + "s",) if name.split("_")[0] in BRANCHES else ())),
+                   buffers=("anchors",) + ((FROZEN_MOBILENET if "mobilenet" in name else FROZEN_NORM) if name in FROZEN_TWO_STAGES else ()))
+             for name, (title, side) in TWO_STAGES.items()]
     return rows

@@ -9,7 +9,7 @@
 #include "common/tool.hpp"
 #include "core/parse_number.hpp"
 #include "report/render/answer_document.hpp"
-#include "result/grid_intensity.hpp"
+#include "result/cost_terms.hpp"
 
 #include <fmt/format.h>
 

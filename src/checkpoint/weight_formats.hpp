@@ -1,9 +1,9 @@
 #pragma once
 // How the weights of a checkpoint lie in memory: bits per weight with the share of their scales.
 
-#include "archsim/core/budget.hpp"
 #include "archsim/core/precision.hpp"
 #include "checkpoint/module_pattern.hpp"
+#include "core/spending.hpp"
 
 #include <optional>
 #include <set>

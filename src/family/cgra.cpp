@@ -270,9 +270,9 @@ constexpr std::array kOwnFacts = {
 constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows<CgraFacts>);
 
 constexpr std::array kCgraProperties = {
-    FamilyProperty{"programmability: programmable in parallel patterns",
+    FamilyProperty{kProgrammability, "programmable in parallel patterns",
                    "Prabhakar et al., Plasticine, ISCA 2017"},
-    FamilyProperty{"flexibility: reconfigurable", "Prabhakar et al., Plasticine, ISCA 2017"}};
+    FamilyProperty{"flexibility", "reconfigurable", "Prabhakar et al., Plasticine, ISCA 2017"}};
 
 } // namespace
 

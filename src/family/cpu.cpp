@@ -173,13 +173,13 @@ constexpr std::array kFacts = {
 };
 
 constexpr std::array kCpuProperties = {
-    FamilyProperty{"programmability: programmable",
+    FamilyProperty{kProgrammability, "programmable",
                    "any compiler of the platform; Hennessy and Patterson, Computer Architecture, 6th edition "
                    "(2017), chapter 1"},
     FamilyProperty{
-        "driver: needs no driver",
+        "driver", "needs no driver",
         "runs as a process of the operating system; ONNX Runtime documentation, CPU execution provider"},
-    FamilyProperty{"use: development, and whatever has no kernel elsewhere",
+    FamilyProperty{"use", "development, and whatever has no kernel elsewhere",
                    "ONNX Runtime documentation, Execution Providers: the CPU provider is in every build and "
                    "takes the operators that the others leave"}};
 

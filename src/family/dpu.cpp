@@ -356,10 +356,10 @@ constexpr std::array kOwnFacts = {
 constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows<DpuFacts>);
 
 constexpr std::array kDpuProperties = {
-    FamilyProperty{"programmability: reconfigurable",
+    FamilyProperty{kProgrammability, "reconfigurable",
                    "AMD PG338, DPUCZDX8G product guide: an IP core in programmable logic, with architectures "
                    "B512 to B4096"},
-    FamilyProperty{"flexibility: runs what its compiler knows",
+    FamilyProperty{"flexibility", "runs what its compiler knows",
                    "AMD UG1414, Vitis AI user guide: operators that the DPU lacks run on the CPU"}};
 
 } // namespace

@@ -341,13 +341,13 @@ constexpr std::array kOwnFacts = {
 constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows<DspFacts>);
 
 constexpr std::array kDspProperties = {
-    FamilyProperty{"programmability: programmable in C and intrinsics",
+    FamilyProperty{kProgrammability, "programmable in C and intrinsics",
                    "Qualcomm, Hexagon SDK documentation: C, C++ and HVX intrinsics; operators beyond it "
                    "through the vendor's compiler"},
-    FamilyProperty{"place: integrated in SoCs", "Codrescu et al., Hexagon DSP, IEEE Micro 34(2), 2014"},
-    FamilyProperty{"flexibility: signal processing beside networks",
+    FamilyProperty{"place", "integrated in SoCs", "Codrescu et al., Hexagon DSP, IEEE Micro 34(2), 2014"},
+    FamilyProperty{"flexibility", "signal processing beside networks",
                    "Codrescu et al., Hexagon DSP, IEEE Micro 34(2), 2014: multimedia and communications"},
-    FamilyProperty{"use: phones, driver assistance, always-on sensing",
+    FamilyProperty{"use", "phones, driver assistance, always-on sensing",
                    "Codrescu et al., IEEE Micro 34(2), 2014 (phones, always-on audio); Texas Instruments, "
                    "TDA4VM data sheet: processors for ADAS"}};
 

@@ -162,10 +162,10 @@ constexpr std::array kOwnFacts = {
 constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows<kpu::KpuFacts>);
 
 constexpr std::array kKpuProperties = {
-    FamilyProperty{"programmability: programmable",
+    FamilyProperty{kProgrammability, "programmable",
                    "the vendor's description of the domain-flow architecture: systems of affine recurrences; "
                    "unreleased silicon"},
-    FamilyProperty{"formats: mixed precision",
+    FamilyProperty{"formats", "mixed precision",
                    "device files of the database: tiles of different formats side by side"}};
 
 } // namespace

@@ -567,13 +567,13 @@ double held_weight_bytes(const Machine& machine) {
 }
 
 constexpr std::array kNpuProperties = {
-    FamilyProperty{"programmability: runs compiled networks",
+    FamilyProperty{kProgrammability, "runs compiled networks",
                    "Arm, Ethos-U data sheets; Hailo Dataflow Compiler user guide: a compiler lowers whole "
                    "networks onto it"},
     FamilyProperty{
-        "flexibility: runs what its compiler knows",
+        "flexibility", "runs what its compiler knows",
         "Arm, Vela compiler, SUPPORTED_OPS.md: operators outside the constraints stay on the host"},
-    FamilyProperty{"build: compiled ahead of time",
+    FamilyProperty{"build", "compiled ahead of time",
                    "Hailo Dataflow Compiler user guide; Arm, Vela compiler"}};
 
 } // namespace

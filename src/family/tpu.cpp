@@ -257,13 +257,13 @@ constexpr std::array kOwnFacts = {
 constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows<SystolicFacts>);
 
 constexpr std::array kTpuProperties = {
-    FamilyProperty{"programmability: fixed function",
+    FamilyProperty{kProgrammability, "fixed function",
                    "Jouppi et al., ISCA 2017: a matrix multiply unit with software-managed on-chip memory, "
                    "driven by the host's instructions"},
-    FamilyProperty{"timing: predictable",
+    FamilyProperty{"timing", "predictable",
                    "Jouppi et al., ISCA 2017: its deterministic execution model suits the 99th-percentile "
                    "response time better than the time-varying optimisations of CPUs and GPUs"},
-    FamilyProperty{"flexibility: less flexible",
+    FamilyProperty{"flexibility", "less flexible",
                    "XLA documentation, Known issues: shapes must be known when a program is compiled, and a "
                    "new shape is a new program"}};
 

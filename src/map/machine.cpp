@@ -13,49 +13,6 @@
 
 namespace archsim {
 
-std::string_view name_of(Scenario scenario) {
-    return scenario == Scenario::latency ? "latency" : "throughput";
-}
-std::string_view name_of(Scope scope) {
-    return scope == Scope::kernel ? "kernel" : "end_to_end";
-}
-std::string_view name_of(Resource resource) {
-    switch (resource) {
-    case Resource::matrix_cycles:
-        return "matrix engine";
-    case Resource::vector_cycles:
-        return "vector engine";
-    case Resource::special_cycles:
-        return "special-function engine";
-    case Resource::l1_bytes:
-        return "L1 bandwidth";
-    case Resource::l2_bytes:
-        return "L2 bandwidth";
-    case Resource::llc_bytes:
-        return "last-level cache bandwidth";
-    case Resource::dram_bytes:
-        return "DRAM bandwidth";
-    case Resource::weight_bytes:
-        return "weight streaming";
-    case Resource::link_bytes:
-        return "chip-to-chip link";
-    case Resource::host_link_bytes:
-        return "host link";
-    case Resource::overhead_cycles:
-        return "fixed cycles";
-    case Resource::seconds:
-        return "fixed time";
-    case Resource::count_:
-        break;
-    }
-    return "";
-}
-
-double Machine::peak_ops(Precision p) const {
-    const double matrix = matrix_ops(p) * rate(Resource::matrix_cycles);
-    return matrix > 0 ? matrix : vector_ops(p) * rate(Resource::vector_cycles);
-}
-
 const Fact& operating_clock(const Device& device, const PowerMode* mode) {
     if (mode && mode->clock.known())
         return mode->clock;

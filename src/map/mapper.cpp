@@ -4,8 +4,6 @@
 
 namespace archsim {
 
-Mapper::~Mapper() = default;
-
 NetworkMapping Mapper::map_network(const NetworkWork& network, const Machine& machine) const {
     NetworkMapping result;
     accelerator::add_inference_overhead(network, machine, result.fixed);

@@ -4,12 +4,6 @@
 
 namespace archsim {
 
-std::string_view name_of(NetworkKind kind) {
-    constexpr std::array<std::string_view, kNetworkKinds> kNames = {
-        "convolution", "dense_prediction", "attention", "experts", "recurrent", "products"};
-    return kNames[static_cast<std::size_t>(kind)];
-}
-
 NetworkKind ShapedGraph::kind() const {
     double all = 0, convolutions = 0, recurrences = 0, of_experts = 0;
     bool attends = false, enlarges = false;

@@ -8,12 +8,12 @@
 
 #include "report/blocks/advice.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/blocks/family_aspects.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
+#include "result/cost_terms.hpp"
+#include "result/format_parts.hpp"
 #include "result/generation_metrics.hpp"
-#include "result/mixed_formats.hpp"
 #include "result/ranking.hpp"
 #include "result/ties.hpp"
 
@@ -122,8 +122,7 @@ std::string programmability_text(const ArchitectureComparison& c) {
     for (std::size_t i = 0; i < c.results.size(); ++i) {
         if (!c.results[i].device)
             continue;
-        for (const FamilyProperty& property : c.results[i].device->family.row().properties) {
-            const FamilyAspect own = aspect_of(property);
+        for (const FamilyProperty& own : c.results[i].device->family.row().properties) {
             if (own.aspect != kProgrammability)
                 continue;
             const auto known = std::find_if(groups.begin(), groups.end(),

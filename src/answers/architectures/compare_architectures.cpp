@@ -2,9 +2,9 @@
 
 #include "result/ties.hpp"
 #include "session/usual_precision.hpp"
-#include "session/usual_question.hpp"
 
 #include "answers/architectures/architectures.hpp"
+#include "result/cost_terms.hpp"
 #include "session/other_conditions.hpp"
 
 #include <fmt/format.h>

@@ -6,7 +6,7 @@
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
-#include "result/mixed_formats.hpp"
+#include "result/format_parts.hpp"
 #include "result/ranking.hpp"
 
 #include <fmt/format.h>

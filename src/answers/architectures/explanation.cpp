@@ -2,6 +2,7 @@
 #include "answers/difference/attribution.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
+#include "result/cost_terms.hpp"
 
 #include <algorithm>
 #include <array>
@@ -169,7 +170,7 @@ void add_explanation(const ArchitectureComparison& c, const Explanation& e, Form
         2, fmt::format("Why is {} different from {}? ({})", c.labels[e.a], c.labels[e.b], x.metric->noun)});
     report.blocks.push_back(headline(c, e));
     for (std::size_t i : {e.a, e.b})
-        if (const std::string doubt = doubt_of(c.results[i].estimate); !doubt.empty())
+        if (const std::string doubt = doubt_of(c.results[i].estimate).text(); !doubt.empty())
             report.blocks.push_back(Paragraph{fmt::format("{}: {}.", c.labels[i], doubt)});
     if (*x.metric == metric::cost) {
         const std::array pair = {c.results[e.a], c.results[e.b]};

@@ -1,8 +1,8 @@
 #include "answers/batch/analyze_batch.hpp"
 
 #include "result/generation_metrics.hpp"
-#include "session/every_mode.hpp"
-#include "session/usual_question.hpp"
+#include "session/other_conditions.hpp"
+#include "session/usual_precision.hpp"
 
 #include <algorithm>
 #include <cmath>

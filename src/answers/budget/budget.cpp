@@ -4,9 +4,10 @@
 #include "archsim/compare/decisions.hpp"
 #include "archsim/core/finding.hpp"
 #include "core/parse_number.hpp"
-#include "result/chance.hpp"
+#include "result/cost_terms.hpp"
+#include "result/ties.hpp"
 #include "session/prepared.hpp"
-#include "session/usual_question.hpp"
+#include "session/usual_precision.hpp"
 
 #include <algorithm>
 #include <array>

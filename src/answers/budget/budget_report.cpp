@@ -5,6 +5,7 @@
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
+#include "result/cost_terms.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

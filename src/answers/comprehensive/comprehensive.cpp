@@ -1,6 +1,6 @@
 #include "answers/comprehensive/comprehensive.hpp"
 
-#include "result/shown_pass.hpp"
+#include "result/generation_metrics.hpp"
 
 #include <algorithm>
 #include <map>

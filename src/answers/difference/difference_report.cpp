@@ -21,7 +21,7 @@ std::string doubt_text(const DifferenceAnswer& answer) {
     if (answer.results[0].hardware == answer.results[1].hardware)
         return text;
     for (const Result& r : answer.results)
-        if (const std::string doubt = doubt_of(r.estimate); !doubt.empty())
+        if (const std::string doubt = doubt_of(r.estimate).text(); !doubt.empty())
             text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", hardware_label(r), doubt);
     return text.empty() ? text : text + ".";
 }

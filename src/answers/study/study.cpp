@@ -1,8 +1,8 @@
 #include "answers/study/study.hpp"
 
+#include "result/format_parts.hpp"
 #include "session/prepared.hpp"
 #include "session/usual_precision.hpp"
-#include "session/usual_question.hpp"
 
 namespace archsim {
 

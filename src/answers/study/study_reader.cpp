@@ -8,6 +8,7 @@
 #include "fields/question.hpp"
 #include "fields/question_json.hpp"
 #include "hardware/json_reader.hpp"
+#include "result/format_parts.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,8 @@
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
-#include "result/mixed_formats.hpp"
+#include "result/cost_terms.hpp"
+#include "result/format_parts.hpp"
 
 #include <fmt/format.h>
 

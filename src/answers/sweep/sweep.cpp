@@ -2,6 +2,8 @@
 
 #include "answers/sweep/ordered_work.hpp"
 #include "answers/sweep/sweep_worker.hpp"
+#include "result/cost_terms.hpp"
+#include "result/format_parts.hpp"
 #include "result/generation_metrics.hpp"
 #include "session/prepared.hpp"
 #include "session/usual_precision.hpp"
@@ -232,7 +234,7 @@ Result Sweep::result(std::uint64_t point, const std::map<std::string, double>& f
     for (const auto& [part, factor] : factors)
         if (const auto lever = parse_lever(part))
             conditions.changes[*lever] = factor;
-        else if (const auto structure = parse_structure(part))
+        else if (const auto structure = value_named<Structure>(part))
             conditions.structure[*structure] = factor;
         else
             throw UsageError(fmt::format("nothing called \"{}\" can be varied", part));

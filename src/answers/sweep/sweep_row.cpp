@@ -71,7 +71,7 @@ SweepAxis parse_sweep_axis(std::string_view text) {
     if (!sides)
         malformed(text, "no NAME=FACTORS");
     SweepAxis axis{std::string(sides->first), {}};
-    if (!parse_lever(axis.name) && !parse_structure(axis.name))
+    if (!parse_lever(axis.name) && !value_named<Structure>(axis.name))
         throw UsageError(fmt::format("\"{}\": nothing called \"{}\" can be varied; known: {}", text,
                                      axis.name, known_names()));
     std::string_view values = sides->second;

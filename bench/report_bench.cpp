@@ -6,7 +6,7 @@
 //   explain/GPU-TPU         eight architectures, and what the difference between two of them is made of
 //   render/text ...         the comparison of the edge scenario in each format
 
-#include "answers/architectures/compare_architectures.hpp"
+#include "answers/architectures/architectures.hpp"
 #include "answers/compare/compare_models_report.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/compare_models.hpp"

@@ -1,13 +1,10 @@
 // analyze_batch: throughput, latency, energy and memory against batch, and the best batch under budgets.
 
-#include "answers/batch/analyze_batch.hpp"
-#include "answers/batch/batch_report.hpp"
+#include "answers/batch/batch.hpp"
 #include "common/answer_options.hpp"
 #include "common/progress.hpp"
-#include "common/tool.hpp"
 #include "report/render/answer_document.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace {
@@ -31,13 +28,11 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         flags.add_document("analyze_batch", analyze_batch_schema);
         model.add_to(flags);
-        flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
-            .value_named("DEVICE")
-            .required();
         flags
-            .add_option("--batch-sizes,--batch-size", batches,
-                        "rising batch sizes, e.g. 1,8,32 or 1,2,4,...,256 (default: 1,2,4,...,64)")
-            .value_named("SIZES");
+            .add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file", "DEVICE")
+            .required();
+        flags.add_option("--batch-sizes,--batch-size", batches,
+                         "rising batch sizes, e.g. 1,8,32 or 1,2,4,...,256 (default: 1,2,4,...,64)", "SIZES");
         question.add_to(flags, {.without = {"batch_size"}, .several = {"devices"}});
         decisions.add_to(flags);
         output.add_order_to(flags);
@@ -47,14 +42,11 @@ int main(int argc, char** argv) {
     const auto body = [&] {
         request.model = model.taken("analyze_batch");
         request.batches = cli::parse_batches(fmt::format("{}", fmt::join(batches, ",")), "--batch-sizes");
-        Question asked = question.question();
-        request.workload = std::move(asked.workload);
-        request.conditions = std::move(asked.conditions);
+        question.put_into(request);
         const std::vector<std::int64_t> counts = question.numbers("devices");
         request.device_counts.assign(counts.begin(), counts.end());
         request.limits = decisions.request(metric::throughput);
-        const Session session =
-            question.open(request.hardware.size() == 1 ? request.hardware.front() : std::string());
+        const Session session = question.open(request.hardware);
         const BatchAnalysis sweep = [&] {
             cli::Progress progress("estimating", output.quiet);
             request.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
@@ -64,9 +56,9 @@ int main(int argc, char** argv) {
         std::vector<Result> results;
         bool within_limits = false;
         for (const BatchSeries& series : sweep.series)
-            for (std::size_t i = 0; i < series.points.size(); ++i) {
-                saved.push_back({&series.points[i].result, series.points[i].batch});
-                results.push_back(series.points[i].result);
+            for (std::size_t i = 0; i < series.results.size(); ++i) {
+                saved.push_back({&series.results[i], series.batches[i]});
+                results.push_back(series.results[i]);
                 within_limits = within_limits || series.decision.qualifies[i];
             }
         save.save(saved);

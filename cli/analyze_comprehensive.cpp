@@ -3,7 +3,6 @@
 #include "answers/comprehensive/comprehensive.hpp"
 #include "common/answer_options.hpp"
 #include "common/progress.hpp"
-#include "common/tool.hpp"
 #include "report/render/answer_document.hpp"
 
 namespace {
@@ -31,12 +30,11 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         flags.add_document("analyze_comprehensive", analyze_comprehensive_schema);
         model.add_to(flags);
-        flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file")
-            .value_named("DEVICE")
+        flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file", "DEVICE")
             .required();
         question.add_to(flags);
-        flags.add_option("--batch-sizes", batches, "also at these batch sizes, e.g. 1,8,32 or 1,2,4,...,64")
-            .value_named("SIZES");
+        flags.add_option("--batch-sizes", batches, "also at these batch sizes, e.g. 1,8,32 or 1,2,4,...,64",
+                         "SIZES");
         flags
             .add_option("--top", top,
                         "longest groups of equal subgraphs described one by one; 0: all (default: 1 with "
@@ -55,9 +53,7 @@ int main(int argc, char** argv) {
         request.hardware = {hardware};
         if (!batches.empty())
             request.batches = cli::parse_batches(batches, "--batch-sizes");
-        Question asked = question.question();
-        request.workload = std::move(asked.workload);
-        request.conditions = std::move(asked.conditions);
+        question.put_into(request);
         request.limits = decisions.request(metric::latency);
         const Session session = question.open(hardware);
         const ComprehensiveAnalysis analysis = [&] {
@@ -66,7 +62,7 @@ int main(int argc, char** argv) {
             return analyze_comprehensive(session, request);
         }();
         save.save({&analysis.result, 1}, request.workload.batch);
-        output.emit(output.drawn(analysis, view) + check.text({&analysis.result}, output));
+        output.emit(output.drawn(analysis, view) + check.text({&analysis.result, 1}, output));
         return cli::exit_code_of(std::span(&analysis.result, 1), request.limits);
     };
     return cli::run_tool(argc, argv, "analyze_comprehensive",

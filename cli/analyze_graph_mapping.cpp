@@ -3,7 +3,6 @@
 #include "answers/mapping/graph_mapping.hpp"
 #include "answers/measuring/check_me.hpp"
 #include "common/answer_options.hpp"
-#include "common/tool.hpp"
 #include "report/render/answer_document.hpp"
 #include "session/bound_model.hpp"
 
@@ -40,18 +39,14 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         flags.add_document("analyze_graph_mapping", analyze_graph_mapping_schema);
         model.add_to(flags);
-        flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file")
-            .value_named("DEVICE")
+        flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file", "DEVICE")
             .required();
         question.add_to(flags);
-        flags.add_option("--top", view.top, "longest groups of equal subgraphs described one by one; 0: all")
-            .within(0, 1 << 20)
-            .show_default();
-        flags
-            .add_option(
-                "--subgraph", view.subgraph,
-                "instead: the subgraphs of that name, or with it in their name: loop order, tile, levels")
-            .value_named("NAME");
+        flags.add_top(view.top, "longest groups of equal subgraphs described one by one; 0: all");
+        flags.add_option(
+            "--subgraph", view.subgraph,
+            "instead: the subgraphs of that name, or with it in their name: loop order, tile, levels",
+            "NAME");
         flags.add_flag("--show-roofline", view.roofline,
                        "intensity and rate of every subgraph under the roofs");
         flags.add_flag("--show-memory", view.memory, "live bytes at every step, and the tensors at the peak");
@@ -64,20 +59,15 @@ int main(int argc, char** argv) {
                 "beside the subgraphs")
             .file();
         check.add_to(flags);
-        flags.add_option("--dot", dot, "also write the graph of subgraphs for Graphviz").written();
-        flags.add_option("--mermaid", mermaid, "also write it as a Mermaid flowchart").written();
+        flags.add_written("--dot", dot, "also write the graph of subgraphs for Graphviz");
+        flags.add_written("--mermaid", mermaid, "also write it as a Mermaid flowchart");
         flags.add_flag("-v,--verbose", view.verbose, "every subgraph in a row of its own");
-        flags
-            .add_option("--trace", trace,
-                        "also write the predicted schedule for Perfetto or chrome://tracing")
-            .written();
-        flags
-            .add_option(
-                "--annotate", annotated,
-                "also write the ONNX file without weights, its nodes noted with time, energy and bound")
-            .written();
-        flags.add_option("--model-explorer", explorer, "also write times as node data for Model Explorer")
-            .written();
+        flags.add_written("--trace", trace,
+                          "also write the predicted schedule for Perfetto or chrome://tracing");
+        flags.add_written(
+            "--annotate", annotated,
+            "also write the ONNX file without weights, its nodes noted with time, energy and bound");
+        flags.add_written("--model-explorer", explorer, "also write times as node data for Model Explorer");
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
@@ -111,7 +101,7 @@ int main(int argc, char** argv) {
                                             format));
             return cli::exit_code_of(result);
         }
-        output.emit(output.drawn(result, view) + check.text({&result}, output));
+        output.emit(output.drawn(result, view) + check.text({&result, 1}, output));
         return cli::exit_code_of(result);
     };
     return cli::run_tool(argc, argv, "analyze_graph_mapping",

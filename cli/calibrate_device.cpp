@@ -1,10 +1,8 @@
 // calibrate_device: fits the parameters of a device, or of a software stack, to measurements.
 
 #include "common/measurement_options.hpp"
-#include "common/tool.hpp"
 #include "fit/parameters/calibrate.hpp"
 #include "fit/report/validation_report.hpp"
-#include "fit/rows/measurements.hpp"
 
 #include <fmt/format.h>
 #include <thread>
@@ -31,35 +29,26 @@ int main(int argc, char** argv) {
         flags.add_document("calibrate_device", calibrate_device_schema);
         flags.add_option("device", request.device, "device to calibrate: a name, or the path of a JSON file");
         measured.add_to(flags, "CSV file(s) of measured values; see docs/calibrating.md");
-        flags
-            .add_option("--model", context.model,
-                        "with --from: the network that ran, where the output does not say")
-            .value_named("MODEL");
-        flags
-            .add_option("--precision", context.precision,
-                        "with --from: the format that ran, where the output does not say")
-            .value_named("FORMAT");
-        flags
-            .add_option("--runtime", request.runtime,
-                        "only rows of this software stack (default: the one with most rows)")
-            .value_named("STACK");
-        flags
-            .add_option("--parameters", request.parameters,
-                        "parameters to fit, at most six (default: see docs/calibrating.md)")
-            .value_named("NAME");
-        flags
-            .add_option("--stack", request.stacks,
-                        "instead of a device: fit the parameters that software stack(s) share over devices")
-            .value_named("STACK");
+        flags.add_option("--model", context.model,
+                         "with --from: the network that ran, where the output does not say", "MODEL");
+        flags.add_option("--precision", context.precision,
+                         "with --from: the format that ran, where the output does not say", "FORMAT");
+        flags.add_option("--runtime", request.runtime,
+                         "only rows of this software stack (default: the one with most rows)", "STACK");
+        flags.add_option("--parameters", request.parameters,
+                         "parameters to fit, at most six (default: see docs/calibrating.md)", "NAME");
+        flags.add_option("--stack", request.stacks,
+                         "instead of a device: fit the parameters that software stack(s) share over devices",
+                         "STACK");
         flags.add_flag("--with-devices", request.with_devices,
                        "with --stack: fit the devices' own parameters together with it");
-        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence")
-            .value_named("FOLDER");
+        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence",
+                         "FOLDER");
         output.add_to(flags, "text, markdown, json, csv, html");
         flags.remove("--output");
         const char* result = "Result (default: only printed)";
-        flags.add_option("-o,--output", output_file, "write the device's file with the fitted values to FILE")
-            .written()
+        flags
+            .add_written("-o,--output", output_file, "write the device's file with the fitted values to FILE")
             .in_group(result);
         flags.add_flag("--write", write, "write the fitted values into the database files themselves")
             .kept_back()

@@ -34,32 +34,27 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         flags.add_document("check_budget", check_budget_schema);
         models.add_to(flags);
-        flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
-            .value_named("DEVICE")
-            .required();
         flags
-            .add_option("--fail-on", rules,
-                        "METRIC>LIMIT or METRIC<LIMIT (repeatable): 'latency>5ms'; against the baseline: "
-                        "'latency>+5%', 'memory>+64MB', 'throughput<-2%'")
-            .value_named("RULE");
+            .add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file", "DEVICE")
+            .required();
+        flags.add_option("--fail-on", rules,
+                         "METRIC>LIMIT or METRIC<LIMIT (repeatable): 'latency>5ms'; against the baseline: "
+                         "'latency>+5%', 'memory>+64MB', 'throughput<-2%'",
+                         "RULE");
         limits.add_limits_to(flags);
         flags
             .add_option(
                 "--certainty", certainty,
                 "percent of probability with which limits of values must be kept, by the 90 % intervals "
-                "(default: the estimate decides)")
-            .within(1, 99)
-            .value_named("PERCENT");
+                "(default: the estimate decides)",
+                "PERCENT")
+            .within(1, 99);
         flags.add_option("--baseline", baseline, "estimates of an earlier day, from --save-baseline").file();
-        flags.add_option("--save-baseline", saved, "also write today's estimates, to compare with later")
-            .written();
-        flags.add_option("--junit", junit, "also write the outcomes as JUnit XML").written();
-        flags.add_option("--sarif", sarif, "also write the failures as SARIF, for pages of findings")
-            .written();
+        flags.add_written("--save-baseline", saved, "also write today's estimates, to compare with later");
+        flags.add_written("--junit", junit, "also write the outcomes as JUnit XML");
+        flags.add_written("--sarif", sarif, "also write the failures as SARIF, for pages of findings");
         question.add_to(flags);
-        flags.add_option("--top", view.top, "rows of the tables of blocks; 0: all")
-            .within(0, 1 << 20)
-            .show_default();
+        flags.add_top(view.top, "rows of the tables of blocks; 0: all");
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
@@ -72,9 +67,7 @@ int main(int argc, char** argv) {
         request.certainty = certainty / 100.0;
         request.baseline = baseline;
         request.models = models.taken("check_budget");
-        Question asked = question.question();
-        request.workload = std::move(asked.workload);
-        request.conditions = std::move(asked.conditions);
+        question.put_into(request);
         request.question_of = [](const Result& result) {
             constexpr std::array<std::string_view, 1> kWithout = {"runtime"};
             return with_measured(question_key({*result.workload, result.conditions}, kWithout),

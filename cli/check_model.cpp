@@ -25,8 +25,8 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         flags.add_document("check_model", check_model_schema);
         model.add_to(flags);
-        flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
-            .value_named("DEVICE")
+        flags
+            .add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file", "DEVICE")
             .required();
         flags.add_flag("--no-rewrites", plain, "do not try the known rewrites");
         flags
@@ -40,9 +40,7 @@ int main(int argc, char** argv) {
     const auto body = [&] {
         request.rewrites = !plain;
         request.advice = advise ? kAdvice : 0;
-        Question asked = question.question();
-        request.workload = std::move(asked.workload);
-        request.conditions = std::move(asked.conditions);
+        question.put_into(request);
         request.model = model.taken("check_model");
         const Session session = question.open();
         request.hardware = cli::with_modes(session, request.hardware);

@@ -1,9 +1,8 @@
 // compare_architectures: one model on several architectures: which, and why.
 
 #include "answers/architectures/architectures.hpp"
-#include "answers/architectures/model_classes_report.hpp"
+#include "answers/architectures/model_classes.hpp"
 #include "common/answer_options.hpp"
-#include "common/tool.hpp"
 #include "report/render/answer_document.hpp"
 
 #include <fmt/format.h>
@@ -40,31 +39,28 @@ int main(int argc, char** argv) {
         flags
             .add_option("--architectures,--hardware", request.architectures,
                         fmt::format("families ({}, or all), FAMILY=DEVICE, or devices",
-                                    fmt::join(family_names(), " ")))
-            .value_named("NAME")
+                                    fmt::join(family_names(), " ")),
+                        "NAME")
             .list();
         flags
             .add_option("--level", level,
                         "summary (default), detailed (default with --architecture) or subgraph")
             .one_of({"summary", "detailed", "subgraph"});
-        flags.add_option("--architecture", request.architecture, "show only this one at the detailed level")
-            .value_named("NAME");
-        flags.add_option("--explain-difference", request.explain, "why two architectures differ: A B")
-            .value_named("NAME")
+        flags.add_option("--architecture", request.architecture, "show only this one at the detailed level",
+                         "NAME");
+        flags.add_option("--explain-difference", request.explain, "why two architectures differ: A B", "NAME")
             .expects(2);
-        flags.add_option("--metric", metric, "what decides: " + MetricTable::standard().keys())
-            .value_named("METRIC")
+        flags.add_option("--metric", metric, "what decides: " + MetricTable::standard().keys(), "METRIC")
             .show_default();
-        flags
-            .add_option(
-                "--baseline", request.baseline,
-                "architecture that others are compared with (default: the fastest; in detail the first GPU)")
-            .value_named("NAME");
+        flags.add_option(
+            "--baseline", request.baseline,
+            "architecture that others are compared with (default: the fastest; in detail the first GPU)",
+            "NAME");
         flags
             .add_option(
                 "--what-if", request.what_if,
-                "changed devices or workload: bandwidth=2x tdp=15W batch=8 precision=int8 GPU:peak=50%")
-            .value_named("CHANGE")
+                "changed devices or workload: bandwidth=2x tdp=15W batch=8 precision=int8 GPU:peak=50%",
+                "CHANGE")
             .in_group("What if");
         flags
             .add_flag("--sensitivity", request.sensitivity,
@@ -73,8 +69,7 @@ int main(int argc, char** argv) {
         flags.add_flag(
             "--by-class", by_class,
             "no model: times faster than the CPU over thirteen classes of models, strengths and weaknesses");
-        flags.add_option("--batch-sweep", sweep, "batches to compare, 1,2,4,...,256")
-            .value_named("SIZES")
+        flags.add_option("--batch-sweep", sweep, "batches to compare, 1,2,4,...,256", "SIZES")
             .in_group("What if");
         for (const char* other : {"--level", "--architecture", "--explain-difference", "--what-if",
                                   "--sensitivity", "--batch-sweep"})
@@ -110,9 +105,7 @@ int main(int argc, char** argv) {
             level = request.architecture.empty() ? "summary" : "detailed";
         request.level = *parse_comparison_level(level);
         request.metric = &request.metrics->at(metric, "--metric");
-        Question asked = question.question();
-        request.workload = std::move(asked.workload);
-        request.conditions = std::move(asked.conditions);
+        question.put_into(request);
         const Explanations explanations = explain.chosen(request.level == ComparisonLevel::detailed);
         explain.expect_costs(output, decisions.about_costs() || metric == metric::cost.key);
         request.decision = decisions.request(*request.metric);

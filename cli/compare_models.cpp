@@ -4,12 +4,10 @@
 #include "answers/study/study.hpp"
 #include "common/answer_options.hpp"
 #include "common/serving_options.hpp"
-#include "common/tool.hpp"
 #include "report/render/answer_document.hpp"
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 namespace {
 
@@ -23,18 +21,10 @@ constexpr const char* kExamples = R"(  compare_models resnet50 --deployment edge
   compare_models resnet50 --hardware A100 T4 --precision int8 --explain-energy --cost --years 3
   compare_models --study docs/examples/quick_test.json --output results.csv)";
 
-/// One answer after the other.
 void append(archsim::Report next, archsim::Report& all) {
     if (all.title.empty())
         all.title = next.title;
     std::move(next.blocks.begin(), next.blocks.end(), std::back_inserter(all.blocks));
-}
-
-std::vector<const archsim::Result*> pointers_to(const std::vector<archsim::Result>& results) {
-    std::vector<const archsim::Result*> pointers;
-    for (const archsim::Result& result : results)
-        pointers.push_back(&result);
-    return pointers;
 }
 
 } // namespace
@@ -57,14 +47,12 @@ int main(int argc, char** argv) {
         flags.add_document("compare_models", compare_models_schema);
         flags.add_document("study", study_schema);
         models.add_to(flags);
-        flags
-            .add_option("--deployment", request.deployment,
-                        "deployment scenario: datacenter, edge, embedded (default: datacenter)")
-            .value_named("DEPLOYMENT");
-        flags
-            .add_option("--hardware", request.hardware,
-                        "devices: NAME, NAME@MODE, NAME@all for every power mode, or a device file")
-            .value_named("DEVICE");
+        flags.add_option("--deployment", request.deployment,
+                         "deployment scenario: datacenter, edge, embedded (default: datacenter)",
+                         "DEPLOYMENT");
+        flags.add_option("--hardware", request.hardware,
+                         "devices: NAME, NAME@MODE, NAME@all for every power mode, or a device file",
+                         "DEVICE");
         flags.exclude("--deployment", "--hardware");
         flags.add_rule([&] {
             if (models.flag.empty())
@@ -78,21 +66,15 @@ int main(int argc, char** argv) {
         flags.add_flag("--cold-start", view.cold_start,
                        "also estimate the first inference, including network build and weight loading");
         flags.add_flag("--percentiles", percentiles, "run-to-run latency percentiles (P50, P90, P99, P99.9)");
-        flags
-            .add_option("--rate", load.rate_per_s,
-                        "arrival rate in items/s; adds queueing delay to the percentiles")
-            .value_named("RATE");
-        flags
-            .add_option("--every", every,
-                        "one inference in so long, idle between: average power, battery; 1s")
-            .value_named("TIME");
-        flags.add_option("--battery", battery, "hours on a battery with --every: 10Wh, 5000mAh")
-            .value_named("CAPACITY");
-        flags.add_option("--sort", sort, "metric that ranks: " + MetricTable::standard().keys())
-            .value_named("COLUMN");
-        flags.add_option("--top", view.top, "rows of the ranking; 0: all").within(0, 1 << 20).show_default();
-        flags.add_option("--subgraphs", subgraphs, "also write every subgraph of every device to a CSV file")
-            .written();
+        flags.add_option("--rate", load.rate_per_s,
+                         "arrival rate in items/s; adds queueing delay to the percentiles", "RATE");
+        flags.add_option("--every", every,
+                         "one inference in so long, idle between: average power, battery; 1s", "TIME");
+        flags.add_option("--battery", battery, "hours on a battery with --every: 10Wh, 5000mAh", "CAPACITY");
+        flags.add_option("--sort", sort, "metric that ranks: " + MetricTable::standard().keys(), "COLUMN");
+        flags.add_top(view.top, "rows of the ranking; 0: all");
+        flags.add_written("--subgraphs", subgraphs,
+                          "also write every subgraph of every device to a CSV file");
         flags.add_flag("-v,--verbose", view.verbose, "details of every device, with its subgraphs");
         flags
             .add_option("--study", study_file,
@@ -105,8 +87,7 @@ int main(int argc, char** argv) {
     };
     const auto body = [&] {
         if (!study_file.empty()) {
-            const Session session =
-                question.open(request.hardware.size() == 1 ? request.hardware.front() : std::string());
+            const Session session = question.open(request.hardware);
             StudyRequest asked = read_study(session, study_file);
             asked.conditions.allow_unknown =
                 asked.conditions.allow_unknown || question.question().conditions.allow_unknown;
@@ -129,9 +110,7 @@ int main(int argc, char** argv) {
             throw UsageError("--activations: give it with one --precision");
         request.models = models.taken("compare_models");
         request.stacks = question.given("runtime");
-        Question asked = question.question();
-        request.workload = std::move(asked.workload);
-        request.conditions = std::move(asked.conditions);
+        question.put_into(request);
         const std::vector<std::int64_t> counts = question.numbers("devices");
         request.device_counts.assign(counts.begin(), counts.end());
         if (!(load.rate_per_s >= 0))
@@ -153,8 +132,7 @@ int main(int argc, char** argv) {
         constexpr std::size_t kDetailed = 4096;
         request.conditions.keep_subgraphs = request.models.size() * request.hardware.size() <= kDetailed ||
                                             view.verbose || !subgraphs.empty() || view.explanations.subgraphs;
-        const Session session =
-            question.open(request.hardware.size() == 1 ? request.hardware.front() : std::string());
+        const Session session = question.open(request.hardware);
         if (view.percentiles)
             view.percentiles->rows = session.spread_rows();
         const Format format = output.chosen();
@@ -179,7 +157,7 @@ int main(int argc, char** argv) {
                     by_batch.lines.push_back(fmt::format("Batch {}: {}", batch, line));
                 append(std::move(own), all);
             }
-            said += check.text(pointers_to(comparison.results), output);
+            said += check.text(comparison.results, output);
             worst = std::max(worst, cli::exit_code_of(comparison.results, request.decision));
         }
         if (batches.size() > 1 && !by_batch.lines.empty()) // what was asked comes first

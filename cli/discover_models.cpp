@@ -26,22 +26,15 @@ int main(int argc, char** argv) {
     std::size_t top = 0;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_document("discover_models", discover_models_schema);
-        flags.add_option("folder", folder, "folder of models to scan, instead of the catalogue")
-            .value_named("FOLDER");
-        flags.add_option("--task", options.task, "only catalogue models of this task").value_named("TASK");
-        flags.add_option("--family", options.family, "only catalogue models of this family")
-            .value_named("FAMILY");
-        flags.add_option("--batch-size", options.batch, "items per inference")
-            .value_named("N")
+        flags.add_option("folder", folder, "folder of models to scan, instead of the catalogue", "FOLDER");
+        flags.add_option("--task", options.task, "only catalogue models of this task", "TASK");
+        flags.add_option("--family", options.family, "only catalogue models of this family", "FAMILY");
+        flags.add_option("--batch-size", options.batch, "items per inference", "N")
             .within(1, 1 << 20)
             .show_default();
-        flags.add_option("--top", top, "only the first N by --sort, or the N with the most work; 0: all")
-            .within(0, 1 << 20)
-            .show_default();
-        flags
-            .add_option("--sort", output.sort,
-                        "column that orders the list: numbers largest first, texts by letter")
-            .value_named("COLUMN");
+        flags.add_top(top, "only the first N by --sort, or the N with the most work; 0: all");
+        flags.add_option("--sort", output.sort,
+                         "column that orders the list: numbers largest first, texts by letter", "COLUMN");
         flags.add_flag("--names", names, "names of the catalogue only, one per line");
         output.add_to(flags, "text, markdown, json, csv, html");
     };

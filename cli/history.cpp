@@ -4,7 +4,6 @@
 #include "store/history.hpp"
 #include "common/tool.hpp"
 #include "core/parse_number.hpp"
-#include "store/results_file.hpp"
 
 #include <fmt/format.h>
 
@@ -45,8 +44,7 @@ int main(int argc, char** argv) {
         flags.add_option("file", file, "file of results, as --save writes it").file().required();
         flags
             .add_option("--compare", sides,
-                        "what changed from one run to another: numbers, previous, last, or versions")
-            .value_named("RUN")
+                        "what changed from one run to another: numbers, previous, last, or versions", "RUN")
             .expects(2);
         flags.add_flag("--trend", trend, "each answer through the runs");
         flags.add_flag("--regressions", regressions,
@@ -57,28 +55,18 @@ int main(int argc, char** argv) {
         flags.exclude("--trend", "--regressions");
         flags.exclude("--trend", "--rows");
         flags.exclude("--regressions", "--rows");
-        flags.add_option("--metric", metric_key, "what is compared: " + saved_metrics().keys())
-            .value_named("METRIC")
+        flags.add_option("--metric", metric_key, "what is compared: " + saved_metrics().keys(), "METRIC")
             .show_default();
-        flags.add_option("--threshold", threshold, "changes up to this share count as none, e.g. 2%")
-            .value_named("SHARE")
+        flags.add_option("--threshold", threshold, "changes up to this share count as none, e.g. 2%", "SHARE")
             .show_default();
-        flags.add_option("--model", filter.model, "only models whose name contains this")
-            .value_named("MODEL")
-            .in_group("Filter");
-        flags.add_option("--hardware", filter.hardware, "only devices whose name contains this")
-            .value_named("DEVICE")
-            .in_group("Filter");
-        flags.add_option("--runtime", filter.runtime, "only software stacks whose name contains this")
-            .value_named("STACK")
-            .in_group("Filter");
-        flags.add_option("--precision", filter.precision, "only formats whose name contains this")
-            .value_named("FORMAT")
-            .in_group("Filter");
-        flags.add_option("--batch-size", batch, "only this batch size")
-            .value_named("N")
-            .within(1, 1 << 20)
-            .in_group("Filter");
+        flags.group("Filter");
+        flags.add_option("--model", filter.model, "only models whose name contains this", "MODEL");
+        flags.add_option("--hardware", filter.hardware, "only devices whose name contains this", "DEVICE");
+        flags.add_option("--runtime", filter.runtime, "only software stacks whose name contains this",
+                         "STACK");
+        flags.add_option("--precision", filter.precision, "only formats whose name contains this", "FORMAT");
+        flags.add_option("--batch-size", batch, "only this batch size", "N").within(1, 1 << 20);
+        flags.group("");
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {

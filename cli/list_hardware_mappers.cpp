@@ -6,9 +6,8 @@
 #include "common/tool.hpp"
 #include "core/data_dir.hpp"
 #include "hardware/family_schema.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/render/answer_document.hpp"
-
-#include <fmt/format.h>
 
 namespace {
 
@@ -20,20 +19,13 @@ constexpr const char* kExamples = R"(  list_hardware_mappers
   list_hardware_mappers --check
   list_hardware_mappers --check ./mychip.json)";
 
-/// One name per line.
 std::string names_of(const archsim::HardwareDatabase& database, const std::string& kind) {
-    std::vector<std::string> names;
-    if (kind == "devices")
-        names = database.device_ids();
-    else if (kind == "runtimes")
-        names = database.runtime_ids();
-    else
-        for (const archsim::Deployment& deployment : database.deployments())
-            names.push_back(deployment.id);
-    std::string lines;
-    for (const std::string& name : names)
-        lines += name + "\n";
-    return lines;
+    const auto line = [](const auto& name) { return fmt::format("{}\n", name); };
+    return kind == "devices" ? archsim::joined(database.device_ids(), line, "")
+           : kind == "runtimes"
+               ? archsim::joined(database.runtime_ids(), line, "")
+               : archsim::joined(
+                     database.deployments(), [&](const auto& deployment) { return line(deployment.id); }, "");
 }
 
 /// What --this-machine was told: which entry to write as a file, and where the texts come from.
@@ -57,10 +49,8 @@ struct MachineRequest {
             .add_option("--snapshot", snapshot,
                         "with --this-machine: read the texts that --save-snapshot wrote on another machine")
             .file();
-        flags
-            .add_option("--save-snapshot", save_snapshot,
-                        "with --this-machine: write the texts that the machine was read from to FILE")
-            .written();
+        flags.add_written("--save-snapshot", save_snapshot,
+                          "with --this-machine: write the texts that the machine was read from to FILE");
     }
 
     archsim::Snapshot read() const {
@@ -91,16 +81,12 @@ int main(int argc, char** argv) {
         const std::vector<std::string> families = family_names();
         flags.add_option("--category", category, fmt::format("one family: {}", fmt::join(families, ", ")))
             .one_of(families, cli::Case::ignored);
-        flags.add_option("--deployment", deployment, "the hardware of one deployment scenario")
-            .value_named("DEPLOYMENT");
-        flags
-            .add_option("--show,--hardware", show,
-                        "everything about one device, with the source of each number")
-            .value_named("DEVICE");
-        flags
-            .add_option("--show-runtime", show_runtime,
-                        "everything about one software stack: devices, fusion, costs, fallback, sources")
-            .value_named("STACK");
+        flags.add_option("--deployment", deployment, "the hardware of one deployment scenario", "DEPLOYMENT");
+        flags.add_option("--show,--hardware", show,
+                         "everything about one device, with the source of each number", "DEVICE");
+        flags.add_option("--show-runtime", show_runtime,
+                         "everything about one software stack: devices, fusion, costs, fallback, sources",
+                         "STACK");
         flags
             .add_optional_value("--check", check,
                                 "check a database folder or one file (default: the installed database)")
@@ -115,8 +101,8 @@ int main(int argc, char** argv) {
                         "a JSON Schema file, with families and their facts as this library knows them")
             .file()
             .kept_back();
-        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence")
-            .value_named("FOLDER");
+        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence",
+                         "FOLDER");
         output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
     };
@@ -148,30 +134,24 @@ int main(int argc, char** argv) {
         }
         if (!names.empty()) {
             output.emit(names_of(database, names));
-            return 0;
-        }
-        if (belief) {
+        } else if (belief) {
             const UncertaintyTable table(data_dir() / "hardware_db" / "uncertainty.json");
             const Format format = output.chosen();
             if (format == Format::json)
                 throw UsageError("--belief is written as text, markdown, csv or html");
             output.emit(output.drawn_report(describe(beliefs(database, table)), format));
-            return 0;
-        }
-        if (!show_runtime.empty()) {
+        } else if (!show_runtime.empty()) {
             output.emit_answer(runtime_sheet(database, show_runtime));
-            return 0;
-        }
-        if (!show.empty()) {
+        } else if (!show.empty()) {
             output.emit_answer(device_sheet(database, show));
-            return 0;
+        } else {
+            const HardwareList list = list_hardware(
+                database, {category.empty() ? std::nullopt : parse_family(category), deployment});
+            for (const Finding& finding : list.findings)
+                if (!output.quiet)
+                    cli::print_note("list_hardware_mappers", to_string(finding));
+            output.emit_answer(list);
         }
-        const HardwareList list =
-            list_hardware(database, {category.empty() ? std::nullopt : parse_family(category), deployment});
-        for (const Finding& finding : list.findings)
-            if (!output.quiet)
-                cli::print_note("list_hardware_mappers", to_string(finding));
-        output.emit_answer(list);
         return 0;
     };
     return cli::run_tool(argc, argv, "list_hardware_mappers",

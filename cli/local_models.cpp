@@ -10,8 +10,6 @@
 #include "report/render/answer_document.hpp"
 #include "session/given.hpp"
 
-#include <fmt/format.h>
-
 namespace {
 
 using namespace archsim;
@@ -33,39 +31,32 @@ struct LocalOptions {
         flags.add_flag("--this-machine", here,
                        "the machine at hand: its GPU where it has one that is known, "
                        "with its processor beside it");
-        flags
-            .add_option("--on,--hardware", on,
-                        "a device, with the memory of its computer: \"RTX 4070 laptop, 32GB\"")
-            .value_named("DEVICE");
+        flags.add_option("--on,--hardware", on,
+                         "a device, with the memory of its computer: \"RTX 4070 laptop, 32GB\"", "DEVICE");
         flags.exclude("--this-machine", "--on");
-        flags
-            .add_option("--host", host,
-                        "the processor beside it, which takes layers that do not fit (llama.cpp's -ngl)")
-            .value_named("DEVICE");
-        flags.add_option("--context", context, "positions: a prompt, and 128 tokens of an answer")
-            .value_named("N")
+        flags.add_option("--host", host,
+                         "the processor beside it, which takes layers that do not fit (llama.cpp's -ngl)",
+                         "DEVICE");
+        flags.add_option("--context", context, "positions: a prompt, and 128 tokens of an answer", "N")
             .show_default();
-        flags
-            .add_option("--formats", formats,
-                        "of weights, widest first (default: bf16 int8 int4; llama.cpp: BF16, Q8_0, Q4_K_M)")
-            .value_named("FORMAT");
-        flags
-            .add_option(
-                "--min-tokens-per-s", least,
-                "leave out what is slower (of --kind vision and speech: inferences; default: 10 tokens, "
-                "twice as fast as people read; of models that are named 0)")
-            .value_named("RATE");
+        flags.add_option("--formats", formats,
+                         "of weights, widest first (default: bf16 int8 int4; llama.cpp: BF16, Q8_0, Q4_K_M)",
+                         "FORMAT");
+        flags.add_option(
+            "--min-tokens-per-s", least,
+            "leave out what is slower (of --kind vision and speech: inferences; default: 10 tokens, "
+            "twice as fast as people read; of models that are named 0)",
+            "RATE");
         flags.add_option("--kind", kind, "of model").one_of({"language", "vision", "speech"}).show_default();
         flags.add_option("--by", by, "order of the list").one_of({"size", "speed"}).show_default();
         flags.add_flag("--every-format", view.every_format, "each format that runs, not the widest alone");
-        flags
-            .add_option(
-                "--measured", measured,
-                "what you measured, \"llama-3-8b int4 decode = 130/s\", a file of such lines, or what "
-                "llama-bench wrote (repeatable): estimates of the same device and stack follow it")
-            .value_named("MEASUREMENT");
-        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence")
-            .value_named("FOLDER");
+        flags.add_option(
+            "--measured", measured,
+            "what you measured, \"llama-3-8b int4 decode = 130/s\", a file of such lines, or what "
+            "llama-bench wrote (repeatable): estimates of the same device and stack follow it",
+            "MEASUREMENT");
+        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence",
+                         "FOLDER");
     }
 
     LocalRequest request(const Session& session) {

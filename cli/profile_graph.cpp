@@ -3,7 +3,6 @@
 #include "answers/profile/graph_profile.hpp"
 #include "archsim/run/session.hpp"
 #include "common/answer_options.hpp"
-#include "common/tool.hpp"
 #include "report/render/answer_document.hpp"
 #include "session/bound_model.hpp"
 

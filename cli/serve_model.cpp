@@ -3,11 +3,8 @@
 
 #include "answers/serving/serving_report.hpp"
 #include "archsim/core/finding.hpp"
-#include "archsim/run/serve.hpp"
 #include "common/answer_options.hpp"
 #include "common/serving_options.hpp"
-#include "common/tool.hpp"
-#include "fields/serving_fields.hpp"
 #include "report/render/answer_document.hpp"
 #include "session/measured_key.hpp"
 
@@ -39,8 +36,7 @@ struct ServeOptions {
 
     void add_to(cli::Flags& flags) {
         model.add_to(flags);
-        flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file")
-            .value_named("DEVICE")
+        flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file", "DEVICE")
             .required();
         serving.add_to(flags);
         question.add_to(flags, {.without = keys_of({FieldOf::pass, FieldOf::answer})});
@@ -49,25 +45,20 @@ struct ServeOptions {
         flags
             .add_option("--parallel", parallel,
                         "how devices share the model, such as tp=4,pp=2,dp=2,ep=8; repeatable (default: the "
-                        "fewest that hold it)")
-            .value_named("WAYS")
+                        "fewest that hold it)",
+                        "WAYS")
             .in_group(sharing);
         flags
             .add_option("--devices", devices,
-                        "the same as --parallel tp=N, for each count; auto: the fewest that hold it")
-            .value_named("N")
+                        "the same as --parallel tp=N, for each count; auto: the fewest that hold it", "N")
             .in_group(sharing);
-        flags
-            .add_option("--ttft-p99", ttft,
-                        "limit: the highest rate whose P99 time to first token stays below, 500ms")
-            .value_named("TIME");
-        flags.add_option("--tpot-p99", tpot, "limit on the P99 time per output token, 40ms")
-            .value_named("TIME");
+        flags.add_option("--ttft-p99", ttft,
+                         "limit: the highest rate whose P99 time to first token stays below, 500ms", "TIME");
+        flags.add_option("--tpot-p99", tpot, "limit on the P99 time per output token, 40ms", "TIME");
         flags.add_flag("--frontier", frontier,
                        "requests in flight from 1 on, on every device and every --parallel (default: 1, 2, 4 "
                        "and 8 devices): throughput against the speed that a user sees");
-        flags.add_option("--e2e-p99", e2e, "limit on the P99 time of a whole answer, 10s")
-            .value_named("TIME");
+        flags.add_option("--e2e-p99", e2e, "limit on the P99 time of a whole answer, 10s", "TIME");
         flags.add_rule([this, &flags] { finish(serving.given(flags)); });
     }
 

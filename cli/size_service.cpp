@@ -4,14 +4,11 @@
 #include "answers/sizing/launch.hpp"
 #include "answers/sizing/sizing_report.hpp"
 #include "archsim/core/finding.hpp"
+#include "common/answer_options.hpp"
 #include "common/progress.hpp"
 #include "common/serving_options.hpp"
-#include "common/tool.hpp"
 #include "core/parse_number.hpp"
 #include "report/render/answer_document.hpp"
-#include "result/cost_terms.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -26,9 +23,9 @@ constexpr const char* kExamples =
   size_service qwen3-8b --rate 8 --ttft-p99 500ms --hardware L40S --emit vllm)";
 
 struct SizeOptions {
-    std::string ttft, tpot, e2e, budget, grid, emit, think;
-    std::vector<std::string> hardware, prices, clients;
-    bool rent = false, buy = false;
+    std::string ttft, tpot, e2e, budget, emit, think;
+    std::vector<std::string> hardware, clients;
+    cli::MoneyOptions money;
     cli::ModelOption model;
     cli::QuestionOptions question;
     cli::ServingOptions serving;
@@ -36,20 +33,17 @@ struct SizeOptions {
 
     void add_to(cli::Flags& flags) {
         model.add_to(flags);
-        flags
-            .add_option("--hardware", hardware,
-                        "devices, files of devices, or all (default: rented servers')")
-            .value_named("DEVICE");
+        flags.add_option("--hardware", hardware,
+                         "devices, files of devices, or all (default: rented servers')", "DEVICE");
         serving.add_to(flags, {.without = {"warm_up", "prompt_devices", "pue", "grid_intensity", "--users"},
                                .usual = {{"prompt_tokens", "2k"}, {"output_tokens", "300"}},
                                .found = {{"requests", "as many as the load needs"}}});
         flags.add_option("--users", request.users, "people who use it, each asking every --think-time")
             .within(1, 1 << 30);
-        flags
-            .add_option("--think-time", think,
-                        "from one question of a user to the next, 60s (default: what reading the answer "
-                        "takes, 238 words a minute)")
-            .value_named("TIME");
+        flags.add_option("--think-time", think,
+                         "from one question of a user to the next, 60s (default: what reading the answer "
+                         "takes, 238 words a minute)",
+                         "TIME");
         flags.exclude("--users", "--rate");
         flags.exclude("--users", "--concurrency");
         add_limits(flags);
@@ -88,12 +82,7 @@ struct SizeOptions {
                     fmt::format("--budget: expected dollars an hour (20USD/h), got \"{}\"", budget));
             request.budget_usd_per_hour = *usd;
         }
-        if (rent || buy)
-            request.cost.tenure = rent ? Tenure::rent : Tenure::buy;
-        for (const std::string& price : prices)
-            request.cost.prices.push_back(parse_price(price));
-        if (!grid.empty())
-            request.cost.grid_intensity = parse_grid_intensity(grid);
+        request.cost = money.chosen();
     }
 
     /// Named ones, all, or those that one can rent.
@@ -113,17 +102,15 @@ struct SizeOptions {
 
   private:
     void add_limits(cli::Flags& flags) {
-        flags.add_option("--ttft-p99", ttft, "limit on the P99 time to first token, 2s").value_named("TIME");
-        flags.add_option("--tpot-p99", tpot, "limit on the P99 time per output token, 30ms")
-            .value_named("TIME");
-        flags.add_option("--e2e-p99", e2e, "limit on the P99 time of a whole answer, 10s")
-            .value_named("TIME");
-        flags.add_option("--confidence", request.confidence, "probability with which the limits must hold")
-            .value_named("SHARE")
+        flags.add_option("--ttft-p99", ttft, "limit on the P99 time to first token, 2s", "TIME");
+        flags.add_option("--tpot-p99", tpot, "limit on the P99 time per output token, 30ms", "TIME");
+        flags.add_option("--e2e-p99", e2e, "limit on the P99 time of a whole answer, 10s", "TIME");
+        flags
+            .add_option("--confidence", request.confidence, "probability with which the limits must hold",
+                        "SHARE")
             .show_default()
             .in_group("Further conditions");
-        flags.add_option("--budget", budget, "the most that it may cost, 20USD/h")
-            .value_named("USD/h")
+        flags.add_option("--budget", budget, "the most that it may cost, 20USD/h", "USD/h")
             .in_group("Energy and money");
         flags.add_flag("--pairs", request.pairs, "also prompts on one kind of device and answers on another")
             .in_group("Further conditions");
@@ -134,30 +121,11 @@ struct SizeOptions {
     }
 
     void add_money(cli::Flags& flags) {
-        const char* group = "Energy and money";
-        CostOptions& c = request.cost;
-        flags.add_flag("--rent", rent, "prices of rented devices").in_group(group);
-        flags.add_flag("--buy", buy, "prices of bought devices").in_group(group);
-        flags.exclude("--rent", "--buy");
-        flags
-            .add_option("--price", prices,
-                        "your own price: DEVICE=USD to buy, DEVICE=USD/h to rent, like H100=2.5/h")
-            .value_named("DEVICE=USD")
-            .in_group(group);
-        flags.add_option("--kwh-price", c.kwh_price, "USD per kWh")
-            .value_named("USD")
-            .show_default()
-            .in_group(group);
-        flags.add_option("--years", c.years, "of use until written off").show_default().in_group(group);
-        flags.add_option("--pue", c.pue, "facility over device power")
-            .value_named("RATIO")
-            .show_default()
-            .in_group(group);
-        flags
-            .add_option("--grid-intensity", grid,
-                        "g CO2e per kWh, or a country (FRA, Germany, USA, World) (default: 480)")
-            .value_named("GRAMS")
-            .in_group(group);
+        flags.group("Energy and money");
+        money.add_tenure_to(flags, "prices of rented devices", "prices of bought devices");
+        money.add_use_to(flags);
+        money.add_running_to(flags, " (default: 480)");
+        flags.group("");
     }
 };
 

@@ -4,18 +4,12 @@
 #include "answers/sweep/sweep_file.hpp"
 #include "common/answer_options.hpp"
 #include "common/progress.hpp"
-#include "common/tool.hpp"
 #include "core/parse_number.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/generation_metrics.hpp"
 #include "session/measured_key.hpp"
 
-#include <fmt/format.h>
-
-#include <chrono>
 #include <cstdlib> // defines __GLIBC__ where it is
-#include <functional>
-#include <optional>
 #include <thread>
 
 #ifdef __GLIBC__
@@ -78,42 +72,30 @@ struct Options {
         flags.add_document("sweep_design_space", sweep_design_space_schema);
         output.own_formats = {"ndjson", "jsonl"};
         models.add_to(flags);
-        flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file")
-            .value_named("DEVICE");
-        flags
-            .add_option(
-                "--vary", vary,
-                "a part of the device and factors on it: bandwidth=0.5x,1x,2x or bandwidth=0.5x..4x:log8 "
-                "or clock=0.8x..1.2x:5 (repeatable)")
-            .value_named("PART=FACTORS");
-        flags.add_option("--batch-sizes,--batch-size", batches, "batch sizes, separated by commas")
-            .value_named("SIZES");
+        flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file", "DEVICE");
+        flags.add_option(
+            "--vary", vary,
+            "a part of the device and factors on it: bandwidth=0.5x,1x,2x or bandwidth=0.5x..4x:log8 "
+            "or clock=0.8x..1.2x:5 (repeatable)",
+            "PART=FACTORS");
+        flags.add_option("--batch-sizes,--batch-size", batches, "batch sizes, separated by commas", "SIZES");
         question.add_to(flags, {.without = {"batch_size"}, .several = {"precision"}});
-        flags
-            .add_option("--sort", sort,
-                        "metric that ranks the points: " + MetricTable::standard().keys() +
-                            "; of answers to prompts: " + generation_metrics().keys())
-            .value_named("COLUMN");
-        flags.add_option("--top", top, "points to list per model, best first; 0: all")
-            .within(0, 1 << 20)
-            .show_default();
-        flags.add_option("--pareto", pareto, "two metrics: the points that no other beats in both")
-            .value_named("METRIC")
+        flags.add_option("--sort", sort,
+                         "metric that ranks the points: " + MetricTable::standard().keys() +
+                             "; of answers to prompts: " + generation_metrics().keys(),
+                         "COLUMN");
+        flags.add_top(top, "points to list per model, best first; 0: all");
+        flags.add_option("--pareto", pareto, "two metrics: the points that no other beats in both", "METRIC")
             .expects(2);
-        flags.add_option("--sensitivity", sensitivity, "metric: what each part alone does to it")
-            .value_named("METRIC");
+        flags.add_option("--sensitivity", sensitivity, "metric: what each part alone does to it", "METRIC");
         output.add_to(flags, "text, markdown, json, html; every point: csv, ndjson");
-        flags.add_flag("--resume", resume, "continue an interrupted FILE.partial")
-            .kept_back()
-            .in_group("Output");
-        flags.add_option("--shard", shard, "INDEX/COUNT: only this part of the points")
-            .value_named("INDEX/COUNT")
-            .in_group("Output");
-        flags.add_option("--merge", merge, "join finished shards into --output FILE")
-            .file()
-            .in_group("Output");
-        flags.add_option("--threads", threads, "threads (default: one per core)").in_group("Output");
-        flags.add_flag("--yes", yes, "begin a sweep of more than ten million points").in_group("Output");
+        flags.group("Output");
+        flags.add_flag("--resume", resume, "continue an interrupted FILE.partial").kept_back();
+        flags.add_option("--shard", shard, "INDEX/COUNT: only this part of the points", "INDEX/COUNT");
+        flags.add_option("--merge", merge, "join finished shards into --output FILE").file();
+        flags.add_option("--threads", threads, "threads (default: one per core)");
+        flags.add_flag("--yes", yes, "begin a sweep of more than ten million points");
+        flags.group("");
         save.add_to(flags, argc, argv);
         flags.exclude("--save", "--merge");
         flags.exclude("--save", "--resume"); // the rows written before are not estimated again

@@ -3,18 +3,15 @@
 #include "common/answer_options.hpp"
 #include "common/measurement_options.hpp"
 #include "common/progress.hpp"
-#include "common/tool.hpp"
 #include "fit/errors/leave_out.hpp"
 #include "fit/errors/serving_peers.hpp"
 #include "fit/parameters/calibrate.hpp"
 #include "fit/report/serving_peers_report.hpp"
 #include "fit/report/validation_report.hpp"
-#include "fit/rows/measurements.hpp"
 #include "fit/rows/validate.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <optional>
 #include <set>
@@ -148,22 +145,17 @@ int main(int argc, char** argv) {
         flags.add_document("validate_estimates", validate_estimates_schema);
         measured.add_to(flags,
                         "CSV file(s) of measured values, or folders of them; see tests/measured/README.md");
-        flags
-            .add_option("--hardware", hardware,
-                        "only rows of these devices; with --from: the device that ran")
-            .value_named("DEVICE");
-        flags.add_option("--model", models, "only rows of these models; with --from: the network that ran")
-            .value_named("MODEL");
+        flags.add_option("--hardware", hardware,
+                         "only rows of these devices; with --from: the device that ran", "DEVICE");
+        flags.add_option("--model", models, "only rows of these models; with --from: the network that ran",
+                         "MODEL");
         flags.add_option("--metric", metrics, "only rows of these metrics")
             .one_of({"latency_ms", "throughput_per_s", "power_w", "energy_mj"})
             .list();
-        flags
-            .add_option("--precision", context.precision,
-                        "with --from: the format that ran, where the output does not say")
-            .value_named("FORMAT");
+        flags.add_option("--precision", context.precision,
+                         "with --from: the format that ran, where the output does not say", "FORMAT");
         flags.add_option("--worst", view.worst, "rows to list, worst first; 0: all").show_default();
-        flags.add_option("--scatter", scatter, "also write predicted against measured as an SVG picture")
-            .written();
+        flags.add_written("--scatter", scatter, "also write predicted against measured as an SVG picture");
         flags
             .add_option(
                 "--leave-out", leave_out,
@@ -173,13 +165,10 @@ int main(int argc, char** argv) {
             .add_flag("--refit", refit,
                       "first fit all parameters to the rows and write them into the hardware database")
             .kept_back();
-        flags.add_option("--hold", held, "with --refit: stacks whose parameters stay as they are")
-            .value_named("STACK")
+        flags.add_option("--hold", held, "with --refit: stacks whose parameters stay as they are", "STACK")
             .kept_back();
-        flags
-            .add_option("--save-left-out", save_left_out,
-                        "write the left-out predictions of all rows to FILE (CSV)")
-            .written();
+        flags.add_written("--save-left-out", save_left_out,
+                          "write the left-out predictions of all rows to FILE (CSV)");
         flags
             .add_option("--left-out", left_out_file,
                         "report the left-out predictions of FILE beside the shipped ones")
@@ -195,21 +184,15 @@ int main(int argc, char** argv) {
                 "--first-run-measurements", first_run_rows,
                 "measured values that no fit had seen when first runs were made: CSV file(s) or folders")
             .file();
-        flags
-            .add_option("--uncertainty", uncertainty,
-                        "write the variances that left-out rows and first runs support to FILE")
-            .written();
-        flags
-            .add_option(
-                "--evidence", evidence,
-                "write how many of the rows lie in their intervals, by chip, stack and kind of network, to "
-                "FILE")
-            .written();
-        flags
-            .add_option(
-                "--served-layouts", served_layouts,
-                "measured servers whose waits widths are learnt from, and that no fit sees: CSV file(s)")
-            .value_named("FILE");
+        flags.add_written("--uncertainty", uncertainty,
+                          "write the variances that left-out rows and first runs support to FILE");
+        flags.add_written(
+            "--evidence", evidence,
+            "write how many of the rows lie in their intervals, by chip, stack and kind of network, to "
+            "FILE");
+        flags.add_option(
+            "--served-layouts", served_layouts,
+            "measured servers whose waits widths are learnt from, and that no fit sees: CSV file(s)", "FILE");
         flags.add_flag(
             "--check-prices", with_prices,
             "also report the factor on the energy prices that would match the measured power, and which "
@@ -227,33 +210,25 @@ int main(int argc, char** argv) {
                 "memory that engines logged beside what this library says: CSV file (default: "
                 "tests/measured/memory_logs.csv)")
             .value_named("FILE");
-        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence")
-            .value_named("FOLDER");
+        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence",
+                         "FOLDER");
         output.add_to(flags, "text, markdown, json, csv, html");
         save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
-        if (memory) {
-            SessionOptions shipped;
-            shipped.hardware_overlays = measured.overlays(overlays);
-            const Session session(shipped);
+        SessionOptions options;
+        options.hardware_overlays = measured.overlays(overlays);
+        if (memory || serving) {
             const Format format = output.chosen();
             if (format == Format::json)
-                throw UsageError("--memory: --format is text, markdown, csv or html");
-            const std::string file = memory->empty() ? "tests/measured/memory_logs.csv" : *memory;
-            output.emit(
-                output.drawn_report(describe_memory_logs(compare_memory_logs(session, file)), format));
-            return static_cast<int>(cli::Exit::ok);
-        }
-        if (serving) {
-            SessionOptions shipped;
-            shipped.hardware_overlays = measured.overlays(overlays);
-            const Session session(shipped);
-            const Format format = output.chosen();
-            if (format == Format::json)
-                throw UsageError("--serving: --format is text, markdown, csv or html");
-            output.emit(
-                output.drawn_report(described_servers(session, *serving, format, output.quiet), format));
+                throw UsageError(fmt::format("--{}: --format is text, markdown, csv or html",
+                                             memory ? "memory" : "serving"));
+            const Session session(options);
+            const Report report =
+                memory ? describe_memory_logs(compare_memory_logs(
+                             session, memory->empty() ? "tests/measured/memory_logs.csv" : *memory))
+                       : described_servers(session, *serving, format, output.quiet);
+            output.emit(output.drawn_report(report, format));
             return static_cast<int>(cli::Exit::ok);
         }
         if (!measured.logs.empty()) {
@@ -278,8 +253,6 @@ int main(int argc, char** argv) {
                                                    : !models.empty() ? models
                                                                      : metrics,
                                                    ", ")));
-        SessionOptions options;
-        options.hardware_overlays = measured.overlays(overlays);
         const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
         if (refit)
             write_refit(options, table.rows, measured.files, threads, held);

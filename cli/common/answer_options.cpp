@@ -6,12 +6,9 @@
 #include "result/cost_terms.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <string_view>
-#include <vector>
 
 namespace archsim::cli {
 
@@ -20,7 +17,7 @@ void CheckOptions::add_to(Flags& flags) {
                    "also the command that measures the same in the software stack of the estimate");
 }
 
-std::string CheckOptions::text(const std::vector<const Result*>& results, const OutputOptions& output) const {
+std::string CheckOptions::text(std::span<const Result> results, const OutputOptions& output) const {
     if (!check_me)
         return {};
     const Format format = output.chosen();
@@ -31,69 +28,71 @@ std::string CheckOptions::text(const std::vector<const Result*>& results, const 
         if (result.ok() && result.model != nullptr)
             commands.push_back(check_command(result));
     };
-    for (const Result* result : results) {
+    for (const Result& result : results) {
         // The stages of a model of several parts are files of their own.
-        for (const ResultPart& part : result->parts)
+        for (const ResultPart& part : result.parts)
             add(*part.result);
-        if (result->parts.empty() || result->generation != nullptr)
-            add(*result);
+        if (result.parts.empty() || result.generation != nullptr)
+            add(result);
     }
     return "\n" + render(describe(commands), format, output.render_options());
 }
 
-void ExplainOptions::add_to(Flags& flags) {
-    const char* group = "Energy, memory and money";
-    Explanations& e = explanations;
-    flags
-        .add_flag("--explain-energy", e.energy,
-                  "every event: count, price, source; by subgraph with --verbose")
-        .in_group(group);
-    flags.add_flag("--show-memory", e.memory, "what is alive when, does it fit, and what would")
-        .in_group(group);
-    flags.add_flag("--cost", e.cost, "$ per million inferences, rented and owned, and break-even")
-        .in_group(group);
-    CostOptions& c = e.conditions;
-    flags.add_flag("--rent", rent, "costs of rented devices alone").in_group(group);
-    flags.add_flag("--buy", buy, "costs of bought devices alone").in_group(group);
+void MoneyOptions::add_tenure_to(Flags& flags, const std::string& of_rented, const std::string& of_bought) {
+    flags.add_flag("--rent", rent, of_rented);
+    flags.add_flag("--buy", buy, of_bought);
     flags.exclude("--rent", "--buy");
+    flags.add_option("--price", prices,
+                     "your own price: DEVICE=USD to buy, DEVICE=USD/h to rent, like H100=2.5/h",
+                     "DEVICE=USD");
+}
+
+void MoneyOptions::add_running_to(Flags& flags, const std::string& of_grid) {
+    flags.add_option("--pue", conditions.pue, "facility over device power", "RATIO").show_default();
+    flags.add_option("--grid-intensity", grid_intensity,
+                     "g CO2e per kWh, or a country (FRA, Germany, USA, World)" + of_grid, "GRAMS");
+}
+
+void MoneyOptions::add_use_to(Flags& flags) {
+    flags.add_option("--kwh-price", conditions.kwh_price, "USD per kWh", "USD").show_default();
+    flags.add_option("--years", conditions.years, "of use until written off").show_default();
+}
+
+CostOptions MoneyOptions::chosen() const {
+    CostOptions options = conditions;
+    if (rent || buy)
+        options.tenure = rent ? Tenure::rent : Tenure::buy;
+    for (const std::string& price : prices)
+        options.prices.push_back(parse_price(price));
+    if (!grid_intensity.empty())
+        options.grid_intensity = parse_grid_intensity(grid_intensity);
+    return options;
+}
+
+void ExplainOptions::add_to(Flags& flags) {
     flags_ = &flags;
+    flags.group("Energy, memory and money");
+    flags.add_flag("--explain-energy", explanations.energy,
+                   "every event: count, price, source; by subgraph with --verbose");
+    flags.add_flag("--show-memory", explanations.memory, "what is alive when, does it fit, and what would");
+    flags.add_flag("--cost", explanations.cost, "$ per million inferences, rented and owned, and break-even");
+    money.add_tenure_to(flags, "costs of rented devices alone", "costs of bought devices alone");
     flags
-        .add_option("--price", prices,
-                    "your own price: DEVICE=USD to buy, DEVICE=USD/h to rent, like H100=2.5/h")
-        .value_named("DEVICE=USD")
-        .in_group(group);
-    flags
-        .add_option(
-            "--power-at", power_at,
-            "where power and energy are taken: the chip with its memory, the board around it, the wall "
-            "socket of the system")
+        .add_option("--power-at", power_at,
+                    "where power and energy are taken: the chip with its memory, the board around it, the "
+                    "wall socket of the system")
         .show_default()
-        .one_of({"chip", "board", "wall"})
-        .in_group(group);
-    flags.add_option("--kwh-price", c.kwh_price, "USD per kWh")
-        .value_named("USD")
-        .show_default()
-        .in_group(group);
-    flags.add_option("--years", c.years, "of use until written off").show_default().in_group(group);
-    flags.add_option("--utilization", c.utilization, "share of time at work")
-        .value_named("SHARE")
-        .show_default()
-        .in_group(group);
-    flags.add_option("--pue", c.pue, "facility over device power")
-        .value_named("RATIO")
-        .show_default()
-        .in_group(group);
-    flags
-        .add_option("--grid-intensity", grid_intensity,
-                    "g CO2e per kWh, or a country (FRA, Germany, USA, World); adds a line on carbon "
-                    "(with --cost: 480)")
-        .value_named("GRAMS")
-        .in_group(group);
+        .one_of({"chip", "board", "wall"});
+    money.add_use_to(flags);
+    flags.add_option("--utilization", money.conditions.utilization, "share of time at work", "SHARE")
+        .show_default();
+    money.add_running_to(flags, "; adds a line on carbon (with --cost: 480)");
+    flags.group("");
 }
 
 void ExplainOptions::expect_costs(const OutputOptions& output, bool decided_by_costs) const {
     const Format format = output.chosen();
-    if (explanations.cost || !grid_intensity.empty() || decided_by_costs ||
+    if (explanations.cost || !money.grid_intensity.empty() || decided_by_costs ||
         (format != Format::text && format != Format::markdown))
         return;
     for (const char* flag :
@@ -104,14 +103,8 @@ void ExplainOptions::expect_costs(const OutputOptions& output, bool decided_by_c
 
 Explanations ExplainOptions::chosen(bool verbose) const {
     Explanations result = explanations;
-    if (rent || buy)
-        result.conditions.tenure = rent ? Tenure::rent : Tenure::buy;
-    for (const std::string& price : prices)
-        result.conditions.prices.push_back(parse_price(price));
-    if (!grid_intensity.empty()) {
-        result.conditions.grid_intensity = parse_grid_intensity(grid_intensity);
-        result.carbon = true;
-    }
+    result.conditions = money.chosen();
+    result.carbon = !money.grid_intensity.empty();
     result.conditions.power_at = *value_named<PowerBoundary>(power_at);
     check_cost_options(result.conditions);
     result.subgraphs = verbose;
@@ -120,9 +113,8 @@ Explanations ExplainOptions::chosen(bool verbose) const {
 
 void SaveOptions::add_to(Flags& flags, int argc, char** argv) {
     flags
-        .add_option("--save", file,
-                    "also add the results to FILE, a database that `archsim history` asks (SQLite)")
-        .written()
+        .add_written("--save", file,
+                     "also add the results to FILE, a database that `archsim history` asks (SQLite)")
         .in_group("Output");
     tool_ = flags.tool();
     std::vector<std::string> words{tool_};

@@ -15,22 +15,36 @@
 
 namespace archsim::cli {
 
-/// Commands that measure what was estimated.
 struct CheckOptions {
     bool check_me = false;
 
     void add_to(Flags& flags);
     /// The report of the commands, to follow the answer; empty when it was not asked for. Throws UsageError
     /// for formats that hold data alone.
-    std::string text(const std::vector<const Result*>& results, const OutputOptions& output) const;
+    std::string text(std::span<const Result> results, const OutputOptions& output) const;
+};
+
+/// What devices cost, as flags say it: each tool declares those of them that it asks, under its own words.
+struct MoneyOptions {
+    CostOptions conditions = {};
+    std::string grid_intensity; ///< a number or a country; empty: not asked for
+    bool rent = false, buy = false;
+    std::vector<std::string> prices;
+
+    /// --rent, --buy and --price.
+    void add_tenure_to(Flags& flags, const std::string& of_rented, const std::string& of_bought);
+    /// --kwh-price and --years.
+    void add_use_to(Flags& flags);
+    /// --pue and --grid-intensity, whose help ends with `of_grid`.
+    void add_running_to(Flags& flags, const std::string& of_grid);
+    /// Throws UsageError for prices and grids that nobody can read.
+    CostOptions chosen() const;
 };
 
 struct ExplainOptions {
     Explanations explanations;
+    MoneyOptions money;
     std::string power_at = "chip";
-    std::string grid_intensity; ///< a number or a country; empty: not asked for
-    bool rent = false, buy = false;
-    std::vector<std::string> prices;
 
     void add_to(Flags& flags);
     /// Throws UsageError for conditions outside of their range.

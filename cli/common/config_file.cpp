@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <string_view>
 
 namespace archsim::cli {
 

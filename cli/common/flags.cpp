@@ -1,6 +1,5 @@
 #include "common/flags.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "archsim/graph/graph.hpp"
 #include "archsim/hardware/database.hpp"
 #include "common/progress.hpp"
@@ -10,13 +9,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <type_traits>
 
 namespace archsim::cli {
 
@@ -209,7 +205,8 @@ Flags::Flags(const std::string& tool, const std::string& description, const std:
 Flags::~Flags() = default;
 
 Option Flags::made(void* option) {
-    return Option(option, &parser_->kept_back);
+    Option made(option, &parser_->kept_back);
+    return group_.empty() ? made : made.in_group(group_);
 }
 
 template <class T>

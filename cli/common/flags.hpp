@@ -17,7 +17,6 @@
 
 namespace archsim::cli {
 
-/// What the value of an option is.
 enum class ValueKind : std::uint8_t { truth, text, whole, real };
 
 /// One option of a parser, in the terms that manuals, completions and schemas need.
@@ -33,7 +32,6 @@ struct OptionFacts {
     bool kept_back = false; ///< from assistants: it writes files, or is of the terminal alone
 };
 
-/// Whether letters of both cases are the same.
 enum class Case : std::uint8_t { exact, ignored };
 
 /// An option just declared, to be narrowed: flags.add_option(...).one_of({"a", "b"}).in_group("Output").
@@ -42,13 +40,10 @@ class Option {
     /// Wraps the parser's own option, and the options that are kept back; only Flags makes one.
     Option(void* option, std::set<const void*>* kept_back) : option_(option), kept_back_(kept_back) {}
 
-    /// The command line must have it.
     Option& required();
     /// Help shows the value that the variable has now.
     Option& show_default();
-    /// Only these values.
     Option& one_of(const std::vector<std::string>& values, Case letters = Case::exact);
-    /// Only values from `low` to `high`.
     Option& within(std::int64_t low, std::int64_t high);
     /// What stands for its value in help: "TIME"; choices with bars between them: "csv|json". MODEL, DEVICE,
     /// STACK and DEPLOYMENT are what the database has of these, which shells complete; of several DEVICE or
@@ -64,9 +59,7 @@ class Option {
     Option& in_group(const std::string& group);
     /// One word may hold several values: "fp16,int8".
     Option& list();
-    /// Takes `least` to `most` values.
     Option& expects(int least, int most);
-    /// Exactly `count` values.
     Option& expects(int count) { return expects(count, count); }
 
   private:
@@ -74,7 +67,6 @@ class Option {
     std::set<const void*>* kept_back_;
 };
 
-/// The parser of one tool.
 class Flags {
   public:
     /// `footer` follows the list of options in --help.
@@ -89,16 +81,31 @@ class Flags {
     /// double, std::optional<double>, std::vector of std::string and of std::int64_t.
     template <class T>
     Option add_option(const std::string& name, T& variable, const std::string& help);
+    /// The same with Option::value_named(value).
+    template <class T>
+    Option add_option(const std::string& name, T& variable, const std::string& help,
+                      const std::string& value) {
+        return add_option(name, variable, help).value_named(value);
+    }
+    /// A file that the tool writes beside its answer.
+    Option add_written(const std::string& name, std::string& variable, const std::string& help) {
+        return add_option(name, variable, help).written();
+    }
+    /// --top: how many of something; 0: all.
+    template <class T>
+    Option add_top(T& variable, const std::string& help) {
+        return add_option("--top", variable, help).within(0, 1 << 20).show_default();
+    }
     /// An option whose value may be left out: set and empty then.
     Option add_optional_value(const std::string& name, std::optional<std::string>& variable,
                               const std::string& help);
-    /// A switch.
     Option add_flag(const std::string& name, bool& variable, const std::string& help);
+    /// Help lists what is declared from here on under this heading; empty: under the usual one.
+    void group(std::string heading) { group_ = std::move(heading); }
     /// Two options declared before that cannot be given together.
     void exclude(const std::string& flag, const std::string& other);
     /// An option beside which none of those declared before it can be given but these.
     void exclude_all_but(const std::string& flag, const std::vector<std::string>& beside);
-    /// Takes an option away again.
     void remove(const std::string& flag);
     /// Whether an option stood on the command line.
     bool has(const std::string& flag) const;
@@ -123,7 +130,6 @@ class Flags {
     void add_document(std::string name, nlohmann::ordered_json (*schema)()) {
         documents_.push_back({std::move(name), schema});
     }
-    /// Every document of the tool.
     const std::vector<Document>& documents() const { return documents_; }
 
     /// "compare_models".
@@ -134,7 +140,6 @@ class Flags {
     std::vector<OptionFacts> facts() const;
 
   private:
-    /// Wraps an option of the parser.
     Option made(void* option);
     /// Name of the first positional option; empty: there is none.
     std::string positional_key() const;
@@ -144,6 +149,7 @@ class Flags {
 
     struct Parser;
     std::unique_ptr<Parser> parser_;
+    std::string group_;
     std::vector<std::function<void()>> rules_;
     std::vector<Document> documents_;
 };
@@ -179,7 +185,6 @@ std::string why_unexpected(const std::vector<std::string>& arguments, const std:
 /// InputError for a file that is not an object of texts, numbers, truth values and lists of these.
 std::vector<std::string> with_config(std::span<char* const> arguments, const std::string& positional);
 
-/// One line of a TOML file.
 struct ConfigLine {
     std::string key; ///< with the tables it stands in: "output.format"
     std::vector<std::string> values;
@@ -204,12 +209,10 @@ std::string help_text(const Flags& flags, std::string_view footer, HelpSize size
 // of the tool's documents: TOOL --help-format man|bash|zsh|fish|schema. The build writes them to files; they
 // cannot differ from what the tool parses and writes.
 
-/// A status of a process and what it says.
 struct ExitMeaning {
     int status;
     std::string meaning;
 };
-/// The exit statuses of every tool, in order.
 const std::vector<ExitMeaning>& exit_meanings();
 
 /// Empty for a format that is not known. "schema" is that of the usual document, "schema:NAME" of another.

@@ -9,9 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fmt/format.h>
-#include <string_view>
 #include <sys/stat.h>
 
 namespace archsim::cli {
@@ -37,7 +35,6 @@ class Scratch {
     }
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
-    /// The path of its file.
     fs::path file(std::string_view name) {
         inside_ = Unfinished(folder_ / name);
         return folder_ / name;
@@ -114,12 +111,11 @@ std::vector<std::string> models_named(const std::vector<std::string>& names) {
 }
 
 void ModelsOption::add_to(Flags& flags) {
-    flags
-        .add_option("MODEL", positional,
-                    "catalogue name(s), .onnx, .tflite or .gguf files, checkpoints (config.json), folders "
-                    "of .onnx files, or - for standard input")
-        .value_named("MODEL");
-    flags.add_option("--model", flag, "the same as a flag").value_named("MODEL");
+    flags.add_option("MODEL", positional,
+                     "catalogue name(s), .onnx, .tflite or .gguf files, checkpoints (config.json), folders "
+                     "of .onnx files, or - for standard input",
+                     "MODEL");
+    flags.add_option("--model", flag, "the same as a flag", "MODEL");
 }
 
 std::vector<std::string> ModelsOption::taken(const std::string& tool) const {
@@ -134,12 +130,11 @@ std::vector<std::string> ModelsOption::taken(const std::string& tool) const {
 }
 
 void ModelOption::add_to(Flags& flags) {
-    flags
-        .add_option("MODEL", positional,
-                    "catalogue name, .onnx, .tflite or .gguf file, checkpoint (config.json), or - for "
-                    "standard input")
-        .value_named("MODEL");
-    flags.add_option("--model", flag, "the same as a flag").value_named("MODEL");
+    flags.add_option("MODEL", positional,
+                     "catalogue name, .onnx, .tflite or .gguf file, checkpoint (config.json), or - for "
+                     "standard input",
+                     "MODEL");
+    flags.add_option("--model", flag, "the same as a flag", "MODEL");
 }
 
 std::string ModelOption::taken(const std::string& tool) const {

@@ -1,7 +1,6 @@
 #include "common/progress.hpp"
 
 #include "core/text.hpp"
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>

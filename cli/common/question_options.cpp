@@ -2,7 +2,6 @@
 
 #include "archsim/core/finding.hpp"
 #include "common/answer_options.hpp"
-#include "common/tool.hpp"
 #include "core/parse_number.hpp"
 #include "session/given.hpp"
 
@@ -72,8 +71,7 @@ void QuestionOptions::add_fields_to(Flags& flags, const AskedFields& fields) {
 }
 
 void QuestionOptions::add_overlays_to(Flags& flags) {
-    flags.add_option("--hardware-db", overlays, "folder(s) of device files that take precedence")
-        .value_named("FOLDER")
+    flags.add_option("--hardware-db", overlays, "folder(s) of device files that take precedence", "FOLDER")
         .in_group(kFurther);
 }
 
@@ -84,8 +82,8 @@ void QuestionOptions::add_to(Flags& flags, const AskedFields& fields) {
         .add_option(
             "--measured", measured,
             "what you measured, \"resnet50 int8 on Hailo-8 = 3.1ms\", or a file of such lines (repeatable): "
-            "estimates of the same device and stack follow it")
-        .value_named("MEASUREMENT")
+            "estimates of the same device and stack follow it",
+            "MEASUREMENT")
         .in_group(kFurther);
 }
 
@@ -214,15 +212,17 @@ std::string limit_flag(const Metric& metric) {
 
 void DecisionOptions::add_limits_to(Flags& flags) {
     for (const Metric* m : metrics->rows())
-        flags.add_option(limit_flag(*m), limits[m->key], m->limit_help.empty() ? m->noun : m->limit_help)
-            .value_named("LIMIT")
+        flags
+            .add_option(limit_flag(*m), limits[m->key], m->limit_help.empty() ? m->noun : m->limit_help,
+                        "LIMIT")
             .in_group(kGroup);
 }
 
 void DecisionOptions::add_to(Flags& flags) {
     add_limits_to(flags);
-    flags.add_option("--pareto", pareto, "mark the Pareto front of these metrics, e.g. energy latency")
-        .value_named("METRIC")
+    flags
+        .add_option("--pareto", pareto, "mark the Pareto front of these metrics, e.g. energy latency",
+                    "METRIC")
         .in_group(kGroup);
 }
 

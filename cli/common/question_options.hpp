@@ -13,7 +13,6 @@
 
 namespace archsim::cli {
 
-/// Which fields a tool asks.
 struct AskedFields {
     std::vector<std::string> without = {}; ///< keys of those that it does not; with `only` empty
     std::vector<std::string> only = {};    ///< keys of all that it does; empty: every field with a flag
@@ -40,6 +39,13 @@ struct QuestionOptions {
     /// The question with, of fields with several values, the one of that index, or the only one. Throws
     /// UsageError naming the flag of a text that cannot be, or of fields that cannot be together.
     Question question(std::size_t index = 0) const;
+    /// Its workload and conditions as those of a request.
+    template <class Request>
+    void put_into(Request& request) const {
+        Question asked = question();
+        request.workload = std::move(asked.workload);
+        request.conditions = std::move(asked.conditions);
+    }
     /// Where nobody named a model and the last text of a field that takes several is none of its values, it
     /// is one:
     /// "--precision fp16 resnet50".
@@ -49,6 +55,10 @@ struct QuestionOptions {
     std::vector<std::int64_t> numbers(std::string_view key) const;
     /// With the user's own measurements, of `device` where they name none.
     Session open(const std::string& device = {}) const;
+    /// The same, of the only one of the devices.
+    Session open(const std::vector<std::string>& devices) const {
+        return open(devices.size() == 1 ? devices.front() : std::string());
+    }
     /// Without them.
     Session opened() const;
 

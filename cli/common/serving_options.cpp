@@ -67,8 +67,8 @@ void add_client_output(Flags& flags, std::vector<std::string>& files) {
         .add_option("--from", files,
                     "JSON of vllm bench serve, sglang.bench_serving, genai-perf or aiperf of your own server "
                     "(repeatable), which the estimates of its device and stack follow; of several devices "
-                    "H100=FILE; format and layout are those asked for")
-        .value_named("[DEVICE=]FILE")
+                    "H100=FILE; format and layout are those asked for",
+                    "[DEVICE=]FILE")
         .in_group("Further conditions");
 }
 

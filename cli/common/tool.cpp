@@ -1,7 +1,6 @@
 #include "common/tool.hpp"
 
 #include "archsim/core/version.hpp"
-#include "common/flags.hpp"
 #include "common/progress.hpp"
 #include "core/new_file.hpp"
 #include "core/text.hpp"
@@ -10,7 +9,6 @@
 #include "report/blocks/columns.hpp"
 #include "session/other_conditions.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -21,7 +19,6 @@
 #include <ctime>
 #include <exception>
 #include <fcntl.h>
-#include <filesystem>
 #include <new>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
@@ -143,10 +140,8 @@ void handle_signals() {
 
 /// "0 ok, 1 usage, ...".
 std::string exit_text() {
-    std::string text;
-    for (const ExitMeaning& one : exit_meanings())
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", one.status, one.meaning);
-    return text;
+    return joined(exit_meanings(),
+                  [](const ExitMeaning& one) { return fmt::format("{} {}", one.status, one.meaning); });
 }
 
 /// Parses and runs; throws what fails.
@@ -228,25 +223,18 @@ void end_without_memory() {
 void OutputOptions::add_to(Flags& flags, const std::string& formats) {
     std::vector<std::string> choices = {"text", "markdown", "json", "csv", "html"};
     choices.insert(choices.end(), own_formats.begin(), own_formats.end());
-    flags.add_option("--format", format, "output format: " + formats)
-        .value_named(fmt::format("{}", fmt::join(choices, "|")))
-        .in_group("Output");
-    flags
-        .add_option("-o,--output", file,
-                    "write to FILE, - to standard output; its extension chooses the format")
-        .written()
-        .in_group("Output");
-    flags.add_option("--color", color, "auto, always or never")
-        .one_of({"auto", "always", "never"})
-        .in_group("Output");
-    flags.add_flag("--no-color", no_color, "same as --color never").in_group("Output");
-    flags.add_flag("--ascii", ascii, "no characters outside ASCII").in_group("Output");
-    flags.add_option("--width", width, "columns of text output (default: the terminal's)")
-        .within(40, 1000)
-        .in_group("Output");
-    flags.add_flag("--no-pager", no_pager, "print at once what is longer than the terminal")
-        .in_group("Output");
-    flags.add_flag("-q,--quiet", quiet, "no progress or notes on standard error").in_group("Output");
+    flags.group("Output");
+    flags.add_option("--format", format, "output format: " + formats,
+                     fmt::format("{}", fmt::join(choices, "|")));
+    flags.add_written("-o,--output", file,
+                      "write to FILE, - to standard output; its extension chooses the format");
+    flags.add_option("--color", color, "auto, always or never").one_of({"auto", "always", "never"});
+    flags.add_flag("--no-color", no_color, "same as --color never");
+    flags.add_flag("--ascii", ascii, "no characters outside ASCII");
+    flags.add_option("--width", width, "columns of text output (default: the terminal's)").within(40, 1000);
+    flags.add_flag("--no-pager", no_pager, "print at once what is longer than the terminal");
+    flags.add_flag("-q,--quiet", quiet, "no progress or notes on standard error");
+    flags.group("");
     flags.add_rule([this] {
         if (file == "-") // standard output
             file.clear();
@@ -256,9 +244,8 @@ void OutputOptions::add_to(Flags& flags, const std::string& formats) {
 }
 
 void OutputOptions::add_order_to(Flags& flags) {
-    flags.add_option("--sort", sort, "column that orders the table, metrics best first")
-        .value_named("COLUMN");
-    flags.add_option("--top", top, "rows of the table; 0: all").within(0, 1 << 20).show_default();
+    flags.add_option("--sort", sort, "column that orders the table, metrics best first", "COLUMN");
+    flags.add_top(top, "rows of the table; 0: all");
     flags.add_rule([this] {
         if ((!sort.empty() || top > 0) && own_format().empty() && chosen() == Format::json)
             throw UsageError("--sort and --top order tables; a JSON document has every row in its own order");
@@ -357,11 +344,6 @@ int exit_code_of(std::span<const Result> results, const DecisionRequest& limits)
     if (code != status(Exit::ok) || limits.constraints.empty())
         return code;
     return status(decide(results, limits).recommended ? Exit::ok : Exit::nothing);
-}
-
-int nothing_runs(const std::string& tool, const Error& why) {
-    say("{}: {}\n", tool, why.what());
-    return status(Exit::nothing);
 }
 
 std::function<void(const Flags&)>& flags_wanted() {

@@ -49,7 +49,6 @@ struct Drawn {
     std::string verdict = {}; ///< empty where no report was drawn
 };
 
-/// Where the answer goes and how it looks.
 struct OutputOptions {
     std::string format, file;
     std::string color = "auto";
@@ -87,7 +86,6 @@ struct OutputOptions {
         return how == Format::json ? Drawn(to_json(answer, view))
                                    : drawn_report(ordered(describe(answer, view, how)), how);
     }
-    /// Emits it.
     template <class Answer, class View = PlainView>
     void emit_answer(const Answer& answer, const View& view = {}) const {
         emit(drawn(answer, view));
@@ -129,7 +127,6 @@ struct ModelsOption {
     std::vector<std::string> taken(const std::string& tool) const;
 };
 
-/// The model of tools that take one.
 struct ModelOption {
     std::string positional, flag;
 
@@ -148,9 +145,6 @@ int exit_code_of(const Result& result);
 int exit_code_of(std::span<const Result> results);
 /// The same, and nothing also when no result meets the limits.
 int exit_code_of(std::span<const Result> results, const DecisionRequest& limits);
-
-/// Says on standard error why nothing runs; Exit::nothing.
-int nothing_runs(const std::string& tool, const Error& why);
 
 /// While it holds a function, a tool gives that function its flags instead of running: for who describes the
 /// tools.

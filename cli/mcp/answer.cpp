@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
-#include <vector>
 
 namespace archsim::cli {
 

@@ -5,7 +5,6 @@
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
-#include <string_view>
 #include <sys/mman.h>
 #include <unistd.h>
 

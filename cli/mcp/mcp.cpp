@@ -1,6 +1,5 @@
 #include "mcp/mcp.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "archsim/core/version.hpp"
 #include "archsim/hardware/database.hpp"
 #include "common/tool.hpp"
@@ -14,10 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <map>
-#include <optional>
-#include <utility>
 
 namespace archsim::cli {
 
@@ -184,14 +179,13 @@ int serve_assistants(int argc, char** argv, const std::vector<ServedTool>& tools
     std::string files = ".";
     std::vector<std::string> names;
     const auto setup = [&](Flags& flags) {
-        flags
-            .add_option(
-                "--tools", names,
-                "serve these, whose descriptions an assistant reads; all: every tool with every argument "
-                "explained (default: the six that most questions need)")
-            .value_named("TOOL");
-        flags.add_option("--files", files, "the folder whose files may be read (default: the current one)")
-            .value_named("FOLDER");
+        flags.add_option(
+            "--tools", names,
+            "serve these, whose descriptions an assistant reads; all: every tool with every argument "
+            "explained (default: the six that most questions need)",
+            "TOOL");
+        flags.add_option("--files", files, "the folder whose files may be read (default: the current one)",
+                         "FOLDER");
     };
     const auto body = [&] {
         std::error_code problem;

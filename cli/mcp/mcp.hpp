@@ -21,7 +21,6 @@ namespace archsim::cli {
 /// The longest line that is read: a request names models and numbers.
 inline constexpr std::size_t kMostBytes = 4U << 20;
 
-/// What stands behind the protocol.
 struct Served {
     std::string_view name, version, instructions;
     /// The array of tools, each with its name, description and inputSchema.
@@ -34,7 +33,6 @@ struct Served {
     std::function<std::string(const std::string& tool)> unknown;
 };
 
-/// One connection.
 class Protocol {
   public:
     explicit Protocol(Served served) : served_(std::move(served)) {}
@@ -54,7 +52,6 @@ class Protocol {
 // What a tool prints, in memory: for the time of its run the standard streams of the process lead there, and
 // the protocol's own stay out of its reach.
 
-/// What a run left.
 struct Captured {
     int status = 0;
     std::string printed, said; ///< on standard output and standard error
@@ -96,7 +93,6 @@ struct AnswerOptions {
     std::optional<std::int64_t> most_rows; ///< of every list in the document; 0: all; nothing: what fits
 };
 
-/// Adds them to the schema of a tool's input.
 void add_answer_options(nlohmann::ordered_json& schema);
 /// Takes them out of the arguments. Throws UsageError.
 AnswerOptions take_answer_options(nlohmann::ordered_json& arguments);
@@ -123,7 +119,6 @@ class ToolInput {
     nlohmann::ordered_json schema(bool every) const;
     /// The keys of the arguments that the first screen leaves out: words() takes them too.
     std::vector<std::string> further() const;
-    /// Whether the tool has a flag.
     bool has(std::string_view name) const;
     /// The sentence that the tool says of itself.
     const std::string& description() const { return description_; }
@@ -141,13 +136,11 @@ class ToolInput {
     std::string description_;
 };
 
-/// A tool as the program has it.
 struct ServedTool {
     std::string_view name, answers;
     int (*run)(int argc, char** argv);
 };
 
-/// The main function of `archsim mcp`.
 int serve_assistants(int argc, char** argv, const std::vector<ServedTool>& tools);
 
 } // namespace archsim::cli

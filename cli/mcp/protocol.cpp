@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <stdexcept>
-#include <utility>
 
 namespace archsim::cli {
 
@@ -23,7 +21,6 @@ constexpr std::string_view kWithStructures = "2025-06-18"; ///< the first with s
 constexpr std::string_view kWithBatches = "2025-03-26";    ///< the only one with several messages in a line
 constexpr std::size_t kMostBatched = 64;
 
-/// Codes of JSON-RPC 2.0.
 enum Code : int {
     parse_error = -32700,
     invalid_request = -32600,

@@ -1,18 +1,11 @@
 #include "mcp/mcp.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 #include "core/input_file.hpp"
 #include "core/text.hpp"
-#include "fields/question.hpp"
 #include "fields/question_json.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <string_view>
 #include <system_error>
 
 namespace archsim::cli {
@@ -49,7 +42,6 @@ const QuestionField* field_of(const OptionFacts& option) {
     return !option.flags.empty() && field != nullptr && field->flag == flag ? field : nullptr;
 }
 
-/// What one value of a field is.
 Json value_schema(const QuestionField& field) {
     switch (field.kind) {
     case FieldKind::whole: // "8k" too
@@ -90,7 +82,6 @@ Json value_schema(const OptionFacts& option) {
     return schema;
 }
 
-/// A value, or a list of them.
 Json one_or_several(Json one) {
     return {{"anyOf", {one, {{"type", "array"}, {"items", one}}}}};
 }
@@ -129,7 +120,6 @@ void expect_inside(const std::string& text, const std::string& key, const fs::pa
     }
 }
 
-/// A scalar as the text of a flag.
 std::string scalar_text(const Json& value, const std::string& key) {
     if (value.is_string())
         return value.get<std::string>();

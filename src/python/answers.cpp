@@ -3,9 +3,8 @@
 #include "python/bindings.hpp"
 
 #include "answers/architectures/architectures.hpp"
-#include "answers/architectures/model_classes_report.hpp"
-#include "answers/batch/analyze_batch.hpp"
-#include "answers/batch/batch_report.hpp"
+#include "answers/architectures/model_classes.hpp"
+#include "answers/batch/batch.hpp"
 #include "answers/comprehensive/comprehensive.hpp"
 #include "answers/serving/serving_report.hpp"
 #include "answers/study/study.hpp"
@@ -144,8 +143,7 @@ void bind_answers(py::Module& m) {
         .def_property_readonly("results", [](const BatchAnalysis& analysis) {
             std::vector<Result> results;
             for (const BatchSeries& series : analysis.series)
-                for (const BatchPoint& point : series.points)
-                    results.push_back(point.result);
+                results.insert(results.end(), series.results.begin(), series.results.end());
             return results;
         });
     bind_answer<ModelClassComparison>(m, "ModelClassComparison",

@@ -3,7 +3,7 @@
 
 #include "fields/question.hpp"
 
-#include "answers/architectures/compare_architectures.hpp"
+#include "answers/architectures/architectures.hpp"
 #include "answers/study/study.hpp"
 #include "answers/sweep/sweep.hpp"
 #include "archsim/archsim.h"

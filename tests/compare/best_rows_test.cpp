@@ -1,4 +1,4 @@
-#include "answers/sweep/sweep_row.hpp"
+#include "answers/sweep/sweep.hpp"
 
 #include <catch2/catch.hpp>
 

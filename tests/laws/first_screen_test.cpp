@@ -2,13 +2,10 @@
 // binds agrees with its distribution, parts add up, limits come first, and money is on one basis.
 
 #include "answers/architectures/architectures.hpp"
-#include "answers/architectures/compare_architectures.hpp"
 #include "answers/architectures/model_classes.hpp"
-#include "answers/architectures/model_classes_report.hpp"
 #include "answers/budget/budget.hpp"
 #include "answers/compare/compare_models_report.hpp"
 #include "answers/difference/difference.hpp"
-#include "answers/difference/difference_report.hpp"
 #include "archsim/run/compare_models.hpp"
 #include "estimate/resource_times.hpp"
 #include "laws/laws.hpp"

@@ -1,7 +1,6 @@
 // Batch sweeps: the best batch is the best, limits are kept, failures are rows.
 
-#include "answers/batch/analyze_batch.hpp"
-#include "answers/batch/batch_report.hpp"
+#include "answers/batch/batch.hpp"
 #include "answers/comprehensive/comprehensive.hpp"
 #include "support/shipped_session.hpp"
 
@@ -27,16 +26,16 @@ TEST_CASE("the best batch of a sweep is the best one", "[report][batch]") {
         analyze_batches(test::shipped_session(), request_for({"A100", "KPU-T256", "Xeon-8490H"}));
     CHECK(sweep.batches == std::vector<std::int64_t>{1, 4, 16, 64});
     for (const BatchSeries& series : sweep.series) {
-        REQUIRE(series.points.size() == 4);
+        REQUIRE(series.results.size() == 4);
         const BestBatches best = best_batches(series);
         REQUIRE(best.throughput);
         double most = 0;
-        for (const BatchPoint& point : series.points) {
-            CHECK(point.result.estimate.batch == static_cast<double>(point.batch));
-            most = std::max(most, point.result.estimate.throughput_per_s);
+        for (std::size_t i = 0; i < series.results.size(); ++i) {
+            CHECK(series.results[i].estimate.batch == static_cast<double>(series.batches[i]));
+            most = std::max(most, series.results[i].estimate.throughput_per_s);
         }
-        CHECK(series.points[*best.throughput].result.estimate.throughput_per_s == most);
-        CHECK(series.points[*best.knee].result.estimate.throughput_per_s >= kNearlyBest * most);
+        CHECK(series.results[*best.throughput].estimate.throughput_per_s == most);
+        CHECK(series.results[*best.knee].estimate.throughput_per_s >= kNearlyBest * most);
         CHECK(*best.knee <= *best.throughput);
         CHECK(*best.latency == 0); // doubling the batch never lowers latency
     }
@@ -52,12 +51,12 @@ TEST_CASE("the best batch of a sweep is the best one", "[report][batch]") {
 TEST_CASE("limits leave only the batches that keep them", "[report][batch]") {
     auto request = request_for({"A100"});
     const BatchAnalysis all = analyze_batches(test::shipped_session(), request);
-    const double at_4 = all.series[0].points[1].result.estimate.latency_s;
+    const double at_4 = all.series[0].results[1].estimate.latency_s;
     request.limits.constraints = {{&metric::latency, at_4 * 1.001}};
     const BatchAnalysis limited = analyze_batches(test::shipped_session(), request);
     const BestBatches best = best_batches(limited.series[0]);
     REQUIRE(best.throughput);
-    CHECK(limited.series[0].points[*best.throughput].batch == 4);
+    CHECK(limited.series[0].batches[*best.throughput] == 4);
     request.limits.constraints = {{&metric::latency, 1e-9}};
     const BatchAnalysis none = analyze_batches(test::shipped_session(), request);
     CHECK_FALSE(best_batches(none.series[0]).throughput);

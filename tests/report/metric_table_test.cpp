@@ -1,8 +1,7 @@
 // A metric is one row of a table: what is added there appears in every format, limit, ranking and sweep.
 
 #include "answers/architectures/architectures.hpp"
-#include "answers/architectures/compare_architectures.hpp"
-#include "answers/batch/batch_report.hpp"
+#include "answers/batch/batch.hpp"
 #include "answers/compare/compare_models_report.hpp"
 #include "answers/study/study.hpp"
 #include "answers/sweep/sweep.hpp"

@@ -3,7 +3,7 @@
 
 #include "answers/architectures/architectures.hpp"
 #include "answers/compare/compare_models_report.hpp"
-#include "answers/difference/difference_report.hpp"
+#include "answers/difference/difference.hpp"
 #include "answers/local/local_models.hpp"
 #include "answers/serving/serving_report.hpp"
 #include "answers/sizing/size_service.hpp"

@@ -239,15 +239,15 @@ TEST_CASE("crossovers of a batch sweep are where the order turns", "[architectur
         CHECK_FALSE(better(*x.metric, value(x.winner, x.batch - 1), value(x.loser, x.batch - 1)));
     }
     for (const BatchSeries& series : s.analysis.series) {
-        const double best = series.points[*best_batches(series).throughput].result.estimate.throughput_per_s;
-        for (const BatchPoint& point : series.points)
-            CHECK(point.result.estimate.throughput_per_s <= best);
+        const double best = series.results[*best_batches(series).throughput].estimate.throughput_per_s;
+        for (const Result& result : series.results)
+            CHECK(result.estimate.throughput_per_s <= best);
     }
     request.decision.constraints = {{&metric::latency, c.results[0].estimate.latency_s * 1.01}};
     const auto bounded = compare(request);
     for (const BatchSeries& series : bounded.batch_sweep->analysis.series)
         if (const auto at = best_batches(series).throughput)
-            CHECK(series.points[*at].result.estimate.latency_s <= request.decision.constraints.front().limit);
+            CHECK(series.results[*at].estimate.latency_s <= request.decision.constraints.front().limit);
     request.decision.constraints = {{&metric::power, 1e-3}}; // every limit counts, not the latency's alone
     const auto powerless = compare(request);
     for (const BatchSeries& series : powerless.batch_sweep->analysis.series)

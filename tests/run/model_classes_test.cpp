@@ -1,7 +1,7 @@
 // Architectures over classes of models: the table is the ratio of estimates that anybody can ask for, and
 // every claim holds.
 
-#include "answers/architectures/model_classes_report.hpp"
+#include "answers/architectures/model_classes.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/ties.hpp"
 

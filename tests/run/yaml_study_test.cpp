@@ -1,7 +1,6 @@
 // Studies in YAML: the same studies and the same mistakes as in JSON, each with its line and column.
 
 #include "answers/study/study.hpp"
-#include "answers/study/yaml_text.hpp"
 #include "core/json_document.hpp"
 
 #include "hardware/temporary_database.hpp"

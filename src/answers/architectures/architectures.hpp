@@ -1,8 +1,10 @@
 #pragma once
-// Sections of the compare_architectures report, and the words they share.
+// Why one architecture differs from another, and what would turn their ranking around.
 
-#include "answers/architectures/compare_architectures.hpp"
-#include "answers/architectures/explanation.hpp"
+#include "answers/batch/batch.hpp"
+#include "answers/difference/attribution.hpp"
+#include "archsim/compare/decisions.hpp"
+#include "archsim/compare/metric.hpp"
 #include "archsim/compare/result.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
@@ -11,12 +13,169 @@
 #include "report/blocks/explanations.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/verdict.hpp"
+#include "result/common_regions.hpp"
 
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace archsim {
+
+/// The smallest change of one thing after which the other one of the pair is better.
+struct Flip {
+    std::string change;                  ///< lever name, "batch" or "precision"
+    std::string title;                   ///< for sentences: "memory bandwidth"
+    std::string architecture;            ///< whose device changes; empty: both run the changed workload
+    double factor = 1;                   ///< of a lever: on its own value
+    std::int64_t batch = 0;              ///< of "batch"
+    std::vector<std::string> precisions; ///< of "precision": formats with this same outcome
+    double a_value = 0, b_value = 0;     ///< after the change
+};
+
+struct Explanation {
+    std::size_t a = 0, b = 0; ///< results
+    Attribution attribution;
+    /// The same pair by latency, where time is among the causes of `attribution`.
+    std::optional<Attribution> time;
+    bool overlapping = false;         ///< odds of less than 3 to 1
+    std::vector<Flip> flips;          ///< smallest change first, then batch and precision
+    std::vector<std::string> no_flip; ///< titles of levers that do not turn the ranking within `flip_limit`
+    double flip_limit = 0;
+};
+
+/// Bytes that cross from one device to the other.
+struct HybridTransfer {
+    std::size_t before = 0; ///< first region after the change of device
+    double bytes = 0, seconds = 0, joules = 0;
+};
+
+/// A graph spread over two devices.
+struct HybridSplit {
+    std::vector<CommonRegion> regions;     ///< of the two results, in topological order
+    std::vector<std::uint8_t> on_b;        ///< per region: 1 on the second device
+    std::vector<HybridTransfer> transfers; ///< in order
+    double value = 0;                      ///< seconds or joules of a batch
+    double a_value = 0, b_value = 0;       ///< of either device alone
+    /// True when the split beats either device alone.
+    bool wins() const { return value < a_value && value < b_value; }
+};
+
+/// Seconds or joules of a batch under a given assignment of the regions (1: on the second device), as
+/// best_split counts them. Absent where best_split is.
+std::optional<double> split_value(const Result& a, const Result& b, const Metric& metric,
+                                  std::span<const std::uint8_t> on_b);
+
+/// The best split that uses both devices: a shortest path over (region, device) in topological order. Every
+/// change of device moves all activations alive at that point over the slower of the two host links (the
+/// memory of a device that shares the host's), and costs both sides the start of a kernel. Both pay their
+/// fixed cost per inference. For energy, the device that waits draws its static power, and bytes cost both
+/// links' energy. `metric` is latency or energy. Absent for multi-part models, fewer than two regions, and
+/// devices without any path for a transfer.
+std::optional<HybridSplit> best_split(const Result& a, const Result& b, const Metric& metric);
+
+// One model on several architectures. A request that names the model, its sizes and the architectures goes
+// in; a result for each, which is best, why two of them differ, and what would turn their ranking around come
+// out.
+
+enum class ComparisonLevel : std::uint8_t { summary, detailed, subgraph };
+std::string_view name_of(ComparisonLevel level);
+std::optional<ComparisonLevel> parse_comparison_level(std::string_view text);
+
+struct CompareArchitecturesRequest {
+    std::string model; ///< catalogue name or path of the workload's model
+    Workload workload = {};
+    Conditions conditions = {};
+    std::vector<std::string> architectures; ///< families, FAMILY=DEVICE or devices; empty: the defaults
+    ComparisonLevel level = ComparisonLevel::summary;
+    std::string architecture;         ///< of the detailed level; empty: all
+    std::vector<std::string> explain; ///< two architectures, or none
+    const Metric* metric = &metric::energy;
+    std::string baseline;             ///< of the "vs" column; empty: the fastest, the first GPU in detail
+    DecisionRequest decision;         ///< with the prices of every cost
+    std::vector<std::string> what_if; ///< "bandwidth=2x", "tdp=15W", "batch=8", "GPU:peak=50%"
+    bool sensitivity = false;
+    std::vector<std::int64_t> batch_sweep;
+    const MetricTable* metrics = &MetricTable::standard(); ///< what its tables and documents hold
+
+    /// The metrics shown, at the prices of the decision.
+    MetricView metric_view() const { return {metrics, decision.cost}; }
+};
+
+/// The same architectures with other devices or another workload.
+struct WhatIf {
+    std::vector<std::string> asked;
+    std::vector<Result> results; ///< one per architecture
+};
+
+/// One assumed input, varied down and up.
+struct SensitivityRow {
+    std::size_t architecture = 0;
+    std::string input;
+    double effect_down = 0, effect_up = 0;   ///< relative change of the metric
+    std::optional<std::size_t> other_winner; ///< who wins then, where that changes
+};
+/// What the comparison's metric makes of each assumed input.
+struct Sensitivity {
+    double variation = 0;             ///< 0.2: each input by 20 % down and up
+    int varied = 0;                   ///< inputs tried
+    std::vector<SensitivityRow> rows; ///< those with an effect: first what changes the winner, then by size
+};
+
+/// From this batch on `winner` is better than `loser`.
+struct Crossover {
+    const Metric* metric = nullptr;
+    std::size_t winner = 0, loser = 0;
+    std::int64_t batch = 0;
+};
+/// Every architecture over batch sizes.
+struct BatchSweep {
+    BatchAnalysis analysis; ///< a series per architecture, under the limits of the request
+    std::vector<Crossover> crossovers;
+};
+
+struct HybridPair {
+    std::size_t a = 0, b = 0;
+    HybridSplit split;
+};
+
+/// One model on several architectures, with what follows from it.
+struct ArchitectureComparison {
+    CompareArchitecturesRequest request;
+    std::shared_ptr<const ModelFacts> model;
+    std::vector<std::string> labels; ///< one per result, as asked: "GPU"
+    std::vector<Result> results;
+    std::vector<Result> modes = {};      ///< power modes of devices that miss a limit, in which they do not
+    std::vector<TriedChange> tried;      ///< changes that help the best
+    std::optional<std::size_t> baseline; ///< absent when nothing could be estimated
+    std::vector<std::size_t> detailed;   ///< results that the detailed level shows
+    std::vector<std::size_t> compared;   ///< results with an estimate: what `regions` refers to, in order
+    std::vector<CommonRegion> regions;   ///< of the subgraph level
+    std::vector<HybridPair> hybrids;     ///< of the subgraph level: splits, best first
+    std::optional<Explanation> explanation;
+    std::optional<Decision> decision;
+    std::optional<WhatIf> what_if;
+    std::optional<Sensitivity> sensitivity;
+    std::optional<BatchSweep> batch_sweep;
+};
+
+/// Runs one model on every architecture of the request. One failing device never stops the others: it becomes
+/// a row with its reason. Throws InputError for unknown models, devices and stacks, UsageError for names
+/// that are not among the architectures.
+/// @code
+/// const Session session;
+/// CompareArchitecturesRequest request;
+/// request.model = "resnet18";
+/// request.architectures = {"GPU", "TPU"};
+/// const ArchitectureComparison comparison = compare_architectures(session, request);
+/// assert(comparison.results.size() == 2);
+/// @endcode
+ArchitectureComparison compare_architectures(const Session& session, CompareArchitecturesRequest request);
+
+// Sections of the compare_architectures report, and the words they share.
 
 /// `explanations`: energy, memory and cost of every architecture, below the rest. HTML: with charts.
 Report describe(const ArchitectureComparison& comparison, const Explanations& explanations = {},
@@ -52,19 +211,9 @@ std::size_t find_architecture(const std::vector<ArchitectureChoice>& choices, co
 BatchSweep run_batch_sweep(const Session& session, const CompareArchitecturesRequest& request,
                            const std::vector<ArchitectureChoice>& choices);
 
-/// Two devices and a question.
-struct RankedPair {
-    const Session& session;
-    std::string hardware[2], label[2];
-    Workload workload;
-    Conditions conditions;
-    const Metric* metric = nullptr;
-    CostOptions cost;
-};
-
 /// Fills the flips of an explanation: every lever of either device up to a factor of 100, batches up to 256,
-/// every precision.
-void find_flips(const RankedPair& pair, Explanation& out);
+/// every precision. The explanation's pair and its difference are there already.
+void find_flips(const Session& session, const ArchitectureComparison& c, Explanation& out);
 
 /// Every input of assumed source that the machines use, 20 % down and up, one at a time.
 Sensitivity run_sensitivity(const Session& session, const ArchitectureComparison& c,
@@ -86,11 +235,8 @@ void add_subgraphs(const ArchitectureComparison& c, Format format, Report& repor
 
 /// The best split of the network over two devices, where it beats either alone.
 void add_hybrids(const ArchitectureComparison& c, Report& report);
-/// Before and after of `--what-if`.
 void add_what_if(const ArchitectureComparison& c, Report& report);
-/// Assumed inputs, varied.
 void add_sensitivity(const ArchitectureComparison& c, Report& report);
-/// Best batches, crossovers and a chart.
 void add_batch_sweep(const ArchitectureComparison& c, Report& report);
 /// What a sweep of batches says first, before `lines`, which are of one batch.
 void add_sweep_lines(const ArchitectureComparison& c, std::vector<std::string>& lines);
@@ -107,8 +253,10 @@ VerdictQuestion architecture_verdict(const ArchitectureComparison& c);
 Question asked_question(const ArchitectureComparison& c);
 /// A command of this tool with the workload of the request and more flags, quoted for a shell.
 std::string tool_command(const ArchitectureComparison& c, const std::string& more);
-/// Result::estimate of label, for sentences: "GPU (H100)" where the label is a family, else the label.
+/// For sentences: "GPU (H100)" where the label is a family, else the label.
 std::string full_label(const ArchitectureComparison& c, std::size_t index);
+/// "TPU (projected)".
+std::string marked_label(const ArchitectureComparison& c, std::size_t index);
 
 /// The winner of a region by latency or energy (whatever the request's metric comes down to), and how many
 /// times worse the second is (0: no second).
@@ -118,15 +266,6 @@ struct RegionWinner {
     std::optional<std::size_t> projected = {}; ///< a projection that would be better, likewise
 };
 RegionWinner region_winner(const ArchitectureComparison& c, const CommonRegion& region);
-
-/// "hybrids", "decision", "what_if", "sensitivity" and "batch_sweep"; null for what was not asked.
-Members<ArchitectureComparison> scenario_members(const MetricView& view);
-
-/// From the value of the second architecture to that of the first, one step per cause.
-Chart explanation_chart(const ArchitectureComparison& comparison, const Explanation& explanation);
-
-/// Adds the table and the list; nothing where a difference has no regions.
-void add_regions_of(const ArchitectureComparison& c, const Explanation& explanation, Report& report);
 
 /// One row per architecture: units x operations per clock, energy per operation, and shares of the energy
 /// without static power. Results must be estimates of one model; those without an estimate keep their row.

@@ -11,15 +11,11 @@
 #include "answers/architectures/architectures.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/energy_report.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/operation_shares.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "result/bound_shares.hpp"
 
-#include <array>
-#include <fmt/format.h>
-#include <optional>
 #include <variant>
 
 namespace archsim {
@@ -66,12 +62,10 @@ Facts bottlenecks(const Result& result) {
                            time ? fmt::format(", {:.0f} % of the time", 100 * time->of(bound))
                                 : std::string());
     };
-    Facts facts;
-    facts.items.push_back({"Compute-bound", text(e.compute_bound, Bound::compute)});
-    facts.items.push_back({"Memory-bound", text(e.memory_bound, Bound::memory)});
-    facts.items.push_back({"Overhead-bound", text(e.overhead_bound, Bound::overhead)});
-    facts.items.push_back({"Total subgraphs", fmt::format("{}", total)});
-    return facts;
+    return {{{"Compute-bound", text(e.compute_bound, Bound::compute)},
+             {"Memory-bound", text(e.memory_bound, Bound::memory)},
+             {"Overhead-bound", text(e.overhead_bound, Bound::overhead)},
+             {"Total subgraphs", fmt::format("{}", total)}}};
 }
 
 /// "1.98x slower", "2.26x the energy per inference", "13 % less energy per inference".
@@ -88,14 +82,12 @@ std::string ratio_words(const Metric& metric, double ratio) {
 void add_ratios(const ArchitectureComparison& c, std::size_t i, Facts& facts) {
     if (!c.baseline || *c.baseline == i)
         return;
-    std::string text;
-    for (const Metric* metric : {&metric::latency, &metric::energy}) {
+    const std::string text = joined(std::array{&metric::latency, &metric::energy}, [&](const Metric* metric) {
         const auto own = value_of(c.results[i], *metric), base = value_of(c.results[*c.baseline], *metric);
-        if (own && base && *base > 0)
-            text += (text.empty() ? "" : ", ") + ratio_words(*metric, *own / *base);
-    }
+        return own && base && *base > 0 ? ratio_words(*metric, *own / *base) : std::string();
+    });
     if (!text.empty())
-        facts.items.push_back({fmt::format("vs {}", c.labels[*c.baseline]), std::move(text)});
+        facts.items.push_back({fmt::format("vs {}", c.labels[*c.baseline]), text});
 }
 
 Facts performance(const ArchitectureComparison& c, std::size_t i) {
@@ -116,10 +108,9 @@ Facts performance(const ArchitectureComparison& c, std::size_t i) {
 }
 
 Facts memory(const Estimate& e) {
-    Facts facts;
-    facts.items.push_back({"Peak Memory", format_bytes(e.memory.peak_bytes)});
-    facts.items.push_back({"Activation Memory", format_bytes(e.memory.activation_bytes)});
-    facts.items.push_back({"Weight Memory", format_bytes(e.memory.weight_bytes)});
+    Facts facts{{{"Peak Memory", format_bytes(e.memory.peak_bytes)},
+                 {"Activation Memory", format_bytes(e.memory.activation_bytes)},
+                 {"Weight Memory", format_bytes(e.memory.weight_bytes)}}};
     if (e.memory.workspace_bytes > 0)
         facts.items.push_back({"Workspace", format_bytes(e.memory.workspace_bytes)});
     if (e.memory.kv_cache_bytes > 0)
@@ -159,11 +150,13 @@ double joules_of(const EnergyBreakdown& energy, const EventClass& kind) {
 /// Units and their operations per clock in the format that runs, every kind of them: "179 tile x 512 + 26
 /// tile x 8.19 k".
 std::string parallelism(const Result& r) {
-    std::string text;
-    for (const Engine* engine : running_engines(r))
-        text += fmt::format("{}{:.0f} {} x {}", text.empty() ? "" : " + ", engine->count, engine->unit,
-                            format_count(engine->rate(r.estimate.executed.compute).value));
-    return text;
+    return joined(
+        running_engines(r),
+        [&](const Engine* engine) {
+            return fmt::format("{:.0f} {} x {}", engine->count, engine->unit,
+                               format_count(engine->rate(r.estimate.executed.compute).value));
+        },
+        " + ");
 }
 
 /// Threads that the device holds at once; nothing where its file does not say.
@@ -190,14 +183,9 @@ void add_detailed(const ArchitectureComparison& c, Format format, Report& report
             report.blocks.push_back(Paragraph{fmt::format("No estimate: {}.", r.estimate.reason), Tone::bad});
             continue;
         }
-        report.blocks.push_back(Heading{3, "Energy Breakdown:"});
-        report.blocks.push_back(energy_breakdown(r));
-        report.blocks.push_back(Heading{3, "Performance:"});
-        report.blocks.push_back(performance(c, i));
-        report.blocks.push_back(Heading{3, "Memory:"});
-        report.blocks.push_back(memory(r.estimate));
-        report.blocks.push_back(Heading{3, "Bottleneck Analysis:"});
-        report.blocks.push_back(bottlenecks(r));
+        add_blocks(report, Heading{3, "Energy Breakdown:"}, energy_breakdown(r), Heading{3, "Performance:"},
+                   performance(c, i), Heading{3, "Memory:"}, memory(r.estimate),
+                   Heading{3, "Bottleneck Analysis:"}, bottlenecks(r));
         for (const ResultLeaf& leaf : leaves_of(r)) {
             Table table = format == Format::html ? subgraph_table(*leaf.result)
                                                  : grouped_subgraph_table(*leaf.result, kLongestShown);

@@ -1,17 +1,14 @@
 // What if, and how sure: the same comparison with something changed.
 
 #include "answers/architectures/architectures.hpp"
-#include "answers/batch/batch_report.hpp"
+
 #include "core/text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "result/ranking.hpp"
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace archsim {
@@ -25,7 +22,7 @@ Cell before_after(const Metric& metric, const std::optional<double>& before,
     if (!after)
         return {};
     if (!before)
-        return {format_value(metric, *after), *after};
+        return value_cell(metric, after);
     return {fmt::format("{} -> {} ({})", format_value(metric, *before), format_value(metric, *after),
                         format_ratio(*after / *before)),
             *after};
@@ -33,7 +30,6 @@ Cell before_after(const Metric& metric, const std::optional<double>& before,
 
 Table values_table(const ArchitectureComparison& c, const Metric& metric) {
     const BatchAnalysis& a = c.batch_sweep->analysis;
-    /// A batch on every architecture.
     struct Row {
         std::int64_t batch;
         std::vector<Result> results;
@@ -43,7 +39,7 @@ Table values_table(const ArchitectureComparison& c, const Metric& metric) {
     for (std::size_t b = 0; b < a.batches.size(); ++b) {
         std::vector<Result> here;
         for (const BatchSeries& series : a.series)
-            here.push_back(series.points[b].result);
+            here.push_back(series.results[b]);
         auto winner = find_winner(here, metric, a.limits.cost);
         rows.push_back({a.batches[b], std::move(here), std::move(winner)});
     }
@@ -62,11 +58,6 @@ Table values_table(const ArchitectureComparison& c, const Metric& metric) {
         return row.winner && row.winner->leads ? c.labels[row.winner->best] : std::string();
     });
     return table_of(fmt::format("{} by batch", metric.title), columns, rows);
-}
-
-/// "TPU (projected)".
-std::string marked_label(const ArchitectureComparison& c, std::size_t i) {
-    return c.labels[i] + standing_note(c.results[i].estimate);
 }
 
 /// "GPU passes TPU (projected) in throughput at batch 11".
@@ -93,15 +84,14 @@ Facts stretches(const ArchitectureComparison& c, const HybridPair& h) {
 }
 
 std::string transfers_text(const HybridSplit& s) {
-    double bytes = 0, seconds = 0, joules = 0;
+    HybridTransfer all;
     for (const HybridTransfer& t : s.transfers) {
-        bytes += t.bytes;
-        seconds += t.seconds;
-        joules += t.joules;
+        all.bytes += t.bytes;
+        all.seconds += t.seconds;
+        all.joules += t.joules;
     }
-    return fmt::format("{} {} of {} in all, {}, {}", s.transfers.size(),
-                       s.transfers.size() == 1 ? "transfer" : "transfers", format_bytes(bytes),
-                       format_time(seconds), format_energy(joules));
+    return fmt::format("{} of {} in all, {}, {}", plural(s.transfers.size(), "transfer"),
+                       format_bytes(all.bytes), format_time(all.seconds), format_energy(all.joules));
 }
 
 /// The value of a whole batch, which is what the values of splits compare with.
@@ -168,18 +158,15 @@ void add_sensitivity(const ArchitectureComparison& c, Report& report) {
          {{"Up", noun, "effect_up", Align::right, 0, best}, effect(&SensitivityRow::effect_up)},
          {{"Winner then", "", "other_winner"},
           [&](const SensitivityRow& row) {
-              return !row.other_winner
-                         ? std::string("the same")
-                         : c.labels[*row.other_winner] + standing_note(c.results[*row.other_winner].estimate);
+              return !row.other_winner ? std::string("the same") : marked_label(c, *row.other_winner);
           }}},
         std::span(s.rows).first(std::min(kMostInputs, s.rows.size())));
     const auto winner = find_winner(c.results, *c.request.metric, c.request.decision.cost);
     if (!winner)
         return;
     report.blocks.push_back(Paragraph{
-        changing == 0 ? fmt::format("{}{} stays best whichever of the {} assumed inputs is off by {}.",
-                                    c.labels[winner->best], standing_note(c.results[winner->best].estimate),
-                                    s.varied, format_percent(s.variation))
+        changing == 0 ? fmt::format("{} stays best whichever of the {} assumed inputs is off by {}.",
+                                    marked_label(c, winner->best), s.varied, format_percent(s.variation))
                       : fmt::format("{} of {} assumed inputs decide whether {} is best.", changing, s.varied,
                                     c.labels[winner->best])});
     if (!table.rows.empty())
@@ -206,16 +193,14 @@ void add_sweep_lines(const ArchitectureComparison& c, std::vector<std::string>& 
 
 void add_batch_sweep(const ArchitectureComparison& c, Report& report) {
     const BatchSweep& s = *c.batch_sweep;
-    report.blocks.push_back(Heading{2, fmt::format("Batch sweep: {}", c.model->title)});
-    report.blocks.push_back(Heading{3, best_batch_heading(s.analysis) + ":"});
-    report.blocks.push_back(best_batch_facts(s.analysis, c.labels));
+    add_blocks(report, Heading{2, fmt::format("Batch sweep: {}", c.model->title)},
+               Heading{3, best_batch_heading(s.analysis) + ":"}, best_batch_facts(s.analysis, c.labels));
     Bullets bullets;
     for (const Crossover& x : s.crossovers)
         bullets.items.push_back(crossover_text(c, x));
     if (bullets.items.empty())
         bullets.items.emplace_back("No architecture passes another one within these batches.");
-    report.blocks.push_back(Heading{3, "Crossovers:"});
-    report.blocks.push_back(std::move(bullets));
+    add_blocks(report, Heading{3, "Crossovers:"}, std::move(bullets));
     for (const Metric* metric : {&metric::throughput, &metric::energy, &metric::latency})
         report.blocks.push_back(values_table(c, *metric));
     report.blocks.push_back(batch_chart(s.analysis, metric::throughput));
@@ -245,12 +230,13 @@ void add_hybrids(const ArchitectureComparison& c, Report& report) {
         report.blocks.push_back(Paragraph{fmt::format(
             "No split beats {} alone ({}). Where only these two are at hand:", marked_label(c, single),
             format_value(shown, least))});
-    report.blocks.push_back(Paragraph{
-        fmt::format("{} with {} takes {}, {} less than the better one of them alone ({}), with {}.",
-                    marked_label(c, best->a), marked_label(c, best->b),
-                    format_value(shown, best->split.value), format_percent(1 - best->split.value / alone),
-                    format_value(shown, alone), transfers_text(best->split))});
-    report.blocks.push_back(stretches(c, *best));
+    add_blocks(report,
+               Paragraph{fmt::format(
+                   "{} with {} takes {}, {} less than the better one of them alone ({}), with {}.",
+                   marked_label(c, best->a), marked_label(c, best->b), format_value(shown, best->split.value),
+                   format_percent(1 - best->split.value / alone), format_value(shown, alone),
+                   transfers_text(best->split))},
+               stretches(c, *best));
 }
 
 } // namespace archsim

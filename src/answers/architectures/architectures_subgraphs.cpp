@@ -10,13 +10,9 @@
 #include "report/blocks/shape_text.hpp"
 #include "result/generation_metrics.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <optional>
 
 namespace archsim {
 
@@ -55,16 +51,13 @@ Bullets win_summary(const ArchitectureComparison& c, const std::vector<Wins>& wi
     double operations = 0;
     for (const Wins& w : wins)
         operations += w.operations;
-    std::vector<std::size_t> order(wins.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-        order[i] = i;
+    std::vector<std::size_t> order = indices(wins.size());
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return wins[a].regions > wins[b].regions; });
     for (std::size_t i : order) {
         const Wins& w = wins[i];
-        std::string kinds;
-        for (const auto& [kind, count] : w.kinds)
-            kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", count, name_of(kind));
+        const std::string kinds = joined(
+            w.kinds, [](const auto& kind) { return fmt::format("{} {}", kind.second, name_of(kind.first)); });
         bullets.items.push_back(fmt::format(
             "{}: best in {} of {}{}", c.labels[c.compared[i]], w.regions, c.regions.size(),
             w.regions == 0
@@ -265,8 +258,7 @@ void add_subgraphs(const ArchitectureComparison& c, Format format, Report& repor
     report.blocks.push_back(std::move(table));
     if (picture)
         report.blocks.push_back(std::move(*picture));
-    report.blocks.push_back(Heading{3, "Summary:"});
-    report.blocks.push_back(win_summary(c, wins));
+    add_blocks(report, Heading{3, "Summary:"}, win_summary(c, wins));
 }
 
 } // namespace archsim

@@ -8,35 +8,19 @@
 
 #include "report/blocks/advice.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
-#include "result/cost_terms.hpp"
-#include "result/format_parts.hpp"
 #include "result/generation_metrics.hpp"
-#include "result/ranking.hpp"
+#include "result/format_parts.hpp"
 #include "result/ties.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <set>
 
 namespace archsim {
 
 namespace {
-
-std::string tied_text(const ArchitectureComparison& c, const Winner& winner) {
-    std::string text;
-    for (std::size_t i : winner.tied)
-        text += (text.empty() ? "" : ", ") + c.labels[i];
-    return text;
-}
-
-/// A clock above that share of its own is not worth a word.
-constexpr double kHardlyLower = 0.99;
 
 /// "token energy"
 std::string key_words(const Metric& metric) {
@@ -76,16 +60,12 @@ std::vector<const Metric*> recommended(const ArchitectureComparison& c) {
 
 /// The winner is no better than any other.
 bool all_equal(const ArchitectureComparison& c, const Metric& metric) {
-    std::optional<double> first;
-    int values = 0;
+    std::vector<double> values;
     for (const Result& result : c.results)
-        if (const auto value = value_of(result, metric, c.request.decision.cost)) {
-            if (first && *value != *first)
-                return false;
-            first = value;
-            ++values;
-        }
-    return values > 1;
+        if (const auto value = value_of(result, metric, c.request.decision.cost))
+            values.push_back(*value);
+    return values.size() > 1 &&
+           std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); });
 }
 
 /// "; estimated better, but projected: KPU, 8.99 ms".
@@ -106,37 +86,26 @@ std::string winner_text(const ArchitectureComparison& c, const Winner& winner, c
                                           format_value(m, *value_of(best, m, c.request.decision.cost)));
     if (!winner.leads)
         return fmt::format("none; {}: {}", name_of(standing_of(best.estimate)), named);
-    std::string close;
-    for (const std::size_t i : winner.close)
-        close += (close.empty() ? "too close to call: " : ", ") + c.labels[i];
-    const std::string tied = tied_text(c, winner);
-    return (!close.empty()
-                ? close + fmt::format(" ({})", format_value(m, *value_of(best, m, c.request.decision.cost)))
-                : named + (tied.empty() ? "" : " (tied with " + tied + ")")) +
+    const auto label = [&](std::size_t i) { return c.labels[i]; };
+    const std::string tied = joined(winner.tied, label);
+    return (!winner.close.empty() ? fmt::format("too close to call: {} ({})", joined(winner.close, label),
+                                                format_value(m, *value_of(best, m, c.request.decision.cost)))
+                                  : named + (tied.empty() ? "" : " (tied with " + tied + ")")) +
            unranked_text(c, winner, m);
 }
 
 /// "programmable: CPU, GPU, KPU; fixed function: TPU": what families say of themselves.
 std::string programmability_text(const ArchitectureComparison& c) {
-    std::vector<std::pair<std::string_view, std::string>> groups; // in the order of the table
-    for (std::size_t i = 0; i < c.results.size(); ++i) {
-        if (!c.results[i].device)
-            continue;
-        for (const FamilyProperty& own : c.results[i].device->family.row().properties) {
-            if (own.aspect != kProgrammability)
-                continue;
-            const auto known = std::find_if(groups.begin(), groups.end(),
-                                            [&](const auto& group) { return group.first == own.text; });
-            if (known == groups.end())
-                groups.emplace_back(own.text, c.labels[i]);
-            else
-                known->second += ", " + c.labels[i];
-        }
-    }
-    std::string text;
-    for (const auto& [how, who] : groups)
-        text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", how, who);
-    return text;
+    NamesByText groups; // in the order of the table
+    for (std::size_t i = 0; i < c.results.size(); ++i)
+        if (c.results[i].device)
+            for (const FamilyProperty& own : c.results[i].device->family.row().properties)
+                if (own.aspect == kProgrammability)
+                    names_under(own.text, groups).push_back(c.labels[i]);
+    return joined(
+        groups,
+        [](const auto& group) { return fmt::format("{}: {}", group.first, fmt::join(group.second, ", ")); },
+        "; ");
 }
 
 Facts recommendations(const ArchitectureComparison& c) {
@@ -157,12 +126,11 @@ Facts recommendations(const ArchitectureComparison& c) {
 }
 
 std::string best_at(const ArchitectureComparison& c, std::size_t index) {
-    std::string text;
-    for (const Metric* m : recommended(c))
-        if (const auto winner = find_winner(c.results, *m, c.request.decision.cost);
-            winner && winner->leads && winner->close.empty() && winner->best == index && !all_equal(c, *m))
-            text += (text.empty() ? "" : ", ") + key_words(*m);
-    return text;
+    return joined(recommended(c), [&](const Metric* m) {
+        const auto winner = find_winner(c.results, *m, c.request.decision.cost);
+        const bool best = winner && winner->leads && winner->close.empty() && winner->best == index;
+        return best && !all_equal(c, *m) ? key_words(*m) : std::string();
+    });
 }
 
 using SummaryColumns = std::vector<ColumnOf<std::size_t>>; ///< of indices into the results
@@ -192,8 +160,7 @@ void add_summary_metric(const ArchitectureComparison& c, SummaryColumns& columns
                         int priority) {
     if (any_value(c.results, m, c.request.decision.cost))
         add_estimated(c, columns, summary_column(c, m, priority), [&](std::size_t i) {
-            const auto value = value_of(c.results[i], m, c.request.decision.cost);
-            return value ? Cell{format_value(m, *value), *value} : Cell{};
+            return value_cell(m, value_of(c.results[i], m, c.request.decision.cost));
         });
 }
 
@@ -247,7 +214,7 @@ Table comparison_table(const ArchitectureComparison& c) {
     columns.push_back({{"Best for", "", "best_for", Align::left, all_run ? 2 : 0}, [&](const std::size_t& i) {
                            const Result& r = c.results[i];
                            return r.ok() ? Cell{best_at(c, i), {}, Tone::good, {}, CellKind::text}
-                                         : Cell{status_words(r.estimate), {}, Tone::bad};
+                                         : toned_cell(status_words(r.estimate), Tone::bad);
                        }});
     for (const Metric* m : summary_metrics(c).rows())
         if (std::none_of(first.begin(), first.end(), [&](const Lead& lead) { return *lead.metric == *m; }))
@@ -259,8 +226,7 @@ Table comparison_table(const ArchitectureComparison& c) {
         });
     add_estimated(c, columns, {"Stack", "", "runtime", Align::left, 4},
                   [&](std::size_t i) { return Cell{runtime_label(c.results[i])}; });
-    std::vector<std::size_t> rows(c.results.size());
-    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    const std::vector<std::size_t> rows = indices(c.results.size());
     Table table = table_of({}, columns, rows);
     std::set<std::string> notes;
     MarkNotes marks;
@@ -297,11 +263,6 @@ std::vector<Placed> placed_by(const ArchitectureComparison& c, const Metric& met
     return order;
 }
 
-/// "KPU (projected)", "GPU".
-std::string told(const ArchitectureComparison& c, std::size_t index) {
-    return c.labels[index] + standing_note(c.results[index].estimate);
-}
-
 std::string unless_tied(const ArchitectureComparison& c, const Metric& metric, std::size_t a, std::size_t b) {
     const CostOptions& conditions = c.request.decision.cost;
     return tied(metric, c.results[a], *measure_of(c.results[a], metric, conditions), c.results[b],
@@ -311,6 +272,7 @@ std::string unless_tied(const ArchitectureComparison& c, const Metric& metric, s
 }
 
 Bullets key_insights(const ArchitectureComparison& c) {
+    constexpr double kHardlyLower = 0.99; // of its own: a clock above that is not worth a word
     Bullets bullets;
     const auto [by_energy, by_time] = compared_pair(c);
     const auto energy = placed_by(c, *by_energy), latency = placed_by(c, *by_time);
@@ -322,9 +284,9 @@ Bullets key_insights(const ArchitectureComparison& c) {
                            unless_tied(c, metric, order[0].index, order[1].index));
     };
     const auto first_two = [&](const std::vector<Placed>& order, const Metric& metric) {
-        bullets.items.push_back(fmt::format("{} {} {} {}.", told(c, order[0].index),
+        bullets.items.push_back(fmt::format("{} {} {} {}.", marked_label(c, order[0].index),
                                             ratio_text(metric, order[0].value / order[1].value),
-                                            told(c, order[1].index), against(order, metric)));
+                                            marked_label(c, order[1].index), against(order, metric)));
     };
     first_two(energy, *by_energy);
     first_two(latency, *by_time);
@@ -333,11 +295,11 @@ Bullets key_insights(const ArchitectureComparison& c) {
         return *value_of(c.results[frugal], metric) / *value_of(c.results[fast], metric);
     };
     if (frugal != fast && value_of(c.results[fast], *by_energy))
-        bullets.items.push_back(fmt::format("Trade-off: {} {} {} and {} it.", told(c, frugal),
-                                            ratio_text(*by_energy, ratio(*by_energy)), told(c, fast),
+        bullets.items.push_back(fmt::format("Trade-off: {} {} {} and {} it.", marked_label(c, frugal),
+                                            ratio_text(*by_energy, ratio(*by_energy)), marked_label(c, fast),
                                             ratio_text(*by_time, ratio(*by_time))));
     else if (frugal == fast)
-        bullets.items.push_back(fmt::format("No trade-off: {} has the best {} and {}.", told(c, fast),
+        bullets.items.push_back(fmt::format("No trade-off: {} has the best {} and {}.", marked_label(c, fast),
                                             key_words(*by_energy), key_words(*by_time)));
     for (const Placed& placed : latency) {
         const Estimate& e = c.results[placed.index].estimate;
@@ -361,13 +323,11 @@ void add_next_steps(const ArchitectureComparison& c, Report& report) {
     const auto energy = placed_by(c, metric::energy), latency = placed_by(c, metric::latency);
     if (latency.empty())
         return;
-    for (Block& block : advice_blocks(c.tried, c.results, c.labels))
-        report.blocks.push_back(std::move(block));
-    report.blocks.push_back(Heading{3, "Next steps:"});
+    add_blocks(report, advice_blocks(c.tried, c.results, c.labels), Heading{3, "Next steps:"});
     const auto chosen = c.decision ? winner_within(c.results, *c.request.metric, *c.decision) : std::nullopt;
     const std::string& fast = c.labels[chosen ? chosen->best : latency.front().index];
-    report.blocks.push_back(Command{tool_command(c, "--level detailed --architecture " + fast)});
-    report.blocks.push_back(Command{tool_command(c, "--level subgraph")});
+    add_blocks(report, Command{tool_command(c, "--level detailed --architecture " + fast)},
+               Command{tool_command(c, "--level subgraph")});
     if (latency.size() < 2)
         return;
     const std::string& frugal = c.labels[energy.front().index];
@@ -382,12 +342,10 @@ void add_summary(const ArchitectureComparison& c, Report& report) {
     const bool missed = c.decision && !c.decision->request.constraints.empty() &&
                         std::none_of(c.decision->qualifies.begin(), c.decision->qualifies.end(),
                                      [](bool qualifies) { return qualifies; });
-    report.blocks.push_back(Heading{3, missed ? "Recommendations without the limits:" : "Recommendations:"});
-    report.blocks.push_back(recommendations(c));
-    report.blocks.push_back(comparison_table(c));
+    add_blocks(report, Heading{3, missed ? "Recommendations without the limits:" : "Recommendations:"},
+               recommendations(c), comparison_table(c));
     if (Bullets insights = key_insights(c); !insights.items.empty()) {
-        report.blocks.push_back(Heading{3, "Key Insights:"});
-        report.blocks.push_back(std::move(insights));
+        add_blocks(report, Heading{3, "Key Insights:"}, std::move(insights));
     }
     add_next_steps(c, report);
 }

@@ -1,18 +1,54 @@
+// The document of compare_architectures. What has no name of its own refers to the comparison that it is of.
 #include "answers/architectures/architectures.hpp"
-
-#include "answers/difference/attribution.hpp"
 #include "fields/question_json.hpp"
+#include "report/blocks/decision_report.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
-#include "result/ranking.hpp"
 
 namespace archsim {
 
 namespace {
 
 using Compared = ArchitectureComparison;
+
+/// A part of a comparison, with the comparison whose architectures it speaks of.
+template <class Part>
+struct PartOf {
+    const Compared* all = nullptr;
+    const Part* part = nullptr;
+
+    const std::string& label(std::size_t architecture) const { return all->labels[architecture]; }
+};
+
+template <class Part>
+std::vector<PartOf<Part>> parts_of(const Compared& c, const std::vector<Part>& list) {
+    std::vector<PartOf<Part>> parts;
+    for (const Part& part : list)
+        parts.push_back({&c, &part});
+    return parts;
+}
+
+/// A member that is null where the part was not asked for.
+template <class Part>
+Member<Compared> part_member(std::string key, std::string meaning, std::optional<Part> Compared::*part,
+                             Members<PartOf<Part>> members) {
+    return {std::move(key), std::move(meaning) + "null: not asked for",
+            [part](const Compared& c) {
+                return c.*part ? std::optional(PartOf<Part>{&c, &*(c.*part)}) : std::nullopt;
+            },
+            std::move(members)};
+}
+
+struct LabelledResult {
+    std::string architecture;
+    RankedResult row;
+};
+
+Members<LabelledResult> labelled_result_members(const MetricView& view) {
+    return Members<LabelledResult>{{"architecture", "", &LabelledResult::architecture}}.with(
+        result_members(view).of<LabelledResult>([](const LabelledResult& r) { return r.row; }));
+}
 
 Members<Compared> architectures_request_members() {
     using C = Compared;
@@ -30,13 +66,14 @@ Members<Compared> architectures_request_members() {
         .with(question_members().of<C>([](const C& c) { return asked_question(c); }));
 }
 
-/// The best by one metric.
 struct MetricWinner {
     const Compared* all = nullptr;
     const Metric* metric = nullptr;
     Winner winner;
 
-    const Result& best() const { return all->results[winner.best]; }
+    std::optional<std::string> leader() const {
+        return winner.leads ? std::optional(all->labels[winner.best]) : std::nullopt;
+    }
 };
 
 std::vector<std::pair<std::string, std::optional<MetricWinner>>> metric_winners(const Compared& c) {
@@ -52,14 +89,13 @@ std::vector<std::pair<std::string, std::optional<MetricWinner>>> metric_winners(
 Members<MetricWinner> metric_winner_members() {
     using W = MetricWinner;
     return {
-        {"architecture", "null: none may be named first",
-         [](const W& w) {
-             return w.winner.leads ? std::optional(w.all->labels[w.winner.best]) : std::nullopt;
-         }},
+        {"architecture", "null: none may be named first", &W::leader},
         {"probability", "that it is the best of those that may lead",
-         [](const W& w) { return w.winner.leads ? std::optional(w.winner.probability) : std::nullopt; }},
+         [](const W& w) { return known(w.winner.leads, w.winner.probability); }},
         {"value", "",
-         [](const W& w) { return *value_of(w.best(), *w.metric, w.all->request.decision.cost); }},
+         [](const W& w) {
+             return *value_of(w.all->results[w.winner.best], *w.metric, w.all->request.decision.cost);
+         }},
         {"unit", "", [](const W& w) { return w.metric->unit; }},
         {"tied", "architectures that the estimates cannot tell from it",
          [](const W& w) {
@@ -85,7 +121,6 @@ struct ComparedRegion {
     const CommonRegion& region() const { return all->regions[id]; }
     const std::string& label(std::size_t compared) const { return all->labels[all->compared[compared]]; }
 };
-
 struct CostOfRegion {
     std::string architecture;
     RegionCost cost;
@@ -134,48 +169,39 @@ Members<ComparedRegion> compared_region_members() {
                         {"bound", "", [](const C& c) { return c.cost.bound; }, UpTo{Bound::overhead}}}}};
 }
 
-/// One cause of a difference between two architectures.
-struct ExplainedCause {
-    const Contribution* cause = nullptr;
-    const Metric* metric = nullptr;
-    std::string a, b;
-};
-
-Members<ExplainedCause> cause_members() {
-    using C = ExplainedCause;
+Members<PartOf<Contribution>> cause_members() {
+    using C = PartOf<Contribution>;
     using S = FactorSource;
     const Members<S> source = {{"name", "", &S::name},
                                {"value", "", [](const S& s) { return finite(s.fact.value); }},
                                {"kind", "", [](const S& s) { return name_of(s.fact.source->kind); }},
                                {"source", "", [](const S& s) { return s.fact.source->cite; }}};
-    const Members<C> sources = {{"a", "", [](const C& c) { return c.cause->a.sources; }, source},
-                                {"b", "", [](const C& c) { return c.cause->b.sources; }, source}};
-    return {
-        {"factor", "", [](const C& c) { return info_of(c.cause->factor).name; }},
-        {"title", "", [](const C& c) { return info_of(c.cause->factor).title; }},
-        {"value", "its part of the difference, in the metric's unit",
-         [](const C& c) { return c.cause->value; }},
-        {"a_input", "", [](const C& c) { return finite(c.cause->a.value); }},
-        {"b_input", "", [](const C& c) { return finite(c.cause->b.value); }},
-        {"input_unit", "", [](const C& c) { return info_of(c.cause->factor).unit; }},
-        {"sources", "of the inputs", std::identity{}, sources},
-        {"sentence", "", [](const C& c) { return contribution_sentence(*c.cause, *c.metric, c.a, c.b); }}};
+    const Members<C> sources = {{"a", "", [](const C& c) { return c.part->a.sources; }, source},
+                                {"b", "", [](const C& c) { return c.part->b.sources; }, source}};
+    return {{"factor", "", [](const C& c) { return info_of(c.part->factor).name; }},
+            {"title", "", [](const C& c) { return info_of(c.part->factor).title; }},
+            {"value", "its part of the difference, in the metric's unit",
+             [](const C& c) { return c.part->value; }},
+            {"a_input", "", [](const C& c) { return finite(c.part->a.value); }},
+            {"b_input", "", [](const C& c) { return finite(c.part->b.value); }},
+            {"input_unit", "", [](const C& c) { return info_of(c.part->factor).unit; }},
+            {"sources", "of the inputs", std::identity{}, sources},
+            {"sentence", "", [](const C& c) {
+                 const Explanation& e = *c.all->explanation;
+                 return contribution_sentence(*c.part, *e.attribution.metric, c.label(e.a), c.label(e.b));
+             }}};
 }
 
 /// The part of one region, or of what no region has.
-struct ExplainedRegion {
-    const Attribution* all = nullptr;
-    const RegionContribution* part = nullptr;
-};
-
-Members<ExplainedRegion> explained_region_members() {
-    using R = ExplainedRegion;
+Members<PartOf<RegionContribution>> explained_region_members() {
+    using R = PartOf<RegionContribution>;
     const auto bound = [](Bound RegionContribution::*which) {
         return [which](const R& r) { return r.part->region ? std::optional(r.part->*which) : std::nullopt; };
     };
     return {{"name", "null: of no region",
              [](const R& r) {
-                 return r.part->region ? std::optional(r.all->regions[*r.part->region].name) : std::nullopt;
+                 const auto& regions = r.all->explanation->attribution.regions;
+                 return r.part->region ? std::optional(regions[*r.part->region].name) : std::nullopt;
              }},
             {"value", "its part of the difference", [](const R& r) { return r.part->value; }},
             {"main_factor", "", [](const R& r) { return info_of(r.part->main).name; }},
@@ -199,57 +225,137 @@ Members<Flip> flip_members() {
         {"b_value", "then", &Flip::b_value}};
 }
 
-struct PairInFull {
-    const Compared* all = nullptr;
-    const Explanation* pair = nullptr;
-
-    const Attribution& parts() const { return pair->attribution; }
-    std::vector<ExplainedCause> causes() const {
-        std::vector<ExplainedCause> list;
-        for (const Contribution& cause : parts().contributions)
-            list.push_back({&cause, parts().metric, all->labels[pair->a], all->labels[pair->b]});
-        return list;
-    }
-    std::vector<ExplainedRegion> regions() const {
-        std::vector<ExplainedRegion> list;
-        for (const RegionContribution& part : parts().region_contributions)
-            list.push_back({&parts(), &part});
-        return list;
-    }
-};
-
-Members<PairInFull> compared_pair_members() {
-    using P = PairInFull;
+Members<PartOf<Explanation>> compared_pair_members() {
+    using P = PartOf<Explanation>;
+    const auto parts = [](auto Attribution::*of) {
+        return [of](const P& p) { return p.part->attribution.*of; };
+    };
     return {
-        {"a", "", [](const P& p) { return p.all->labels[p.pair->a]; }},
-        {"b", "", [](const P& p) { return p.all->labels[p.pair->b]; }},
-        {"metric", "", [](const P& p) { return p.parts().metric->key; }},
-        {"unit", "", [](const P& p) { return p.parts().metric->unit; }},
-        {"a_value", "", [](const P& p) { return p.parts().a_value; }},
-        {"b_value", "", [](const P& p) { return p.parts().b_value; }},
-        {"difference", "", [](const P& p) { return p.parts().difference; }},
+        {"a", "", [](const P& p) { return p.label(p.part->a); }},
+        {"b", "", [](const P& p) { return p.label(p.part->b); }},
+        {"metric", "", [](const P& p) { return p.part->attribution.metric->key; }},
+        {"unit", "", [](const P& p) { return p.part->attribution.metric->unit; }},
+        {"a_value", "", parts(&Attribution::a_value)},
+        {"b_value", "", parts(&Attribution::b_value)},
+        {"difference", "", parts(&Attribution::difference)},
         {"intervals_overlap", "the estimates cannot tell them apart",
-         [](const P& p) { return p.pair->overlapping; }},
-        {"contributions", "they add up to the difference", &P::causes, cause_members()},
-        {"subgraphs", "the same by region", &P::regions, explained_region_members()},
-        {"flips", "changes that would reverse it", [](const P& p) { return p.pair->flips; }, flip_members()},
-        {"no_flip", "what cannot reverse it", [](const P& p) { return p.pair->no_flip; }},
+         [](const P& p) { return p.part->overlapping; }},
+        {"contributions", "they add up to the difference",
+         [](const P& p) { return parts_of(*p.all, p.part->attribution.contributions); }, cause_members()},
+        {"subgraphs", "the same by region",
+         [](const P& p) { return parts_of(*p.all, p.part->attribution.region_contributions); },
+         explained_region_members()},
+        {"flips", "changes that would reverse it", [](const P& p) { return p.part->flips; }, flip_members()},
+        {"no_flip", "what cannot reverse it", [](const P& p) { return p.part->no_flip; }},
         {"flip_limit", "largest factor that was tried",
-         [](const P& p) { return finite(p.pair->flip_limit); }}};
+         [](const P& p) { return finite(p.part->flip_limit); }}};
 }
 
-struct RankedArchitecture {
-    std::string architecture;
-    RankedResult row;
+using Hybrid = PartOf<HybridPair>;
+
+struct RegionPlace {
+    std::string name, architecture;
 };
 
-std::vector<RankedArchitecture> ranked_architectures(const Compared& c) {
+std::vector<RegionPlace> region_places(const Hybrid& h) {
+    std::vector<RegionPlace> places;
+    const HybridSplit& split = h.part->split;
+    for (std::size_t r = 0; r < split.regions.size(); ++r)
+        places.push_back({split.regions[r].name, h.label(split.on_b[r] ? h.part->b : h.part->a)});
+    return places;
+}
+
+Members<Hybrid> hybrid_members() {
+    using H = Hybrid;
+    struct Move {
+        std::string before; // which region
+        HybridTransfer transfer;
+    };
+    const auto moves = [](const H& h) {
+        std::vector<Move> list;
+        for (const HybridTransfer& t : h.part->split.transfers)
+            list.push_back({h.part->split.regions[t.before].name, t});
+        return list;
+    };
+    return {{"a", "", [](const H& h) { return h.label(h.part->a); }},
+            {"b", "", [](const H& h) { return h.label(h.part->b); }},
+            {"value", "of both together", [](const H& h) { return h.part->split.value; }},
+            {"a_value", "", [](const H& h) { return h.part->split.a_value; }},
+            {"b_value", "", [](const H& h) { return h.part->split.b_value; }},
+            {"wins", "better than either alone", [](const H& h) { return h.part->split.wins(); }},
+            {"transfers", "between the two", moves,
+             Members<Move>{{"before", "region", &Move::before},
+                           {"bytes", "", [](const Move& m) { return m.transfer.bytes; }},
+                           {"seconds", "", [](const Move& m) { return m.transfer.seconds; }},
+                           {"joules", "", [](const Move& m) { return m.transfer.joules; }}}},
+            {"assignment", "which architecture runs each region", region_places,
+             Members<RegionPlace>{{"name", "", &RegionPlace::name},
+                                  {"architecture", "", &RegionPlace::architecture}}}};
+}
+
+Members<PartOf<WhatIf>> what_if_members(const MetricView& view) {
+    return {
+        {"changes", "as asked", [](auto& w) { return w.part->asked; }},
+        {"results", "",
+         [](const PartOf<WhatIf>& w) {
+             std::vector<LabelledResult> results;
+             for (std::size_t i = 0; i < w.part->results.size(); ++i)
+                 results.push_back({w.label(i), {&w.part->results[i], w.part->results[i].estimate.batch, 0}});
+             return results;
+         },
+         labelled_result_members(view)}};
+}
+
+Members<PartOf<Sensitivity>> sensitivity_members() {
+    using Row = PartOf<SensitivityRow>;
+    return {
+        {"variation", "share by which each input is lowered and raised",
+         [](auto& s) { return s.part->variation; }},
+        {"inputs_varied", "", [](auto& s) { return s.part->varied; }},
+        {"inputs", "that move a result most",
+         [](const PartOf<Sensitivity>& s) { return parts_of(*s.all, s.part->rows); },
+         Members<Row>{
+             {"architecture", "", [](const Row& r) { return r.label(r.part->architecture); }},
+             {"input", "", [](const Row& r) { return r.part->input; }},
+             {"effect_down", "of lowering it, as a share", [](const Row& r) { return r.part->effect_down; }},
+             {"effect_up", "of raising it, as a share", [](const Row& r) { return r.part->effect_up; }},
+             {"other_winner", "who wins then", [](const Row& r) {
+                  const auto winner = r.part->other_winner;
+                  return winner ? std::optional(r.label(*winner)) : std::nullopt;
+              }}}}};
+}
+
+Members<PartOf<BatchSweep>> batch_sweep_members(const MetricView& view) {
+    using X = PartOf<Crossover>;
+    struct Swept {
+        std::string architecture;
+        const BatchSeries* series;
+    };
+    return {{"batches", "", [](auto& s) { return s.part->analysis.batches; }},
+            {"architectures", "",
+             [](const PartOf<BatchSweep>& s) {
+                 std::vector<Swept> list;
+                 for (std::size_t i = 0; i < s.all->labels.size(); ++i)
+                     list.push_back({s.label(i), &s.part->analysis.series[i]});
+                 return list;
+             },
+             Members<Swept>{{"architecture", "", &Swept::architecture}}.with(
+                 batch_series_members(view, "results").of<Swept>([](const Swept& s) { return *s.series; }))},
+            {"crossovers", "batch sizes from which another one wins",
+             [](const PartOf<BatchSweep>& s) { return parts_of(*s.all, s.part->crossovers); },
+             Members<X>{{"metric", "", [](const X& x) { return x.part->metric->key; }},
+                        {"batch_size", "", [](const X& x) { return x.part->batch; }},
+                        {"winner", "", [](const X& x) { return x.label(x.part->winner); }},
+                        {"loser", "", [](const X& x) { return x.label(x.part->loser); }}}}};
+}
+
+std::vector<LabelledResult> ranked_architectures(const Compared& c) {
     const Metric& by = ranked_by(c.request.conditions.scenario);
     std::vector<int> places(c.results.size(), 0);
     for (const Rank& rank : rank_results(c.results, by))
         places[rank.result] = rank.place;
     const std::vector<double> odds = shares_of_best(c.results, by);
-    std::vector<RankedArchitecture> rows;
+    std::vector<LabelledResult> rows;
     for (std::size_t i = 0; i < c.results.size(); ++i)
         rows.push_back({c.labels[i],
                         {&c.results[i], static_cast<double>(c.request.workload.batch), places[i],
@@ -270,24 +376,30 @@ AnswerDocument<Compared> architectures_document(const MetricView& view, const Ex
                  return KnownModel{c.model.get(), nullptr};
              },
              model_members()},
-            {"results", "in the order asked", ranked_architectures,
-             Members<RankedArchitecture>{{"architecture", "", &RankedArchitecture::architecture}}.with(
-                 result_members(view).of<RankedArchitecture>(
-                     [](const RankedArchitecture& a) { return a.row; }))},
+            {"results", "in the order asked", ranked_architectures, labelled_result_members(view)},
             {"baseline", "that others are compared with",
              [](const C& c) { return c.baseline ? std::optional(c.labels[*c.baseline]) : std::nullopt; }},
             {"recommendations", "the best by each metric; null: none has a value", metric_winners,
              metric_winner_members()},
-            {"subgraphs", "regions that all run, one by one", compared_regions, compared_region_members()}}
-            .with(scenario_members(view))
+            {"subgraphs", "regions that all run, one by one", compared_regions, compared_region_members()},
+            {"hybrids", "two architectures that share the model; null: not asked for",
+             [](const C& c) {
+                 return c.hybrids.empty() ? std::nullopt : std::optional(parts_of(c, c.hybrids));
+             },
+             hybrid_members()},
+            {"decision", "null: no limit and no choice was asked for",
+             [](const C& c) {
+                 return c.decision ? std::optional(LabelledDecision{&*c.decision, c.labels}) : std::nullopt;
+             },
+             decision_members()},
+            part_member("what_if", "", &C::what_if, what_if_members(view)),
+            part_member("sensitivity", "", &C::sensitivity, sensitivity_members()),
+            part_member("batch_sweep", "", &C::batch_sweep, batch_sweep_members(view))}
             .with(explanation_members().of<C>([explanations](const C& c) {
                 return Explained{c.results, explanations};
             }))
-            .with({{"explanation", "of the difference between two; null: not asked for",
-                    [](const C& c) {
-                        return c.explanation ? std::optional(PairInFull{&c, &*c.explanation}) : std::nullopt;
-                    },
-                    compared_pair_members()}})};
+            .with({part_member("explanation", "of the difference between two; ", &C::explanation,
+                               compared_pair_members())})};
 }
 
 } // namespace

@@ -1,23 +1,22 @@
 #include "answers/architectures/architectures.hpp"
 
+#include "fields/question_json.hpp"
 #include "report/blocks/comparison_charts.hpp"
 #include "report/blocks/decision_report.hpp"
 #include "report/blocks/energy_report.hpp"
 #include "report/blocks/finding_text.hpp"
+#include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/blocks/verdict.hpp"
+#include "report/render/answer_document.hpp"
 #include "result/format_parts.hpp"
-#include "result/ranking.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace archsim {
 
 namespace {
 
-/// The answer at the level asked for.
 void add_level(const ArchitectureComparison& c, Format format, Report& report) {
     switch (c.request.level) {
     case ComparisonLevel::summary:
@@ -47,25 +46,14 @@ void add_energy_lines(const ArchitectureComparison& c, std::vector<std::string>&
     std::vector<std::string> own;
     for (std::size_t i = 0; i < c.results.size(); ++i)
         if (c.results[i].ok())
-            own.push_back(fmt::format("{}{}: {}.", c.labels[i], standing_note(c.results[i].estimate),
-                                      rollup_lines(c.results[i]).front()));
+            own.push_back(fmt::format("{}: {}.", marked_label(c, i), rollup_lines(c.results[i]).front()));
     lines.insert(lines.begin(), own.begin(), own.end());
-}
-
-/// What is asked for beside the comparison itself.
-void add_extras(const ArchitectureComparison& c, const Explanations& explanations, Report& report) {
-    for (Block& block : explanation_blocks(c.results, explanations))
-        report.blocks.push_back(std::move(block));
-    if (c.decision)
-        for (Block& block : decision_blocks(*c.decision, c.results, c.labels))
-            report.blocks.push_back(std::move(block));
 }
 
 } // namespace
 
 Report describe(const ArchitectureComparison& c, const Explanations& explanations, Format format) {
-    Report report;
-    report.title = fmt::format("Architecture Comparison: {}", c.model->title);
+    Report report{fmt::format("Architecture Comparison: {}", c.model->title), {}};
     report.blocks.push_back(Heading{1, report.title});
     if (!c.explanation) {
         Takeaway takeaway = verdict_block(architecture_verdict(c));
@@ -92,11 +80,52 @@ Report describe(const ArchitectureComparison& c, const Explanations& explanation
         add_sensitivity(c, report);
     if (!c.explanation && !c.what_if && !c.batch_sweep && !c.sensitivity)
         add_level(c, format, report);
-    add_extras(c, explanations, report);
+    add_blocks(report, explanation_blocks(c.results, explanations));
+    if (c.decision)
+        add_blocks(report, decision_blocks(*c.decision, c.results, c.labels));
     if (format == Format::html)
-        for (Block& chart : comparison_charts(c.results))
-            report.blocks.push_back(std::move(chart));
+        add_blocks(report, comparison_charts(c.results));
     return report;
+}
+
+std::string full_label(const ArchitectureComparison& c, std::size_t index) {
+    const std::string device = hardware_label(c.results[index]);
+    return c.labels[index] == device || c.labels[index] == c.results[index].hardware
+               ? c.labels[index]
+               : fmt::format("{} ({})", c.labels[index], device);
+}
+
+std::string marked_label(const ArchitectureComparison& c, std::size_t index) {
+    return c.labels[index] + standing_note(c.results[index].estimate);
+}
+
+VerdictQuestion architecture_verdict(const ArchitectureComparison& c) {
+    return {c.results,
+            c.labels,
+            shown_metric(c.results, *c.request.metric),
+            c.request.decision.cost,
+            c.decision ? &*c.decision : nullptr,
+            c.modes,
+            c.tried};
+}
+
+Question asked_question(const ArchitectureComparison& c) {
+    for (const Result& result : c.results)
+        if (result.workload) // with the format of the model's file
+            return {*result.workload, c.request.conditions};
+    return {c.request.workload, c.request.conditions};
+}
+
+std::string tool_command(const ArchitectureComparison& c, const std::string& more) {
+    const CompareArchitecturesRequest& q = c.request;
+    std::string line = "compare_architectures --model " + shell_quoted(q.model);
+    if (!q.architectures.empty()) {
+        line += " --architectures";
+        for (const std::string& name : q.architectures)
+            line += " " + shell_quoted(name);
+    }
+    line += command_flags(asked_question(c));
+    return line + (more.empty() ? "" : " " + more);
 }
 
 } // namespace archsim

@@ -1,19 +1,114 @@
 #include "answers/architectures/architectures.hpp"
-#include "answers/difference/attribution.hpp"
-#include "report/blocks/number_format.hpp"
+
+#include "report/blocks/columns.hpp"
 #include "report/blocks/result_text.hpp"
-#include "result/cost_terms.hpp"
+#include "report/blocks/shape_text.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <utility>
 
 namespace archsim {
 
 namespace {
+
+constexpr double kCarried = 0.8; ///< share of the difference that the listed subgraphs carry
+constexpr std::size_t kMostNames = 3, kLongestRegion = 40;
+
+std::string region_name(const Attribution& attribution, const RegionContribution& r) {
+    return r.region ? attribution.regions[*r.region].name : "whole network";
+}
+
+/// Regions whose names differ in numbers alone, with one cause and one part each.
+struct RegionGroup {
+    std::vector<std::string> names;
+    const RegionContribution* first = nullptr;
+    double value = 0;
+};
+
+std::vector<RegionGroup> grouped_regions(const Attribution& x,
+                                         const std::vector<const RegionContribution*>& list) {
+    std::map<std::string, std::size_t> seen;
+    std::vector<RegionGroup> groups;
+    for (const RegionContribution* r : list) {
+        const std::string name = region_name(x, *r);
+        const std::string key =
+            fmt::format("{} {} {} {} {:.2g}", name_shape(name), static_cast<int>(r->main),
+                        static_cast<int>(r->a_bound), static_cast<int>(r->b_bound), r->value);
+        const auto [at, fresh] = seen.try_emplace(key, groups.size());
+        if (fresh)
+            groups.push_back({{}, r, 0});
+        groups[at->second].names.push_back(name);
+        groups[at->second].value += r->value;
+    }
+    std::stable_sort(groups.begin(), groups.end(), [](const RegionGroup& a, const RegionGroup& b) {
+        return std::abs(a.value) > std::abs(b.value);
+    });
+    return groups;
+}
+
+Table region_table(const ArchitectureComparison& c, const Explanation& e,
+                   const std::vector<const RegionContribution*>& list) {
+    const Attribution& x = e.attribution;
+    double carried = 0;
+    for (const RegionContribution* r : list)
+        carried += r->value;
+    const auto groups = grouped_regions(x, list);
+    using G = RegionGroup;
+    const auto bound = [](Bound RegionContribution::*side) {
+        return [side](const G& g) { return g.first->region ? name_of(g.first->*side) : std::string_view(); };
+    };
+    return table_of<G>(
+        fmt::format("Subgraphs that carry most of it: {} of {} ({} of {})", signed_value(*x.metric, carried),
+                    signed_value(*x.metric, x.difference), list.size(), x.regions.size()),
+        {{{"Operation", "", "subgraph"},
+          [](const G& g) { return shortened_name(common_name(g.names), kLongestRegion); }},
+         {most_best("Count", "", "count"), [](const G& g) { return whole_cell(g.names.size()); }},
+         {most_best("Part", "", "value"),
+          [&](const G& g) {
+              return Cell{signed_value(*x.metric, g.value), g.value};
+          }},
+         {bar_column(), [&](const G& g) { return bar_cell(g.value, std::abs(groups.front().value)); }},
+         {{"Mainly", "", "main_factor"}, [](const G& g) { return info_of(g.first->main).title; }},
+         {{c.labels[e.a], "bound by", "a_bound", Align::left, 1}, bound(&RegionContribution::a_bound)},
+         {{c.labels[e.b], "bound by", "b_bound", Align::left, 1}, bound(&RegionContribution::b_bound)}},
+        groups);
+}
+
+/// Names that differ in numbers alone as one, with their count.
+std::vector<std::string> folded_names(const std::vector<std::string>& names) {
+    NamesByText groups;
+    for (const std::string& name : names)
+        names_under(name_shape(name), groups).push_back(name);
+    std::vector<std::string> folded;
+    for (const auto& [shape, group] : groups)
+        folded.push_back(group.size() == 1 ? group.front()
+                                           : fmt::format("{} x {}", group.size(), common_name(group)));
+    return folded;
+}
+
+Bullets bottleneck_changes(const ArchitectureComparison& c, const Explanation& e) {
+    const Attribution& x = e.attribution;
+    std::map<std::pair<Bound, Bound>, std::vector<std::string>> groups;
+    for (const RegionContribution& r : x.region_contributions)
+        if (r.region && r.a_bound != r.b_bound)
+            groups[{r.a_bound, r.b_bound}].push_back(region_name(x, r));
+    Bullets bullets;
+    for (const auto& [bounds, names] : groups) {
+        bullets.items.push_back(fmt::format("{} {}: {} bound on {}, {} bound on {} ({})", names.size(),
+                                            names.size() == 1 ? "subgraph" : "subgraphs",
+                                            name_of(bounds.first), c.labels[e.a], name_of(bounds.second),
+                                            c.labels[e.b], names_text(folded_names(names), kMostNames)));
+    }
+    return bullets;
+}
+
+void add_regions_of(const ArchitectureComparison& c, const Explanation& e, Report& report) {
+    if (const auto list = carrying(e.attribution, kCarried); !list.empty())
+        report.blocks.push_back(region_table(c, e, list));
+    if (Bullets changes = bottleneck_changes(c, e); !changes.items.empty()) {
+        add_blocks(report, Heading{3, "Where the bottleneck changes:"}, std::move(changes));
+    }
+}
 
 constexpr double kWorthWords = 0.1; ///< parts below this share of the largest get a row, not a sentence
 constexpr std::size_t kMostSentences = 3;
@@ -90,18 +185,15 @@ std::string source_value(const FactorSource& s) {
 
 /// Where the inputs of the parts that got a sentence come from: one bullet per source.
 Bullets sources(const ArchitectureComparison& c, const Explanation& e) {
-    std::vector<std::pair<std::string, std::vector<std::string>>> cited;
+    NamesByText cited;
     const auto add = [&](const std::string& label, const FactorSource& s) {
-        const std::string cite = fmt::format("{}: {}", name_of(s.fact.source->kind), s.fact.source->cite);
-        auto at =
-            std::find_if(cited.begin(), cited.end(), [&](const auto& known) { return known.first == cite; });
-        if (at == cited.end())
-            at = cited.insert(cited.end(), {cite, {}});
+        std::vector<std::string>& facts =
+            names_under(fmt::format("{}: {}", name_of(s.fact.source->kind), s.fact.source->cite), cited);
         std::string text =
             fmt::format("{} of {} {}{}", s.name, label, source_value(s),
                         s.fact.fitted_n > 0 ? fmt::format(" (n = {})", s.fact.fitted_n) : std::string());
-        if (std::find(at->second.begin(), at->second.end(), text) == at->second.end())
-            at->second.push_back(std::move(text));
+        if (std::find(facts.begin(), facts.end(), text) == facts.end())
+            facts.push_back(std::move(text));
     };
     const Attribution& x = e.attribution;
     for (const Contribution& p : x.contributions) {
@@ -166,9 +258,10 @@ void add_next_steps(const ArchitectureComparison& c, const Explanation& e, Repor
 
 void add_explanation(const ArchitectureComparison& c, const Explanation& e, Format format, Report& report) {
     const Attribution& x = e.attribution;
-    report.blocks.push_back(Heading{
-        2, fmt::format("Why is {} different from {}? ({})", c.labels[e.a], c.labels[e.b], x.metric->noun)});
-    report.blocks.push_back(headline(c, e));
+    add_blocks(report,
+               Heading{2, fmt::format("Why is {} different from {}? ({})", c.labels[e.a], c.labels[e.b],
+                                      x.metric->noun)},
+               headline(c, e));
     for (std::size_t i : {e.a, e.b})
         if (const std::string doubt = doubt_of(c.results[i].estimate).text(); !doubt.empty())
             report.blocks.push_back(Paragraph{fmt::format("{}: {}.", c.labels[i], doubt)});
@@ -188,42 +281,15 @@ void add_explanation(const ArchitectureComparison& c, const Explanation& e, Form
     report.blocks.push_back(contribution_table(x, fmt::format("Parts of the difference ({} - {})", a, b),
                                                {{{a, "a_input", true}, {b, "b_input", false}}}, kSmallPart));
     if (format == Format::html) // elsewhere the bars of the table say it
-        report.blocks.push_back(explanation_chart(c, e));
+        report.blocks.push_back(contribution_chart(
+            x, a, b, [&](const Contribution& part) { return contribution_sentence(part, *x.metric, a, b); }));
     add_regions_of(c, e, report);
     if (x.difference != 0)
         add_flips(c, e, report);
     if (Bullets list = sources(c, e); !list.items.empty()) {
-        report.blocks.push_back(Heading{3, "Sources of the inputs:"});
-        report.blocks.push_back(std::move(list));
+        add_blocks(report, Heading{3, "Sources of the inputs:"}, std::move(list));
     }
     add_next_steps(c, e, report);
-}
-
-Chart explanation_chart(const ArchitectureComparison& c, const Explanation& e) {
-    const Attribution& x = e.attribution;
-    const std::string &a = c.labels[e.a], &b = c.labels[e.b];
-    Chart chart{ChartKind::waterfall,
-                fmt::format("From {} to {}, cause by cause", b, a),
-                "cause",
-                fmt::format("{} ({})", x.metric->noun, axis_unit_of(*x.metric)),
-                false,
-                false,
-                {{"", {}}}};
-    auto& points = chart.series.front().points;
-    const auto total = [&](const std::string& label, double value) {
-        ChartPoint point{label, 0, value * x.metric->scale};
-        point.hover = fmt::format("{}: {}", label, format_value(*x.metric, value));
-        point.total = true;
-        points.push_back(std::move(point));
-    };
-    total(b, x.b_value);
-    for (const Contribution& part : x.contributions) {
-        ChartPoint point{std::string(info_of(part.factor).title), 0, part.value * x.metric->scale};
-        point.hover = contribution_sentence(part, *x.metric, a, b);
-        points.push_back(std::move(point));
-    }
-    total(a, x.a_value);
-    return chart;
 }
 
 } // namespace archsim

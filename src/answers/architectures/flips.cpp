@@ -1,5 +1,4 @@
 #include "answers/architectures/architectures.hpp"
-#include "answers/batch/analyze_batch.hpp"
 #include "estimate/batch_pieces.hpp"
 #include "map/counts_of_structure.hpp"
 #include "session/graph_run.hpp"
@@ -13,43 +12,6 @@ namespace archsim {
 
 namespace {
 
-constexpr std::array kSwept = {&metric::throughput, &metric::energy};
-
-class BatchRuns {
-  public:
-    BatchRuns(const Session& session, const CompareArchitecturesRequest& request,
-              const std::vector<ArchitectureChoice>& choices)
-        : session_(session), choices_(choices), workload_(request.workload), conditions_(request.conditions),
-          cost_(request.decision.cost) {
-        conditions_.keep_subgraphs = false;
-    }
-
-    std::optional<double> value(std::size_t architecture, std::int64_t batch, const Metric& metric) {
-        workload_.batch = batch;
-        return value_of(session_.estimate(workload_, choices_[architecture].hardware, conditions_), metric,
-                        cost_);
-    }
-
-    /// The smallest batch in (low, high] at which `b` is better than `a`, where that is so at `high` and not
-    /// at `low`.
-    std::int64_t crossover(std::size_t a, std::size_t b, const Metric& metric, std::int64_t low,
-                           std::int64_t high) {
-        while (high - low > 1) {
-            const std::int64_t middle = low + (high - low) / 2;
-            const auto x = value(a, middle, metric), y = value(b, middle, metric);
-            (x && y && better(metric, *y, *x) ? high : low) = middle;
-        }
-        return high;
-    }
-
-  private:
-    const Session& session_;
-    const std::vector<ArchitectureChoice>& choices_;
-    Workload workload_;
-    Conditions conditions_;
-    const CostOptions& cost_;
-};
-
 constexpr double kLimit = 100;        ///< largest factor tried
 constexpr double kResolution = 1.005; ///< factors are found to half a percent
 constexpr std::int64_t kLargestBatch = 256, kBatchStep = 4;
@@ -61,14 +23,16 @@ struct Values {
 
 class Search {
   public:
-    Search(const RankedPair& pair, Explanation& out)
-        : pair_(pair), out_(out),
-          a_wins_(better(*pair.metric, out.attribution.a_value, out.attribution.b_value)),
-          prepared_(prepare(pair.workload)) {
-        Conditions unchanged = pair.conditions;
+    Search(const Session& session, const ArchitectureComparison& c, Explanation& out)
+        : session_(session), asked_(c.request), out_(out),
+          a_wins_(better(*asked_.metric, out.attribution.a_value, out.attribution.b_value)),
+          hardware_{c.results[out.a].hardware, c.results[out.b].hardware}, label_{c.labels[out.a],
+                                                                                  c.labels[out.b]},
+          prepared_(prepare(asked_.workload)) {
+        Conditions unchanged = asked_.conditions;
         unchanged.changes = {};
         for (std::size_t s = 0; s < 2; ++s)
-            machines_[s] = pair.session.machine(pair.hardware[s], unchanged);
+            machines_[s] = session.machine(hardware_[s], unchanged);
     }
 
     void run() {
@@ -91,7 +55,7 @@ class Search {
                 v.value[s] = s == 0 ? out_.attribution.a_value : out_.attribution.b_value;
                 continue;
             }
-            Conditions conditions = pair_.conditions;
+            Conditions conditions = asked_.conditions;
             conditions.changes = changes;
             BatchCounts* const counted = counts_depend_on(lever, *machines_[s]) ? nullptr : &counted_[s];
             if (counted != nullptr)
@@ -104,26 +68,33 @@ class Search {
     std::optional<double> value(const Prepared& workload, std::size_t side, Conditions conditions,
                                 BatchCounts* counted = nullptr) const {
         conditions.keep_subgraphs = false;
-        const std::string& device = pair_.hardware[side];
+        const std::string& device = hardware_[side];
         if (const auto graph = workload.graph()) {
             auto machine = std::make_shared<Machine>(*machines_[side]);
             apply(conditions.changes, *machine);
             return value_of(run_graph_on(graph, device, std::move(machine), conditions, counted),
-                            *pair_.metric, pair_.cost);
+                            *asked_.metric, asked_.decision.cost);
         }
-        return value_of(workload.on(pair_.session, device, conditions), *pair_.metric, pair_.cost);
+        return value_of(workload.on(session_, device, conditions), *asked_.metric, asked_.decision.cost);
     }
 
     bool flipped(const Values& v) const {
-        return v.known() && (a_wins_ ? better(*pair_.metric, *v.value[1], *v.value[0])
-                                     : better(*pair_.metric, *v.value[0], *v.value[1]));
+        return v.known() && (a_wins_ ? better(*asked_.metric, *v.value[1], *v.value[0])
+                                     : better(*asked_.metric, *v.value[0], *v.value[1]));
     }
 
+    static Flip flip_of(std::string_view change, std::string_view title, const Values& then) {
+        Flip flip{
+            .change = std::string(change), .title = std::string(title), .architecture = {}, .precisions = {}};
+        flip.a_value = *then.value[0];
+        flip.b_value = *then.value[1];
+        return flip;
+    }
     /// The smallest factor between 1 and `limit` (above or below 1) that flips, by bisection of its
     /// logarithm.
     std::optional<Flip> smallest(Lever lever, std::size_t side, double limit) {
         const auto at = [&](double factor) {
-            MachineChanges changes = pair_.conditions.changes;
+            MachineChanges changes = asked_.conditions.changes;
             changes[lever] *= factor;
             return values(side, lever, changes);
         };
@@ -134,14 +105,9 @@ class Search {
             const double middle = std::sqrt(keeps * turns);
             (flipped(at(middle)) ? turns : keeps) = middle;
         }
-        const Values v = at(turns);
-        Flip flip;
-        flip.change = info_of(lever).name;
-        flip.title = info_of(lever).title;
-        flip.architecture = pair_.label[side];
+        Flip flip = flip_of(info_of(lever).name, info_of(lever).title, at(turns));
+        flip.architecture = label_[side];
         flip.factor = turns;
-        flip.a_value = *v.value[0];
-        flip.b_value = *v.value[1];
         return flip;
     }
 
@@ -161,17 +127,17 @@ class Search {
     }
 
     Values at_batch(std::int64_t batch) const {
-        Workload workload = pair_.workload;
+        Workload workload = asked_.workload;
         workload.batch = batch;
         const auto prepared = prepare(workload);
-        return {{value(*prepared, 0, pair_.conditions), value(*prepared, 1, pair_.conditions)}};
+        return {{value(*prepared, 0, asked_.conditions), value(*prepared, 1, asked_.conditions)}};
     }
 
     /// In steps of four upwards from the batch asked for, then downwards; within the step found, the nearest
     /// batch.
     void try_batches() {
         for (const bool up : {true, false}) {
-            std::int64_t keeps = pair_.workload.batch;
+            std::int64_t keeps = asked_.workload.batch;
             while (up ? keeps * kBatchStep <= kLargestBatch : keeps > 1) {
                 const std::int64_t next =
                     up ? keeps * kBatchStep : std::max<std::int64_t>(1, keeps / kBatchStep);
@@ -187,14 +153,8 @@ class Search {
                     const std::int64_t middle = (keeps + turns) / 2;
                     (flipped(at_batch(middle)) ? turns : keeps) = middle;
                 }
-                const Values found = at_batch(turns);
-                Flip flip;
-                flip.change = "batch";
-                flip.title = "batch size";
-                flip.batch = turns;
-                flip.a_value = *found.value[0];
-                flip.b_value = *found.value[1];
-                out_.flips.push_back(std::move(flip));
+                out_.flips.push_back(flip_of("batch", "batch size", at_batch(turns)));
+                out_.flips.back().batch = turns;
                 break;
             }
         }
@@ -210,11 +170,11 @@ class Search {
     void try_precisions() {
         for (Precision p : kPrecisions) {
             const PrecisionConfig config = PrecisionConfig::uniform(p);
-            if (config == pair_.conditions.precision)
+            if (config == asked_.conditions.precision)
                 continue;
             if (!executes(0, config) || !executes(1, config))
                 continue;
-            Conditions conditions = pair_.conditions;
+            Conditions conditions = asked_.conditions;
             conditions.precision = config;
             const Values v{{value(*prepared_, 0, conditions), value(*prepared_, 1, conditions)}};
             if (!flipped(v))
@@ -224,19 +184,16 @@ class Search {
                 out_.flips.back().precisions.emplace_back(name_of(p));
                 continue;
             }
-            Flip flip;
-            flip.change = "precision";
-            flip.title = "precision";
-            flip.precisions.emplace_back(name_of(p));
-            flip.a_value = *v.value[0];
-            flip.b_value = *v.value[1];
-            out_.flips.push_back(std::move(flip));
+            out_.flips.push_back(flip_of("precision", "precision", v));
+            out_.flips.back().precisions.emplace_back(name_of(p));
         }
     }
 
-    const RankedPair& pair_;
+    const Session& session_;
+    const CompareArchitecturesRequest& asked_;
     Explanation& out_;
     const bool a_wins_;
+    const std::array<std::string, 2> hardware_, label_;
     const std::shared_ptr<const Prepared> prepared_;         ///< the workload as asked
     std::array<std::shared_ptr<const Machine>, 2> machines_; ///< as the database states them
     std::array<BatchCounts, 2> counted_;                     ///< of the works of `prepared_`
@@ -254,11 +211,26 @@ BatchSweep run_batch_sweep(const Session& session, const CompareArchitecturesReq
     for (const ArchitectureChoice& choice : choices)
         asked.hardware.push_back(choice.hardware);
     BatchSweep out{analyze_batches(session, asked), {}};
-    BatchRuns sweep(session, request, choices);
     const std::vector<std::int64_t>& batches = out.analysis.batches;
-    for (const Metric* metric : kSwept) {
+    Workload workload = request.workload;
+    const auto value_at = [&](std::size_t architecture, std::int64_t batch, const Metric& metric) {
+        workload.batch = batch;
+        return value_of(session.estimate(workload, choices[architecture].hardware, asked.conditions), metric,
+                        request.decision.cost);
+    };
+    // The smallest batch in (low, high] at which `b` is better than `a`, as it is at `high` and not at `low`.
+    const auto crossover = [&](std::size_t a, std::size_t b, const Metric& metric, std::int64_t low,
+                               std::int64_t high) {
+        while (high - low > 1) {
+            const std::int64_t middle = low + (high - low) / 2;
+            const auto x = value_at(a, middle, metric), y = value_at(b, middle, metric);
+            (x && y && better(metric, *y, *x) ? high : low) = middle;
+        }
+        return high;
+    };
+    for (const Metric* metric : {&metric::throughput, &metric::energy}) {
         const auto value = [&](std::size_t architecture, std::size_t batch) {
-            return value_of(out.analysis.series[architecture].points[batch].result, *metric);
+            return value_of(out.analysis.series[architecture].results[batch], *metric);
         };
         for (std::size_t a = 0; a < choices.size(); ++a)
             for (std::size_t b = 0; b < choices.size(); ++b)
@@ -266,15 +238,15 @@ BatchSweep run_batch_sweep(const Session& session, const CompareArchitecturesReq
                     const auto x0 = value(a, k), y0 = value(b, k), x1 = value(a, k + 1), y1 = value(b, k + 1);
                     if (x0 && y0 && x1 && y1 && better(*metric, *x0, *y0) && better(*metric, *y1, *x1))
                         out.crossovers.push_back(
-                            {metric, b, a, sweep.crossover(a, b, *metric, batches[k], batches[k + 1])});
+                            {metric, b, a, crossover(a, b, *metric, batches[k], batches[k + 1])});
                 }
     }
     return out;
 }
 
-void find_flips(const RankedPair& pair, Explanation& out) {
+void find_flips(const Session& session, const ArchitectureComparison& c, Explanation& out) {
     if (out.attribution.difference != 0)
-        Search(pair, out).run();
+        Search(session, c, out).run();
 }
 
 } // namespace archsim

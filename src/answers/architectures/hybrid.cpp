@@ -1,8 +1,7 @@
-#include "answers/architectures/explanation.hpp"
+#include "answers/architectures/architectures.hpp"
 #include "hardware/energy_table.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 namespace archsim {

@@ -3,6 +3,7 @@
 // times faster than the CPU each is, and what it is good and bad at, come out.
 
 #include "archsim/compare/metric.hpp"
+#include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
 
 #include <cstddef>
@@ -22,7 +23,6 @@ struct ModelClass {
 /// Thirteen classes of the catalogue, from convolutional networks to vision-language models.
 std::span<const ModelClass> model_classes();
 
-/// What is asked.
 struct ModelClassRequest {
     std::vector<std::string> architectures; ///< families, FAMILY=DEVICE or devices; empty: the defaults
     std::string baseline;                   ///< what others are faster than; empty: the first CPU among them
@@ -31,7 +31,6 @@ struct ModelClassRequest {
     std::int64_t larger_batch = 16; ///< at which the gain of batching is seen
 };
 
-/// One class on every architecture.
 struct ModelClassRow {
     ModelClass what;
     std::vector<Result> results, batched; ///< one per architecture: at the batch, at the larger batch
@@ -66,7 +65,6 @@ struct ArchitectureProfile {
     std::vector<std::size_t> unable;     ///< classes without an estimate
 };
 
-/// Classes by architectures.
 struct ModelClassComparison {
     ModelClassRequest request;
     std::vector<std::string> labels; ///< of the architectures
@@ -78,5 +76,13 @@ struct ModelClassComparison {
 /// Runs every class on every architecture; one that fails keeps its reason and takes no other with it. Throws
 /// InputError for unknown names, UsageError where no baseline is named and no CPU is among the architectures.
 ModelClassComparison compare_model_classes(const Session& session, ModelClassRequest request);
+
+// Architectures over classes of models, as report blocks and document.
+
+/// Tables of times faster and of less energy than the baseline with a chart, then strengths, weaknesses and
+/// "best for" of each architecture. CSV: a row per class and architecture.
+Report describe(const ModelClassComparison& comparison, PlainView view = {}, Format format = Format::text);
+/// {"schema": "archsim.model_classes/1", "rows": [...], "architectures": [...]}.
+std::string to_json(const ModelClassComparison& comparison, PlainView view = {});
 
 } // namespace archsim

@@ -1,21 +1,15 @@
-#include "answers/architectures/model_classes_report.hpp"
+#include "answers/architectures/model_classes.hpp"
 
 #include "answers/architectures/architectures.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/blocks/explanations.hpp"
-#include "report/blocks/metric_text.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/format_parts.hpp"
 #include "result/ties.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
 
 namespace archsim {
 
@@ -48,12 +42,10 @@ Cell times_cell(const ModelClassComparison& c, const ModelClassRow& row, std::si
 }
 
 std::string titles_of(const ModelClassComparison& c, const std::vector<std::size_t>& rows) {
-    std::vector<std::string_view> titles;
-    for (const std::size_t r : rows)
-        titles.push_back(c.rows[r].what.title);
-    if (titles.size() == c.rows.size() && titles.size() > 2)
-        return fmt::format("all {} classes", titles.size());
-    return titles.empty() ? "none of these classes" : fmt::format("{}", fmt::join(titles, ", "));
+    if (rows.size() == c.rows.size() && rows.size() > 2)
+        return fmt::format("all {} classes", rows.size());
+    return rows.empty() ? "none of these classes"
+                        : joined(rows, [&](std::size_t r) { return c.rows[r].what.title; });
 }
 
 /// True where an architecture's estimates of some class are projections.
@@ -84,17 +76,15 @@ Leads leads_of(const ModelClassComparison& c, const Metric& metric) {
 
 /// "TPU on 8 of 13 classes, GPU on 5": who leads how often, most often first; empty: nobody.
 std::string leaders_text(const ModelClassComparison& c, const std::vector<std::size_t>& counts) {
-    std::vector<std::size_t> order(c.labels.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto count = [&](std::size_t i) { return counts[i]; };
+    std::vector<std::size_t> order = indices(c.labels.size());
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return count(a) > count(b); });
-    std::string text;
-    for (const std::size_t i : order)
-        if (count(i) > 0)
-            text += text.empty() ? fmt::format("{} on {} of {} classes", c.labels[i], count(i), c.rows.size())
-                                 : fmt::format(", {} on {}", c.labels[i], count(i));
-    return text;
+                     [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
+    return joined(order, [&](std::size_t i) {
+        return counts[i] == 0 ? std::string()
+                              : fmt::format("{} on {}{}", c.labels[i], counts[i],
+                                            i == order.front() ? fmt::format(" of {} classes", c.rows.size())
+                                                               : std::string());
+    });
 }
 
 /// "Fastest: GPU on 13 of 13 classes. Least energy: ...", and of projections what they would be.
@@ -120,21 +110,13 @@ std::vector<std::string> leaders_lines(const ModelClassComparison& c) {
 std::string class_formats_text(const ModelClassComparison& c) {
     if (c.rows.empty() || !c.request.conditions.precision.named() || !mixed_formats(c.rows.front().results))
         return "";
-    std::vector<std::pair<std::string, std::vector<std::string>>> formats;
-    for (std::size_t i = 0; i < c.labels.size(); ++i) {
-        if (!c.rows.front().results[i].ok())
-            continue;
-        const std::string format = multiplied_format(c.rows.front().results[i]);
-        auto at =
-            std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.first == format; });
-        if (at == formats.end())
-            at = formats.insert(at, {format, {}});
-        at->second.push_back(c.labels[i]);
-    }
-    std::string text;
-    for (const auto& [format, labels] : formats)
-        text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", format, fmt::join(labels, ", "));
-    return text;
+    NamesByText formats;
+    for (std::size_t i = 0; i < c.labels.size(); ++i)
+        if (const Result& r = c.rows.front().results[i]; r.ok())
+            names_under(multiplied_format(r), formats).push_back(c.labels[i]);
+    return joined(formats, [](const auto& format) {
+        return fmt::format("{} on {}", format.first, fmt::join(format.second, ", "));
+    });
 }
 
 /// Who is fastest and most frugal how often, and who does not run everything.
@@ -167,13 +149,11 @@ Table times_table(const ModelClassComparison& c, const Metric& metric, const cha
     });
     if (marked)
         table.notes.push_back("=: the better of the two leads by odds of less than 3 to 1");
-    std::vector<std::string_view> projected;
-    for (std::size_t i = 0; i < c.labels.size(); ++i)
-        if (is_projected(c, i))
-            projected.push_back(c.labels[i]);
+    const std::string projected = joined(indices(c.labels.size()), [&](std::size_t i) {
+        return is_projected(c, i) ? c.labels[i] : std::string();
+    });
     if (!projected.empty())
-        table.notes.push_back(fmt::format("{}: projection: no comparable device was measured on this stack",
-                                          fmt::join(projected, ", ")));
+        table.notes.push_back(projected + ": projection: no comparable device was measured on this stack");
     return table;
 }
 
@@ -214,12 +194,9 @@ double share_at_small(const ModelClassRow& row, std::size_t i) {
 
 /// "GPU, TPU": with whom its speed is compared.
 std::string peers_text(const ModelClassComparison& c, const ArchitectureProfile& profile) {
-    std::vector<std::string> names;
-    for (const std::size_t i : profile.peers)
-        names.push_back(c.labels[i]);
-    return names.empty()
+    return profile.peers.empty()
                ? fmt::format("none here has a power limit within {:.0f}x of its own", kComparablePower)
-               : fmt::format("{}", fmt::join(names, ", "));
+               : joined(profile.peers, [&](std::size_t i) { return c.labels[i]; });
 }
 
 /// One claim with the comparison that shows it.
@@ -259,8 +236,7 @@ void add_profile(const ModelClassComparison& c, std::size_t i, Report& report) {
                 {std::string(own.aspect), fmt::format("{} ({})", own.text, own.source), 1});
         }
         if (!properties.items.empty()) {
-            report.blocks.push_back(Heading{3, "Properties of the architecture:"});
-            report.blocks.push_back(std::move(properties));
+            add_blocks(report, Heading{3, "Properties of the architecture:"}, std::move(properties));
         }
     }
     const auto list = [&](const char* heading, const std::vector<ClassClaim>& claims, const char* none) {
@@ -293,34 +269,32 @@ struct ClassCell {
 };
 
 std::vector<ColumnOf<ClassCell>> class_columns() {
+    using C = ClassCell;
     const auto times = [](const Metric& metric) {
-        return [&metric](const ClassCell& cell) {
+        return [&metric](const C& cell) {
             const auto value = times_better(*cell.comparison, *cell.row, cell.architecture, metric);
             return number_cell(value.has_value(), value.value_or(0));
         };
     };
     const auto value = [](const Metric& metric) {
-        return [&metric](const ClassCell& cell) {
+        return [&metric](const C& cell) {
             const auto own = value_of(cell.row->results[cell.architecture], metric);
             return number_cell(own.has_value(), own.value_or(0));
         };
     };
     const auto text = [](const char* key, const char* meaning, auto of) {
-        return ColumnOf<ClassCell>{plain_column(key),
-                                   [of](const ClassCell& cell) { return text_cell(std::string(of(cell))); },
-                                   CellType::text, meaning};
+        return ColumnOf<C>{plain_column(key),
+                           [of](const C& cell) { return text_cell(std::string(of(cell))); }, CellType::text,
+                           meaning};
     };
-    const auto result = [](const ClassCell& cell) -> const Result& {
-        return cell.row->results[cell.architecture];
-    };
+    const auto result = [](const C& cell) -> const Result& { return cell.row->results[cell.architecture]; };
     return {
-        text("class", "of models", [](const ClassCell& cell) { return cell.row->what.title; }),
-        text("model", "that stands for it", [](const ClassCell& cell) { return cell.row->what.model; }),
-        text("architecture", "",
-             [](const ClassCell& cell) { return cell.comparison->labels[cell.architecture]; }),
-        text("hardware", "", [=](const ClassCell& cell) { return result(cell).hardware; }),
-        text("runtime", "software stack", [=](const ClassCell& cell) { return runtime_label(result(cell)); }),
-        text("status", "", [=](const ClassCell& cell) { return status_text(result(cell).estimate); }),
+        text("class", "of models", [](const C& cell) { return cell.row->what.title; }),
+        text("model", "that stands for it", [](const C& cell) { return cell.row->what.model; }),
+        text("architecture", "", [](const C& cell) { return cell.comparison->labels[cell.architecture]; }),
+        text("hardware", "", [=](const C& cell) { return result(cell).hardware; }),
+        text("runtime", "software stack", [=](const C& cell) { return runtime_label(result(cell)); }),
+        text("status", "", [=](const C& cell) { return status_text(result(cell).estimate); }),
         {plain_column(metric::latency.field), value(metric::latency), CellType::number, "of the batch"},
         {plain_column(metric::energy.field), value(metric::energy), CellType::number, "of an item"},
         {plain_column("times_faster"), times(metric::latency), CellType::number, "than the baseline"},
@@ -335,7 +309,6 @@ std::vector<ClassCell> class_cells(const ModelClassComparison& c) {
     return cells;
 }
 
-/// One architecture of a comparison.
 struct ProfiledArchitecture {
     const ModelClassComparison* all = nullptr;
     std::size_t index = 0;
@@ -432,18 +405,13 @@ AnswerDocument<ModelClassComparison> model_classes_document() {
 
 Report describe(const ModelClassComparison& c, PlainView, Format format) {
     Report report{"Model classes", {}};
-    if (format == Format::csv) {
-        report.blocks.push_back(table_of({}, class_columns(), class_cells(c)));
-        return report;
-    }
-    report.blocks.push_back(Heading{1, "Architecture Comparison: model classes"});
-    report.blocks.push_back(Takeaway{class_lines(c)});
-    report.blocks.push_back(
-        Paragraph{fmt::format("The batch size is {} and the requested precision {}.", c.request.batch,
-                              precision_name(c.request.conditions.precision))});
-    report.blocks.push_back(times_table(c, metric::latency, "faster than"));
-    report.blocks.push_back(times_table(c, metric::energy, "less energy per inference than"));
-    report.blocks.push_back(times_chart(c));
+    if (format == Format::csv)
+        return {report.title, {table_of({}, class_columns(), class_cells(c))}};
+    add_blocks(report, Heading{1, "Architecture Comparison: model classes"}, Takeaway{class_lines(c)},
+               Paragraph{fmt::format("The batch size is {} and the requested precision {}.", c.request.batch,
+                                     precision_name(c.request.conditions.precision))},
+               times_table(c, metric::latency, "faster than"),
+               times_table(c, metric::energy, "less energy per inference than"), times_chart(c));
     if (!c.rows.empty())
         report.blocks.push_back(architecture_differences(c.labels, c.rows.front().results));
     for (std::size_t i = 0; i < c.labels.size(); ++i)

@@ -1,13 +1,8 @@
 #include "answers/architectures/architectures.hpp"
-#include "archsim/compare/decisions.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
-#include "fields/question.hpp"
 #include "hardware/energy_table.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <fmt/format.h>
 #include <set>
 
 namespace archsim {
@@ -50,7 +45,6 @@ std::string part_names() {
     return names;
 }
 
-/// What changes on one architecture.
 struct DeviceChange {
     MachineChanges rates;
     DeviceChanges structure;

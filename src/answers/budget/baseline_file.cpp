@@ -3,7 +3,6 @@
 
 #include "answers/budget/budget.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "archsim/core/version.hpp"
 #include "core/json_document.hpp"
 
@@ -22,27 +21,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "archsim.baseline/1";
 
-/// A number of a struct and its key: each struct is written and read by one list. (The
-/// struct is spelled: the browser's compiler does not deduce the arguments of aggregates.)
-template <class Struct>
-struct Number {
-    const char* key;
-    double Struct::*member;
-};
-constexpr std::array kTime = {Number<RegionTime>{"compute_s", &RegionTime::compute_s},
-                              Number<RegionTime>{"operations", &RegionTime::operations},
-                              Number<RegionTime>{"device_operations", &RegionTime::device_operations},
-                              Number<RegionTime>{"starts", &RegionTime::starts},
-                              Number<RegionTime>{"on_chip_clocked_s", &RegionTime::on_chip_clocked_s},
-                              Number<RegionTime>{"on_chip_s", &RegionTime::on_chip_s},
-                              Number<RegionTime>{"bytes", &RegionTime::bytes},
-                              Number<RegionTime>{"memory_s", &RegionTime::memory_s},
-                              Number<RegionTime>{"weight_bytes", &RegionTime::weight_bytes},
-                              Number<RegionTime>{"weight_s", &RegionTime::weight_s},
-                              Number<RegionTime>{"fixed_clocked_s", &RegionTime::fixed_clocked_s},
-                              Number<RegionTime>{"fixed_s", &RegionTime::fixed_s},
-                              Number<RegionTime>{"host_s", &RegionTime::host_s},
-                              Number<RegionTime>{"body_s", &RegionTime::body_s}};
 constexpr std::array kGraph = {Number<GraphRecord>{"repeat", &GraphRecord::repeat},
                                Number<GraphRecord>{"batch", &GraphRecord::batch},
                                Number<GraphRecord>{"peak", &GraphRecord::peak},
@@ -93,7 +71,7 @@ Json kernel_json(const KernelRecord& k) {
             out[key] = number_json(value);
     };
     write("latency_s", k.latency_s);
-    for (const auto& [key, member] : kTime)
+    for (const auto& [key, member] : kRegionTimes)
         write(key, k.time.*member);
     out["bound"] = name_of(k.bound);
     out["events"] = events_json(k.events.counts.data(), kEventCount, event_key);
@@ -234,7 +212,7 @@ KernelRecord read_kernel(const BaselineMembers& m, std::size_t operators) {
         k.operators.push_back(op.get<std::uint32_t>());
     }
     k.latency_s = m.number_or_zero("latency_s");
-    for (const auto& [key, member] : kTime)
+    for (const auto& [key, member] : kRegionTimes)
         k.time.*member = m.number_or_zero(key);
     const std::string bound = m.text("bound");
     for (const Bound one : {Bound::compute, Bound::memory, Bound::overhead})

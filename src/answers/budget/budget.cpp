@@ -4,16 +4,14 @@
 #include "archsim/compare/decisions.hpp"
 #include "archsim/core/finding.hpp"
 #include "core/parse_number.hpp"
-#include "result/cost_terms.hpp"
+#include "core/text.hpp"
 #include "result/ties.hpp"
 #include "session/prepared.hpp"
 #include "session/usual_precision.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <fmt/format.h>
-#include <utility>
 
 namespace archsim {
 
@@ -64,7 +62,6 @@ const EstimateRecord* find_record(const std::vector<EstimateRecord>& baseline, c
     return nullptr;
 }
 
-/// Metrics worth an explanation.
 std::vector<const Metric*> explained(const std::vector<BudgetRule>& rules) {
     std::vector<const Metric*> metrics;
     for (const BudgetRule& rule : rules)
@@ -89,8 +86,8 @@ void add_moves(const std::vector<BudgetRule>& rules, BudgetedEstimate& estimate)
 } // namespace
 
 std::string_view name_of(BudgetStatus status) {
-    static constexpr std::array<std::string_view, 4> kNames = {"kept", "exceeded", "no baseline", "no value"};
-    return kNames[static_cast<std::size_t>(status)];
+    static constexpr std::string_view kNames[] = {"kept", "exceeded", "no baseline", "no value"};
+    return name_in(kNames, status);
 }
 
 BudgetRule parse_budget_rule(std::string_view text, std::string_view flag) {

@@ -21,7 +21,6 @@
 
 namespace archsim {
 
-/// What the limit of a rule is a limit of.
 enum class BudgetLimit : std::uint8_t {
     value,    ///< the metric itself, in its SI unit
     change,   ///< after - before, likewise
@@ -52,7 +51,6 @@ enum class BudgetStatus : std::uint8_t {
 };
 std::string_view name_of(BudgetStatus status);
 
-/// A rule applied to one estimate.
 struct BudgetOutcome {
     BudgetRule rule;
     BudgetStatus status = BudgetStatus::kept;
@@ -90,7 +88,6 @@ struct BudgetRequest {
     std::function<std::string(const Result&)> question_of = {};
 };
 
-/// One estimate, before and after.
 struct BudgetedEstimate {
     std::string asked; ///< the model as it was named: a file, or a name of the catalogue
     Result result;
@@ -106,12 +103,10 @@ struct BudgetedEstimate {
     std::string title() const;
 };
 
-/// Every estimate with its outcomes.
 struct BudgetAnswer {
     BudgetRequest request;
     std::vector<BudgetedEstimate> estimates; ///< model by model
 
-    /// Outcomes that fail.
     std::size_t failures() const;
 };
 

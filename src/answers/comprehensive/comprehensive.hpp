@@ -2,7 +2,7 @@
 // Everything about one model on one device. A request goes in; the estimate, its breakdown and its batches
 // come out.
 
-#include "answers/batch/analyze_batch.hpp"
+#include "answers/batch/batch.hpp"
 #include "archsim/compare/result.hpp"
 #include "archsim/extend/renderer.hpp"
 
@@ -23,7 +23,6 @@ struct KindShare {
 /// whose subgraphs it lists (shown_pass). Empty without an estimate or its subgraphs.
 std::vector<KindShare> breakdown_by_kind(const Result& result);
 
-/// Everything about one model on one device.
 struct ComprehensiveAnalysis {
     Result result;
     Decision decision; ///< on the one result

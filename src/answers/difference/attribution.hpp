@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -132,6 +133,9 @@ struct AttributedSide {
 Table contribution_table(const Attribution& attribution, std::string title,
                          const std::array<AttributedSide, 2>& sides, double folded);
 inline constexpr double kSmallPart = 0.01;
+/// From the value of `b` to that of `a`, one step per cause, which `hover` explains.
+Chart contribution_chart(const Attribution& attribution, const std::string& a, const std::string& b,
+                         const std::function<std::string(const Contribution&)>& hover);
 /// Input of a factor with its unit: "2.71 TB/s", "34.1 %".
 std::string input_text(Factor factor, double value);
 /// The largest cause that speaks for the sign of the difference; null where none does.

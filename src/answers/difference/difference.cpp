@@ -9,11 +9,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <fmt/format.h>
 #include <map>
 #include <set>
-#include <utility>
 
 namespace archsim {
 

@@ -1,11 +1,13 @@
 #include "answers/difference/estimate_record.hpp"
 
-#include "answers/difference/attribution.hpp"
 #include "answers/difference/factor_terms.hpp"
+#include "estimate/price.hpp"
+#include "hardware/parameter_table.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <limits>
 
 namespace archsim {
 
@@ -116,6 +118,193 @@ void add_operators(const Result& leaf, GraphRecord& out) {
         kernel.kind = operator_class(*largest);
     }
     out.network.name = out.network.kind = "whole network";
+}
+
+namespace {
+
+bool is_host(const Demand& demand) {
+    if (demand.reason != Parameter::count_) {
+        const ParameterRole role = kParameterInfos[static_cast<std::size_t>(demand.reason)].role;
+        if (role == ParameterRole::fallback || role == ParameterRole::host)
+            return true;
+    } // what moves outside of overlap goes to the host and back
+    return demand.lane == Lane::overhead &&
+           (demand.resource == Resource::host_link_bytes || demand.resource == Resource::dram_bytes);
+}
+
+/// Adds the demands of one mapping. Clocked times are kept at full clock.
+void add_mapping(const Mapping& mapping, double repeat, const Machine& machine, double clock_ratio,
+                 RegionTime& t) {
+    for (const Demand& d : mapping.all()) {
+        const double full = d.amount * repeat / (machine.rate(d.resource) * d.efficiency);
+        const bool clocked = scales_with_clock(d.resource);
+        switch (d.lane) {
+        case Lane::compute:
+            t.compute_s += clocked ? full / clock_ratio : full;
+            break;
+        case Lane::on_chip:
+            (clocked ? t.on_chip_clocked_s : t.on_chip_s) += full;
+            break;
+        case Lane::memory:
+            (d.resource == Resource::weight_bytes ? t.weight_bytes : t.bytes) += d.amount * repeat;
+            (d.resource == Resource::weight_bytes ? t.weight_s : t.memory_s) += full;
+            break;
+        case Lane::overhead:
+            if (is_host(d))
+                t.host_s += full;
+            else
+                (clocked ? t.fixed_clocked_s : t.fixed_s) += full;
+            break;
+        }
+    }
+}
+
+/// Time of the overlapped lanes at the clock that runs.
+double lanes_combined(const RegionTime& t, const DeviceTime& d) {
+    const double on_chip = t.on_chip_clocked_s / d.clock_ratio + t.on_chip_s;
+    return combine(t.compute_s, on_chip, t.memory_s + (d.prefetch ? 0 : t.weight_s), d.exponent);
+}
+
+void finish(const DeviceTime& d, RegionTime& t) {
+    const double together = lanes_combined(t, d);
+    t.serialisation = together > 0 ? t.body_s / together : 1;
+}
+
+double memory_rate(const Result& leaf) {
+    const Machine& machine = *leaf.machine;
+    if (machine.rate(Resource::dram_bytes) > 0)
+        return machine.rate(Resource::dram_bytes);
+    for (const SubgraphEstimate& s : leaf.estimate.subgraphs)
+        for (const Demand& d : s.mapping.all())
+            if (d.lane == Lane::memory)
+                return machine.rate(d.resource);
+    return std::numeric_limits<double>::infinity();
+}
+
+void add_operations(const Result& leaf, std::uint32_t subgraph, RegionTime& t) {
+    const SubgraphWork& work = leaf.work->subgraphs[subgraph];
+    const bool host = leaf.runtime->fallback == Fallback::host;
+    for (const OperatorUse& use : work.operators) {
+        t.operations += use.op->work.operations() * work.repeat;
+        if (use.supported || !host)
+            t.device_operations += use.op->work.operations() * work.repeat;
+    }
+    t.starts += work.repeat;
+}
+
+/// Time of the lanes that overlap each other.
+double body_of(const LaneTimes& lanes) {
+    return lanes.total - lanes.lanes[static_cast<std::size_t>(Lane::overhead)];
+}
+
+} // namespace
+
+double executed_peak(const Result& leaf) {
+    const Machine& machine = *leaf.machine;
+    const Precision p = leaf.estimate.executed.compute;
+    if (machine.matrix_ops(p) > 0)
+        return machine.peak_ops(p);
+    // Not native to a matrix engine: it multiplies in passes, or the vector engine does.
+    double operations = 0, cycles = 0, on_matrix = 0, on_vector = 0;
+    for (const SubgraphEstimate& s : leaf.estimate.subgraphs) {
+        const SubgraphWork& work = leaf.work->subgraphs[s.index];
+        if (s.mapping.ideal_cycles <= 0 || work.macs <= 0)
+            continue;
+        operations += 2 * work.macs * work.repeat;
+        cycles += s.mapping.ideal_cycles * work.repeat;
+        for (const Demand& d : s.mapping.all()) {
+            on_matrix += d.resource == Resource::matrix_cycles ? d.amount * work.repeat : 0;
+            on_vector += d.resource == Resource::vector_cycles ? d.amount * work.repeat : 0;
+        }
+    }
+    if (on_vector > on_matrix && machine.vector_ops(p) > 0)
+        return machine.vector_ops(p) * machine.rate(Resource::vector_cycles);
+    if (cycles > 0)
+        return operations / cycles * machine.rate(Resource::matrix_cycles);
+    const double peak = machine.peak_ops(p);
+    return peak > 0 ? peak : machine.rate(Resource::matrix_cycles);
+}
+
+RegionTime& RegionTime::operator+=(const RegionTime& o) {
+    for (const auto& [key, member] : kRegionTimes)
+        this->*member += o.*member;
+    return *this;
+}
+
+RegionTime& RegionTime::scale(double factor) {
+    for (const auto& [key, member] : kRegionTimes)
+        this->*member *= factor;
+    return *this;
+}
+
+GraphRecord record_of_graph(const Result& leaf, RecordDetail detail) {
+    const Estimate& e = leaf.estimate;
+    const Machine& machine = *leaf.machine;
+    GraphRecord g;
+    g.batch = e.batch;
+    g.peak = executed_peak(leaf);
+    g.bandwidth = memory_rate(leaf);
+    g.exponent = machine.combine_exponent;
+    g.clock_ratio = e.clock_ratio;
+    g.prefetch = machine.runtime->weight_prefetch == WeightPrefetch::network;
+    g.latency_s = e.latency_s;
+    g.interval_s = e.batch / e.throughput_per_s;
+    g.static_power_w = static_power_at(machine, e.clock_ratio);
+    g.kernels.resize(e.subgraphs.size());
+    for (std::uint32_t s = 0; s < e.subgraphs.size(); ++s) {
+        KernelRecord& k = g.kernels[s];
+        const double repeat = leaf.work->subgraphs[s].repeat;
+        const Mapping& mapping = e.subgraphs[s].mapping;
+        add_mapping(mapping, repeat, machine, e.clock_ratio, k.time);
+        add_operations(leaf, s, k.time);
+        k.time.body_s = body_of(price_time(mapping, machine, e.clock_ratio, g.prefetch)) * repeat;
+        k.latency_s = e.subgraphs[s].latency_s;
+        k.bound = e.subgraphs[s].bound;
+        k.events = mapping.events;
+        k.events.scale(repeat);
+        k.energy = e.subgraphs[s].energy;
+    }
+    add_mapping(e.network.fixed, 1, machine, e.clock_ratio, g.network.time);
+    g.network.time.starts = 1;
+    g.network.time.body_s = body_of(price_time(e.network.fixed, machine, e.clock_ratio, false));
+    g.network.events = e.network.fixed.events;
+    g.network.energy = price_energy(g.network.events, machine, e.clock_ratio, e.energy_scale);
+    if (detail == RecordDetail::all)
+        add_operators(leaf, g);
+    return g;
+}
+
+DeviceTime time_model(const GraphRecord& graph, const std::vector<CommonRegion>& regions, std::size_t index,
+                      std::size_t part, double scale) {
+    DeviceTime d;
+    d.peak = graph.peak;
+    d.bandwidth = graph.bandwidth;
+    d.exponent = graph.exponent;
+    d.clock_ratio = graph.clock_ratio;
+    d.prefetch = graph.prefetch;
+    d.concurrency = graph.latency_s > 0 ? graph.interval_s / graph.latency_s : 1;
+    double body = 0, weights = 0, outside = 0;
+    for (const CommonRegion& region : regions) {
+        if (region.part != part)
+            continue;
+        RegionTime t;
+        for (std::uint32_t s : region.subgraphs[index])
+            t += graph.kernels[s].time;
+        t.scale(scale);
+        finish(d, t);
+        body += t.body_s;
+        weights += t.weight_s;
+        outside += t.fixed_clocked_s / d.clock_ratio + t.fixed_s + t.host_s;
+        d.regions.push_back(t);
+    }
+    RegionTime& n = d.network;
+    n = graph.network.time;
+    n.scale(scale);
+    finish(d, n);
+    outside += n.body_s + n.fixed_clocked_s / d.clock_ratio + n.fixed_s + n.host_s;
+    const double modelled = outside + (d.prefetch ? std::max(body, weights) : body);
+    d.stretch = modelled > 0 ? graph.latency_s * scale / modelled : 1;
+    return d;
 }
 
 } // namespace archsim

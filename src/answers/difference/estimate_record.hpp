@@ -6,6 +6,7 @@
 #include "archsim/compare/metric.hpp"
 #include "result/common_regions.hpp"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -34,13 +35,36 @@ struct RegionTime {
     RegionTime& scale(double factor);
 };
 
+/// A number of a struct and its key in files. (The struct is spelled: the browser's compiler does not deduce
+/// the arguments of aggregates.)
+template <class Struct>
+struct Number {
+    const char* key;
+    double Struct::*member;
+};
+/// What adds up over kernels.
+inline constexpr std::array kRegionTimes = {
+    Number<RegionTime>{"compute_s", &RegionTime::compute_s},
+    Number<RegionTime>{"operations", &RegionTime::operations},
+    Number<RegionTime>{"device_operations", &RegionTime::device_operations},
+    Number<RegionTime>{"starts", &RegionTime::starts},
+    Number<RegionTime>{"on_chip_clocked_s", &RegionTime::on_chip_clocked_s},
+    Number<RegionTime>{"on_chip_s", &RegionTime::on_chip_s},
+    Number<RegionTime>{"bytes", &RegionTime::bytes},
+    Number<RegionTime>{"memory_s", &RegionTime::memory_s},
+    Number<RegionTime>{"weight_bytes", &RegionTime::weight_bytes},
+    Number<RegionTime>{"weight_s", &RegionTime::weight_s},
+    Number<RegionTime>{"fixed_clocked_s", &RegionTime::fixed_clocked_s},
+    Number<RegionTime>{"fixed_s", &RegionTime::fixed_s},
+    Number<RegionTime>{"host_s", &RegionTime::host_s},
+    Number<RegionTime>{"body_s", &RegionTime::body_s}};
+
 /// One operator, as far as it says which operator of another graph is the same.
 struct OperatorRecord {
     std::string name, type;
     std::string shape; ///< of its results and weights, without the batch
 };
 
-/// One fused subgraph on its device.
 struct KernelRecord {
     std::string name;
     std::string kind;                     ///< operator class, see operator_class()
@@ -52,7 +76,6 @@ struct KernelRecord {
     EnergyBreakdown energy;
 };
 
-/// One graph of a model on its device.
 struct GraphRecord {
     std::string name; ///< of the part; empty for a model of one graph
     double repeat = 1, batch = 1;
@@ -69,7 +92,6 @@ struct GraphRecord {
     KernelRecord network; ///< once per inference
 };
 
-/// One estimate.
 struct EstimateRecord {
     std::string model, hardware, stack;
     std::string question;      ///< every other field that was asked for, as one text; empty: not known
@@ -96,7 +118,6 @@ enum class RecordDetail : std::uint8_t {
 EstimateRecord record_of(const Result& result, const CostOptions& cost = {},
                          RecordDetail detail = RecordDetail::all);
 
-/// One device (on one graph).
 struct DeviceTime {
     double peak = 0;      ///< operations per second at full clock
     double bandwidth = 0; ///< bytes per second; infinite without external memory

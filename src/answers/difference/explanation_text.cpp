@@ -1,14 +1,8 @@
 #include "answers/difference/attribution.hpp"
 
-#include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
-#include "report/blocks/number_format.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <utility>
 
 namespace archsim {
 
@@ -123,6 +117,31 @@ Table contribution_table(const Attribution& x, std::string title, const std::arr
         "Each part is a Shapley value: the contribution of this cause alone, averaged over "
         "all orders of changing the causes.");
     return table;
+}
+
+Chart contribution_chart(const Attribution& x, const std::string& a, const std::string& b,
+                         const std::function<std::string(const Contribution&)>& hover) {
+    Chart chart{ChartKind::waterfall,
+                fmt::format("From {} to {}, cause by cause", b, a),
+                "cause",
+                fmt::format("{} ({})", x.metric->noun, axis_unit_of(*x.metric)),
+                false,
+                false,
+                {{"", {}}}};
+    const auto add = [&](const std::string& label, double value, std::string text, bool total) {
+        ChartPoint point{label, 0, value * x.metric->scale};
+        point.hover = std::move(text);
+        point.total = total;
+        chart.series.front().points.push_back(std::move(point));
+    };
+    const auto add_total = [&](const std::string& label, double value) {
+        add(label, value, fmt::format("{}: {}", label, format_value(*x.metric, value)), true);
+    };
+    add_total(b, x.b_value);
+    for (const Contribution& part : x.contributions)
+        add(std::string(info_of(part.factor).title), part.value, hover(part), false);
+    add_total(a, x.a_value);
+    return chart;
 }
 
 std::string input_text(Factor factor, double value) {

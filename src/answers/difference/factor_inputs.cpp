@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
-#include <numeric>
 
 namespace archsim {
 
@@ -57,28 +55,6 @@ void add_parameters(const Result& result, Lane lane, FactorInput& out) {
     for (const auto& [time, parameter] : order)
         if (out.sources.size() < kMostSources)
             add_parameter(result, parameter, out);
-}
-
-double joules(const Result& r, std::initializer_list<Event> list) {
-    double sum = 0;
-    for (Event e : list)
-        sum += r.estimate.energy[e];
-    return sum / r.estimate.batch;
-}
-
-double counts(const Result& r, std::initializer_list<Event> list) {
-    double sum = 0;
-    for (Event e : list) {
-        sum += r.estimate.events[e];
-        if (e == Event::mac)
-            sum += std::accumulate(r.estimate.events.macs.begin(), r.estimate.events.macs.end(), 0.0);
-    }
-    return sum / r.estimate.batch;
-}
-
-double per_count(const Result& r, std::initializer_list<Event> list) {
-    const double n = counts(r, list);
-    return n > 0 ? joules(r, list) / n : 0;
 }
 
 /// Prices of the events that cost most.
@@ -237,7 +213,9 @@ FactorInput FactorInputs::of(Factor factor) {
     FactorInput out;
     const Result& r = result_;
     const auto priced = [&](bool price, std::initializer_list<Event> events) {
-        out.value = price ? per_count(r, events) : counts(r, events);
+        const double count = count_of(r.estimate.events, events) / r.estimate.batch;
+        out.value =
+            price ? ratio_or_zero(joules_of(r.estimate.energy, events) / r.estimate.batch, count) : count;
         if (price)
             add_prices(r, events, out);
     };
@@ -257,7 +235,7 @@ FactorInput FactorInputs::of(Factor factor) {
     case Factor::control: {
         const auto events = {Event::instruction, Event::coherence, Event::scheduling, Event::domain_token,
                              Event::configuration_byte};
-        out.value = joules(r, events);
+        out.value = joules_of(r.estimate.energy, events) / r.estimate.batch;
         add_prices(r, events, out);
         break;
     }

@@ -7,6 +7,21 @@
 
 namespace archsim {
 
+double count_of(const EventCounts& events, std::initializer_list<Event> list) {
+    double sum = 0;
+    for (Event e : list)
+        sum +=
+            e == Event::mac ? std::accumulate(events.macs.begin(), events.macs.end(), events[e]) : events[e];
+    return sum;
+}
+
+double joules_of(const EnergyBreakdown& energy, std::initializer_list<Event> list) {
+    double sum = 0;
+    for (Event e : list)
+        sum += energy[e];
+    return sum;
+}
+
 void add_function(std::size_t region, const std::vector<Factor>& factors,
                   const std::function<double(std::uint32_t mask)>& f, PartSums& sums) {
     const std::vector<double> parts = shapley(factors.size(), f);

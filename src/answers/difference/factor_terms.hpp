@@ -85,7 +85,6 @@ class PartSums {
     std::vector<std::array<double, kFactorCount>> by_region_;
 };
 
-/// Two values of one factor.
 struct Pair {
     double a = 0, b = 0;
     double of(bool first) const { return first ? a : b; }
@@ -123,7 +122,9 @@ struct Sides {
     const std::vector<bool> displaced = {};
 };
 
-// Parts, one file each.
+/// Events of a list, and joules that they cost.
+double count_of(const EventCounts& events, std::initializer_list<Event> list);
+double joules_of(const EnergyBreakdown& energy, std::initializer_list<Event> list);
 
 /// What time is taken apart: that of one batch, or the time between finished items.
 enum class TimeOf : std::uint8_t { batch, item };
@@ -142,7 +143,6 @@ std::optional<Attribution> attribute(const Sides& sides, const Metric& metric, P
 /// Values and sources of factors on one device. What they share is summed once, when it is first asked for.
 class FactorInputs {
   public:
-    /// Both must outlive it.
     FactorInputs(const Result& result, const CostOptions& cost);
     ~FactorInputs();
     FactorInput of(Factor factor);
@@ -157,7 +157,6 @@ class FactorInputs {
     std::unique_ptr<Totals> totals_;
 };
 
-/// Two estimates with what they share.
 struct AlignedEstimates {
     std::vector<GraphPair> graphs;    ///< by CommonRegion::part
     std::list<GraphRecord> stand_ins; ///< without kernels, for graphs that one side lacks

@@ -7,7 +7,6 @@
 #include "report/blocks/columns.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace archsim {
@@ -30,20 +29,18 @@ Table facts_table(const MachineEntry& entry) {
          {{"Value", "", "value"}, &F::value},
          {{"Origin", "", "origin"},
           [&](const F& fact) {
-              return Cell{fact.origin == Origin::database ? "from " + entry.matched
-                                                          : std::string(name_of(fact.origin)),
-                          {},
-                          fact.origin == Origin::assumed ? Tone::bad : Tone::plain};
+              return toned_cell(fact.origin == Origin::database ? "from " + entry.matched
+                                                                : std::string(name_of(fact.origin)),
+                                fact.origin == Origin::assumed ? Tone::bad : Tone::plain);
           }},
          {{"From", "", "from", Align::left, 1}, [](const F& fact) { return text_cell(fact.from); }}},
         entry.facts);
 }
 
 void describe_entry(const MachineEntry& entry, Report& report) {
-    report.blocks.push_back(Heading{2, fmt::format("{}: {}", entry.id, entry.title)});
-    report.blocks.push_back(Paragraph{entry.matched.empty()
-                                          ? fmt::format("No device of the database: {}.", entry.match)
-                                          : fmt::format("Like {}: {}.", entry.matched, entry.match)});
+    add_blocks(report, Heading{2, fmt::format("{}: {}", entry.id, entry.title)},
+               Paragraph{entry.matched.empty() ? fmt::format("No device of the database: {}.", entry.match)
+                                               : fmt::format("Like {}: {}.", entry.matched, entry.match)});
     if (!entry.facts.empty())
         report.blocks.push_back(facts_table(entry));
     if (!entry.remarks.empty())
@@ -162,15 +159,13 @@ HardwareCheck check_database(const std::filesystem::path& file_or_folder) {
 }
 
 Report describe(const ThisMachine& machine) {
-    Report report;
-    report.title = "This machine";
-    report.blocks.push_back(Heading{1, report.title});
-    report.blocks.push_back(Takeaway{machine_lines(machine)});
+    Report report{"This machine", {}};
+    add_blocks(report, Heading{1, report.title}, Takeaway{machine_lines(machine)});
     for (const MachineEntry& entry : machine.entries)
         describe_entry(entry, report);
-    report.blocks.push_back(Paragraph{"Tools take it by name; the entry can be kept in a file and edited:"});
-    report.blocks.push_back(Command{"compare_models resnet50 --hardware this-machine EPYC-9654"});
-    report.blocks.push_back(Command{"list_hardware_mappers --this-machine --output my_machine.json"});
+    add_blocks(report, Paragraph{"Tools take it by name; the entry can be kept in a file and edited:"},
+               Command{"compare_models resnet50 --hardware this-machine EPYC-9654"},
+               Command{"list_hardware_mappers --this-machine --output my_machine.json"});
     return report;
 }
 

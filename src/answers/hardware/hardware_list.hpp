@@ -19,14 +19,12 @@
 
 namespace archsim {
 
-/// One device of a list.
 struct HardwareRow {
     std::shared_ptr<const Device> device;
     std::string power_mode; ///< the one asked for, empty for the whole device
     SourceCounts sources;
 };
 
-/// Devices that match a query.
 struct HardwareList {
     std::string deployment; ///< title, when one was asked for
     std::vector<HardwareRow> rows;
@@ -35,7 +33,6 @@ struct HardwareList {
     std::vector<Finding> findings; ///< devices that could not be read
 };
 
-/// Which devices to list.
 struct HardwareListQuery {
     std::optional<Family> family;
     std::string deployment;
@@ -67,7 +64,6 @@ RuntimeSheet runtime_sheet(const HardwareDatabase& database, std::string_view na
 Report describe(const RuntimeSheet& sheet, PlainView view = {}, Format format = Format::text);
 std::string to_json(const RuntimeSheet& sheet, PlainView view = {});
 
-/// The outcome of check_hardware.
 struct HardwareCheck {
     std::string path;
     std::vector<Finding> findings;

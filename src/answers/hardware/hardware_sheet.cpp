@@ -1,15 +1,14 @@
 // One device with every number and source, and the outcome of a check, as report blocks.
 
 #include "answers/hardware/hardware_list.hpp"
+
 #include "answers/mapping/graph_mapping.hpp"
+#include "hardware/operator_rules.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <utility>
 
 namespace archsim {
 
@@ -55,10 +54,9 @@ Facts identity_of(const Device& device, const std::string& mode) {
     add("Generation", device.generation);
     add("Year", device.year > 0 ? std::to_string(device.year) : "");
     add("Aliases", joined(device.aliases));
-    std::vector<std::string> modes;
-    for (const PowerMode& candidate : device.power_modes)
-        modes.push_back(candidate.name + (candidate.name == mode ? " (chosen)" : ""));
-    add("Power modes", joined(modes));
+    add("Power modes", joined(device.power_modes, [&](const PowerMode& candidate) {
+            return candidate.name + (candidate.name == mode ? " (chosen)" : "");
+        }));
     add("Software stacks", joined(device.runtimes));
     add("Default stack", device.default_runtime);
     add("Host processor", device.host);
@@ -123,11 +121,9 @@ std::string joined(const std::vector<std::string>& names, std::string_view separ
 }
 
 std::string counts_text(const SourceCounts& sources) {
-    std::string text;
-    for (const SourceKind kind : kSourceKinds)
-        if (sources[kind] > 0)
-            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", sources[kind], name_of(kind));
-    return text;
+    return joined(kSourceKinds, [&](SourceKind kind) {
+        return sources[kind] > 0 ? fmt::format("{} {}", sources[kind], name_of(kind)) : std::string();
+    });
 }
 
 std::vector<std::string> pointer_steps(const std::string& pointer) {
@@ -152,9 +148,8 @@ Table fact_table(const std::vector<StatedFact>& facts,
          {{"Unit", "", "unit"}, [](const StatedFact& fact) { return text_cell(unit_text(fact.unit)); }},
          {{"Kind", "", "kind"},
           [](const StatedFact& fact) {
-              return Cell{std::string(name_of(fact.kind)),
-                          {},
-                          fact.kind == SourceKind::assumed ? Tone::bad : Tone::plain};
+              return toned_cell(name_of(fact.kind),
+                                fact.kind == SourceKind::assumed ? Tone::bad : Tone::plain);
           }},
          {{"Source", "", "source"}, source_text}},
         facts);
@@ -165,20 +160,16 @@ Table fact_table(const std::vector<StatedFact>& facts,
 
 Report describe(const DeviceSheet& sheet, PlainView, Format) {
     const Device& device = *sheet.choice.device;
-    Report report;
-    report.title = device.id;
-    report.blocks.push_back(Heading{1, device.id});
-    report.blocks.push_back(Takeaway{verdict_lines(sheet)});
-    report.blocks.push_back(identity_of(device, sheet.choice.power_mode));
-    report.blocks.push_back(peak_table(device));
+    Report report{device.id, {}};
+    add_blocks(report, Heading{1, device.id}, Takeaway{verdict_lines(sheet)},
+               identity_of(device, sheet.choice.power_mode), peak_table(device));
     const auto field = [&](const std::string& pointer) { return field_text(pointer, device); };
     report.blocks.push_back(fact_table(sheet.facts, field));
-    std::vector<std::string> assumed;
-    for (const StatedFact& fact : sheet.facts)
-        if (fact.kind == SourceKind::assumed)
-            assumed.push_back(field(fact.where));
+    const std::string assumed = joined(sheet.facts, [&](const StatedFact& fact) {
+        return fact.kind == SourceKind::assumed ? field(fact.where) : std::string();
+    });
     if (!assumed.empty())
-        report.blocks.push_back(Paragraph{"Assumed: " + joined(assumed) + "."});
+        report.blocks.push_back(Paragraph{"Assumed: " + assumed + "."});
     if (const auto absent = not_stated(device); !absent.empty())
         report.blocks.push_back(Paragraph{"Not stated: " + joined(absent) + "."});
     if (!device.notes.empty())
@@ -189,8 +180,7 @@ Report describe(const DeviceSheet& sheet, PlainView, Format) {
 }
 
 Report describe(const HardwareCheck& check, PlainView, Format) {
-    Report report;
-    report.title = "Check of " + check.path;
+    Report report{"Check of " + check.path, {}};
     report.blocks.push_back(Takeaway{verdict_lines(check)});
     for (const Finding& finding : check.findings)
         report.blocks.push_back(
@@ -214,6 +204,126 @@ Report describe(const HardwareCheck& check, PlainView, Format) {
     report.blocks.push_back(std::move(facts));
     if (!check.runs.empty()) // how one layer lies on it, where no software decides
         add_slowest_subgraphs(check.runs.back(), 1, report);
+    return report;
+}
+
+// One software stack: what it serves, fuses, costs and cannot run, with every number and source.
+
+namespace {
+
+std::vector<std::string> fused(const FusionPolicy& fusion, bool wanted) {
+    const std::pair<bool, const char*> parts[] = {
+        {fusion.batch_norm, "batch normalisation"},
+        {fusion.activation, "activations"},
+        {fusion.gated_activation, "gated activations"},
+        {fusion.residual_add, "residual additions"},
+        {fusion.elementwise_chain, "element-wise chains"},
+        {fusion.attention, "attention"},
+        {fusion.concat_in_place, "concatenation in place"},
+        {fusion.strided_views, "transposes read in place"},
+        {fusion.strided_products, "batches of products read in place"},
+        {fusion.normalization, "decomposed normalisation"},
+        {fusion.attention && fusion.biased_attention, "biased attention"},
+        {fusion.reduction_prologue, "producers of reductions"}};
+    std::vector<std::string> names;
+    for (const auto& [does, name] : parts)
+        if (does == wanted)
+            names.emplace_back(name);
+    return names;
+}
+
+std::string generations_text(const std::vector<std::string>& generations) {
+    return generations.empty() ? std::string() : fmt::format("on {}: ", joined(generations));
+}
+
+/// " (on ethos-u, stride above 2)".
+std::string conditions_text(const OperatorRule& rule) {
+    std::vector<std::string> parts;
+    if (!rule.generations.empty())
+        parts.push_back("on " + joined(rule.generations));
+    for (const OperatorCondition& condition : rule.when)
+        parts.push_back(condition.text());
+    return parts.empty() ? std::string() : fmt::format(" ({})", joined(parts));
+}
+
+std::string fallback_text(const Runtime& stack) {
+    return stack.fallback == Fallback::none   ? "none: the network is refused"
+           : stack.fallback == Fallback::host ? "the host processor, with a transfer each way"
+                                              : "the vector engine";
+}
+
+std::string cold_start_text(const Runtime& stack) {
+    if (!stack.compile_base.known() || !stack.compile_per_operator.known())
+        return "unknown";
+    return fmt::format("{} s + {} s per operator to build, then the weights over the host link ({})",
+                       format_number(stack.compile_base.value),
+                       format_number(stack.compile_per_operator.value),
+                       name_of(stack.compile_base.source->kind));
+}
+
+} // namespace
+
+RuntimeSheet runtime_sheet(const HardwareDatabase& database, std::string_view name) {
+    RuntimeSheet sheet;
+    sheet.runtime = database.runtime(name);
+    sheet.facts = database.runtime_facts(sheet.runtime->id);
+    std::vector<Finding> elsewhere; // devices that cannot be read are not this question
+    for (const auto& device : database.all_devices(elsewhere)) {
+        if (!sheet.runtime->serves(*device))
+            continue;
+        sheet.devices.push_back(device->id);
+        if (device->default_runtime == sheet.runtime->id)
+            sheet.default_of.push_back(device->id);
+    }
+    return sheet;
+}
+
+Report describe(const RuntimeSheet& sheet, PlainView, Format) {
+    const Runtime& stack = *sheet.runtime;
+    Report report{stack.name, {}};
+    add_blocks(report, Heading{1, stack.name}, Takeaway{verdict_lines(sheet)});
+    Facts facts;
+    const auto add = [&](std::string name, std::string value) {
+        facts.items.push_back({std::move(name), value.empty() ? std::string("-") : std::move(value)});
+    };
+    std::vector<std::string> formats;
+    for (const Precision precision : stack.precisions)
+        formats.emplace_back(name_of(precision));
+    for (const Precision precision : stack.weight_only)
+        formats.push_back(fmt::format("{} (weights only)", name_of(precision)));
+    add("Id", stack.id);
+    add("What it is", stack.description);
+    add("Aliases", joined(stack.aliases));
+    add("Serves", fmt::format("{} devices: {}", sheet.devices.size(), joined(sheet.devices)));
+    add("Default of", joined(sheet.default_of));
+    add("Fuses", joined(fused(stack.fusion, true)));
+    add("Does not fuse", joined(fused(stack.fusion, false)));
+    for (const auto& [family, policy] : stack.fusion_by_family)
+        add(fmt::format("Fuses on a {}", name_of(family)), joined(fused(policy, true)));
+    add("Captured graphs", stack.graph_capture ? "yes: kernels start from the device" : "no");
+    if (stack.autocast)
+        add("16-bit floats", "automatic mixed precision: fp32 outside products");
+    add("Formats", formats.empty() ? "all that the device has" : joined(formats));
+    if (stack.rules) {
+        for (const OperatorRule& rule : stack.rules->refused)
+            add("Leaves",
+                fmt::format("{}{}: {}", joined(rule.operators), conditions_text(rule), rule.because));
+        for (const OperatorList& list : stack.rules->lists)
+            add("Takes", fmt::format("{}{}", generations_text(list.generations), joined(list.operators)));
+        if (stack.rules->rest_follows)
+            add("Leaves too", stack.rules->rest_because);
+    }
+    add("8-bit kernels for", joined(stack.integer_operators));
+    add("8-bit on one thread", joined(stack.one_thread_operators));
+    add("Falls back to", fallback_text(stack));
+    add("Cold start", cold_start_text(stack));
+    add("Measured with", stack.check.command.empty() ? stack.check.why_not : stack.check.command);
+    add("File", stack.file);
+    add_blocks(report, std::move(facts), fact_table(sheet.facts, [](const std::string& pointer) {
+                   return joined(pointer_steps(pointer), " / ");
+               }));
+    if (!stack.notes.empty())
+        report.blocks.push_back(Bullets{stack.notes});
     return report;
 }
 

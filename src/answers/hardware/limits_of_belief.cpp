@@ -3,10 +3,8 @@
 #include "report/blocks/columns.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <set>
-#include <string>
 
 namespace archsim {
 
@@ -22,17 +20,10 @@ Cell width_cell(const Spread& spread) {
 }
 
 std::string_view words_of(const BeliefRow& row) {
-    if (row.projected)
-        return "projected";
-    switch (row.evidence) {
-    case Evidence::device:
-        return "measured on this device";
-    case Evidence::stack:
-        return "stack fitted on its kin";
-    case Evidence::none:
-        return "measured, not fitted";
-    }
-    return "";
+    return row.projected                      ? "projected"
+           : row.evidence == Evidence::device ? "measured on this device"
+           : row.evidence == Evidence::stack  ? "stack fitted on its kin"
+                                              : "measured, not fitted";
 }
 
 Table family_table(Family family, const std::vector<BeliefRow>& rows) {
@@ -46,9 +37,7 @@ Table family_table(Family family, const std::vector<BeliefRow>& rows) {
         {{{"Device", "", "hardware"}, [](const R& row) { return row.device->id; }},
          {{"Stack", "", "runtime"}, [](const R& row) { return row.runtime->id; }},
          {{"Basis", "", "belief"},
-          [](const R& row) {
-              return Cell{std::string(words_of(row)), {}, row.projected ? Tone::muted : Tone::plain};
-          }},
+          [](const R& row) { return toned_cell(words_of(row), row.projected ? Tone::muted : Tone::plain); }},
          {{"Time", kWidth, "latency_factor_low", Align::left, 0, BestIs::least, "latency_factor_high"},
           [](const R& row) { return width_cell(row.latency); }},
          {{"Energy", kWidth, "energy_factor_low", Align::left, 0, BestIs::least, "energy_factor_high"},
@@ -106,22 +95,23 @@ std::vector<BeliefRow> beliefs(const HardwareDatabase& database, const Uncertain
 }
 
 Report describe(const std::vector<BeliefRow>& rows) {
-    Report report;
-    report.title = "Limits of belief";
-    report.blocks.emplace_back(Heading{1, report.title});
-    report.blocks.emplace_back(Paragraph{
-        "The evidence behind an estimate, per device under its default software stack, and the factors of "
-        "the "
-        "estimate between which a measurement lies with nominal 90 % probability (compute-bound networks). A "
-        "projection has no measurement of its device under its stack, nor of a device whose parameters the "
-        "stack shares with it: comparisons show it with its rank in brackets and do not rank it."});
+    Report report{"Limits of belief", {}};
+    add_blocks(
+        report, Heading{1, report.title},
+        Paragraph{"The evidence behind an estimate, per device under its default software stack, and the "
+                  "factors of "
+                  "the "
+                  "estimate between which a measurement lies with nominal 90 % probability (compute-bound "
+                  "networks). A "
+                  "projection has no measurement of its device under its stack, nor of a device whose "
+                  "parameters the "
+                  "stack shares with it: comparisons show it with its rank in brackets and do not rank it."});
     for (const Family family : families()) {
         if (std::none_of(rows.begin(), rows.end(),
                          [&](const BeliefRow& row) { return row.device->family == family; }))
             continue;
-        report.blocks.emplace_back(Heading{2, std::string(title_of(family))});
-        report.blocks.emplace_back(Paragraph{summary(family, rows)});
-        report.blocks.emplace_back(family_table(family, rows));
+        add_blocks(report, Heading{2, std::string(title_of(family))}, Paragraph{summary(family, rows)},
+                   family_table(family, rows));
     }
     return report;
 }

@@ -1,7 +1,9 @@
 #include "answers/mapping/graph_mapping.hpp"
+
 #include "archsim/core/version.hpp"
 #include "core/text.hpp"
 #include "estimate/resource_times.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
@@ -11,9 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 namespace archsim {
 
@@ -21,15 +21,7 @@ namespace {
 
 /// Fills that stay apart for colour-blind readers and in grey: light versions of Okabe and Ito's palette.
 std::string_view fill_of(Bound bound) {
-    switch (bound) {
-    case Bound::compute:
-        return "#fde3b0";
-    case Bound::memory:
-        return "#cfe4f3";
-    case Bound::overhead:
-        break;
-    }
-    return "#e6e6e6";
+    return bound == Bound::compute ? "#fde3b0" : bound == Bound::memory ? "#cfe4f3" : "#e6e6e6";
 }
 
 struct Box {
@@ -41,10 +33,13 @@ Box box_of(const Result& result, std::size_t index) {
     const Subgraph& subgraph = result.partition->subgraphs[index];
     const ShapedGraph& graph = *result.model->graph;
     Box box;
-    std::string operators;
-    for (const SubgraphMember& member : subgraph.members)
-        if (graph.operators[member.op].work.kind != OpKind::free)
-            operators += (operators.empty() ? "" : " + ") + graph.operators[member.op].type;
+    const std::string operators = joined(
+        subgraph.members,
+        [&](const SubgraphMember& member) {
+            const Operator& op = graph.operators[member.op];
+            return op.work.kind != OpKind::free ? op.type : std::string();
+        },
+        " + ");
     box.lines = {fmt::format("{}: {}", index, subgraph.name), operators};
     if (!subgraph.outputs.empty())
         box.lines.push_back(shapes_text(graph, subgraph.outputs));

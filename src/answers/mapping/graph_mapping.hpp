@@ -40,7 +40,6 @@ std::string to_json(const Result& result, const GraphMappingView& view);
 
 /// The subgraphs and what flows between them as a Graphviz document.
 std::string mapping_to_dot(const Result& result);
-/// The same as a Mermaid flowchart.
 std::string mapping_to_mermaid(const Result& result);
 
 /// A section with the `top` slowest subgraphs one by one; 0: all.
@@ -61,7 +60,6 @@ Member<Result> memory_plan_member();
 
 /// Nothing where the family's mapper tiles no product of it.
 std::optional<KnowsTiling::Tiled> tiling_of(const Result& result, const SubgraphEstimate& subgraph);
-/// The same as lines.
 void add_tiling_facts(const Result& result, const SubgraphEstimate& subgraph, Facts& facts);
 /// Bytes and joules by level of memory, nearest first.
 Table level_table(const Result& result, const SubgraphEstimate& subgraph);

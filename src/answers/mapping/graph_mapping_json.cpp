@@ -7,8 +7,6 @@
 #include "report/render/answer_document.hpp"
 #include "result/generation_metrics.hpp"
 
-#include <span>
-
 namespace archsim {
 
 namespace {

@@ -2,35 +2,125 @@
 
 #include "archsim/hardware/database.hpp"
 #include "estimate/resource_times.hpp"
-#include "report/blocks/columns.hpp"
 #include "report/blocks/comparison_charts.hpp"
 #include "report/blocks/explanations.hpp"
 #include "report/blocks/generation_report.hpp"
 #include "report/blocks/metric_text.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <fmt/format.h>
+#include <array>
 
 namespace archsim {
 
 namespace {
 
-std::string operators_text(const ShapedGraph& graph, const Subgraph& subgraph) {
+std::string order_text(const tiling::Tiling& t) {
+    return joined(std::string_view(t.order),
+                  [](char loop) { return loop == 'k'   ? "outputs"
+                                         : loop == 'c' ? "inputs"
+                                                       : "space"; }) +
+           " (innermost): " + std::string(name_of(t.kept));
+}
+
+std::string tile_text(const tiling::Nest& n, const tiling::Tiling& t) {
+    return fmt::format(
+        "{:g} of {:g} output channels, {:g} of {:g} input channels, {:g} x {:g} of {:g} x {:g} pixels, "
+        "{:g} of {:g} images",
+        t.outputs, n.outputs, t.inputs, n.inputs, t.rows, t.cols, n.rows, n.cols, t.images, n.images);
+}
+
+std::string others_text(const tiling::Tiling& t) {
     std::string text;
-    for (const SubgraphMember& member : subgraph.members) {
-        const Operator& op = graph.operators[member.op];
-        if (op.work.kind == OpKind::free)
-            continue;
-        text += fmt::format("{}{} {} -> {}", text.empty() ? "" : "; ", op.type,
-                            shapes_text(graph, activations_of(graph, op)), shapes_text(graph, op.outputs));
-    }
+    for (std::size_t i = 0; i < tiling::kStationary; ++i)
+        if (const auto kept = static_cast<tiling::Stationary>(i); kept != t.kept)
+            text += fmt::format("{}{} {}", text.empty() ? "" : "; ", name_of(kept),
+                                std::isfinite(t.best_of[i])
+                                    ? fmt::format("would move {} ({})", format_bytes(t.best_of[i]),
+                                                  format_ratio(t.best_of[i] / t.bytes))
+                                    : "has no order that the machine runs");
     return text;
+}
+
+} // namespace
+
+std::optional<KnowsTiling::Tiled> tiling_of(const Result& result, const SubgraphEstimate& subgraph) {
+    const Machine& machine = *result.machine;
+    const Mapper& mapper = machine.mapper ? *machine.mapper : mapper_for(machine.device->family);
+    const auto* const knows = dynamic_cast<const KnowsTiling*>(&mapper);
+    return knows != nullptr ? knows->tiling_of(result.work->subgraphs[subgraph.index], *result.work, machine)
+                            : std::nullopt;
+}
+
+void add_tiling_facts(const Result& result, const SubgraphEstimate& subgraph, Facts& facts) {
+    const auto tiled = tiling_of(result, subgraph);
+    if (!tiled)
+        return;
+    const auto& [nest, limits, t, on_chip] = *tiled;
+    if (on_chip) {
+        facts.items.push_back({"Loop order", "any: inputs and results stay on the chip, weights come once"});
+        return;
+    }
+    facts.items.push_back({"Loop order", order_text(t)});
+    facts.items.push_back({"Tile", tile_text(nest, t)});
+    facts.items.push_back(
+        {"Holds", std::isfinite(limits.shared)
+                      ? fmt::format("{} of {}", format_bytes(t.held), format_bytes(limits.shared))
+                      : format_bytes(t.held)});
+    facts.items.push_back(
+        {"Passes", fmt::format("inputs {}, weights {}, outputs {}", format_ratio(t.passes[0]),
+                               format_ratio(t.passes[1]), format_ratio(t.passes[2]))});
+    facts.items.push_back({"Other orders", others_text(t)});
+}
+
+Table level_table(const Result& result, const SubgraphEstimate& subgraph) {
+    constexpr std::array kLevels = {std::pair{Event::register_byte, "registers"},
+                                    std::pair{Event::accumulator_byte, "accumulators"},
+                                    std::pair{Event::l1_byte, "L1"},
+                                    std::pair{Event::l2_byte, "buffer, L2"},
+                                    std::pair{Event::llc_byte, "last level"},
+                                    std::pair{Event::dram_byte, "external memory"},
+                                    std::pair{Event::host_link_byte, "host link"}};
+    const double repeat = result.partition->subgraphs[subgraph.index].repeat;
+    struct Row {
+        const char* name;
+        double bytes, joules;
+    };
+    std::vector<Row> rows;
+    for (const auto& [event, name] : kLevels) {
+        const auto e = static_cast<std::size_t>(event);
+        if (const double bytes = subgraph.mapping.events.counts[e] * repeat; bytes > 0)
+            rows.push_back({name, bytes, subgraph.energy.joules[e]});
+    }
+    return table_of<Row>("Memory levels",
+                         {{{"Level", "", "level"}, &Row::name},
+                          {{"Moved", "", "bytes", Align::right},
+                           [](const Row& r) {
+                               return Cell{format_bytes(r.bytes), r.bytes};
+                           }},
+                          {{"Energy", "µJ", "energy_j", Align::right}, 1e-6, &Row::joules},
+                          {{"Each", "pJ/B", "energy_per_byte_j", Align::right},
+                           1e-12,
+                           [](const Row& r) { return r.joules / r.bytes; }}},
+                         rows);
+}
+
+namespace {
+
+std::string operators_text(const ShapedGraph& graph, const Subgraph& subgraph) {
+    return joined(
+        subgraph.members,
+        [&](const SubgraphMember& member) {
+            const Operator& op = graph.operators[member.op];
+            return op.work.kind == OpKind::free
+                       ? std::string()
+                       : fmt::format("{} {} -> {}", op.type, shapes_text(graph, activations_of(graph, op)),
+                                     shapes_text(graph, op.outputs));
+        },
+        "; ");
 }
 
 /// "49 of 54 SM busy on average (90.7 %), 98.4 % of the padded work is useful, ...".
@@ -138,9 +228,7 @@ void add_subgraph(const Result& result, const SubgraphGroup& group, Report& repo
                                                        format_energy(s.energy.static_joules))
                                          : fmt::format("{} of counted events; static power is unknown",
                                                        format_energy(s.energy.total()))});
-    report.blocks.push_back(std::move(facts));
-    report.blocks.push_back(resource_table(result, s, subgraph.repeat));
-    report.blocks.push_back(level_table(result, s));
+    add_blocks(report, std::move(facts), resource_table(result, s, subgraph.repeat), level_table(result, s));
 }
 
 /// Those whose name is `name`, else those that hold it. Throws UsageError where there is none.
@@ -205,12 +293,9 @@ void add_slowest_subgraphs(const Result& result, int top, Report& report) {
 }
 
 Report describe(const Result& result, const GraphMappingView& view, Format format) {
-    Report report;
-    report.title = fmt::format("{} on {}", result.model->title, hardware_label(result));
-    if (format == Format::csv && result.ok()) {
-        report.blocks.push_back(subgraph_table(result));
-        return report;
-    }
+    Report report{fmt::format("{} on {}", result.model->title, hardware_label(result)), {}};
+    if (format == Format::csv && result.ok())
+        return {report.title, {subgraph_table(result)}};
     report.blocks.push_back(
         Heading{1, fmt::format("GRAPH MAPPING: {} on {}", result.model->title, hardware_label(result))});
     const std::vector<std::string> labels = {hardware_label(result)};
@@ -232,17 +317,13 @@ Report describe(const Result& result, const GraphMappingView& view, Format forma
     else
         add_named_subgraphs(result, view.subgraph, report);
     if (view.roofline || all) {
-        report.blocks.push_back(Heading{2, "Roofline"});
-        report.blocks.push_back(roofline_chart(std::span(&result, 1)));
+        add_blocks(report, Heading{2, "Roofline"}, roofline_chart(std::span(&result, 1)));
     }
     if (view.memory || all) {
-        report.blocks.push_back(Heading{2, "Memory"});
-        for (Block& block : memory_blocks(std::span(&result, 1)))
-            report.blocks.push_back(std::move(block));
+        add_blocks(report, Heading{2, "Memory"}, memory_blocks(std::span(&result, 1)));
     }
     if (view.partition || all) {
-        report.blocks.push_back(Heading{2, "Partition"});
-        report.blocks.push_back(partition_table(result));
+        add_blocks(report, Heading{2, "Partition"}, partition_table(result));
     }
     return report;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <map>
 #include <set>
 #include <string>
@@ -31,22 +32,12 @@ std::string filled(std::string text, const std::map<std::string, std::string>& v
     return text;
 }
 
-std::string joined(const std::vector<std::int64_t>& sides, char separator) {
-    std::string text;
-    for (const std::int64_t side : sides) {
-        if (!text.empty())
-            text += separator;
-        text += std::to_string(side);
-    }
-    return text;
-}
-
 /// Placeholders that the model decides.
 std::map<std::string, std::string> words_of(const CheckInputs& inputs) {
     std::string shapes, list;
     for (const auto& [input, sides] : inputs.shapes) {
-        shapes += fmt::format("{}{}:{}", shapes.empty() ? "" : ",", input, joined(sides, 'x'));
-        list += fmt::format("{}{}[{}]", list.empty() ? "" : ",", input, joined(sides, ','));
+        shapes += fmt::format("{}{}:{}", shapes.empty() ? "" : ",", input, fmt::join(sides, "x"));
+        list += fmt::format("{}{}[{}]", list.empty() ? "" : ",", input, fmt::join(sides, ","));
     }
     const std::vector<std::int64_t> first =
         inputs.shapes.empty() ? std::vector<std::int64_t>{} : inputs.shapes.begin()->second;
@@ -57,8 +48,8 @@ std::map<std::string, std::string> words_of(const CheckInputs& inputs) {
             {"batch", std::to_string(inputs.batch)},
             {"shapes", shapes},
             {"shape_list", list},
-            {"sides", joined(first, ',')},
-            {"item", joined(item, ',')},
+            {"sides", fmt::format("{}", fmt::join(first, ","))},
+            {"item", fmt::format("{}", fmt::join(item, ","))},
             {"prompt", std::to_string(inputs.prompt_tokens)},
             {"generate", std::to_string(inputs.generate_tokens)}};
 }
@@ -127,8 +118,7 @@ CheckCommand check_command(const Result& result) {
 }
 
 Report describe(const std::vector<CheckCommand>& commands) {
-    Report report;
-    report.title = "Verify on hardware";
+    Report report{"Verify on hardware", {}};
     report.blocks.push_back(Heading{2, report.title});
     std::set<std::string> shown;
     for (const CheckCommand& check : commands) {

@@ -5,11 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <fmt/format.h>
-#include <numeric>
-#include <optional>
-#include <string_view>
 #include <unordered_map>
 
 namespace archsim {
@@ -96,19 +91,16 @@ Cell ratio_cell(double predicted, double measured) {
 }
 
 Chart chart_of(const LayerProfile& profile, const std::vector<std::size_t>& order, std::size_t rows) {
-    Chart chart;
-    chart.kind = ChartKind::bar;
-    chart.title = "Predicted and measured time by subgraph";
-    chart.x_title = "subgraph";
-    chart.y_title = "ms";
     ChartSeries predicted{"predicted", {}}, measured{"measured", {}};
     for (std::size_t i = 0; i < rows; ++i) {
         const ProfiledSubgraph& subgraph = profile.subgraphs[order[i]];
         predicted.points.push_back({subgraph.name, 0, subgraph.predicted_s * kMilli});
         measured.points.push_back({subgraph.name, 0, subgraph.measured_s * kMilli});
     }
-    chart.series = {std::move(predicted), std::move(measured)};
-    return chart;
+    return {.title = "Predicted and measured time by subgraph",
+            .x_title = "subgraph",
+            .y_title = "ms",
+            .series = {std::move(predicted), std::move(measured)}};
 }
 
 } // namespace
@@ -151,11 +143,10 @@ LayerProfile match_layers(const Result& result, const ToolOutput& measured) {
 }
 
 Report describe(const LayerProfile& profile, std::size_t rows) {
-    Report report;
-    report.title = fmt::format("Layers: predicted on {} and measured by {}", profile.hardware, profile.tool);
+    Report report{fmt::format("Layers: predicted on {} and measured by {}", profile.hardware, profile.tool),
+                  {}};
     report.blocks.push_back(Heading{2, report.title});
-    std::vector<std::size_t> order(profile.subgraphs.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::vector<std::size_t> order = indices(profile.subgraphs.size());
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return profile.subgraphs[a].measured_s > profile.subgraphs[b].measured_s;
     });
@@ -199,8 +190,7 @@ Report describe(const LayerProfile& profile, std::size_t rows) {
         timed);
     if (shown < order.size())
         table.notes.push_back(fmt::format("{} further subgraphs", order.size() - shown));
-    report.blocks.push_back(std::move(table));
-    report.blocks.push_back(chart_of(profile, order, shown));
+    add_blocks(report, std::move(table), chart_of(profile, order, shown));
     return report;
 }
 

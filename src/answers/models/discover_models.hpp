@@ -23,7 +23,6 @@ enum class ImportStatus : std::uint8_t {
 };
 std::string_view name_of(ImportStatus status);
 
-/// One model of a list.
 struct ListedModel {
     std::string name, title, family, task, source;
     std::vector<std::string> aliases;
@@ -38,13 +37,11 @@ struct ListedModel {
     std::vector<std::string> missing_operators; ///< "Gelu" or "com.example.Op", once each, sorted
 };
 
-/// Models of the catalogue or of a folder.
 struct ModelList {
     std::string folder; ///< empty: the catalogue
     std::vector<ListedModel> models;
 };
 
-/// Where to look.
 struct DiscoverOptions {
     std::string task, family; ///< only these; empty: all. Catalogue only
     std::int64_t batch = 1;

@@ -2,14 +2,11 @@
 
 #include "answers/difference/difference.hpp"
 #include "answers/portability/rewrites.hpp"
-#include "session/bound_model.hpp"
 #include "session/graph_run.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 #include <map>
-#include <set>
 
 namespace archsim {
 

@@ -11,8 +11,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
-#include <utility>
 
 namespace archsim {
 

@@ -30,7 +30,6 @@ struct LeavingOperators {
     double host_s = 0;              ///< arithmetic on the host
     double switch_s = 0;            ///< hand-over to the host and back
     double transfer_s = 0;          ///< tensors to the host and back
-    /// Everything that leaving costs.
     double total_s() const { return host_s + switch_s + transfer_s; }
 };
 
@@ -42,11 +41,9 @@ struct RewriteOutcome {
     double latency_s = 0;    ///< after it, of a batch
     double items = 1;        ///< of that batch
     std::size_t leaving = 0; ///< operators that still leave the accelerator
-    /// Seconds of an item.
     double per_item() const { return latency_s / items; }
 };
 
-/// One device.
 struct Portability {
     Result result;
     std::size_t operators = 0; ///< with run-time work
@@ -62,7 +59,6 @@ struct Portability {
     std::vector<RewriteOutcome> advice;     ///< what was asked for, largest saving per item first
 };
 
-/// Every device of the request.
 struct PortabilityAnswer {
     PortabilityRequest request;
     std::shared_ptr<const ModelFacts> model;

@@ -1,14 +1,11 @@
 #include "answers/portability/check_model.hpp"
 
-#include "report/blocks/columns.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -27,35 +24,28 @@ double best_latency(const Portability& p) {
 }
 
 Table device_table(const PortabilityAnswer& answer) {
-    const auto estimated = [](auto cell) {
-        return [cell](const Portability& p) { return p.result.ok() ? cell(p) : Cell{}; };
-    };
-    const std::vector<ColumnOf<Portability>> columns = {
-        {{"Hardware", "", "hardware"}, [](const Portability& p) { return Cell{hardware_label(p.result)}; }},
-        {{"Runtime", "", "runtime", Align::left, 2},
-         [](const Portability& p) { return Cell{runtime_label(p.result)}; }},
-        {{"Format", "", "precision"},
-         estimated([](const Portability& p) { return Cell{precision_label(p.result)}; })},
-        {{"Operators", "", "operators", Align::right, 1},
-         estimated([](const Portability& p) { return whole_cell(p.operators); })},
-        {least_best("Unsupported", "", "leaving"),
-         estimated([](const Portability& p) { return whole_cell(p.leaving); })},
-        {{"Arithmetic", "on it", "operations_share", Align::right, 1},
-         estimated([](const Portability& p) { return share_cell(p.operations_share); })},
-        {{"Islands", "", "islands", Align::right},
-         estimated([](const Portability& p) { return whole_cell(p.islands); })},
-        {least_best("Fallback", "", "fallback_s"), estimated([](const Portability& p) {
-             return p.leaving > 0 ? time_cell(p.fallback_s) : time_cell(0);
-         })},
-        {least_best("Latency", "", "latency_s"),
-         estimated([](const Portability& p) { return time_cell(p.result.estimate.latency_s); })},
-        {least_best("Best rewrite", "", "rewritten_s"), estimated([](const Portability& p) {
-             return p.rewrites.empty() ? Cell{} : time_cell(best_latency(p));
-         })}};
+    using P = Portability;
+    std::vector<ColumnOf<P>> columns = {
+        {{"Hardware", "", "hardware"}, [](const P& p) { return hardware_label(p.result); }},
+        {{"Runtime", "", "runtime", Align::left, 2}, [](const P& p) { return runtime_label(p.result); }}};
+    append_columns(
+        columns,
+        where<P>([](const P& p) { return p.result.ok(); },
+                 {{{"Format", "", "precision"}, [](const P& p) { return precision_label(p.result); }},
+                  {{"Operators", "", "operators", Align::right, 1}, 1, &P::operators},
+                  {least_best("Unsupported", "", "leaving"), 1, &P::leaving},
+                  {{"Arithmetic", "on it", "operations_share", Align::right, 1},
+                   [](const P& p) { return share_cell(p.operations_share); }},
+                  {{"Islands", "", "islands", Align::right}, 1, &P::islands},
+                  {least_best("Fallback", "", "fallback_s"),
+                   [](const P& p) { return time_cell(p.leaving > 0 ? p.fallback_s : 0); }},
+                  {least_best("Latency", "", "latency_s"),
+                   [](const P& p) { return time_cell(p.result.estimate.latency_s); }},
+                  {least_best("Best rewrite", "", "rewritten_s"),
+                   [](const P& p) { return p.rewrites.empty() ? Cell{} : time_cell(best_latency(p)); }}}));
     return table_of({}, columns, answer.devices);
 }
 
-/// Operators of one type on one device.
 struct LeavingRow {
     const Portability* device;
     const LeavingOperators* operators;
@@ -96,18 +86,17 @@ Table leaving_table(const std::vector<const Portability*>& devices, bool named) 
 using RewriteColumns = std::vector<ColumnOf<RewriteOutcome>>;
 
 Table rewrite_table(const Portability& p) {
+    using R = RewriteOutcome;
     const RewriteColumns columns = {
-        {{"Rewrite", "", "rewrite"}, [](const RewriteOutcome& o) { return Cell{o.title}; }},
-        {{"Places", "", "places", Align::right},
-         [](const RewriteOutcome& o) { return whole_cell(o.places); }},
+        {{"Rewrite", "", "rewrite"}, [](const R& o) { return Cell{o.title}; }},
+        {{"Places", "", "places", Align::right}, [](const R& o) { return whole_cell(o.places); }},
         {least_best("Before", "", "before_s"),
          [&](const RewriteOutcome&) {
              return p.result.ok() ? time_cell(p.result.estimate.latency_s) : Cell{};
          }},
-        {least_best("After", "", "after_s"), [](const RewriteOutcome& o) { return time_cell(o.latency_s); }},
-        {least_best("Unsupported after", "", "leaving"),
-         [](const RewriteOutcome& o) { return whole_cell(o.leaving); }},
-        {{"Changes", "", "note", Align::left, 1}, [](const RewriteOutcome& o) { return Cell{o.note}; }}};
+        {least_best("After", "", "after_s"), [](const R& o) { return time_cell(o.latency_s); }},
+        {least_best("Unsupported after", "", "leaving"), [](const R& o) { return whole_cell(o.leaving); }},
+        {{"Changes", "", "note", Align::left, 1}, [](const R& o) { return Cell{o.note}; }}};
     std::vector<RewriteOutcome> rows = p.rewrites;
     if (p.together)
         rows.push_back(*p.together);
@@ -115,16 +104,15 @@ Table rewrite_table(const Portability& p) {
 }
 
 Table advice_table(const Portability& p) {
+    using R = RewriteOutcome;
     const double before = p.result.estimate.latency_s / p.result.estimate.batch;
     const RewriteColumns columns = {
-        {{"Change", "", "change"}, [](const RewriteOutcome& o) { return Cell{o.title}; }},
-        {{"Places", "", "places", Align::right},
-         [](const RewriteOutcome& o) { return whole_cell(o.places); }},
-        {least_best("Per item", "", "after_s"),
-         [](const RewriteOutcome& o) { return time_cell(o.per_item()); }},
+        {{"Change", "", "change"}, [](const R& o) { return Cell{o.title}; }},
+        {{"Places", "", "places", Align::right}, [](const R& o) { return whole_cell(o.places); }},
+        {least_best("Per item", "", "after_s"), [](const R& o) { return time_cell(o.per_item()); }},
         {{"Saves", "%", "saving", Align::right},
-         [&](const RewriteOutcome& o) { return percent_cell(1 - o.per_item() / before); }},
-        {{"Price", "", "note", Align::left, 1}, [](const RewriteOutcome& o) { return Cell{o.note}; }}};
+         [&](const R& o) { return percent_cell(1 - o.per_item() / before); }},
+        {{"Price", "", "note", Align::left, 1}, [](const R& o) { return Cell{o.note}; }}};
     Table table =
         table_of("Changes of the model that save most, done on the graph and estimated", columns, p.advice);
     table.notes.push_back(fmt::format("An item takes {} as it is.", format_time(before)));
@@ -237,14 +225,10 @@ Report describe(const PortabilityAnswer& answer, const PlainView&, Format format
     std::vector<const Portability*> all;
     for (const Portability& p : answer.devices)
         all.push_back(&p);
-    if (format == Format::csv) {
-        report.blocks.push_back(leaving_table(all, true));
-        return report;
-    }
+    if (format == Format::csv)
+        return {report.title, {leaving_table(all, true)}};
     report.title = "PORTABILITY: " + answer.model->title;
-    report.blocks.push_back(Heading{1, report.title});
-    report.blocks.push_back(Takeaway{verdict_lines(answer)});
-    report.blocks.push_back(device_table(answer));
+    add_blocks(report, Heading{1, report.title}, Takeaway{verdict_lines(answer)}, device_table(answer));
     for (const Portability& p : answer.devices) {
         Bullets notes;
         for (const LeavingOperators& t : p.types) // several types may leave for one reason

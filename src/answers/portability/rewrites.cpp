@@ -1,11 +1,98 @@
-#include "answers/portability/rewrites.hpp"
+// Replaces nodes of an imported graph by others, in topological order.
 
-#include "answers/portability/graph_editor.hpp"
+#include "answers/portability/rewrites.hpp"
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace archsim {
+
+/// Nodes that stand in for one.
+class Replacement {
+  public:
+    Replacement(Graph& graph, const Node& node) : graph_(graph), node_(node) {}
+
+    /// Adds a node of ai.onnx with one new result.
+    TensorId add(std::string_view type, std::vector<TensorId> inputs,
+                 std::vector<std::pair<std::string, AttributeValue>> attributes = {}) {
+        return place(type, std::move(inputs), std::move(attributes), fresh());
+    }
+    /// The same; its result is the first of the node that is replaced.
+    void finish(std::string_view type, std::vector<TensorId> inputs,
+                std::vector<std::pair<std::string, AttributeValue>> attributes = {}) {
+        place(type, std::move(inputs), std::move(attributes), node_.outputs.front());
+    }
+    /// A constant of one value, of the type of `like`.
+    TensorId scalar(double value, TensorId like) {
+        Constant constant;
+        constant.type =
+            graph_.tensors[like].type == DataType::undefined ? DataType::float32 : graph_.tensors[like].type;
+        constant.reals = {value};
+        Tensor tensor;
+        tensor.name = name();
+        tensor.type = constant.type;
+        tensor.role = TensorRole::initializer;
+        tensor.shape.emplace();
+        tensor.value = std::make_shared<const Constant>(std::move(constant));
+        tensor.buffer = true;
+        graph_.tensors.push_back(std::move(tensor));
+        return static_cast<TensorId>(graph_.tensors.size() - 1);
+    }
+    const std::vector<Node>& nodes() const { return nodes_; }
+
+  private:
+    std::string name() { return node_.name + "/rewritten_" + std::to_string(graph_.tensors.size()); }
+    TensorId fresh() {
+        Tensor tensor;
+        tensor.name = name();
+        graph_.tensors.push_back(std::move(tensor));
+        return static_cast<TensorId>(graph_.tensors.size() - 1);
+    }
+    TensorId place(std::string_view type, std::vector<TensorId> inputs,
+                   std::vector<std::pair<std::string, AttributeValue>> attributes, TensorId output) {
+        constexpr int kOpset = 14; // reductions take their axes as an attribute, HardSwish exists
+        Node node;
+        node.name = nodes_.empty() ? node_.name : node_.name + "/" + std::to_string(nodes_.size());
+        node.op_type = type;
+        node.opset = kOpset;
+        node.inputs = std::move(inputs);
+        node.outputs = {output};
+        node.attributes = std::move(attributes);
+        nodes_.push_back(std::move(node));
+        return output;
+    }
+
+    Graph& graph_;
+    const Node& node_;
+    std::vector<Node> nodes_;
+};
+
+/// Calls `replace(node, replacement)` for every node; those for which it added nodes give way to them.
+template <class Replace>
+std::size_t replace_nodes(Graph& graph, Replace&& replace) {
+    std::vector<Node> out;
+    out.reserve(graph.nodes.size());
+    std::size_t places = 0;
+    const std::vector<Node> nodes = std::move(graph.nodes);
+    for (const Node& node : nodes) {
+        if (node.outputs.empty() ||
+            node.outputs.front() == kNoTensor) { // nothing that a replacement would make
+            out.push_back(node);
+            continue;
+        }
+        Replacement replacement(graph, node);
+        replace(node, replacement);
+        if (replacement.nodes().empty()) {
+            out.push_back(node);
+            continue;
+        }
+        out.insert(out.end(), replacement.nodes().begin(), replacement.nodes().end());
+        ++places;
+    }
+    graph.nodes = std::move(out);
+    return places;
+}
 
 namespace {
 
@@ -244,6 +331,110 @@ std::pair<std::shared_ptr<const Graph>, std::size_t> rewritten(const Graph& grap
     const std::size_t places = rewrite.apply(*copy);
     if (places == 0)
         return {nullptr, 0};
+    return {std::move(copy), places};
+}
+
+namespace {
+
+constexpr int kQdqOpset = 13;
+
+bool multiplies_weights(const Graph& graph, const Node& node) {
+    return node.domain.empty() &&
+           (node.op_type == "Conv" || node.op_type == "Gemm" || node.op_type == "MatMul") &&
+           node.inputs.size() > 1 && node.inputs[0] != kNoTensor && node.inputs[1] != kNoTensor &&
+           graph.tensors[node.inputs[0]].role != TensorRole::initializer &&
+           graph.tensors[node.inputs[1]].role == TensorRole::initializer &&
+           graph.tensors[node.inputs[1]].shape.has_value();
+}
+
+/// Puts pairs of QuantizeLinear and DequantizeLinear before nodes; a tensor is quantised once.
+class QdqWriter {
+  public:
+    explicit QdqWriter(Graph& graph) : graph_(graph) {
+        Constant one{.type = DataType::float32, .shape = {}, .ints = {}, .reals = {1}, .strings = {}};
+        scale_ = add_constant("scale", std::move(one));
+        Constant zero{.type = DataType::int8, .shape = {}, .ints = {0}, .reals = {}, .strings = {}};
+        zero_ = add_constant("zero_point", std::move(zero));
+    }
+
+    TensorId activation(TensorId id, std::vector<Node>& nodes) {
+        const auto [known, is_new] = done_.try_emplace(id);
+        if (is_new) {
+            const TensorId packed = add_tensor(graph_.tensors[id].name + "/int8", DataType::int8);
+            known->second = add_tensor(graph_.tensors[id].name + "/dequantized", graph_.tensors[id].type);
+            nodes.push_back(node_of("QuantizeLinear", id, packed));
+            nodes.push_back(node_of("DequantizeLinear", packed, known->second));
+        }
+        return known->second;
+    }
+
+    TensorId weight(TensorId id, std::vector<Node>& nodes) {
+        const auto [known, is_new] = done_.try_emplace(id);
+        if (is_new) {
+            Tensor packed = graph_.tensors[id];
+            packed.name += "/int8";
+            packed.type = DataType::int8;
+            packed.value = nullptr;
+            graph_.tensors.push_back(std::move(packed));
+            const auto at = static_cast<TensorId>(graph_.tensors.size() - 1);
+            known->second = add_tensor(graph_.tensors[id].name + "/dequantized", graph_.tensors[id].type);
+            nodes.push_back(node_of("DequantizeLinear", at, known->second));
+        }
+        return known->second;
+    }
+
+  private:
+    TensorId add_tensor(std::string name, DataType type) {
+        Tensor tensor;
+        tensor.name = std::move(name);
+        tensor.type = type;
+        graph_.tensors.push_back(std::move(tensor));
+        return static_cast<TensorId>(graph_.tensors.size() - 1);
+    }
+    TensorId add_constant(std::string_view name, Constant constant) {
+        const TensorId id = add_tensor("quantized_block/" + std::string(name), constant.type);
+        Tensor& tensor = graph_.tensors[id];
+        tensor.role = TensorRole::initializer;
+        tensor.shape.emplace();
+        tensor.value = std::make_shared<const Constant>(std::move(constant));
+        tensor.buffer = true;
+        return id;
+    }
+    Node node_of(std::string_view type, TensorId from, TensorId to) const {
+        Node node;
+        node.name = graph_.tensors[to].name;
+        node.op_type = type;
+        node.opset = kQdqOpset;
+        node.inputs = {from, scale_, zero_};
+        node.outputs = {to};
+        return node;
+    }
+
+    Graph& graph_;
+    TensorId scale_ = kNoTensor, zero_ = kNoTensor;
+    std::map<TensorId, TensorId> done_; ///< what stands in for each
+};
+
+} // namespace
+
+std::pair<std::shared_ptr<const Graph>, std::size_t>
+with_quantized_nodes(const Graph& graph, const std::set<std::string>& names) {
+    auto copy = std::make_shared<Graph>(graph);
+    QdqWriter writer(*copy);
+    std::vector<Node> nodes;
+    std::size_t places = 0;
+    for (const Node& node : graph.nodes) {
+        Node kept = node;
+        if (names.contains(node.name) && multiplies_weights(graph, node)) {
+            kept.inputs[0] = writer.activation(node.inputs[0], nodes);
+            kept.inputs[1] = writer.weight(node.inputs[1], nodes);
+            ++places;
+        }
+        nodes.push_back(std::move(kept));
+    }
+    if (places == 0)
+        return {nullptr, 0};
+    copy->nodes = std::move(nodes);
     return {std::move(copy), places};
 }
 

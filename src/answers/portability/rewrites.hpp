@@ -17,7 +17,6 @@
 
 namespace archsim {
 
-/// One row of the table.
 struct Rewrite {
     std::string_view name;  ///< "layer_norm_as_primitives"
     std::string_view title; ///< "LayerNormalization in primitives"

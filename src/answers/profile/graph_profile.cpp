@@ -1,9 +1,9 @@
 #include "answers/profile/graph_profile.hpp"
 
+#include "core/text.hpp"
 #include "ops/uncounted.hpp"
 
 #include <algorithm>
-#include <map>
 #include <unordered_set>
 
 namespace archsim {
@@ -155,21 +155,9 @@ ProfileSums& ProfileSums::operator+=(const ProfileSums& other) {
 }
 
 std::string_view name_of(ProfileOrder order) {
-    switch (order) {
-    case ProfileOrder::operations:
-        return "operations";
-    case ProfileOrder::macs:
-        return "macs";
-    case ProfileOrder::bytes:
-        return "bytes";
-    case ProfileOrder::parameters:
-        return "parameters";
-    case ProfileOrder::intensity:
-        return "intensity";
-    case ProfileOrder::graph:
-        return "graph";
-    }
-    return "unknown";
+    static constexpr std::string_view kNames[] = {"operations", "macs",      "bytes",
+                                                  "parameters", "intensity", "graph"};
+    return name_in(kNames, order);
 }
 
 GraphProfile profile_graph(const std::string& name, std::shared_ptr<const ShapedGraph> graph) {

@@ -25,20 +25,17 @@ struct ProfileSums {
     double weight_bytes = 0;     ///< constants read
     double activation_bytes = 0; ///< other inputs read and outputs written
 
-    /// Bytes read and written.
     double bytes() const { return weight_bytes + activation_bytes; }
     /// Operations per byte; 0 where nothing is moved.
     double intensity() const { return bytes() > 0 ? operations / bytes() : 0; }
     ProfileSums& operator+=(const ProfileSums& other);
 };
 
-/// One operator of a profile.
 struct OperatorProfile {
     const Operator* op = nullptr;
     ProfileSums sums; ///< of all its executions
 };
 
-/// All operators of one type.
 struct TypeProfile {
     std::string type;
     ProfileSums sums;
@@ -51,7 +48,6 @@ struct ModuleProfile {
     ProfileSums sums;
 };
 
-/// The hardware-independent profile of a model.
 struct GraphProfile {
     std::string name;
     Workload asked; ///< batch and sizes

@@ -4,8 +4,6 @@
 #include "report/render/answer_document.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 namespace archsim {
@@ -74,19 +72,21 @@ AnswerDocument<OperatorRegistry> operators_document() {
 Report describe(const OperatorRegistry& operators, PlainView, Format format) {
     const bool one_table = format == Format::csv;
     const auto rows = by_domain(operators);
-    Report report;
-    report.title = "Operators";
-    report.blocks.emplace_back(Heading{1, report.title});
-    report.blocks.emplace_back(Paragraph{fmt::format(
-        "{} operators. Since is the first version of its domain that has the operator; every later form is "
-        "read too, up to opset {} of ai.onnx. Kind is what hardware has to do; fusion is how the operator "
-        "may join its neighbours in one kernel.",
-        rows.size(), kNewestOpset)});
-    report.blocks.emplace_back(Paragraph{
-        "Vector and special are the operations per element outside matrix products, where a fixed number "
-        "describes them (special: exp, log, erf, square root, division, trigonometry). Elements are those of "
-        "the output for elementwise kinds and of the input for reductions, normalisations and softmax. "
-        "1 multiply-accumulate = 2 operations."});
+    Report report{"Operators", {}};
+    add_blocks(
+        report, Heading{1, report.title},
+        Paragraph{fmt::format("{} operators. Since is the first version of its domain that has the operator; "
+                              "every later form is "
+                              "read too, up to opset {} of ai.onnx. Kind is what hardware has to do; fusion "
+                              "is how the operator "
+                              "may join its neighbours in one kernel.",
+                              rows.size(), kNewestOpset)},
+        Paragraph{
+            "Vector and special are the operations per element outside matrix products, where a fixed number "
+            "describes them (special: exp, log, erf, square root, division, trigonometry). Elements are "
+            "those of "
+            "the output for elementwise kinds and of the input for reductions, normalisations and softmax. "
+            "1 multiply-accumulate = 2 operations."});
     for (auto first = rows.begin(); first != rows.end();) {
         const auto last =
             one_table ? rows.end() : std::find_if(first, rows.end(), [&](const OperatorRow* row) {

@@ -3,11 +3,15 @@
 // and formats comes out.
 
 #include "archsim/compare/metric.hpp"
+#include "archsim/core/finding.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,14 +36,11 @@ struct StudyGroup {
     std::vector<Result> results; ///< devices x runtimes, in the order of the request
 };
 
-/// A request with the results of its cells.
 struct Study {
     StudyRequest request;
     std::vector<StudyGroup> groups; ///< models x batch sizes x precisions
 
-    /// Cells of the whole matrix.
     std::size_t cells() const;
-    /// Cells with that status.
     std::size_t cells(Status status) const;
 };
 
@@ -66,5 +67,30 @@ StudyRequest read_study(const Session& session, const std::filesystem::path& fil
 Report describe(const Study& study, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.study/1", "request": {...}, "results": [...]} with the rows of compare_models.
 std::string to_json(const Study& study, PlainView view = {});
+
+// YAML -> the JSON document that says the same, with the line and column of each of its values.
+
+/// Where a value begins; both count from one.
+struct TextPlace {
+    std::size_t line = 1, column = 1;
+};
+
+/// A document and the places of its values by JSON pointer; a member of a mapping is at its key.
+struct YamlDocument {
+    nlohmann::json value;
+    std::map<std::string, TextPlace, std::less<>> places;
+
+    /// "line 3, column 5" of the value at a pointer, or of the nearest that is there around it.
+    std::string place_of(std::string pointer) const;
+};
+
+/// Reads a file that holds one mapping. Plain scalars mean what YAML 1.2 says (its core schema: 8 is a
+/// number, true a truth value, ~ nothing, everything else a text; "8" between quotes is a text). Null with a
+/// finding (with line and column) when the file cannot be read, is not YAML, holds several documents, a key
+/// twice, a key that is no text, more than 64 levels or 100 000 values.
+std::optional<YamlDocument> parse_yaml_file(const std::string& file, std::vector<Finding>& findings);
+
+/// True for the names of YAML files: .yaml, .yml.
+bool is_yaml_file(const std::string& file);
 
 } // namespace archsim

@@ -1,19 +1,11 @@
 // A study file, JSON or YAML -> StudyRequest, with every mistake as a finding.
 
 #include "answers/study/study.hpp"
-#include "answers/study/yaml_text.hpp"
-#include "core/json_document.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
-#include "fields/question.hpp"
 #include "fields/question_json.hpp"
 #include "hardware/json_reader.hpp"
 #include "result/format_parts.hpp"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <utility>
 
 namespace archsim {
 

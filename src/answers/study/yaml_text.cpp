@@ -1,12 +1,10 @@
-#include "answers/study/yaml_text.hpp"
-#include "core/parse_number.hpp"
+#include "answers/study/study.hpp"
 
+#include "core/parse_number.hpp"
 #include "core/shared_object.hpp"
 #include "core/text_file.hpp"
 
-#include <cstdint>
 #include <fmt/format.h>
-#include <string_view>
 #include <utility>
 #include <yaml.h>
 

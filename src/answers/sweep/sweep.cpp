@@ -2,19 +2,170 @@
 
 #include "answers/sweep/ordered_work.hpp"
 #include "answers/sweep/sweep_worker.hpp"
-#include "result/cost_terms.hpp"
-#include "result/format_parts.hpp"
+#include "core/parse_number.hpp"
+#include "core/text.hpp"
 #include "result/generation_metrics.hpp"
 #include "session/prepared.hpp"
 #include "session/usual_precision.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 #include <limits>
 #include <set>
 
 namespace archsim {
+
+namespace {
+
+constexpr std::int64_t kMaxFactors = 1'000'000;          ///< of one axis
+constexpr double kLeastFactor = 1e-9, kMostFactor = 1e9; ///< ranges between them have finite ratios and steps
+
+[[noreturn]] void malformed(std::string_view text, std::string_view why) {
+    throw UsageError(
+        fmt::format("\"{}\": {}; write NAME=0.5x,1x,2x or NAME=0.5x..4x:log8 or NAME=0.5x..4x:8", text, why));
+}
+
+std::string known_names() {
+    std::string names;
+    const auto add = [&names](std::string_view name) {
+        names += (names.empty() ? "" : ", ");
+        names += name;
+    };
+    for (std::size_t i = 0; i < kLeverCount; ++i)
+        add(info_of(static_cast<Lever>(i)).name);
+    for (std::size_t i = 0; i < kStructureCount; ++i)
+        add(name_of(static_cast<Structure>(i)));
+    return names;
+}
+
+double factor_of(std::string_view text, std::string_view whole) {
+    const auto factor = parse_factor(text);
+    if (!factor || !(*factor >= kLeastFactor && *factor <= kMostFactor))
+        malformed(whole,
+                  fmt::format("\"{}\" is not a factor from {:g} to {:g}", text, kLeastFactor, kMostFactor));
+    return *factor;
+}
+
+std::vector<double> parse_range(std::string_view text, std::string_view whole) {
+    const auto dots = text.find(".."), colon = text.rfind(':');
+    if (colon == std::string_view::npos || colon < dots)
+        malformed(whole, "a range needs the number of steps after a colon");
+    const double low = factor_of(text.substr(0, dots), whole);
+    const double high = factor_of(text.substr(dots + 2, colon - dots - 2), whole);
+    std::string_view steps = text.substr(colon + 1);
+    const bool logarithmic = steps.starts_with("log");
+    if (logarithmic)
+        steps.remove_prefix(3);
+    const std::int64_t count = parse_whole(steps).value_or(0);
+    if (count < 2 || count > kMaxFactors)
+        malformed(whole, "the number of steps must be from 2 to 1000000");
+    std::vector<double> factors;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const double t = static_cast<double>(i) / static_cast<double>(count - 1);
+        factors.push_back(logarithmic ? low * std::pow(high / low, t) : std::lerp(low, high, t));
+    }
+    return factors;
+}
+
+} // namespace
+
+SweepAxis parse_sweep_axis(std::string_view text) {
+    const auto sides = split_assignment(text);
+    if (!sides)
+        malformed(text, "no NAME=FACTORS");
+    SweepAxis axis{std::string(sides->first), {}};
+    if (!parse_lever(axis.name) && !value_named<Structure>(axis.name))
+        throw UsageError(fmt::format("\"{}\": nothing called \"{}\" can be varied; known: {}", text,
+                                     axis.name, known_names()));
+    std::string_view values = sides->second;
+    if (values.find("..") != std::string_view::npos) {
+        axis.factors = parse_range(values, text);
+        return axis;
+    }
+    while (!values.empty()) {
+        const auto item = values.substr(0, values.find(','));
+        axis.factors.push_back(factor_of(item, text));
+        values.remove_prefix(std::min(values.size(), item.size() + 1));
+    }
+    return axis;
+}
+
+std::optional<double> SweepRow::value(const Metric& metric) const {
+    const auto rows = metrics->rows();
+    auto at = std::find(rows.begin(), rows.end(), &metric); // the usual case, and quick
+    if (at == rows.end())
+        at = std::find_if(rows.begin(), rows.end(), [&](const Metric* m) { return *m == metric; });
+    const auto i = static_cast<std::size_t>(at - rows.begin());
+    return i < measures.size() && measures[i] ? std::optional(measures[i]->value) : std::nullopt;
+}
+
+void ParetoFront::add(const SweepRow& row) {
+    if (!row.value(*first_) || !row.value(*second_))
+        return;
+    const auto no_worse = [&](const SweepRow& a, const SweepRow& b, const Metric& metric) {
+        return !better(metric, *b.value(metric), *a.value(metric));
+    };
+    const auto beats = [&](const SweepRow& a, const SweepRow& b) {
+        return a.model == b.model && no_worse(a, b, *first_) && no_worse(a, b, *second_);
+    };
+    std::vector<SweepRow>& front = row.standing == Standing::leads ? front_ : unranked_;
+    // The equal row with the lower index stays, whatever the order they come in.
+    for (SweepRow& known : front)
+        if (beats(known, row)) {
+            if (beats(row, known) && row.point < known.point)
+                known = row;
+            return;
+        }
+    std::erase_if(front, [&](const SweepRow& known) { return beats(row, known); });
+    front.push_back(row);
+}
+
+std::vector<SweepRow> ParetoFront::rows() const {
+    std::vector<SweepRow> sorted = front_.empty() ? unranked_ : front_;
+    std::sort(sorted.begin(), sorted.end(), [this](const SweepRow& a, const SweepRow& b) {
+        if (a.model != b.model)
+            return a.model < b.model;
+        const double x = *a.value(*first_), y = *b.value(*first_);
+        return x != y ? better(*first_, x, y) : a.point < b.point;
+    });
+    return sorted;
+}
+
+bool BestRows::before(const SweepRow& a, const SweepRow& b) const {
+    if ((a.standing == Standing::leads) != (b.standing == Standing::leads))
+        return a.standing == Standing::leads;
+    const double x = *a.value(*metric_), y = *b.value(*metric_);
+    return x != y ? better(*metric_, x, y) : a.point < b.point;
+}
+
+void BestRows::keep_best(std::vector<SweepRow>& rows) const {
+    std::sort(rows.begin(), rows.end(),
+              [this](const SweepRow& a, const SweepRow& b) { return before(a, b); });
+    if (most_ > 0 && rows.size() > most_)
+        rows.resize(most_);
+}
+
+void BestRows::add(const SweepRow& row) {
+    if (!row.value(*metric_))
+        return;
+    std::vector<SweepRow>& rows = kept_[row.model];
+    // From `most_` rows on the first ones are sorted, and what is no better than the last of them is not
+    // copied.
+    if (most_ > 0 && rows.size() >= most_ && !before(row, rows[most_ - 1]))
+        return;
+    rows.push_back(row);
+    if (most_ > 0 && (rows.size() == most_ || rows.size() == 2 * most_))
+        keep_best(rows);
+}
+
+std::vector<SweepRow> BestRows::rows() const {
+    std::vector<SweepRow> all;
+    for (const auto& [model, kept] : kept_) {
+        std::vector<SweepRow> best = kept;
+        keep_best(best);
+        all.insert(all.end(), best.begin(), best.end());
+    }
+    return all;
+}
 
 namespace {
 
@@ -30,167 +181,138 @@ std::uint64_t checked_product(std::uint64_t a, std::uint64_t b) {
 
 } // namespace
 
-struct Sweep::State {
-    State(const Session& s, SweepRequest r) : session(s), request(std::move(r)) {
-        for (const std::string& name : request.models)
-            models.push_back(session.load(name));
-        if (request.precisions.empty())
-            request.precisions.push_back(usual_format());
-        check();
-        for (const Model& model : models)
-            sizes.push_back(
-                of_shared_sizes({model, request.batches.front(), request.sizes, request.prompt}, models)
-                    .sizes);
-        if (request.prompt) {
-            for (const Model& model : models) // those that answer none are refused now
-                session.facts({model, request.batches.front(), request.sizes, request.prompt});
-            if (request.view.metrics == &MetricTable::standard())
-                request.view.metrics = &generation_metrics();
-        }
-        std::vector<std::shared_ptr<const Device>> devices;
-        for (const std::string& name : request.hardware)
-            devices.push_back(session.hardware().device(name).device);
-        request.view.conditions = on_one_basis(devices, request.view.conditions);
-        size = 1;
-        for (const std::size_t n : {request.models.size(), request.batches.size(), request.hardware.size(),
-                                    request.precisions.size()})
-            size = checked_product(size, n);
-        for (const SweepAxis& axis : request.axes)
-            size = checked_product(size, axis.factors.size());
+Sweep::Sweep(const Session& session, SweepRequest request) : session_(session), request_(std::move(request)) {
+    for (const std::string& name : request_.models)
+        models_.push_back(session.load(name));
+    if (request_.precisions.empty())
+        request_.precisions.push_back(usual_format());
+    check();
+    for (const Model& model : models_)
+        sizes_.push_back(
+            of_shared_sizes({model, request_.batches.front(), request_.sizes, request_.prompt}, models_)
+                .sizes);
+    if (request_.prompt) {
+        for (const Model& model : models_) // those that answer none are refused now
+            session.facts({model, request_.batches.front(), request_.sizes, request_.prompt});
+        if (request_.view.metrics == &MetricTable::standard())
+            request_.view.metrics = &generation_metrics();
     }
+    std::vector<std::shared_ptr<const Device>> devices;
+    for (const std::string& name : request_.hardware)
+        devices.push_back(session.hardware().device(name).device);
+    request_.view.conditions = on_one_basis(devices, request_.view.conditions);
+    size_ = 1;
+    for (const std::size_t n : {request_.models.size(), request_.batches.size(), request_.hardware.size(),
+                                request_.precisions.size()})
+        size_ = checked_product(size_, n);
+    for (const SweepAxis& axis : request_.axes)
+        size_ = checked_product(size_, axis.factors.size());
+}
 
-    /// The format that all models have by themselves; fp32 where they differ.
-    std::string usual_format() const {
-        const auto of = [&](const Model& model) {
-            return usual_precision({.model = model, .prompt = request.prompt},
-                                   request.conditions.precision.strict_fp32)
-                .compute;
-        };
-        const bool alike = !models.empty() && std::all_of(models.begin(), models.end(), [&](const Model& m) {
-            return of(m) == of(models.front());
-        });
-        return std::string(name_of(alike ? of(models.front()) : Precision::fp32));
+/// The format that all models have by themselves; fp32 where they differ.
+std::string Sweep::usual_format() const {
+    const auto of = [&](const Model& model) {
+        return usual_precision({.model = model, .prompt = request_.prompt},
+                               request_.conditions.precision.strict_fp32)
+            .compute;
+    };
+    const bool alike = !models_.empty() && std::all_of(models_.begin(), models_.end(), [&](const Model& m) {
+        return of(m) == of(models_.front());
+    });
+    return std::string(name_of(alike ? of(models_.front()) : Precision::fp32));
+}
+
+void Sweep::check() {
+    if (request_.models.empty() || request_.hardware.empty() || request_.batches.empty() ||
+        request_.precisions.empty())
+        throw UsageError("a sweep needs at least one model, device, batch size and precision");
+    if (request_.shards == 0 || request_.shards > kMostShards || request_.shard >= request_.shards)
+        throw UsageError(fmt::format("shard {}/{}: expected INDEX/COUNT with a count from 1 to {} and an "
+                                     "index from 0 to one less than the count",
+                                     request_.shard, request_.shards, kMostShards));
+    for (const std::int64_t batch : request_.batches)
+        if (batch < 1)
+            throw UsageError(fmt::format("{} is no batch size", batch));
+    for (const std::string& name : request_.hardware)
+        session_.hardware().device(name);
+    for (const std::string& name : request_.precisions) {
+        Conditions& format = formats_.emplace_back(request_.conditions);
+        format.weights = request_.weights;
+        ask_precision(format, name);
+        format.precision.weights = request_.weights.value_or(format.precision.weights);
     }
+    if (request_.conditions.devices == 0 && !request_.prompt)
+        throw UsageError("as many devices as needed: only for language models with a prompt");
+    std::set<std::string> names;
+    for (const SweepAxis& axis : request_.axes)
+        if (!names.insert(axis.name).second)
+            throw UsageError(fmt::format("\"{}\" is varied twice", axis.name));
+}
 
-    void check() {
-        if (request.models.empty() || request.hardware.empty() || request.batches.empty() ||
-            request.precisions.empty())
-            throw UsageError("a sweep needs at least one model, device, batch size and precision");
-        if (request.shards == 0 || request.shards > kMostShards || request.shard >= request.shards)
-            throw UsageError(fmt::format("shard {}/{}: expected INDEX/COUNT with a count from 1 to {} and an "
-                                         "index from 0 to one less than the count",
-                                         request.shard, request.shards, kMostShards));
-        for (const std::int64_t batch : request.batches)
-            if (batch < 1)
-                throw UsageError(fmt::format("{} is no batch size", batch));
-        for (const std::string& name : request.hardware)
-            session.hardware().device(name);
-        for (const std::string& name : request.precisions) {
-            Conditions& format = formats.emplace_back(request.conditions);
-            format.weights = request.weights;
-            ask_precision(format, name);
-            format.precision.weights = request.weights.value_or(format.precision.weights);
-        }
-        if (request.conditions.devices == 0 && !request.prompt)
-            throw UsageError("as many devices as needed: only for language models with a prompt");
-        std::set<std::string> names;
-        for (const SweepAxis& axis : request.axes)
-            if (!names.insert(axis.name).second)
-                throw UsageError(fmt::format("\"{}\" is varied twice", axis.name));
-    }
-
-    SweepPoint at(std::uint64_t number) const {
-        SweepPoint point;
-        point.number = number;
-        point.factors.resize(request.axes.size());
-        const auto take = [&number](std::size_t n) {
-            const auto index = static_cast<std::size_t>(number % n);
-            number /= n;
-            return index;
-        };
-        for (std::size_t i = request.axes.size(); i-- > 0;)
-            point.factors[i] = request.axes[i].factors[take(request.axes[i].factors.size())];
-        point.batch = take(request.batches.size());
-        point.precision = take(request.precisions.size());
-        point.hardware = take(request.hardware.size());
-        point.model = take(request.models.size());
-        return point;
-    }
-
-    /// A thread that has a model for itself waits for nobody, if there are enough of them.
-    std::uint64_t range(unsigned threads) const {
-        const std::uint64_t of_model = size / request.models.size();
-        const bool whole_models = request.models.size() >= std::size_t{4} * threads;
-        return whole_models && of_model <= kLargestRange ? std::max(kRange, of_model) : kRange;
-    }
-
-    const Session& session;
-    SweepRequest request;
-    std::vector<Model> models;
-    std::vector<Bindings> sizes;     ///< of each model: those of the request that it has
-    std::vector<Conditions> formats; ///< the request's, in each of its formats
-    std::uint64_t size = 0;
-};
-
-Sweep::Sweep(const Session& session, SweepRequest request)
-    : state_(std::make_unique<State>(session, std::move(request))) {}
-Sweep::~Sweep() = default;
-Sweep::Sweep(Sweep&&) noexcept = default;
-
-const SweepRequest& Sweep::request() const {
-    return state_->request;
+SweepPoint Sweep::at(std::uint64_t number) const {
+    SweepPoint point;
+    point.number = number;
+    point.factors.resize(request_.axes.size());
+    const auto take = [&number](std::size_t n) {
+        const auto index = static_cast<std::size_t>(number % n);
+        number /= n;
+        return index;
+    };
+    for (std::size_t i = request_.axes.size(); i-- > 0;)
+        point.factors[i] = request_.axes[i].factors[take(request_.axes[i].factors.size())];
+    point.batch = take(request_.batches.size());
+    point.precision = take(request_.precisions.size());
+    point.hardware = take(request_.hardware.size());
+    point.model = take(request_.models.size());
+    return point;
 }
 
 const Metric& Sweep::usual_order() const {
-    const Metric& usual = ranked_by(request().conditions.scenario);
-    return !request().prompt          ? usual
+    const Metric& usual = ranked_by(request_.conditions.scenario);
+    return !request_.prompt           ? usual
            : usual == metric::latency ? metric::token_rate
                                       : metric::total_token_rate;
 }
 
-std::uint64_t Sweep::size() const {
-    return state_->size;
-}
-
 std::uint64_t Sweep::first() const {
-    const std::uint64_t shards = state_->request.shards, shard = state_->request.shard;
-    return size() / shards * shard + std::min(shard, size() % shards);
+    return size_ / request_.shards * request_.shard + std::min(request_.shard, size_ % request_.shards);
 }
 
 std::uint64_t Sweep::last() const {
-    const std::uint64_t shards = state_->request.shards, shard = state_->request.shard;
-    return first() + size() / shards + (shard < size() % shards ? 1 : 0);
+    return first() + size_ / request_.shards + (request_.shard < size_ % request_.shards ? 1 : 0);
 }
 
 std::string Sweep::content() const {
-    return content_of(state_->session, state_->request, state_->models);
+    return content_of(session_, request_, models_);
 }
 
 void Sweep::run(std::uint64_t from, unsigned threads,
                 const std::function<bool(std::span<const SweepRow>)>& sink) const {
     threads = std::max(threads, 1U);
-    SweepShared shared(state_->session, state_->request, state_->models, state_->sizes, threads);
+    SweepShared shared(session_, request_, models_, sizes_, threads);
     std::vector<SweepWorker> workers;
     workers.reserve(threads);
     for (unsigned i = 0; i < threads; ++i)
-        workers.emplace_back(shared, state_->formats);
+        workers.emplace_back(shared, formats_);
+    // A thread that has a model for itself waits for nobody, if there are enough of them.
+    const std::uint64_t of_model = size_ / models_.size();
+    const bool whole_models = models_.size() >= std::size_t{4} * threads && of_model <= kLargestRange;
     in_order<std::vector<SweepRow>>(
-        from, last(), state_->range(threads), threads,
+        from, last(), whole_models ? std::max(kRange, of_model) : kRange, threads,
         [&](unsigned worker, std::uint64_t begin, std::uint64_t end) {
             std::vector<SweepRow> rows(end - begin);
             for (std::uint64_t number = begin; number < end; ++number)
-                workers[worker].fill(state_->at(number), rows[number - begin]);
+                workers[worker].fill(at(number), rows[number - begin]);
             return rows;
         },
         [&sink](const std::vector<SweepRow>& rows) { return sink(rows); });
 }
 
 std::vector<AxisSensitivity> Sweep::sensitivities(const Metric& metric) const {
-    const auto& axes = state_->request.axes;
-    SweepShared shared(state_->session, state_->request, state_->models, state_->sizes, 1);
-    SweepWorker worker(shared, state_->formats);
-    SweepPoint workload = state_->at(0);
-    const std::vector<double> own(axes.size(), 1.0);
+    SweepShared shared(session_, request_, models_, sizes_, 1);
+    SweepWorker worker(shared, formats_);
+    SweepPoint workload = at(0);
+    const std::vector<double> own(request_.axes.size(), 1.0);
     const auto value = [&](const std::vector<double>& factors) {
         workload.factors = factors;
         SweepRow row;
@@ -202,10 +324,11 @@ std::vector<AxisSensitivity> Sweep::sensitivities(const Metric& metric) const {
         return *found;
     };
     std::vector<AxisSensitivity> found;
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-        const auto [low, high] = std::minmax_element(axes[i].factors.begin(), axes[i].factors.end());
+    for (std::size_t i = 0; i < request_.axes.size(); ++i) {
+        const SweepAxis& axis = request_.axes[i];
+        const auto [low, high] = std::minmax_element(axis.factors.begin(), axis.factors.end());
         std::vector<double> one = own;
-        AxisSensitivity s{.axis = axes[i].name, .low_factor = *low, .high_factor = *high};
+        AxisSensitivity s{.axis = axis.name, .low_factor = *low, .high_factor = *high};
         s.own_value = value(own);
         one[i] = *low;
         s.low_value = value(one);
@@ -221,16 +344,15 @@ std::vector<AxisSensitivity> Sweep::sensitivities(const Metric& metric) const {
 
 std::map<std::string, double> Sweep::factors(std::uint64_t point) const {
     std::map<std::string, double> all;
-    const SweepPoint at = state_->at(point);
-    for (std::size_t i = 0; i < at.factors.size(); ++i)
-        all[state_->request.axes[i].name] = at.factors[i];
+    const SweepPoint place = at(point);
+    for (std::size_t i = 0; i < place.factors.size(); ++i)
+        all[request_.axes[i].name] = place.factors[i];
     return all;
 }
 
 Result Sweep::result(std::uint64_t point, const std::map<std::string, double>& factors) const {
-    const SweepRequest& q = state_->request;
-    const SweepPoint at = state_->at(point);
-    Conditions conditions = state_->formats[at.precision];
+    const SweepPoint place = at(point);
+    Conditions conditions = formats_[place.precision];
     for (const auto& [part, factor] : factors)
         if (const auto lever = parse_lever(part))
             conditions.changes[*lever] = factor;
@@ -238,9 +360,9 @@ Result Sweep::result(std::uint64_t point, const std::map<std::string, double>& f
             conditions.structure[*structure] = factor;
         else
             throw UsageError(fmt::format("nothing called \"{}\" can be varied", part));
-    return state_->session.estimate(
-        Workload{state_->models[at.model], q.batches[at.batch], state_->sizes[at.model], q.prompt, !q.prompt},
-        q.hardware[at.hardware], conditions);
+    return session_.estimate(Workload{models_[place.model], request_.batches[place.batch],
+                                      sizes_[place.model], request_.prompt, !request_.prompt},
+                             request_.hardware[place.hardware], conditions);
 }
 
 } // namespace archsim

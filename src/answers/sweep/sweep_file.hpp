@@ -2,14 +2,16 @@
 // Sweeps on disk: written in order beside their final name, continued after an interruption, merged from
 // shards.
 
-#include "answers/sweep/sweep.hpp"
 #include "answers/sweep/sweep_report.hpp"
-#include "answers/sweep/sweep_row.hpp"
+#include "core/digest.hpp"
 #include "store/results_file.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace archsim {
@@ -42,5 +44,65 @@ void merge_sweeps(const std::vector<std::filesystem::path>& shards, const std::f
 
 /// The question is the point's factors.
 SavedResult saved_row(const SweepRow& row, const SweepRequest& request);
+
+// FILE.json beside the rows of a sweep: which request they belong to, and what the file holds.
+
+std::filesystem::path beside(const std::filesystem::path& file, std::string_view ending);
+
+/// All that decides the rows, in one line: the request, what its names stand for, the version of the library.
+/// Rows are continued and joined only where these are the same.
+std::string sweep_manifest(const Sweep& sweep, RowFormat format);
+
+struct SweepDescription {
+    std::string manifest; ///< as sweep_manifest() has it
+    std::string request;  ///< the part of it that all shards share
+    std::uint64_t shard = 0, shards = 1;
+    bool has_header = false;
+    std::uintmax_t bytes = 0; ///< of FILE
+    std::string digest;       ///< of FILE
+};
+/// Throws InputError where there is none, or it is something else.
+SweepDescription read_description(const std::filesystem::path& file);
+std::string description_text(const std::string& manifest, std::uintmax_t bytes, const Digest& digest);
+std::string whole_manifest(const SweepDescription& shard);
+
+// The rows of a sweep that is not finished, and a log of how far they are right: FILE.partial and
+// FILE.partial.log. One process at a time writes them.
+
+class PartialSweep {
+  public:
+    /// Locks what will become `file`. Throws InputError where another process writes it, or the file system
+    /// has no locks.
+    explicit PartialSweep(const std::filesystem::path& file);
+    ~PartialSweep();
+    PartialSweep(const PartialSweep&) = delete;
+    PartialSweep& operator=(const PartialSweep&) = delete;
+
+    struct Found {
+        bool another = false;          ///< rows of another manifest
+        std::uint64_t points = 0;      ///< rows that are as they were written; 0: begin anew
+        std::uintmax_t lost_bytes = 0; ///< behind them: cut off in the middle, or damaged
+    };
+    /// Goes on behind the last row that is as it was written, if the rows are those of this manifest.
+    Found take_up(const std::string& manifest);
+    /// Begins anew, with the line above the rows.
+    void begin(const std::string& manifest, std::string_view heading);
+    void append(std::string_view rows, std::uint64_t points);
+    /// Gives the rows the name of the file, and FILE.json its text.
+    void finish(const std::string& manifest);
+    /// Removes what is left, rows and log.
+    void discard();
+
+  private:
+    void write_log(std::string_view line);
+    std::string check_of(std::string_view line) const;
+
+    std::filesystem::path file_, rows_path_, log_path_;
+    int log_ = -1, rows_ = -1;
+    std::string manifest_digest_;
+    Digest digest_; ///< of all rows
+    std::uintmax_t bytes_ = 0;
+    std::uint64_t points_ = 0;
+};
 
 } // namespace archsim

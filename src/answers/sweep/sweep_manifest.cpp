@@ -1,8 +1,7 @@
-#include "answers/sweep/sweep_manifest.hpp"
+#include "answers/sweep/sweep_file.hpp"
 
 #include "answers/sweep/sweep_worker.hpp"
 #include "archsim/core/version.hpp"
-#include "core/digest.hpp"
 #include "core/embedded_files.hpp"
 #include "core/json_document.hpp"
 #include "core/text_file.hpp"
@@ -12,8 +11,6 @@
 #include "hardware/stated_facts.hpp"
 #include "session/measured_key.hpp"
 
-#include <algorithm>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <set>
 

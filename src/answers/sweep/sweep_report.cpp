@@ -1,14 +1,9 @@
 #include "answers/sweep/sweep_report.hpp"
 
-#include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
-#include "report/blocks/number_format.hpp"
 #include "result/generation_metrics.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <utility>
 
 namespace archsim {
 
@@ -49,40 +44,40 @@ std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes
                                               const std::vector<const Metric*>& metrics,
                                               const std::map<std::uint64_t, SweepPointFacts>& facts,
                                               const std::vector<SweepRow>& rows) {
-    std::vector<ColumnOf<SweepRow>> columns = {
-        {{"Model", "", "model"}, [](const SweepRow& r) { return Cell{r.model}; }},
-        {{"Hardware", "", "hardware"}, [](const SweepRow& r) { return Cell{r.hardware}; }},
-        {{"Precision", "", "precision"}, [](const SweepRow& r) { return Cell{r.executed}; }},
+    using S = SweepRow;
+    std::vector<ColumnOf<S>> columns = {
+        {{"Model", "", "model"}, [](const S& r) { return Cell{r.model}; }},
+        {{"Hardware", "", "hardware"}, [](const S& r) { return Cell{r.hardware}; }},
+        {{"Precision", "", "precision"}, [](const S& r) { return Cell{r.executed}; }},
         {number_column("Batch", "", "batch_size"),
-         [](const SweepRow& r) { return count_cell(true, static_cast<double>(r.batch)); }}};
+         [](const S& r) { return count_cell(true, static_cast<double>(r.batch)); }}};
     constexpr int kSame = 4;
     const auto same = [&](auto&& of_row) {
         return std::all_of(rows.begin(), rows.end(),
-                           [&](const SweepRow& r) { return of_row(r) == of_row(rows.front()); });
+                           [&](const S& r) { return of_row(r) == of_row(rows.front()); });
     };
-    if (same([](const SweepRow& r) { return r.executed; }))
+    if (same([](const S& r) { return r.executed; }))
         columns[2].column.priority = kSame;
-    if (same([](const SweepRow& r) { return r.batch; }))
+    if (same([](const S& r) { return r.batch; }))
         columns[3].column.priority = kSame;
     for (std::size_t i = 0; i < axes.size(); ++i)
-        columns.push_back({number_column(axes[i].name, "", axes[i].name), [i](const SweepRow& r) {
+        columns.push_back({number_column(axes[i].name, "", axes[i].name), [i](const S& r) {
                                return Cell{factor_text(r.factors[i]), r.factors[i]};
                            }});
-    if (std::any_of(rows.begin(), rows.end(),
-                    [](const SweepRow& r) { return r.standing != Standing::leads; }))
+    if (std::any_of(rows.begin(), rows.end(), [](const S& r) { return r.standing != Standing::leads; }))
         columns.push_back({{"Basis", "", "evidence", Align::left, 1},
-                           [](const SweepRow& r) { return Cell{std::string(name_of(r.standing))}; }});
+                           [](const S& r) { return Cell{std::string(name_of(r.standing))}; }});
     constexpr int kFirst = 2; // what ranks, and the next; the others leave a narrow terminal first
     int at = 0;
     for (const Metric* m : metrics)
-        columns.push_back({metric_column(*m, ++at > kFirst ? at : 0), [m](const SweepRow& r) {
+        columns.push_back({metric_column(*m, ++at > kFirst ? at : 0), [m](const S& r) {
                                const auto value = r.value(*m);
                                return !value ? Cell{}
                                              : Cell{is_standard(*m) ? format_value(*m, *value)
                                                                     : column_number(*m, *value),
                                                     *value};
                            }});
-    const auto of = [&facts](const SweepRow& r) {
+    const auto of = [&facts](const S& r) {
         const auto known = facts.find(r.point);
         return known == facts.end() ? SweepPointFacts{} : known->second;
     };
@@ -91,12 +86,11 @@ std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes
     };
     if (known([](const SweepPointFacts& f) { return f.gain.has_value(); }))
         columns.push_back(
-            {number_column("vs stated", "", "gain"), [of](const SweepRow& r) { return gain_cell(of(r)); }});
+            {number_column("vs stated", "", "gain"), [of](const S& r) { return gain_cell(of(r)); }});
     if (known([](const SweepPointFacts& f) { return !f.bound.empty(); }))
-        columns.push_back(
-            {{"Bound by", "", "bound_by"}, [of](const SweepRow& r) { return binding_text(of(r)); }});
+        columns.push_back({{"Bound by", "", "bound_by"}, [of](const S& r) { return binding_text(of(r)); }});
     columns.push_back({{"Point", "", "point", Align::right, 3},
-                       [](const SweepRow& r) { return count_cell(true, static_cast<double>(r.point)); }});
+                       [](const S& r) { return count_cell(true, static_cast<double>(r.point)); }});
     return columns;
 }
 
@@ -126,7 +120,6 @@ Table best_table(const SweepSummary& summary) {
     return table;
 }
 
-/// A row of the table of curves.
 struct CurveRow {
     const SweepCurve* curve;
     std::size_t point;
@@ -150,25 +143,24 @@ std::vector<CurveRow> rows_of(const SweepCurve& curve) {
 
 /// What each part does alone on one device.
 Table curve_table(const Metric& metric, const std::vector<CurveRow>& rows, const std::string& title) {
-    const auto point = [](const CurveRow& r) -> const SweepCurve::Point& { return r.curve->points[r.point]; };
-    const std::vector<ColumnOf<CurveRow>> columns = {
-        {{"Part", "", "part"}, [](const CurveRow& r) { return Cell{r.curve->part}; }},
+    using C = CurveRow;
+    const auto point = [](const C& r) -> const SweepCurve::Point& { return r.curve->points[r.point]; };
+    const std::vector<ColumnOf<C>> columns = {
+        {{"Part", "", "part"}, [](const C& r) { return Cell{r.curve->part}; }},
         {number_column("Factor", "", "factor"),
-         [point](const CurveRow& r) {
+         [point](const C& r) {
              return Cell{factor_text(point(r).factor), point(r).factor};
          }},
         {number_column(metric.title, "", metric.field),
-         [point, &metric](const CurveRow& r) {
+         [point, &metric](const C& r) {
              return Cell{format_value(metric, point(r).value), point(r).value};
          }},
-        {number_column("vs stated", "", "gain"),
-         [point](const CurveRow& r) { return gain_cell(point(r).facts); }},
-        {{"Bound by", "", "bound_by"}, [point](const CurveRow& r) { return binding_text(point(r).facts); }},
-        {{"Knee", "", "knee"},
-         [](const CurveRow& r) { return text_cell(r.curve->knee == r.point ? "knee" : ""); }}};
+        {number_column("vs stated", "", "gain"), [point](const C& r) { return gain_cell(point(r).facts); }},
+        {{"Bound by", "", "bound_by"}, [point](const C& r) { return binding_text(point(r).facts); }},
+        {{"Knee", "", "knee"}, [](const C& r) { return text_cell(r.curve->knee == r.point ? "knee" : ""); }}};
     Table table = table_of(title, columns, rows);
     table.notes.push_back("vs stated: times better than the device as the database states it (1x).");
-    if (std::any_of(rows.begin(), rows.end(), [](const CurveRow& r) { return r.curve->knee.has_value(); }))
+    if (std::any_of(rows.begin(), rows.end(), [](const C& r) { return r.curve->knee.has_value(); }))
         table.notes.push_back("knee: beyond it more of the part gains less than half as much, factor for "
                               "factor.");
     return table;
@@ -352,20 +344,17 @@ void SweepSummary::add(const SweepRow& row) {
 
 Report describe(const SweepSummary& summary, PlainView, Format format) {
     Report report{.title = "Design-space sweep", .blocks = {}};
-    if (format == Format::csv) {
-        report.blocks.push_back(best_table(summary));
-        return report;
-    }
-    report.blocks.push_back(Heading{1, "DESIGN-SPACE SWEEP"});
-    report.blocks.push_back(Takeaway{sweep_lines(summary)});
+    if (format == Format::csv)
+        return {report.title, {best_table(summary)}};
+    add_blocks(report, Heading{1, "DESIGN-SPACE SWEEP"}, Takeaway{sweep_lines(summary)});
     if (summary.estimated > 0)
         report.blocks.push_back(best_table(summary));
     add_curves(summary, format, report.blocks);
     if (summary.front)
         report.blocks.push_back(front_table(summary));
     if (summary.sensitivity_of) {
-        report.blocks.push_back(sensitivity_table(*summary.sensitivity_of, summary.sensitivities));
-        report.blocks.push_back(tornado(*summary.sensitivity_of, summary.sensitivities));
+        add_blocks(report, sensitivity_table(*summary.sensitivity_of, summary.sensitivities),
+                   tornado(*summary.sensitivity_of, summary.sensitivities));
     }
     if (format == Format::html && !summary.sample.empty())
         report.blocks.push_back(point_chart(summary));

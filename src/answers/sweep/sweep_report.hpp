@@ -2,7 +2,6 @@
 // Rows of a sweep as CSV or NDJSON, one by one, and what a sweep concludes as a report.
 
 #include "answers/sweep/sweep.hpp"
-#include "answers/sweep/sweep_row.hpp"
 #include "archsim/extend/renderer.hpp"
 
 #include <map>

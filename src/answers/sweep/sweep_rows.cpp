@@ -1,16 +1,12 @@
 #include "answers/sweep/sweep_report.hpp"
 #include "core/text.hpp"
 #include "report/blocks/number_format.hpp"
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <fmt/format.h>
 #include <iterator>
 #include <limits>
 

@@ -74,13 +74,6 @@ class SweepShared {
 /// was laid over the database.
 std::string content_of(const Session& session, const SweepRequest& request, std::span<const Model> models);
 
-/// Where a point lies along every dimension.
-struct SweepPoint {
-    std::uint64_t number = 0;
-    std::size_t model = 0, hardware = 0, precision = 0, batch = 0;
-    std::vector<double> factors; ///< one per axis
-};
-
 class SweepWorker {
   public:
     /// `formats` are the request's conditions in each of its formats.
@@ -113,7 +106,6 @@ class SweepWorker {
         bool counts = true; ///< on this device
     };
 
-    /// The machine of the point.
     Place& enter(const SweepPoint& point);
     Place& make(const SweepPoint& point, const PlaceKey& key);
     void leave_places();

@@ -12,6 +12,12 @@
 
 namespace archsim {
 
+std::vector<std::string>& names_under(std::string_view text, NamesByText& all) {
+    const auto known =
+        std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == text; });
+    return known != all.end() ? known->second : all.emplace_back(text, std::vector<std::string>()).second;
+}
+
 nlohmann::ordered_json json_of(const Cell& cell) {
     using Json = nlohmann::ordered_json;
     if (cell.value) {

@@ -16,7 +16,9 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <ranges>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -60,6 +62,10 @@ struct UnitOfColumn {
     const char* name;
     double factor;
 };
+/// A text in another tone.
+inline Cell toned_cell(std::string_view text, Tone tone) {
+    return {std::string(text), {}, tone};
+}
 /// Microjoules, or millijoules where the largest value of the column has more than five digits of those.
 inline UnitOfColumn energy_unit(double largest_j) {
     constexpr double kFiveDigits = 0.1;
@@ -157,6 +163,34 @@ std::vector<ColumnOf<Row>> where(Has has, std::vector<ColumnOf<Row>> columns) {
         c.cell = [has, cell = std::move(c.cell)](const Row& row) { return has(row) ? cell(row) : Cell{}; };
     return columns;
 }
+
+/// Adds blocks behind the last of a report; those of a list one by one.
+template <class... Blocks>
+void add_blocks(Report& report, Blocks&&... blocks) {
+    const auto add = [&report](auto&& more) {
+        if constexpr (std::same_as<std::remove_cvref_t<decltype(more)>, std::vector<Block>>)
+            std::move(more.begin(), more.end(), std::back_inserter(report.blocks));
+        else
+            report.blocks.emplace_back(std::forward<decltype(more)>(more));
+    };
+    (add(std::forward<Blocks>(blocks)), ...);
+}
+
+/// "a, b": what a function says of each, where it says anything.
+template <class Rows, class Text>
+requires std::invocable<Text, std::ranges::range_reference_t<const Rows&>> std::string
+joined(const Rows& rows, Text text_of, std::string_view separator = ", ") {
+    std::string all;
+    for (const auto& row : rows)
+        if (const std::string text(std::invoke(text_of, row)); !text.empty())
+            all.append(all.empty() ? std::string_view() : separator).append(text);
+    return all;
+}
+
+/// Names by a text that they share, in the order in which the texts came up.
+using NamesByText = std::vector<std::pair<std::string, std::vector<std::string>>>;
+/// The names of a text, none yet where it is new.
+std::vector<std::string>& names_under(std::string_view text, NamesByText& all);
 
 /// Adds columns to a list.
 template <class Row>

@@ -13,6 +13,10 @@ namespace archsim {
 
 /// "15.4 mJ", "431 us", "2317 /s", "$0.12 per million" for a value in the metric's SI unit.
 std::string format_value(const Metric& metric, double value);
+/// The same as a cell, unknown where there is no value.
+inline Cell value_cell(const Metric& metric, const std::optional<double>& value) {
+    return value ? Cell{format_value(metric, *value), *value} : Cell{};
+}
 /// "220 to 641 µs": both ends as format_value() writes them, their unit once where it is the same.
 std::string range_text(const Metric& metric, const Interval& interval);
 /// The number alone, in the unit of columns: "15.4".

@@ -4,7 +4,9 @@
 
 #include "archsim/compare/decisions.hpp"
 #include "archsim/compare/result.hpp"
+#include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
+#include "fields/json_members.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,20 +17,13 @@
 
 namespace archsim {
 
-/// One batch size.
-struct BatchPoint {
-    std::int64_t batch = 1;
-    Result result;
-};
-
-/// One device; points by ascending batch.
 struct BatchSeries {
-    std::string hardware; ///< as asked for
-    std::vector<BatchPoint> points;
-    Decision decision; ///< over the points: which keep the limits, and which to take
+    std::string hardware;                   ///< as asked for
+    std::vector<std::int64_t> batches = {}; ///< ascending
+    std::vector<Result> results = {};       ///< one per batch
+    Decision decision = {};                 ///< over them: which keep the limits, and which to take
 };
 
-/// One model on one device over batch sizes.
 struct BatchAnalysis {
     std::vector<std::int64_t> batches; ///< ascending
     DecisionRequest limits;
@@ -39,9 +34,6 @@ struct BatchAnalysis {
 /// Share of the best throughput from which a smaller batch counts as good enough.
 inline constexpr double kNearlyBest = 0.9;
 
-/// Results of the points, in order.
-std::vector<Result> results_of(const BatchSeries& series);
-
 /// What batches are judged by: items per second, time of a batch, energy of an item; of language models with
 /// a prompt tokens per second of all sequences, time and energy of a token.
 struct BatchMetrics {
@@ -49,7 +41,7 @@ struct BatchMetrics {
 };
 BatchMetrics batch_metrics(const BatchSeries& series);
 
-/// Indices into BatchSeries::points; absent when no point has an estimate that keeps every limit.
+/// Indices into BatchSeries::results; absent when none has an estimate that keeps every limit.
 struct BestBatches {
     std::optional<std::size_t> throughput; ///< most items per second; the smaller batch among equals
     std::optional<std::size_t> latency;    ///< least time of a batch
@@ -66,12 +58,30 @@ struct BatchRequest {
     std::vector<double> device_counts = {}; ///< each in turn is the conditions' devices; empty: theirs alone
     std::vector<std::int64_t> batches = {}; ///< each in turn is the workload's; sorted, doubles removed
     DecisionRequest limits = {};
-    /// Called after each estimate.
     std::function<void(std::size_t done, std::size_t total)> progress = {};
 };
 
-/// Estimates every batch on every device. A batch that fails (it does not fit, say) becomes a point with its
+/// Estimates every batch on every device. A batch that fails (it does not fit, say) becomes a result with its
 /// reason. Throws InputError for unknown names, UsageError for no batch or one below 1.
 BatchAnalysis analyze_batches(const Session& session, const BatchRequest& request);
+
+// Throughput, latency, energy and memory against batch, for one or more devices, and the best batch of each.
+
+/// The best batches of every device, which `labels` names in the order of the series.
+Facts best_batch_facts(const BatchAnalysis& analysis, const std::vector<std::string>& labels);
+/// One line per device: the batch that is good enough, the one that does most, the one that answers first.
+std::vector<std::string> batch_lines(const BatchAnalysis& analysis, const std::vector<std::string>& labels);
+/// One device of an analysis: {"best_batch": {"throughput": 64, "latency": 1, "energy": 64, "knee": 32},
+/// "points": [...]}; a best batch is null where none keeps the limits. `points`: their key.
+Members<BatchSeries> batch_series_members(const MetricView& view, const std::string& points);
+/// "Best batch", "Best batch that keeps the limits".
+std::string best_batch_heading(const BatchAnalysis& analysis);
+
+Report describe(const BatchAnalysis& sweep, PlainView view = {}, Format format = Format::text);
+/// {"schema": "archsim.analyze_batch/1", "series": [...]}; unknown values are null.
+std::string to_json(const BatchAnalysis& sweep, PlainView view = {});
+
+/// One line per device over batch, logarithmic in batch.
+Chart batch_chart(const BatchAnalysis& sweep, const Metric& metric);
 
 } // namespace archsim

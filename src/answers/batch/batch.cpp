@@ -1,0 +1,411 @@
+#include "answers/batch/batch.hpp"
+
+#include "core/text.hpp"
+#include "hardware/energy_table.hpp"
+#include "report/blocks/decision_report.hpp"
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_row.hpp"
+#include "report/blocks/result_text.hpp"
+#include "report/blocks/row_marks.hpp"
+#include "report/render/answer_document.hpp"
+#include "result/generation_metrics.hpp"
+#include "session/other_conditions.hpp"
+#include "session/usual_precision.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace archsim {
+
+BatchMetrics batch_metrics(const BatchSeries& series) {
+    return compares_generation(series.results)
+               ? BatchMetrics{&metric::total_token_rate, &metric::token_time, &metric::token_energy}
+               : BatchMetrics{&metric::throughput, &metric::latency, &metric::energy};
+}
+
+BestBatches best_batches(const BatchSeries& series) {
+    BestBatches best;
+    const BatchMetrics by = batch_metrics(series);
+    const auto value = [&](std::size_t i, const Metric& metric) {
+        return value_or_nan(series.results[i], metric);
+    };
+    const auto improve = [&](std::optional<std::size_t>& at, const Metric& metric, std::size_t i) {
+        if (!std::isnan(value(i, metric)) && (!at || better(metric, value(i, metric), value(*at, metric))))
+            at = i;
+    };
+    const std::vector<bool>& qualifies = series.decision.qualifies;
+    for (std::size_t i = 0; i < series.results.size(); ++i)
+        if (qualifies[i]) {
+            improve(best.throughput, *by.rate, i);
+            improve(best.latency, *by.time, i);
+            improve(best.energy, *by.energy, i);
+        }
+    for (std::size_t i = 0; best.throughput && i < series.results.size() && !best.knee; ++i)
+        if (qualifies[i] && value(i, *by.rate) >= kNearlyBest * value(*best.throughput, *by.rate))
+            best.knee = i;
+    return best;
+}
+
+BatchAnalysis analyze_batches(const Session& session, const BatchRequest& request) {
+    BatchAnalysis sweep;
+    sweep.batches = request.batches;
+    sweep.limits = request.limits;
+    std::sort(sweep.batches.begin(), sweep.batches.end());
+    sweep.batches.erase(std::unique(sweep.batches.begin(), sweep.batches.end()), sweep.batches.end());
+    if (sweep.batches.empty() || sweep.batches.front() < 1)
+        throw UsageError("batch sizes: give at least one, each 1 or more");
+    for (const std::string& hardware : with_every_mode(session.hardware(), request.hardware)) {
+        session.hardware().device(hardware); // unknown names stop here, before any work
+        sweep.series.insert(sweep.series.end(), std::max<std::size_t>(1, request.device_counts.size()),
+                            {hardware, sweep.batches});
+    }
+    std::size_t done = 0;
+    Workload workload = request.workload;
+    Conditions conditions = request.conditions;
+    if (!request.model.empty())
+        workload.model = session.load(request.model);
+    workload = usual_question(std::move(workload));
+    for (const std::int64_t batch : sweep.batches) {
+        workload.batch = batch;
+        for (std::size_t i = 0; i < sweep.series.size(); ++i) {
+            if (!request.device_counts.empty())
+                conditions.devices = request.device_counts[i % request.device_counts.size()];
+            BatchSeries& series = sweep.series[i];
+            series.results.push_back(session.estimate(workload, series.hardware, conditions));
+            if (request.progress)
+                request.progress(++done, sweep.batches.size() * sweep.series.size());
+        }
+    }
+    for (BatchSeries& series : sweep.series)
+        series.decision = decide(series.results, sweep.limits);
+    return sweep;
+}
+
+namespace {
+
+/// Words about one series, whose batches are judged by the time of a batch or of a token.
+class BatchWords {
+  public:
+    explicit BatchWords(const BatchSeries& series)
+        : series_(series), by_(batch_metrics(series)), tokens_(*by_.rate != metric::throughput) {}
+
+    /// "batch 64: 2317 /s, 27.6 ms per batch, 15.4 mJ per item, 1.2 GB"
+    std::string whole(std::size_t i) const {
+        return fmt::format("batch {}: {}, {} per {}, {} per {}, {}", series_.batches[i], text(i, *by_.rate),
+                           text(i, *by_.time), tokens_ ? "token" : "batch", text(i, *by_.energy),
+                           tokens_ ? "token" : "item", text(i, metric::memory));
+    }
+
+    /// The batch that does most, the one that is good enough, the one that answers first.
+    std::string line(const BestBatches& best) const {
+        const std::size_t most = *best.throughput, knee = *best.knee, first = *best.latency;
+        std::string line =
+            fmt::format("batch {} has the most throughput, {}", series_.batches[most], rate_and_time(most));
+        if (knee != most)
+            line += fmt::format("; batch {} reaches {:.0f} % of it, {}", series_.batches[knee],
+                                100 * value_or_nan(series_.results[knee], *by_.rate) /
+                                    value_or_nan(series_.results[most], *by_.rate),
+                                rate_and_time(knee));
+        if (first != most)
+            line += fmt::format("; batch {} answers first, {}", series_.batches[first], time(first));
+        return line;
+    }
+
+  private:
+    std::string text(std::size_t i, const Metric& m) const {
+        return format_value(m, value_or_nan(series_.results[i], m));
+    }
+    std::string time(std::size_t i) const {
+        return fmt::format("{} {}{}", tokens_ ? "at" : "in", text(i, *by_.time), tokens_ ? " per token" : "");
+    }
+    std::string rate_and_time(std::size_t i) const { return text(i, *by_.rate) + " " + time(i); }
+
+    const BatchSeries& series_;
+    const BatchMetrics by_;
+    const bool tokens_;
+};
+
+/// A line for each batch that is best in something: "Most throughput, knee: batch 64: ...".
+void add_points(const BatchSeries& series, const BestBatches& best, Facts& facts) {
+    std::vector<std::pair<std::size_t, std::string>> points;
+    for (const auto& [at, what] : {std::pair{best.throughput, "Most throughput"},
+                                   {best.knee, "Knee"},
+                                   {best.latency, "Least latency"},
+                                   {best.energy, "Least energy"}}) {
+        const auto known = std::find_if(points.begin(), points.end(),
+                                        [&, &index = at](const auto& p) { return p.first == index; });
+        if (known != points.end())
+            known->second += ", " + first_lower(what);
+        else if (at)
+            points.emplace_back(*at, what);
+    }
+    for (auto& [at, what] : points)
+        facts.items.push_back({std::move(what), BatchWords(series).whole(at), 1});
+}
+
+std::string without_best(const BatchSeries& series) {
+    if (std::any_of(series.results.begin(), series.results.end(), [](const Result& r) { return r.ok(); }))
+        return "no batch keeps the limits";
+    return fmt::format("no estimate of any batch; batch {}: {}", series.batches.front(),
+                       series.results.front().estimate.reason);
+}
+
+Members<BatchSeries> best_batch_members() {
+    const auto batch = [](std::optional<std::size_t> BestBatches::*which) {
+        return [which](const BatchSeries& series) {
+            const auto index = best_batches(series).*which;
+            return index ? std::optional(series.batches[*index]) : std::nullopt;
+        };
+    };
+    return {{"throughput", "most", batch(&BestBatches::throughput)},
+            {"latency", "answers first", batch(&BestBatches::latency)},
+            {"energy", "least per item", batch(&BestBatches::energy)},
+            {"knee", "smallest with nearly the best throughput", batch(&BestBatches::knee)}};
+}
+
+const Result& first_result(const BatchAnalysis& sweep) {
+    return sweep.series.front().results.front();
+}
+
+struct BatchRow {
+    const BatchSeries* series;
+    std::size_t index;
+    BestBatches best;
+
+    const Result& result() const { return series->results[index]; }
+    std::int64_t batch() const { return series->batches[index]; }
+    /// What it is best in.
+    std::string marks() const {
+        return joined(std::array{std::pair{best.latency, "latency"}, std::pair{best.throughput, "throughput"},
+                                 std::pair{best.energy, "energy"}, std::pair{best.knee, "knee"}},
+                      [&](const auto& one) { return one.first == index ? one.second : ""; });
+    }
+};
+using BatchColumns = std::vector<ColumnOf<BatchRow>>;
+
+/// The interval of the latency and its share of one item stand beside it.
+BatchColumns metric_columns(const BatchAnalysis& sweep, const Metric& m) {
+    const auto measure = [&m, conditions = sweep.limits.cost](const BatchRow& row) {
+        return measure_of(row.result(), m, conditions);
+    };
+    Column column = column_of(m);
+    if (m == metric::token_rate) // the time per token beside it says the same
+        column.priority = 1;
+    BatchColumns columns = {
+        {std::move(column), [&m, measure](const BatchRow& row) { return cell_of(m, measure(row)); }}};
+    if (m == metric::latency) {
+        columns.push_back(interval_column_of<BatchRow>(m, 3, measure));
+        columns.emplace_back(least_best("Per item", m.column_unit, "latency_per_item_s", 2), 1 / m.scale,
+                             [measure](const BatchRow& row) {
+                                 return measure(row)->value / static_cast<double>(row.batch());
+                             });
+    }
+    return columns;
+}
+
+BatchColumns batch_columns(const BatchAnalysis& sweep) {
+    BatchColumns columns = {{{"Hardware", "", "hardware"},
+                             [](const BatchRow& row) {
+                                 return marked(hardware_label(row.result()), MarkedCell::hardware,
+                                               row.result());
+                             }},
+                            {{"Batch", "", "batch_size", Align::right}, 1, &BatchRow::batch}};
+    std::vector<Result> all;
+    for (const BatchSeries& series : sweep.series)
+        all.insert(all.end(), series.results.begin(), series.results.end());
+    for (const Metric* m : shown_metrics(all, {sweep.metrics, {}}).metrics->rows())
+        if (any_value(all, *m, sweep.limits.cost))
+            append_columns(columns, where([](const BatchRow& row) { return row.result().ok(); },
+                                          metric_columns(sweep, *m)));
+    columns.push_back({{"Best", "", "best"}, [](const BatchRow& row) {
+                           return row.result().ok()
+                                      ? Cell{row.marks(), {}, Tone::good, {}, CellKind::text}
+                                      : toned_cell(status_words(row.result().estimate), Tone::bad);
+                       }});
+    if (!sweep.limits.constraints.empty())
+        columns.push_back({{"Limits", "", "keeps_limits"}, [](const BatchRow& row) {
+                               const bool kept = row.series->decision.qualifies[row.index];
+                               return Cell{kept ? "kept" : "missed",
+                                           kept ? 1.0 : 0.0,
+                                           kept ? Tone::good : Tone::bad,
+                                           {},
+                                           CellKind::flag};
+                           }});
+    return columns;
+}
+
+/// "L4 at batch 16: needs 30.1 GB, ...; 2 more batches likewise": the first that fails tells the story.
+std::string failure_note(const BatchSeries& series) {
+    std::string text;
+    std::size_t more = 0;
+    for (std::size_t i = 0; i < series.results.size(); ++i)
+        if (const Result& r = series.results[i]; !r.ok() && text.empty())
+            text = fmt::format("{} at batch {}: {}", hardware_label(r), series.batches[i], r.estimate.reason);
+        else
+            more += r.ok() ? 0U : 1U;
+    return more == 0 ? text : fmt::format("{}; {} more batch{} likewise", text, more, more == 1 ? "" : "es");
+}
+
+Table batch_table(const BatchAnalysis& sweep) {
+    std::vector<BatchRow> rows;
+    std::vector<std::string> notes;
+    for (const BatchSeries& series : sweep.series) {
+        const BestBatches best = best_batches(series);
+        for (std::size_t i = 0; i < series.results.size(); ++i)
+            rows.push_back({&series, i, best});
+        if (std::string why = failure_note(series); !why.empty())
+            notes.push_back(std::move(why));
+    }
+    Table table = table_of("Batch sizes", batch_columns(sweep), rows);
+    table.notes.push_back(
+        fmt::format("knee: smallest batch with {:.0f} % of the best throughput", kNearlyBest * 100));
+    table.notes.insert(table.notes.end(), notes.begin(), notes.end());
+    return table;
+}
+
+std::vector<std::string> device_labels(const BatchAnalysis& sweep) {
+    std::vector<std::string> labels;
+    for (const BatchSeries& series : sweep.series)
+        labels.push_back(hardware_label(series.results.front()));
+    return labels;
+}
+
+/// "A100, batch 8", one per result.
+std::vector<std::string> labels_of(const BatchSeries& series) {
+    std::vector<std::string> labels;
+    for (std::size_t i = 0; i < series.results.size(); ++i)
+        labels.push_back(fmt::format("{}, batch {}", hardware_label(series.results[i]), series.batches[i]));
+    return labels;
+}
+
+AnswerDocument<BatchAnalysis> batch_document(const MetricView& view) {
+    using A = BatchAnalysis;
+    const Members<A> request =
+        request_members()
+            .of<A>(first_result)
+            .with({{"hardware", "devices, with the power modes they run in", device_labels}});
+    return {"analyze_batch",
+            "one model over batch sizes",
+            {{"request", "what was asked", std::identity{}, request},
+             {"model", "",
+              [](const A& a) {
+                  return KnownModel{first_result(a).model.get(), nullptr};
+              },
+              model_members()},
+             {"verdict", "the answer", [](const A& a) { return batch_lines(a, device_labels(a)); },
+              lines_members()},
+             {"batch_sizes", "ascending", &A::batches},
+             {"series", "", &A::series,
+              Members<BatchSeries>{{"hardware", "as asked", &BatchSeries::hardware}}.with(
+                  batch_series_members(view, "points"))}}};
+}
+
+} // namespace
+
+Facts best_batch_facts(const BatchAnalysis& analysis, const std::vector<std::string>& labels) {
+    Facts facts;
+    for (std::size_t i = 0; i < analysis.series.size(); ++i) {
+        const BestBatches best = best_batches(analysis.series[i]);
+        facts.items.push_back({labels[i], ""});
+        if (!best.throughput)
+            facts.items.push_back({"None", without_best(analysis.series[i]), 1});
+        else
+            add_points(analysis.series[i], best, facts);
+    }
+    return facts;
+}
+
+std::vector<std::string> batch_lines(const BatchAnalysis& analysis, const std::vector<std::string>& labels) {
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < analysis.series.size(); ++i) {
+        const BatchSeries& series = analysis.series[i];
+        const BestBatches best = best_batches(series);
+        const bool any = best.throughput && best.knee && best.latency;
+        lines.push_back(
+            fmt::format("{}: {}.", labels[i], any ? BatchWords(series).line(best) : without_best(series)));
+    }
+    return lines;
+}
+
+Members<BatchSeries> batch_series_members(const MetricView& view, const std::string& points) {
+    return {{"best_batch", "null: no batch keeps the limits", std::identity{}, best_batch_members()},
+            {points, "the batch sizes, one by one",
+             [](const BatchSeries& series) {
+                 std::vector<RankedResult> rows;
+                 for (std::size_t i = 0; i < series.results.size(); ++i)
+                     rows.push_back({&series.results[i], static_cast<double>(series.batches[i]), 0});
+                 return rows;
+             },
+             result_members(view).with(
+                 {{"latency_per_item_s", "latency over the batch", [](const RankedResult& r) {
+                       return known(r.result->ok(), r.result->estimate.latency_s / r.batch_size);
+                   }}})}};
+}
+
+std::string best_batch_heading(const BatchAnalysis& analysis) {
+    return analysis.limits.constraints.empty() ? "Best batch" : "Best batch that keeps the limits";
+}
+
+Chart batch_chart(const BatchAnalysis& sweep, const Metric& metric) {
+    Chart chart{ChartKind::line,
+                fmt::format("{} against batch", metric.title),
+                "batch",
+                fmt::format("{} ({})", metric.noun, axis_unit_of(metric)),
+                true,
+                false,
+                {}};
+    for (const BatchSeries& series : sweep.series) {
+        ChartSeries line{hardware_label(series.results.front()), {}};
+        for (std::size_t i = 0; i < series.results.size(); ++i) {
+            const auto measure = measure_of(series.results[i], metric, sweep.limits.cost);
+            if (!measure)
+                continue;
+            ChartPoint mark;
+            mark.label = fmt::format("{}", series.batches[i]);
+            mark.x = static_cast<double>(series.batches[i]);
+            mark.y = measure->value * metric.scale;
+            mark.y_low = measure->interval.low * metric.scale;
+            mark.y_high = measure->interval.high * metric.scale;
+            mark.hover =
+                fmt::format("{}, batch {}: {}", line.name, mark.label, format_value(metric, measure->value));
+            line.points.push_back(std::move(mark));
+        }
+        chart.series.push_back(std::move(line));
+    }
+    return chart;
+}
+
+Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
+    const std::string& title = first_result(sweep).model->title;
+    Report report{fmt::format("Batch sizes of {}", title), {}};
+    if (format == Format::csv)
+        return {report.title, {batch_table(sweep)}};
+    const std::vector<std::string> labels = device_labels(sweep);
+    Takeaway takeaway{batch_lines(sweep, labels)};
+    for (const BatchSeries& series : sweep.series)
+        for (std::string& warning : device_warnings(series.results))
+            takeaway.lines.push_back(std::move(warning));
+    add_blocks(report, Heading{1, fmt::format("BATCH ANALYSIS: {}", title)}, std::move(takeaway),
+               batch_table(sweep), Heading{2, best_batch_heading(sweep)}, best_batch_facts(sweep, labels));
+    if (sweep.limits.active())
+        for (const BatchSeries& series : sweep.series)
+            add_blocks(report, decision_blocks(series.decision, series.results, labels_of(series)));
+    report.blocks.push_back(Heading{2, "Charts"});
+    const BatchSeries& shown = sweep.series.front();
+    for (const Metric* m : shown_metrics(shown.results, {sweep.metrics, {}}).metrics->rows())
+        if (format == Format::html ? m->recommend : *m == *batch_metrics(shown).rate)
+            report.blocks.push_back(batch_chart(sweep, *m));
+    return report;
+}
+
+nlohmann::ordered_json analyze_batch_schema() {
+    return batch_document({}).schema();
+}
+
+std::string to_json(const BatchAnalysis& sweep, PlainView) {
+    return batch_document({sweep.metrics, sweep.limits.cost}).text(sweep);
+}
+
+} // namespace archsim

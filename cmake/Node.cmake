@@ -1,5 +1,6 @@
 # The tools as one WebAssembly program for Node.js, which npm/ makes a package of: the tools' main files under names of their
-# own, the multicall program that calls them, and the system's calls as Node.js has them (npm/system.js).
+# own, the multicall program that calls them, what answers in a program that stays started (src/web), and the system's calls as
+# Node.js has them (npm/system.js).
 
 include(cmake/Cli.cmake)
 
@@ -24,13 +25,13 @@ target_compile_options(archsim_node_tools PRIVATE "$<$<CONFIG:Release>:${archsim
     "SHELL:-include ${PROJECT_BINARY_DIR}/multicall/declared.hpp")
 archsim_share_precompiled(archsim_node_tools)
 
-add_executable(archsim_node ${archsim_program_sources})
+add_executable(archsim_node ${archsim_program_sources} ${archsim_web_entry})
 set_target_properties(archsim_node PROPERTIES OUTPUT_NAME tools)
 target_compile_features(archsim_node PRIVATE cxx_std_20)
 target_include_directories(archsim_node PRIVATE
     ${PROJECT_BINARY_DIR}/multicall ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(archsim_node PRIVATE "$<$<CONFIG:Release>:${archsim_text_options}>")
-set(archsim_node_libraries archsim_node_tools archsim_cli archsim_fit archsim archsim_warnings archsim_fmt)
+set(archsim_node_libraries archsim_node_tools archsim_cli archsim_web archsim_fit archsim archsim_warnings archsim_fmt)
 foreach(library IN LISTS archsim_node_libraries) # else the linker says so, which the page's build does not reach
     if(NOT TARGET ${library})
         message(FATAL_ERROR "the program for Node.js links ${library}, which this configuration does not make")
@@ -42,10 +43,10 @@ set(archsim_node_system ${PROJECT_SOURCE_DIR}/npm/system.js)
 set_target_properties(archsim_node PROPERTIES LINK_DEPENDS ${archsim_node_system})
 target_link_options(archsim_node PRIVATE
     -Oz # the whole program once more, for its size: it is downloaded
-    -sMODULARIZE=1 -sEXPORT_NAME=createTools -sENVIRONMENT=node -sNODERAWFS=1 -sEXIT_RUNTIME=1 -sINVOKE_RUN=0
+    -sMODULARIZE=1 -sEXPORT_NAME=createTools -sENVIRONMENT=node,worker -sNODERAWFS=1 -sEXIT_RUNTIME=1 -sINVOKE_RUN=0
     -sNODEJS_CATCH_EXIT=0 -sNODEJS_CATCH_REJECTION=0
     -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=64MB -sMAXIMUM_MEMORY=4GB
-    -sEXPORTED_FUNCTIONS=_main,_malloc -sEXPORTED_RUNTIME_METHODS=callMain,FS,ENV
+    -sEXPORTED_FUNCTIONS=_main,_malloc,_archsim_open_desk,_archsim_answer -sEXPORTED_RUNTIME_METHODS=callMain,ccall,FS,ENV
     --js-library ${archsim_node_system})
 # A second pass over what the first left, which the linker makes no more of: half a percent less to download.
 find_program(ARCHSIM_WASM_OPT wasm-opt REQUIRED)

@@ -26,6 +26,7 @@ function objectType(schema, name, indent) {
 // `name` stands before the names of the schema's own definitions.
 function typeOf(schema, name, indent) {
   if (schema === true || schema === undefined) return 'unknown';
+  if (schema.typescript) return schema.typescript;
   if (schema.$ref) return `${name}_${schema.$ref.split('/').at(-1)}`;
   if ('const' in schema) return text(schema.const);
   if (schema.enum) return schema.enum.map(text).join(' | ');
@@ -39,9 +40,12 @@ function typeOf(schema, name, indent) {
   }))].join(' | ');
 }
 
-/** What a tool may be asked, from the JSON Schema of its input. */
-export function questionType(name, schema) {
-  const { max_rows: printed, ...properties } = schema.properties; // of assistants alone
+/** What a tool may be asked, from the JSON Schema of its input; `known`: types of texts by their keys. */
+export function questionType(name, schema, known = {}) {
+  const { max_rows: printed, ...given } = schema.properties; // of assistants alone
+  const typed = (key, one) => (one.anyOf ? { ...one, anyOf: one.anyOf.map(part => typed(key, part)) }
+    : one.type === 'array' ? { ...one, items: typed(key, one.items) } : one.type === 'string' && !one.enum ? { ...one, typescript: known[key] } : one);
+  const properties = Object.fromEntries(Object.entries(given).map(([key, one]) => [key, typed(key, one)]));
   return `export interface ${name} ${objectType({ ...schema, properties }, name, '').replace(/^Record.*/, '{}')}\n`;
 }
 

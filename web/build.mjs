@@ -1,4 +1,5 @@
-// Assembles the page from its sources, the WebAssembly module and the data: node build.mjs SOURCES PACKAGES MODULE OUT
+// Assembles the page from its sources, the WebAssembly module and the data: node build.mjs SOURCES PACKAGES MODULE OUT [MODELS]
+// MODELS: the address of a host of models (https://huggingface.co) whose config.json readers may fetch by name; without it none.
 // OUT/index.html fetches what it needs from beside it; OUT/archsim.html is the same page as one file, for file://.
 
 import fs from 'node:fs';
@@ -7,7 +8,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import zlib from 'node:zlib';
 
-const [sources, packages, built, out] = process.argv.slice(2).map(folder => path.resolve(folder));
+const [sources, packages, built, out] = process.argv.slice(2, 6).map(folder => path.resolve(folder));
+const modelHost = process.argv[6] ? new URL(process.argv[6]).origin : '';
 const esbuild = createRequire(path.join(packages, 'x.js'))('esbuild');
 const read = (...parts) => fs.readFileSync(path.join(...parts), 'utf8');
 const chartLibrary = [path.join(sources, 'build/packages/usr/share/javascript/chart.js'), '/usr/share/javascript/chart.js']
@@ -45,9 +47,10 @@ for (const name of [...new Set(named)].sort()) data[`models/${name}.gz`] = packe
 
 // The place of "name" in the page; a function, for "$" means something in a replacing text.
 const filled = (page, name, text) => page.replace(`<!-- ${name} -->`, () => text);
-const page = read(sources, 'web/src/index.html');
+const page = read(sources, 'web/src/index.html').replace('<!-- style -->', () =>
+  `${modelHost ? `<meta name="archsim-models" content="${modelHost}">\n` : ''}<!-- style -->`);
 const policy = (script, host) => `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${script} `
-  + `'wasm-unsafe-eval' blob:; worker-src ${host} blob:; connect-src ${host || "'none'"}; style-src 'self' 'unsafe-inline'; `
+  + `'wasm-unsafe-eval' blob:; worker-src ${host} blob:; connect-src ${[host, modelHost].filter(Boolean).join(' ') || "'none'"}; style-src 'self' 'unsafe-inline'; `
   + `img-src ${host} data: blob:; manifest-src ${host || "'none'"}; base-uri 'none'; form-action 'none'">`;
 
 // Beside each other -----------------------------------------------------------------------------------------------

@@ -5,12 +5,12 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const tty = require('node:tty');
+const { openDesk, runMain, start } = require('./program.js');
 
 const home = path.join(__dirname, '..');
 const STDIN = 0, STDOUT = 1, STDERR = 2;
 const EAGAIN = 6, EPIPE = 64, EOF_ON_WINDOWS = 'EOF'; // numbers of WASI, which emscripten's library uses
 const BROKEN_PIPE = 141; // 128 + SIGPIPE: what a shell sees of a program whose reader has gone
-const FAULT = 70;
 
 let createTools, compiled;
 
@@ -20,9 +20,6 @@ function program() {
     const v8 = require('node:v8'); // Node.js 18 would compile everything at once
     v8.setFlagsFromString('--wasm-lazy-compilation');
     v8.setFlagsFromString('--wasm-lazy-validation'); // of the program's own bytes
-    // Optimising a function takes longer than most answers take without. With 30 times what V8 waits otherwise a comparison
-    // computes half as long, and so does a sweep of 4000 points.
-    v8.setFlagsFromString('--wasm-tiering-budget=60000000');
     createTools = require('../wasm/tools.js');
     compiled = new WebAssembly.Module(fs.readFileSync(path.join(home, 'wasm/tools.wasm')));
   }
@@ -47,33 +44,10 @@ function patiently(call) {
 const inside = name => name.replace(/^([A-Za-z]):[\\/]/, (all, drive) => `/${drive.toLowerCase()}/`).replace(/\\/g, '/');
 const outside = name => name.replace(/^\/([A-Za-z])(\/|$)/, (all, drive) => `${drive.toUpperCase()}:/`);
 
-function adapt(self, { stdin, stdout, stderr }) {
-  const { FS } = self;
-  const { close, read, write } = FS;
-  const sinks = { [STDOUT]: stdout, [STDERR]: stderr };
-  // cli/mcp/capture.cpp: what a tool prints while it answers an assistant.
-  const usual = { ...sinks };
-  const kept = {};
-  self.keepOutput = () => {
-    for (const stream of [STDOUT, STDERR]) {
-      kept[stream] = [];
-      sinks[stream] = bytes => kept[stream].push(bytes);
-    }
-  };
-  self.keptOutput = stream => {
-    sinks[stream] = usual[stream];
-    return Buffer.concat(kept[stream]);
-  };
-  // At its end the program closes every stream; those of this process stay open for it.
-  FS.close = stream => {
-    if (stream.nfd > STDERR) close(stream);
-  };
+// The files and streams of this process as the program takes them.
+function prepare({ FS }) {
+  const { read, write } = FS;
   FS.write = (stream, buffer, offset, length, position) => {
-    const sink = !stream.stream_ops && sinks[stream.nfd];
-    if (sink) {
-      sink(Buffer.from(buffer.buffer.slice(buffer.byteOffset + offset, buffer.byteOffset + offset + length)));
-      return length;
-    }
     try {
       return patiently(() => write(stream, buffer, offset, length, position));
     } catch (problem) {
@@ -82,12 +56,6 @@ function adapt(self, { stdin, stdout, stderr }) {
     }
   };
   FS.read = (stream, buffer, offset, length, position) => {
-    if (stream.nfd === STDIN && stdin !== undefined) {
-      const part = stdin.subarray(stream.taken ?? 0, (stream.taken ?? 0) + length);
-      buffer.set(part, offset);
-      stream.taken = (stream.taken ?? 0) + part.length;
-      return part.length;
-    }
     try {
       return patiently(() => read(stream, buffer, offset, length, position));
     } catch (problem) {
@@ -110,52 +78,38 @@ function adapt(self, { stdin, stdout, stderr }) {
   }
 }
 
+function started(env, streams) {
+  const module_ = program();
+  const place = path.join(home, 'bin/archsim');
+  return start(createTools, module_, { env, place: process.platform === 'win32' ? inside(place) : place, prepare, terminal: tty.isatty }, streams);
+}
+
 /**
  * Runs `archsim ARGUMENTS...` and returns its exit status.
  * options.env: the environment (default: this process's); options.stdin: a Buffer that is read in place of standard input;
- * options.stdout, options.stderr: functions that take Buffers in place of the streams of this process.
+ * options.stdout, options.stderr: functions that take bytes in place of the streams of this process.
  */
 function run(args, options = {}) {
-  const module_ = program();
-  const env = options.env ?? process.env;
-  let status = FAULT;
-  const instance = {
-    thisProgram: 'archsim',
-    instantiateWasm(imports, done) {
-      const made = new WebAssembly.Instance(module_, imports);
-      done(made, module_);
-      return made.exports;
-    },
-    preRun: [self => {
-      for (const name of ['USER', 'LOGNAME', 'PATH', 'PWD', 'HOME', 'LANG']) self.ENV[name] = undefined; // emscripten's own
-      for (const [name, value] of Object.entries(env)) if (value !== undefined) self.ENV[name] = String(value);
-      self.ENV._ = process.platform === 'win32' ? inside(path.join(home, 'bin/archsim')) : path.join(home, 'bin/archsim');
-      adapt(self, options);
-    }],
-    quit(code, end) {
-      status = code;
-      throw end;
-    },
-  };
-  createTools(instance);
-  // emscripten takes its standard streams for terminals.
-  for (const stream of [STDIN, STDOUT, STDERR])
-    instance.FS.streams[stream].tty = options[['stdin', 'stdout', 'stderr'][stream]] === undefined && tty.isatty(stream);
+  const { stdin, stdout, stderr } = options;
+  const instance = started(options.env ?? process.env, { stdin, stdout, stderr });
   const given = process.platform === 'win32' ? args.map(text => (/^[A-Za-z]:[\\/]/.test(text) ? inside(text) : text)) : args;
   const folder = process.cwd();
   try {
-    status = instance.callMain([...given]) ?? status;
-  } catch (problem) {
-    if (problem && problem.name === 'ExitStatus') return problem.status;
-    const say = options.stderr ?? (bytes => fs.writeSync(STDERR, bytes));
-    const memory = problem instanceof RangeError || /memory/i.test(String(problem && problem.message));
-    say(Buffer.from(memory ? 'archsim: there is not enough memory; ask for less at once, or use the tools of this machine\n'
-      : `archsim: a fault of archsim itself, not of what it was given: ${problem && problem.message}\n`));
-    return memory ? 2 : FAULT;
+    return runMain(instance, given, text => (stderr ? stderr(Buffer.from(text)) : fs.writeSync(STDERR, text)));
   } finally {
     if (process.cwd() !== folder) process.chdir(folder);
   }
-  return status;
 }
 
-module.exports = { run, home, inside, outside };
+let desk;
+/** The program that stays started (src/web), with the models that it read; anew where the environment names other data. */
+function keptDesk() {
+  const data = ['ARCHSIM_DATA_DIR', 'XDG_DATA_DIRS'].map(name => process.env[name]).join('\n');
+  if (desk?.data !== data) desk = { data, ask: openDesk(started(process.env, { stdin: Buffer.alloc(0) })) };
+  return desk.ask;
+}
+
+/** Whether the text may name a file, which may change from question to question. */
+const namesFile = text => /[\\/]/.test(text) || fs.existsSync(text);
+
+module.exports = { run, keptDesk, namesFile, forgetDesk: () => { desk = undefined; }, root: () => path.parse(process.cwd()).root };

@@ -6,12 +6,18 @@
 #include "answers/architectures/model_classes.hpp"
 #include "answers/batch/batch.hpp"
 #include "answers/comprehensive/comprehensive.hpp"
+#include "answers/difference/difference_report.hpp"
+#include "answers/local/local_models.hpp"
 #include "answers/serving/serving_report.hpp"
+#include "answers/sizing/sizing_report.hpp"
 #include "answers/study/study.hpp"
 #include "archsim/run/serve.hpp"
+#include "core/parse_number.hpp"
+#include "result/ranking.hpp"
 #include "store/history.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace py = python;
@@ -128,6 +134,84 @@ ServingAnswer serve(const Session& session, const std::string& model,
     return answer;
 }
 
+/// "500ms" or seconds.
+double seconds_of(const std::string& name, PyObject* value) {
+    const auto seconds =
+        PyUnicode_Check(value) != 0 ? parse_seconds(py::text_of(value)) : std::optional(py::number_of(value));
+    if (!seconds || !(*seconds > 0))
+        throw UsageError(name + ": expected a time above 0, in seconds or with a unit (\"500ms\")");
+    return *seconds;
+}
+
+/// Keywords: the load, the limits on waiting, how sure they must hold, fields of the question.
+SizingAnswer size(const Session& session, const std::string& model, const std::vector<std::string>& hardware,
+                  const py::Keywords& fields) {
+    SizingRequest request;
+    ServiceLevel& level = request.level;
+    const std::map<std::string, double*> limits = {{"ttft_p99", &level.time_to_first_s},
+                                                   {"tpot_p99", &level.time_per_token_s},
+                                                   {"e2e_p99", &level.end_to_end_s}};
+    py::Keywords rest;
+    for (const auto& [name, value] : fields) {
+        if (const auto limit = limits.find(name); limit != limits.end())
+            *limit->second = seconds_of(name, value.get());
+        else if (name == "confidence")
+            request.confidence = py::number_of(value.get());
+        else if (name == "max_devices")
+            request.most_devices = py::integer_of(value.get());
+        else
+            rest.emplace_back(name, value);
+    }
+    AskedServing asked = asked_serving(rest);
+    request.serving = std::move(asked.request);
+    if (std::none_of(rest.begin(), rest.end(), [](const auto& field) { return field.first == "requests"; }))
+        request.serving.load.count = 0; // as many as the load needs
+    const py::Released parallel;
+    return size_service(session, session.load(model), hardware, std::vector{asked.conditions}, request);
+}
+
+LocalAnswer local(const Session& session, const std::string& device, const std::vector<std::string>& models,
+                  const std::string& host, const std::string& kind, std::int64_t context,
+                  const std::vector<std::string>& formats, double least) {
+    const auto [name, memory] = parse_local_machine(device);
+    LocalRequest request{.device = name, .host = host, .host_memory_bytes = memory, .context = context};
+    const std::vector<std::string> kinds = {"language", "vision", "speech"};
+    const auto found = std::find(kinds.begin(), kinds.end(), kind);
+    if (found == kinds.end())
+        throw UsageError("kind: \"" + kind + "\" is not one of language, vision, speech");
+    request.kind = static_cast<LocalKind>(found - kinds.begin());
+    request.models = models;
+    request.least_tokens_per_s = least;
+    if (!formats.empty())
+        request.formats = formats;
+    const py::Released parallel;
+    return local_models(session, request);
+}
+
+/// Models, devices and fields, of which a list of two gives each side its own.
+DifferenceAnswer explain(const Session& session, const std::vector<std::string>& models,
+                         const std::vector<std::string>& hardware, const std::string& metric,
+                         const py::Keywords& fields) {
+    const auto side = [&](std::size_t i) {
+        py::Keywords own;
+        for (const auto& [name, value] : fields) {
+            const bool two = PyList_Check(value.get()) != 0 && PyList_Size(value.get()) == 2;
+            own.emplace_back(name, two ? py::items_of(value.get())[i] : value);
+        }
+        Question asked = question(own);
+        const auto one = [&](const std::vector<std::string>& names) {
+            if (names.empty() || names.size() > 2)
+                throw UsageError("explain: name one or two models, and one or two devices");
+            return names[names.size() > 1 ? i : 0];
+        };
+        return DifferenceSide{one(models), one(hardware), std::move(asked.workload),
+                              std::move(asked.conditions)};
+    };
+    DifferenceRequest request{side(0), side(1), &MetricTable::standard().at(metric, "metric")};
+    const py::Released parallel;
+    return explain_difference(session, std::move(request));
+}
+
 } // namespace
 
 void bind_answers(py::Module& m) {
@@ -149,6 +233,10 @@ void bind_answers(py::Module& m) {
     bind_answer<ModelClassComparison>(m, "ModelClassComparison",
                                       "Thirteen classes of models on several architectures.");
     bind_answer<ServingAnswer>(m, "Serving", "A language model under load.");
+    bind_answer<SizingAnswer>(m, "Sizing", "How many of which devices hold limits under a load.");
+    bind_answer<LocalAnswer, LocalView>(m, "LocalModels", "The models that run on a machine.");
+    bind_answer<DifferenceAnswer, DifferenceView>(m, "Difference", "Why two estimates differ.")
+        .def_readonly("results", &DifferenceAnswer::results);
     bind_answer<HistoryChanges>(m, "HistoryChanges", "What changed between two runs of a file of results.")
         .def_property_readonly("worse", [](const HistoryChanges& changes) { return changes.worse(); });
     bind_answer<HistoryRows>(m, "HistoryRows", "The results of a file, one per row.");
@@ -159,11 +247,14 @@ void bind_answers(py::Module& m) {
             const py::Released parallel;
             return run_study(session, read_study(session, file));
         },
-        py::arg("session"), py::arg("file"));
+        py::arg("session"), py::arg("file"), "Runs a study file, JSON or YAML (docs/studies.md).");
     m.def("architectures", &architectures, py::arg("session"), py::arg("model"),
           py::arg("architectures") = std::vector<std::string>{}, py::kw_only(),
           py::arg("explain") = std::vector<std::string>{}, py::arg("metric") = "energy",
-          py::arg("level") = "summary", py::arg("baseline") = "");
+          py::arg("level") = "summary", py::arg("baseline") = "",
+          "One model on several architectures, as compare_architectures; explain=(\"GPU\", \"TPU\") says why "
+          "two "
+          "differ.");
     m.def(
         "model_classes",
         [](const Session& session, const std::vector<std::string>& chosen, const std::string& baseline,
@@ -175,7 +266,8 @@ void bind_answers(py::Module& m) {
             return compare_model_classes(session, std::move(request));
         },
         py::arg("session"), py::arg("architectures") = std::vector<std::string>{}, py::kw_only(),
-        py::arg("baseline") = "");
+        py::arg("baseline") = "",
+        "Times faster than the CPU over thirteen classes of models, with strengths and weaknesses.");
     m.def(
         "batches",
         [](const Session& session, const std::string& model, const std::vector<std::string>& hardware,
@@ -190,8 +282,39 @@ void bind_answers(py::Module& m) {
             const py::Released parallel;
             return analyze_batches(session, request);
         },
-        py::arg("session"), py::arg("model"), py::arg("hardware"), py::arg("batches"));
-    m.def("serve", &serve, py::arg("session"), py::arg("model"), py::arg("hardware"));
+        py::arg("session"), py::arg("model"), py::arg("hardware"),
+        py::arg("batches") = std::vector<std::int64_t>{1, 2, 4, 8, 16, 32, 64},
+        "Throughput, latency, energy and memory against the batch, and the best batch.");
+    m.def("size", &size, py::arg("session"), py::arg("model"), py::arg("hardware"),
+          "The fewest of each device that hold limits on waiting under a load, as size_service: "
+          "size(\"qwen3-8b\", "
+          "[\"H100\", \"L40S\"], rate=8, ttft_p99=\"500ms\").\n\nLimits: ttft_p99, tpot_p99, e2e_p99, in "
+          "seconds or "
+          "with a unit; confidence, max_devices; the fields of serve_model and of the question.");
+    m.def("local", &local, py::arg("session"), py::arg("device"),
+          py::arg("models") = std::vector<std::string>{}, py::kw_only(), py::arg("host") = "",
+          py::arg("kind") = "language", py::arg("context") = std::int64_t{8192},
+          py::arg("formats") = std::vector<std::string>{}, py::arg("least_tokens_per_s") = 0.0,
+          "The models that run on a machine and how fast, as local_models: local(\"RTX 4090, 64GB\", "
+          "context=16384).");
+    m.def(
+        "explain", &explain, py::arg("session"), py::arg("models"), py::arg("hardware"), py::kw_only(),
+        py::arg("metric") = "latency",
+        "Why two estimates differ, as explain_difference: two models, two devices, or two values of a field: "
+        "explain(\"resnet50\", \"H100\", precision=[\"fp16\", \"int8\"]).");
+    m.def(
+        "places",
+        [](const std::vector<Result>& results, const std::string& metric) {
+            std::vector<std::pair<std::size_t, int>> places;
+            for (const Rank& rank : rank_results(results, MetricTable::standard().at(metric, "metric")))
+                places.emplace_back(rank.result, may_lead(results[rank.result].estimate) ? rank.place : 0);
+            return places;
+        },
+        py::arg("results"), py::arg("metric"));
+    m.def("serve", &serve, py::arg("session"), py::arg("model"), py::arg("hardware"),
+          "A language model under a load (rate_per_s, concurrency or trace): percentiles of waiting, "
+          "throughput, "
+          "power. Keywords are the fields of serve_model's flags and of the question.");
     m.def(
         "save_results",
         [](const std::filesystem::path& file, const std::vector<Result>& results, const std::string& title) {

@@ -472,7 +472,10 @@ void fill(py::Module& m) {
             const py::Released parallel;
             return StepEngine(session, model_of(model, session), device, asked.conditions, asked.request);
         },
-        py::arg("session"), py::arg("model"), py::arg("device"));
+        py::arg("session"), py::arg("model"), py::arg("device"),
+        "The engine of a server, made once, whose step() prices any batch: what simulators with a scheduler "
+        "of their "
+        "own ask. Keywords are the fields of serve_model's flags and of the question.");
 
     bind_design_space(m);
     bind_answers(m);

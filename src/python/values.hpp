@@ -87,6 +87,9 @@ template <class T>
 struct Taken<std::vector<T>> {
     static std::vector<T> take(PyObject* object) {
         std::vector<T> values;
+        if constexpr (std::same_as<T, std::string>) // a name, or the path of a file, is a list of one
+            if (PyUnicode_Check(object) != 0 || PyObject_HasAttrString(object, "__fspath__") != 0)
+                return {path_of(object).string()};
         for (const Ref& item : items_of(object))
             values.push_back(Taken<T>::take(item.get()));
         return values;

@@ -124,6 +124,7 @@ Json answer_catalogue(const Session& session, const Question&) {
     for (const Lever lever : kLevers)
         changes.push_back(info_of(lever).name);
     Json precisions = Json::array();
+    precisions.push_back("usual"); // the fastest that is deployed on each device
     for (const Precision precision : kPrecisions)
         precisions.push_back(name_of(precision));
     for (const std::string_view scheme : kSchemes)

@@ -26,6 +26,7 @@ constexpr std::array kKinds = {
     Kind{"model", answer_model},
     Kind{"rank", answer_rank},
     Kind{"device", answer_device},
+    Kind{"trace", answer_trace},
     Kind{"explain", answer_explain},
     Kind{"change", answer_change},
     Kind{"serve", answer_serve},

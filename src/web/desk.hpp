@@ -23,12 +23,13 @@ class Desk {
     ///     model      inputs, sizes of its named dimensions, findings
     ///     rank       verdict, facts and ranking as HTML, and the rows in that order as numbers
     ///     device     everything about the model on one device as sections of HTML, its fused graph as JSON
+    ///     trace      {"text"}: the schedule of the model on one device as trace events
     ///     explain    why two devices differ, as sections of HTML
     ///     change     one device as the database states it and with "changes"
-    ///     serve      users waiting for a language model on the devices, or, with a level alone, the most
-    ///     requests size       how many of which of the devices hold the level under the load cost money and
-    ///     carbon of an inference on the devices export     {"text"}: what the tools print for the same
-    ///     question
+    ///     serve      users waiting for a language model on the devices; with limits alone, the most requests
+    ///     size       how many of which of the devices hold the limits under the load
+    ///     cost       money and carbon of an inference on the devices
+    ///     export     {"text"}: what the tools print for the same question
     std::string answer(std::string_view question);
 
   private:

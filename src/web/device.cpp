@@ -2,6 +2,7 @@
 
 #include "answers/architectures/architectures.hpp"
 #include "answers/comprehensive/comprehensive.hpp"
+#include "answers/mapping/graph_mapping.hpp"
 #include "answers/serving/serving_report.hpp"
 #include "answers/sizing/size_service.hpp"
 #include "answers/sizing/sizing_report.hpp"
@@ -133,6 +134,13 @@ Json answer_device(const Session& session, const Question& question) {
             {"status", status_text(analysis.result.estimate)},
             {"sections", sections(report, "device")},
             {"graph", graph_json(analysis.result)}};
+}
+
+Json answer_trace(const Session& session, const Question& question) {
+    const Result result = session.estimate(question.workload, only_device(question), question.conditions);
+    if (!result.ok())
+        throw InputError(result.estimate.reason);
+    return {{"text", to_trace(result)}};
 }
 
 Json answer_explain(const Session& session, const Question& question) {

@@ -62,18 +62,6 @@ void read_field(const std::string& key, const Json& value, Question& question) {
         question.texts.give(field, text, fmt::format("\"{}\"", key));
 }
 
-/// {"tokens": 512, "generate": 128}, and other fields of a prompt by their keys.
-void read_prompt(const std::string& key, const Json& value, Question& question) {
-    each(key, value, [&](const std::string& name, const Json& member) {
-        const std::string field = name == "tokens"     ? "prompt_tokens"
-                                  : name == "generate" ? "generate_tokens"
-                                                       : name;
-        if (find_question_field(field) == nullptr)
-            throw UsageError(fmt::format("\"prompt\" has no \"{}\"", name));
-        read_field(field, member, question);
-    });
-}
-
 void read_limits(const std::string& key, const Json& value, Question& question) {
     each(key, value, [&](const std::string& name, const Json& limit) {
         question.limits.constraints.push_back(
@@ -182,7 +170,6 @@ constexpr std::array kRows = {
     Row{"model", [](const std::string& k, const Json& v, Question& q) { q.model = text_of(k, v); }},
     Row{"hardware", [](const std::string& k, const Json& v, Question& q) { q.hardware = texts_of(k, v); }},
     Row{"deployment", [](const std::string& k, const Json& v, Question& q) { q.deployment = text_of(k, v); }},
-    Row{"prompt", read_prompt},
     Row{"limits", read_limits},
     Row{"load", read_load},
     Row{"level", read_level},

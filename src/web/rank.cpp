@@ -62,11 +62,17 @@ Json answer_rank(const Session& session, const Question& question) {
                    {"facts", html_fragment(facts, "facts")},
                    {"ranking", html_fragment(table, "ranking")},
                    {"rows", Json::array()},
+                   {"advice", Json::array()},
                    {"findings", Json::array()}};
     if (question.charts)
         answer["charts"] = html_fragment(comparison_charts(c.results), "charts");
     for (const Rank& rank : rank_results(c.results, by))
         answer["rows"].push_back(row_json(c.results[rank.result], rank.place));
+    for (const TriedChange& change : c.tried.front())
+        if (const Result& result = c.results[change.result];
+            c.results.size() == 1 || may_lead(result.estimate))
+            answer["advice"].push_back(
+                {{"hardware", result.hardware}, {"asked", change.asked}, {"gain", change.gain}});
     for (const Finding& finding : c.models.front()->findings)
         answer["findings"].push_back({{"severity", name_of(finding.severity)}, {"text", to_string(finding)}});
     return answer;

@@ -29,10 +29,20 @@ for library in protobuf onnx fmt; do
     [[ $depends != *"$library"* ]] || fail "the package depends on $library: $depends"
 done
 
-in_root dpkg --purge archsim >/dev/null 2>&1 || true
-rm -rf "$root/consumer" "$root/package.deb"
+dev=$(only "$(dirname "$package")" "libarchsim-dev_*_$(dpkg-deb --field "$package" Architecture).deb")
+for one in "$package" "$dev"; do
+    stated=$(dpkg-deb --field "$one" Installed-Size)
+    rm -rf "$root/extracted"
+    dpkg-deb --extract "$one" "$root/extracted"
+    found=$(du --summarize --apparent-size --block-size=1024 "$root/extracted" | cut -f1)
+    [ $((10 * stated)) -gt $((9 * found)) ] && [ $((9 * stated)) -lt $((10 * found)) ] || fail "$one: Installed-Size is $stated, $found are installed"
+done
+rm -rf "$root/extracted"
+in_root dpkg --purge libarchsim-dev archsim >/dev/null 2>&1 || true
+rm -rf "$root/consumer" "$root/package.deb" "$root/dev.deb"
 mkdir "$root/consumer"
 cp "$package" "$root/package.deb"
+cp "$dev" "$root/dev.deb"
 cp "$here"/*.cpp "$here/CMakeLists.txt" "$project"/docs/examples/estimate.* "$root/consumer"
 in_root dpkg --install /package.deb >/dev/null || fail "the package lacks a dependency in a root with $(cat "$root/ready")"
 
@@ -40,6 +50,9 @@ first_answer "the Debian package" in_root compare_models resnet50 --deployment e
 loaded=$(in_root ldd /usr/bin/compare_models | sed -E 's/^\s*(\S+).*/\1/; s/.*\///; s/\.so.*//' | sort | tr '\n' ' ')
 [ "$loaded" = "ld-linux-x86-64 libc libgcc_s libm libstdc++ linux-vdso " ] || fail "a tool loads $loaded"
 
+# Nothing to compile with until that package is there too.
+[ -z "$(find "$root/usr/include" "$root/usr/lib" -path '*archsim*' \( -name '*.hpp' -o -name '*.a' -o -name '*.pc' \))" ] || fail "headers are in the package of the tools"
+in_root dpkg --install /dev.deb >/dev/null || fail "libarchsim-dev"
 in_root cmake -S /consumer -B /consumer/build >/dev/null || fail "find_package"
 in_root cmake --build /consumer/build >/dev/null || fail "building with find_package"
 expect " MACs" /consumer/build/consumer /usr/share/archsim/models/onnx/resnet18.onnx batch=1 height=224 width=224
@@ -67,6 +80,6 @@ for program in static_consumer shared_consumer; do
 done
 expect H100 list_hardware_mappers --names devices
 mv "$root/consumer/data" "$root/usr/share/archsim"
-in_root dpkg --purge archsim >/dev/null
+in_root dpkg --purge libarchsim-dev archsim >/dev/null
 left=$(cd "$root/usr" && find . -path '*archsim*' | head -n 3)
 [ -z "$left" ] || fail "the package is removed, and there is still $left"

@@ -51,6 +51,28 @@ endif()
 # A tool of the installation finds the data beside it.
 run(${CMAKE_COMMAND} -E env --unset=ARCHSIM_DATA_DIR ${prefix}/bin/profile_graph resnet18 --top 1)
 
+# Its manual page names every tool, and bash completes tools and what they take.
+run(${prefix}/bin/archsim --help)
+string(REGEX MATCHALL "\n  [a-z_]+" tools "${said}")
+list(LENGTH tools count)
+file(READ ${prefix}/share/man/man1/archsim.1 page)
+foreach(tool IN LISTS tools)
+    string(STRIP "${tool}" tool)
+    if(NOT page MATCHES "\n.BR? ${tool}[ \n]")
+        message(FATAL_ERROR "archsim.1 does not name ${tool}")
+    endif()
+endforeach()
+if(count LESS 20)
+    message(FATAL_ERROR "archsim --help names ${count} tools")
+endif()
+foreach(typed IN ITEMS "compare --hard" "history --regr" "explain_diff")
+    run(bash -c "PATH=${prefix}/bin:$PATH && . ${prefix}/share/bash-completion/completions/archsim &&
+        COMP_WORDS=(archsim ${typed}) && COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)) && _archsim && echo \"\${COMPREPLY[*]}\"")
+    if(NOT said MATCHES "--hardware |--regressions|explain_difference")
+        message(FATAL_ERROR "archsim ${typed} is completed as: ${said}")
+    endif()
+endforeach()
+
 # Programs that did not change since the last run come out of the compiler cache, as the library's objects do.
 find_program(ccache ccache)
 set(cached_compiler ${COMPILER})
@@ -62,8 +84,12 @@ if(ccache)
     set(launcher -D CMAKE_CXX_COMPILER_LAUNCHER=${ccache})
 endif()
 
+cmake_path(GET SOURCE_DIR PARENT_PATH tests_dir)
+cmake_path(GET tests_dir PARENT_PATH project_dir)
+file(GLOB examples ${project_dir}/docs/examples/*.cpp ${project_dir}/docs/examples/*.c)
+list(FILTER examples EXCLUDE REGEX "/own_") # which take a file
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${scratch}/find_package -G Ninja -D CMAKE_PREFIX_PATH=${prefix}
-    -D CMAKE_CXX_COMPILER=${COMPILER} ${launcher})
+    -D CMAKE_CXX_COMPILER=${COMPILER} ${launcher} -D ARCHSIM_EXAMPLES=${project_dir}/docs/examples)
 run(${CMAKE_COMMAND} --build ${scratch}/find_package)
 expect_macs(${scratch}/find_package/consumer)
 # The data is found beside the shared library, wherever the program lies.
@@ -83,9 +109,8 @@ run(${COMPILER} ${scratch}/pkg_config_consumer.o -o ${scratch}/pkg_config_consum
 set(ENV{LD_LIBRARY_PATH} ${prefix}/${LIB_DIR})
 expect_macs(${scratch}/pkg_config_consumer)
 
-# Every example of the documents, started anywhere, finds the catalogue: linked with either library.
-cmake_path(GET SOURCE_DIR PARENT_PATH tests_dir)
-cmake_path(GET tests_dir PARENT_PATH project_dir)
+# Every example of the documents, started anywhere, finds the catalogue: linked with either library, by pkg-config or by
+# find_package, and says the same.
 run(${pkg_config} --cflags archsim)
 separate_arguments(compile UNIX_COMMAND "${said}")
 run(${pkg_config} --static --libs-only-l archsim)
@@ -93,8 +118,6 @@ string(REPLACE "-larchsim" "" static "${said}")
 separate_arguments(static UNIX_COMMAND "${static}")
 run(${pkg_config} --libs archsim)
 separate_arguments(shared UNIX_COMMAND "${said}")
-file(GLOB examples ${project_dir}/docs/examples/*.cpp ${project_dir}/docs/examples/*.c)
-list(FILTER examples EXCLUDE REGEX "/own_") # which take a file
 foreach(example IN LISTS examples)
     cmake_path(GET example FILENAME name)
     set(language -std=c++20)
@@ -105,16 +128,17 @@ foreach(example IN LISTS examples)
     run(${cached_compiler} ${language} ${compile} -c ${example} -o ${object})
     run(${COMPILER} ${object} ${prefix}/${LIB_DIR}/libarchsim.a ${static} -o ${scratch}/${name}.static)
     run(${COMPILER} ${object} ${shared} -o ${scratch}/${name}.shared)
-    foreach(way IN ITEMS static shared)
-        run(${CMAKE_COMMAND} -E env --unset=ARCHSIM_DATA_DIR ${CMAKE_COMMAND} -E chdir / ${scratch}/${name}.${way})
+    set(first "")
+    foreach(program IN ITEMS ${name}.static ${name}.shared find_package/${name}.static find_package/${name}.shared)
+        run(${CMAKE_COMMAND} -E env --unset=ARCHSIM_DATA_DIR ${CMAKE_COMMAND} -E chdir / ${scratch}/${program})
         if(said STREQUAL "")
-            message(FATAL_ERROR "${name}, linked with the ${way} library, printed nothing")
+            message(FATAL_ERROR "${program} printed nothing")
         endif()
-        set(said_${way} "${said}")
+        if(first AND NOT said STREQUAL first)
+            message(FATAL_ERROR "${program} printed ${said}, linked otherwise ${first}")
+        endif()
+        set(first "${said}")
     endforeach()
-    if(NOT said_static STREQUAL said_shared)
-        message(FATAL_ERROR "${name} printed ${said_static} and, shared, ${said_shared}")
-    endif()
 endforeach()
 
 # As a subproject: its build is configured, gets none of our warnings, and compiles the consumer; the library beside it is

@@ -18,7 +18,7 @@ said=$(PATH=$scratch /bin/bash "$project/scripts/release" "$scratch/none" 2>&1) 
 [[ $said == *"apt-get install dpkg-dev"* && ! -e $scratch/none ]] || fail "no hint at dpkg-dev: $said"
 
 "$project/scripts/release" --no-page "$folder" || fail "scripts/release: see build/release/release/log"
-package=$(only "$folder" '*.deb')
+package=$(only "$folder" 'archsim_*.deb')
 tarball=$(only "$folder" '*.tar.gz')
 wheel=$(only "$folder" '*.whl')
 check_list "$folder"

@@ -20,7 +20,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export OBJDUMP=aarch64-linux-gnu-objdump
 
-package=$(only "$folder" '*_arm64.deb')
+package=$(only "$folder" 'archsim_*_arm64.deb')
 tarball=$(only "$folder" '*-linux-aarch64.tar.gz')
 wheel=$(only "$folder" '*-cp39-abi3-manylinux_2_34_aarch64.whl')
 check_list "$folder"

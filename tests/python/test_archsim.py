@@ -161,7 +161,7 @@ def test_failures_are_typed_and_say_what_is_wrong(session, resnet, call, error):
         (lambda s, r: s.load(name="resnet18"), TypeError, '"name"'),
         (lambda s, r: s.load("resnet18", model="resnet18"), TypeError, "twice"),
         (lambda s, r: s.sweep("resnet18"), TypeError, '"hardware"'),
-        (lambda s, r: s.sweep("resnet18", "H100", [1]), TypeError, "a list"),
+        (lambda s, r: s.sweep("resnet18", "H100", "1"), TypeError, "a list"),
         (lambda s, r: archsim.Session.load(r, "resnet18"), TypeError, "an object of Session, not Result"),
         (lambda s, r: archsim.Result(), TypeError, "cannot be called"),
         (lambda s, r: r.subgraph_name(-1), TypeError, "out of range"),

@@ -40,6 +40,8 @@ def test_the_runner_of_the_specification(session, tmp_path):
     fastest = min((r.latency_s, n) for n, r in runner.results if r.batch == 4 and r.to_dict()["evidence"] == "measured")[1]
     assert runner.best("latency", batch=4) == fastest
     assert runner.best("throughput", batch=4) == fastest
+    best = runner.best("latency", batch=4)
+    assert best.among[0].startswith(f"{fastest}: ") and best.left_out and "projected" in " ".join(best.left_out)
     times = runner.speedups("cpu")["resnet18", 4]
     assert times["cpu"] == 1 and times["cuda"] == pytest.approx(
         frame.query("backend == 'cpu' and batch_size == 4")["latency_s"].item() / alone.latency_s
@@ -139,3 +141,25 @@ def test_results_are_kept_and_compared(session, tmp_path):
     with sqlite3.connect(file) as database:  # as any program reads it
         rows = database.execute("SELECT hardware, latency_s FROM rows WHERE run_id = 1").fetchall()
     assert rows == [(r.hardware, r.latency_s) for _, r in runner.results]
+
+
+def test_sizing_local_models_and_differences(session):
+    load = {"rate": 8, "prompt_tokens": 500, "output_tokens": 100, "requests": 100, "precision": "bf16"}
+    sizing = archsim.size("qwen3-0.6b", ["H100", "L4"], session=session, ttft_p99="1s", **load)
+    document = sizing.to_dict()
+    assert document["schema"].startswith("archsim.size_service/")
+    assert archsim.size("qwen3-0.6b", ["H100", "L4"], session=session, ttft_p99=1, **load).to_json() == sizing.to_json()
+    with pytest.raises(archsim.UsageError, match="ttft_p99"):
+        session.size("qwen3-0.6b", "H100", ttft_p99="soon", **load)
+    found = archsim.local("RTX-4090", ["qwen3-8b", "llama-3-70b"], session=session, formats=["int4"])
+    assert "qwen3-8b" in found.to_text() and found.to_dict()["schema"].startswith("archsim.local_models/")
+    with pytest.raises(archsim.UsageError, match="kind"):
+        session.local("RTX-4090", kind="poems")
+    why = archsim.explain("resnet18", ["H100", "A100"], session=session, precision="fp16")
+    assert [result.hardware for result in why.results] == ["H100", "A100"]
+    formats = session.explain("resnet18", "H100", precision=["fp16", "int8"], metric="energy")
+    assert {result.hardware for result in formats.results} == {"H100"} and "H100" in repr(formats)
+    with pytest.raises(archsim.UsageError, match="one or two"):
+        session.explain("resnet18", ["H100", "A100", "L4"])
+    for answer in (sizing, found, why, formats):
+        assert answer._repr_html_().startswith("<p>") and len(answer._repr_html_()) < 40_000

@@ -6,6 +6,7 @@
 #include "cli/workplace.hpp"
 #include "import/model_maker.hpp"
 #include "laws/laws.hpp"
+#include "result/shown_pass.hpp"
 #include "support/trace_check.hpp"
 
 #include <catch2/catch.hpp>
@@ -57,6 +58,23 @@ TEST_CASE("a trace is as long as the latency, on every kind of device", "[trace]
     CHECK(end_of_trace(trace) == Approx(parts.estimate.latency_s).margin(kNanosecond));
     CHECK(std::any_of(trace["traceEvents"].begin(), trace["traceEvents"].end(),
                       [](const auto& event) { return event["pid"] == 2; }));
+}
+
+TEST_CASE("a trace of an answer to a prompt is of one of its passes, as long as that", "[trace]") {
+    const Session session(SessionOptions{.data = ARCHSIM_SOURCE_DIR});
+    for (const std::int64_t generate : {0, 64}) {
+        Workload workload{.model = session.load("qwen3-0.6b")};
+        workload.prompt = Prompt{.tokens = 512, .generate = generate};
+        const Result answer = session.estimate(workload, "H100");
+        REQUIRE(answer.ok());
+        const auto trace = nlohmann::json::parse(to_trace(answer));
+        CHECK(end_of_trace(trace) == Approx(shown_pass(answer).latency_s).margin(kNanosecond));
+        CHECK(trace["otherData"]["latency_s"] == shown_pass(answer).latency_s);
+        // What no kernel holds is no more than a part of it.
+        for (const auto& event : trace["traceEvents"])
+            if (event["name"].get<std::string>().starts_with("weights that stream"))
+                CHECK(event["dur"].get<double>() < 0.5e6 * shown_pass(answer).latency_s);
+    }
 }
 
 TEST_CASE("the checker of traces finds what viewers stumble over", "[trace]") {

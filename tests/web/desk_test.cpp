@@ -81,9 +81,9 @@ TEST_CASE("a page that names no format asks for the one of the tools", "[laws][a
     request.workload.prompt = Prompt{.tokens = 64, .generate = 16, .context = 4096};
     const ModelComparison comparison = compare_models(session, request);
     CHECK(comparison.results.front().conditions.precision.compute == Precision::bf16);
-    const Json question = {{"ask", "export"},      {"model", "qwen3-0.6b"},
-                           {"hardware", {"H100"}}, {"prompt", {{"tokens", 64}, {"generate", 16}}},
-                           {"context", "4Ki"},     {"format", "json"}};
+    const Json question = {{"ask", "export"},     {"model", "qwen3-0.6b"}, {"hardware", {"H100"}},
+                           {"prompt_tokens", 64}, {"generate_tokens", 16}, {"context", "4Ki"},
+                           {"format", "json"}};
     CHECK(ask(question)["text"] == to_json(comparison));
 }
 
@@ -249,4 +249,27 @@ TEST_CASE("names in a dropped model stay text") {
             check(section["html"]);
     }
     std::filesystem::remove(file);
+}
+
+TEST_CASE("a page gets the schedule as trace events, and advice with its gain") {
+    const Json answer = ask({{"ask", "trace"}, {"model", "resnet18"}, {"hardware", {"H100"}}});
+    const Json trace = Json::parse(answer["text"].get<std::string>());
+    double end = 0;
+    for (const Json& event : trace["traceEvents"])
+        if (event["ph"] == "X")
+            end = std::max(end, event["ts"].get<double>() + event["dur"].get<double>());
+    CHECK(end == Approx(trace["otherData"]["latency_s"].get<double>() * 1e6).epsilon(1e-3));
+    CHECK(error_of({{"ask", "trace"}, {"model", "llama-3-70b"}, {"hardware", {"Coral-Edge-TPU"}}}) != "");
+
+    std::size_t advised = 0;
+    for (const char* model : {"resnet50", "bert-base", "vit_b_16"}) {
+        const Json ranking =
+            ask({{"ask", "rank"}, {"model", model}, {"precision", "fp32"}, {"deployment", "edge"}});
+        for (const Json& advice : ranking["advice"]) {
+            ++advised;
+            CHECK(advice["asked"].get<std::string>().starts_with("--"));
+            CHECK(advice["gain"] >= 1.05);
+        }
+    }
+    CHECK(advised > 0);
 }

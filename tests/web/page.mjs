@@ -263,7 +263,7 @@ const tests = {
       for (const kind of ['input', 'change']) input.dispatchEvent(new Event(kind, { bubbles: true }));
     }, [selector, value]);
     const shown = other => other.evaluate(() => ({ address: location.hash, problem: document.querySelector('#problem').hidden ? '' : document.querySelector('#problem').textContent,
-      fields: [...document.querySelectorAll('#question [data-field], #question [data-size], #question [data-limit], [data-change]')].map(input => input.value).join('|'),
+      fields: [...document.querySelectorAll('#question [data-field], #question [data-size], #question [data-limit], [data-change], #all-bandwidth')].map(input => input.value).join('|'),
       texts: ['#verdict', '#ranking tbody', '#change', '#device-title'].map(id => document.querySelector(id)?.textContent) }));
     for (let i = 0; i < Number(process.env.ARCHSIM_PAGE_LINKS ?? 6); ++i) {
       await put('#model', one(['resnet18', 'bert-base', 'qwen3-0.6b', 'yolov8n', 'qwen3-8b']));
@@ -273,6 +273,7 @@ const tests = {
       await put('#batch', one(['1', '2', '8']));
       await put('#scope', one(['kernel', 'end_to_end']));
       await put('[data-limit=latency]', one(['', '50ms', '2s']));
+      await put('#all-bandwidth', one(['0', '0', '1', '-1']));
       await put('[data-field=generate_tokens]', one(['', '40']));
       await put('[data-field=runtime]', '');
       await idle(page);
@@ -288,6 +289,7 @@ const tests = {
         if (sent.address.includes('change.')) await until(other, () => document.querySelector('#change').childElementCount > 0);
         assert.deepEqual(await shown(other), sent, link);
       });
+      if (i % 20 === 19) console.log(`${i + 1} links`);
     }
   }),
 
@@ -352,6 +354,126 @@ const tests = {
     assert(inside >= 1, 'the first subgraphs are in view');
   }),
 
+  'limits are lines in the charts, and a projection is on no front': async () => visit(`${home}#model=resnet50&deployment=edge&limit.latency=20ms&limit.energy=100mJ`, async page => {
+    await idle(page);
+    await page.locator('#draw-charts').click();
+    await page.locator('#charts figure.chart').first().waitFor();
+    await idle(page);
+    const charts = await page.locator('#charts figure[data-kind=scatter] script').evaluateAll(scripts => scripts.map(script => JSON.parse(script.textContent)));
+    const line = (name, axis) => charts[0].series.find(series => series.name === name).points.map(point => point[axis]);
+    assert.deepEqual(line('limit on latency', 'x'), [20, 20]);
+    assert.equal(new Set(line('limit on energy', 'y')).size, 1);
+    const projected = await page.locator('#ranking tbody tr').evaluateAll(rows => rows.filter(row => row.textContent.includes('projected')).map(row => row.dataset.hardware.split('@')[0]));
+    assert(projected.length > 0);
+    for (const { series } of charts)
+      for (const { label } of series.find(({ name }) => name === 'Pareto front').points)
+        assert(!projected.includes(label.split('@')[0]), `${label} is a projection on a front`);
+    await page.locator('#charts').screenshot({ path: path.join(scratch, 'limits.png') });
+  }),
+
+  'the timeline is as long as the estimate, is walked by keys, and is saved for Perfetto': async () => visit(`${home}#model=resnet18&hardware=H100&device=H100`, async page => {
+    await page.locator('#graph .node').first().waitFor({ timeout: 60000 });
+    await idle(page);
+    await page.locator('#timeline-section > summary').click();
+    await page.locator('#timeline rect').first().waitFor();
+    const tracks = await page.locator('#timeline .head').allTextContents();
+    assert(['compute', 'on-chip data'].every(name => tracks.includes(name)) && tracks.some(name => name.startsWith('host')), `${tracks}`);
+    await page.locator('#timeline').focus();
+    for (let i = 0; i < 3; ++i) await page.keyboard.press('ArrowRight');
+    assert.match(await page.locator('#slice').textContent(), /schedule, .*bound by/);
+    assert.equal(await page.locator('#graph .node[aria-pressed=true]').count(), 1, 'the same subgraph in the graph');
+    await page.locator('#timeline-in').click();
+    assert(await page.evaluate(() => { const box = document.querySelector('#timeline'); return box.scrollWidth > 1.5 * box.clientWidth; }), 'longer');
+    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#timeline-save').click()]);
+    const trace = JSON.parse(fs.readFileSync(await download.path(), 'utf8'));
+    const end = Math.max(...trace.traceEvents.filter(event => event.ph === 'X').map(event => event.ts + event.dur));
+    assert(Math.abs(end - 1e6 * trace.otherData.latency_s) < 0.01 * end);
+    await accessible(page, 'timeline');
+    await page.evaluate(() => document.querySelector('#timeline-section').scrollIntoView());
+    await page.screenshot({ path: path.join(scratch, 'timeline.png') });
+  }),
+
+  'a slider gives every device more bandwidth, which its link says too': async () => visit(`${home}#model=qwen3-0.6b&hardware=H100,L4`, async page => {
+    await idle(page);
+    const latency = other => other.locator('#ranking tbody tr').evaluateAll(rows => Object.fromEntries(rows.map(row => [row.dataset.hardware, Number(row.cells[2].dataset.value)])));
+    const before = await latency(page);
+    await page.locator('#all-bandwidth').fill('1');
+    await until(page, () => location.hash.includes('all.bandwidth=2') && document.querySelector('main').ariaBusy === 'false');
+    const after = await latency(page);
+    assert(after.L4 < before.L4 && after.H100 <= before.H100, JSON.stringify([before, after]));
+    assert.match(await page.locator('#model-title').textContent(), /bandwidth of every device ×2/);
+    await visit(await page.evaluate(() => location.href), async other => {
+      await idle(other);
+      assert.deepEqual(await latency(other), after);
+      assert.equal(await other.locator('#all-bandwidth').inputValue(), '1');
+    });
+  }),
+
+  'the verdict is saved as a picture': async () => visit(`${home}#model=resnet50&deployment=edge`, async page => {
+    await idle(page);
+    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#picture').click()]);
+    assert.equal(download.suggestedFilename(), 'resnet50.png');
+    const bytes = fs.readFileSync(await download.path());
+    assert.equal(bytes.toString('latin1', 1, 4), 'PNG');
+    assert.deepEqual([bytes.readUInt32BE(16), bytes.readUInt32BE(20)], [1200, 630]);
+    assert(bytes.length > 20000, 'it shows something');
+    fs.copyFileSync(await download.path(), path.join(scratch, 'verdict.png'));
+  }),
+
+  'advice is a button that asks for what was tried': async () => visit(`${home}#model=bert-base&precision=fp32&hardware=Jetson-Orin-Nano`, async page => {
+    await idle(page);
+    const button = page.locator('#advice button').first(), said = await button.textContent();
+    const seconds = () => page.locator('#ranking tbody tr').first().evaluate(row => Number(row.cells[2].dataset.value));
+    const before = await seconds(), gain = Number(/([\d.]+)×$/.exec(said)[1]);
+    await button.click();
+    await until(page, old => Number(document.querySelector('#ranking tbody tr')?.cells[2].dataset.value) !== old
+      && document.querySelector('main').ariaBusy === 'false', before);
+    assert(Math.abs(before / await seconds() / gain - 1) < 0.02, `${said}: ${before} became ${await seconds()}`);
+  }),
+
+  'a model by its name on a host is fetched when the reader asks, and only its config.json': async () => {
+    const asked = [];
+    const models = http.createServer((request, response) => {
+      asked.push(request.url);
+      const found = request.url === '/Qwen/Qwen3-8B/resolve/main/config.json';
+      response.writeHead(found ? 200 : 404, { 'Access-Control-Allow-Origin': '*' }).end(found ? fs.readFileSync(path.join(sources, 'models/configs/qwen3-8b.json')) : '');
+    });
+    await new Promise(resolve => models.listen(0, '127.0.0.1', resolve));
+    const host = `http://127.0.0.1:${models.address().port}`;
+    const named = path.join(scratch, 'named');
+    execFileSync(process.execPath, ['web/build.mjs', '.', 'build/packages/web', 'build/web/bin', named, host], { cwd: sources });
+    await visit(home, async page => { await idle(page); assert.equal(await page.locator('#hub').isVisible(), false, 'a page without a host'); });
+    folder = named;
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(home);
+    await idle(page);
+    assert.deepEqual(asked, []);
+    await page.locator('#hub-name').fill('Qwen/Qwen3-80B');
+    await page.locator('#hub-fetch').click();
+    await until(page, () => /no config.json of Qwen/.test(document.querySelector('#problem').textContent));
+    await page.locator('#hub-name').fill('Qwen/Qwen3-8B');
+    await page.keyboard.press('Enter');
+    await until(page, () => /qwen3/i.test(document.querySelector('#model-title').textContent) && document.querySelector('main').ariaBusy === 'false');
+    await page.locator('[data-field=generate_tokens]').fill('40');
+    await page.waitForTimeout(300);
+    await idle(page);
+    const link = await page.evaluate(() => location.href), verdict = await page.locator('#verdict').textContent();
+    assert.match(link, /hub=Qwen%2FQwen3-8B/);
+    const fetched = asked.length;
+    const other = await context.newPage();
+    await other.goto(link);
+    await idle(other);
+    assert.equal(asked.length, fetched, 'a link fetches nothing by itself');
+    await other.locator('#hub-fetch').click();
+    await until(other, text => document.querySelector('#verdict').textContent === text, verdict);
+    assert.equal(await other.evaluate(() => location.href), link);
+    assert(asked.every(url => url.endsWith('/resolve/main/config.json')), `${asked}`);
+    await context.close();
+    folder = page_;
+    models.close();
+  },
+
   'serving, sizing and costs answer as the tools do, and a link asks again': async () => visit(`${home}#model=qwen3-0.6b&precision=bf16&hardware=H100,L4&load.requests=60`, async page => {
     await settled(page);
     const tool = (name, ...flags) => execFileSync(path.join(tools, name), ['qwen3-0.6b', '--hardware', 'H100', 'L4', '--precision', 'bf16', ...flags],
@@ -378,6 +500,13 @@ const tests = {
     assert.equal(await json(), tool('serve_model', '--ttft-p99', '1s', ...load.slice(2)));
     await ask('size');
     assert.equal(await json(), tool('size_service', '--ttft-p99', '1s', ...load));
+    await page.locator('#sizing-draw').click();
+    await until(page, () => document.querySelectorAll('#sizing-charts figure').length === 2);
+    const drawn = await page.locator('#sizing-charts script').first().evaluate(script => JSON.parse(script.textContent));
+    const h100 = drawn.series.find(({ name }) => name === 'H100').points.map(({ y }) => y);
+    assert(h100.length >= 3 && h100.every((y, i) => i === 0 || y >= h100[i - 1]), `devices against load: ${h100}`);
+    await page.evaluate(() => document.querySelector('#sizing').scrollIntoView());
+    await page.screenshot({ path: path.join(scratch, 'sizing-charts.png') });
     const link = await page.evaluate(() => location.href);
     await visit(link, async other => {
       await until(other, () => document.querySelector('#served details'));

@@ -15,7 +15,7 @@ const CONDITIONS = [
   { flags: ['--precision', 'int8', '--scenario', 'throughput'], question: { precision: 'int8', scenario: 'throughput' } },
   { flags: ['--scope', 'end_to_end', '--batch-size', '3'], question: { scope: 'end_to_end', batch: 3 } },
 ];
-const PROMPT = { flags: ['--prompt-tokens', '128', '--generate-tokens', '16'], question: { prompt: { tokens: 128, generate: 16 } } };
+const PROMPT = { flags: ['--prompt-tokens', '128', '--generate-tokens', '16'], question: { prompt_tokens: 128, generate_tokens: 16 } };
 
 const [tools, built, sources] = process.argv.slice(2);
 const ask = await library(built, sources);

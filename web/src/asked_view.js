@@ -1,8 +1,9 @@
 // What else is asked of a model, in forms that the library describes: how many users devices serve, how many devices a load
 // takes, what an inference costs. A field's word ("load.rate") is its name in the address too.
 
-import { $, make, show } from './dom.js';
+import { $, make, save, show } from './dom.js';
 import { showSections } from './ranking_view.js';
+import { FACTORS, sizingCharts } from './sizing_chart.js';
 
 const BEST = 5; // devices that are asked where none is chosen: those that rank best, can be paid for and were measured
 const SHOWN = ['rate', 'concurrency', 'prompt_tokens', 'output_tokens'];
@@ -31,10 +32,9 @@ export class AskedView {
       });
     }
     $('#server-json').addEventListener('click', () => {
-      const url = URL.createObjectURL(new Blob([this.documents.server], { type: 'application/json' }));
-      make('a', { href: url, download: `${$('#server-kind').value === 'size' ? 'size_service' : 'serve_model'}.json` }).click();
-      setTimeout(() => URL.revokeObjectURL(url), 60000);
+      save(this.documents.server, 'application/json', `${$('#server-kind').value === 'size' ? 'size_service' : 'serve_model'}.json`);
     });
+    $('#sizing-draw').addEventListener('click', () => this.act('Sizing five loads', current => this.drawSizing(current), $('#sizing-draw').parentElement));
   }
 
   // The forms, from the library's tables of fields.
@@ -85,7 +85,8 @@ export class AskedView {
   forget() {
     $('#served').replaceChildren();
     $('#costed').replaceChildren();
-    $('#server-json').hidden = true;
+    $('#server-json').hidden = $('#sizing').hidden = true;
+    $('#sizing-charts').replaceChildren();
   }
 
   async answer(kind, current) {
@@ -108,9 +109,30 @@ export class AskedView {
       const { sections, json } = await this.ask(asks);
       if (!current()) return;
       this.documents.server = json;
+      this.sized = kind === 'size' && asks;
+      $('#sizing').hidden = kind !== 'size';
+      $('#sizing-charts').replaceChildren();
       showSections($('#served'), sections, true);
       $('#served').prepend(make('p', { class: 'note' }, whose));
       $('#server-json').hidden = false;
     }
+  }
+
+  // The sizing that is shown, at other loads too.
+  async drawSizing(current) {
+    const { load } = this.sized, key = load.rate ? 'rate' : 'concurrency', asked = Number(load[key]);
+    const unit = key === 'rate' ? 'requests per second' : 'users at once';
+    if (!(asked > 0)) throw new Error(`The charts need a number of ${unit}.`);
+    const sizings = [];
+    for (const factor of FACTORS) {
+      const at = key === 'rate' ? asked * factor : Math.max(1, Math.round(asked * factor));
+      $('#status').textContent = $('#sizing-said').textContent = `Sizing load ${sizings.length + 1} of ${FACTORS.length}`;
+      const { json } = await this.ask({ ...this.sized, load: { ...load, [key]: String(at) } });
+      if (!current()) return;
+      sizings.push({ load: at, document: JSON.parse(json) });
+    }
+    $('#sizing-said').textContent = '';
+    $('#sizing-charts').replaceChildren(...sizingCharts(sizings, asked, unit));
+    globalThis.adoptReport($('#sizing-charts'));
   }
 }

@@ -4,6 +4,7 @@ import { $, make, show } from './dom.js';
 import { Latest } from './engine.js';
 import { GraphView } from './graph_view.js';
 import { showSections } from './ranking_view.js';
+import { TimelineView } from './timeline_view.js';
 
 const OCTAVES = 2; // a slider goes from a quarter to four times
 const titles = { power_limit: 'power limit', on_chip_memory: 'on-chip memory', bandwidth: 'memory bandwidth', capacity: 'memory capacity', units: 'compute units' };
@@ -14,6 +15,10 @@ export class DeviceView {
     this.engine = engine;
     this.moved = moved;
     this.graph = new GraphView();
+    this.timeline = new TimelineView(async () => {
+      const { question } = this, { text } = await engine.ask({ ...question, ask: 'trace' });
+      return question === this.question ? text : '';
+    }, name => this.graph.chooseNamed(name));
     this.changed = new Latest(async question => {
       try {
         const answer = await engine.ask(question);
@@ -75,6 +80,8 @@ export class DeviceView {
     showSections($('#sections'), answer.sections);
     $('#node').replaceChildren(make('p', { class: 'note' }, 'Choose a subgraph: click it, or walk with the arrow keys.'));
     $('#graph-section').hidden = answer.graph.length === 0; // a model of several parts has no graph of its own
+    $('#timeline-section').hidden = answer.status !== 'ok';
+    this.timeline.clear();
     await this.graph.show(answer.graph);
   }
 

@@ -17,3 +17,10 @@ export function show(element, html) {
   element.innerHTML = html;
   globalThis.adoptReport(element); // charts; src/report/assets/report.js
 }
+
+// Gives the reader a file.
+export function save(text, type, name) {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  make('a', { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60000);
+}

@@ -7,6 +7,11 @@ const STATED = ['precision', 'batch', 'sort', 'scenario', 'scope', 'deployment',
 const all = selector => [...document.querySelectorAll(selector)];
 const textOf = input => (input.type === 'checkbox' ? (input.checked ? 'true' : '') : input.value.trim());
 
+// What a slider stands at, beside it.
+export function showFactor(slider) {
+  slider.previousElementSibling.textContent = slider.ariaValueText = `×${(2 ** slider.value).toFixed(2)}`;
+}
+
 // Throws a sentence about a field of the form that cannot be used.
 export function checkFields(form) {
   const wrong = [...form.elements].find(field => field.willValidate && !field.checkValidity());
@@ -60,6 +65,8 @@ export class Form {
     for (const input of all('[data-limit]')) input.value = question.limits[input.dataset.limit] ?? '';
     $('#limits').open ||= Object.keys(question.limits).length > 0;
     $('#further').open ||= all('#further [data-field]').some(textOf);
+    $('#all-bandwidth').value = Math.log2(question.all.bandwidth ?? 1);
+    showFactor($('#all-bandwidth'));
     this.picker.choose(question.hardware);
   }
 
@@ -76,7 +83,9 @@ export class Form {
       }
       return made;
     };
+    const { bandwidth, ...levers } = question.all, factor = Number((2 ** $('#all-bandwidth').value).toFixed(4));
+    if (factor !== 1) levers.bandwidth = factor;
     return { ...question, fields: filled('[data-field]', 'field', question.fields, String), sizes: filled('[data-size]', 'size', question.sizes, Number),
-      limits: filled('[data-limit]', 'limit', question.limits, String), hardware: this.picker.chosen() };
+      limits: filled('[data-limit]', 'limit', question.limits, String), hardware: this.picker.chosen(), all: levers };
   }
 }

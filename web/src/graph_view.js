@@ -8,7 +8,7 @@ const BOUND = ['#0072b2', '#e69f00', '#999999', '#cc79a7', '#009e73'];
 const NEAR = 0.8; // of the natural size, where the whole graph would be too small to read
 const LETTERS = 21;
 
-function draw(tag, attributes, ...children) {
+export function draw(tag, attributes, ...children) {
   const element = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.append(...children);
@@ -175,6 +175,14 @@ export class GraphView {
     event.preventDefault();
     const next = steps[event.key]?.();
     if (next) this.choose(next.index, true);
+  }
+
+  // The subgraph of that name, where it is one.
+  chooseNamed(name) {
+    const node = this.nodes?.find(one => one.name === name);
+    if (!node) return;
+    this.choose(node.index, false);
+    this.reveal(this.marks.get(node.index));
   }
 
   choose(index, focus) {

@@ -3,14 +3,18 @@
 import { AskedView } from './asked_view.js';
 import { DeviceView } from './device_view.js';
 import { Picker } from './devices.js';
-import { $, make, show } from './dom.js';
+import { $, make, save, show } from './dom.js';
 import { takeFiles } from './files.js';
-import { Form } from './form.js';
+import { Form, showFactor } from './form.js';
+import { askForName, fetchConfig, takeNames } from './hub.js';
+import { verdictPicture } from './picture.js';
 import { asked, fromAddress, known, toAddress, withModel } from './question.js';
-import { markDevice, showRanking, showSections } from './ranking_view.js';
+import { withLimits } from './limit_lines.js';
+import { markDevice, showAdvice, showRanking, showSections } from './ranking_view.js';
 import { keepPage, openEngine } from './start.js';
 
 const SAMPLE = 'resnet50';
+const NEAREST = 20; // devices beside one that was advised, where none was chosen
 const PAUSE = 200; // milliseconds without typing before a question is asked
 const VISIT = String(Math.random()); // whose files the history's entries speak of
 
@@ -86,8 +90,10 @@ async function rank(wanted, current) {
     form.forgetModel();
   }
   put(wanted);
-  $('#file-note').textContent = wanted.file ? `${wanted.file.name}, read in this page.`
-    : named ? '' : 'This link asks about a model file: drop it to see the answer.';
+  if (!wanted.device) device.hide();
+  $('#file-note').replaceChildren(wanted.file ? `${wanted.file.name}, read in this page.`
+    : named ? '' : wanted.hub ? askForName(wanted.hub) : 'This link asks about a model file: drop it to see the answer.');
+  if (wanted.hub) $('#hub-name').value = wanted.hub;
   if (!named) return;
   const asks = asked(wanted);
   try {
@@ -97,6 +103,8 @@ async function rank(wanted, current) {
     shownRows = answer.rows;
     further.forget();
     showRanking(answer, chooseDevice);
+    showAdvice(answer, advised);
+    for (const [lever, factor] of Object.entries(wanted.all)) $('#model-title').append(`, ${lever.replaceAll('_', ' ')} of every device ×${factor}`);
     $('#answer').hidden = false;
     $('#answer').dataset.count = Number($('#answer').dataset.count || 0) + 1;
     performance.mark('ranked');
@@ -115,21 +123,34 @@ async function showModel(model) {
 
 // The rest of what the question asks: the device looked at, and the answer below the ranking.
 async function openRest(current) {
-  if (question.device && current()) await openDevice(question.device);
+  if (question.device && current()) await openDevice(question.device, current);
   if (question.ask && current()) await further.answer(question.ask, current);
 }
 
-async function openDevice(hardware) {
+async function openDevice(hardware, current) {
   const { limits, deployment, ...rest } = asked(answered);
   await device.show({ ...rest, hardware: [hardware] }, question.device === hardware ? question.changes : {});
+  if (!current()) return;
   markDevice(hardware);
   put({ ...question, device: hardware, changes: device.changes() });
 }
 
-const chooseDevice = hardware => act(`Looking at ${hardware}`, async () => {
-  await openDevice(hardware);
+const chooseDevice = hardware => act(`Looking at ${hardware}`, async current => {
+  await openDevice(hardware, current);
+  if (!current()) return;
   $('#device').scrollIntoView({ block: 'start', behavior: matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth' });
   $('#device').focus({ preventScroll: true });
+});
+
+// What was tried and helps, asked for: fields of the question, or another device in the place of one.
+const advised = (fields, hardware) => act('Estimating', async current => {
+  const device = name => name.split('@')[0];
+  const others = question.hardware.length ? question.hardware : shownRows.slice(0, NEAREST).map(row => row.hardware);
+  const devices = hardware ? [hardware, ...others.filter(name => device(name) !== device(hardware))] : question.hardware;
+  const wanted = { ...question, fields: { ...question.fields, ...fields }, hardware: devices, ask: '' };
+  form.show(wanted);
+  await rank(wanted, current);
+  await openRest(current);
 });
 
 // The form ------------------------------------------------------------------------------------------------------------
@@ -147,17 +168,27 @@ $('#question').addEventListener('submit', event => event.preventDefault());
 $('#question').addEventListener('input', event => {
   if (!['model', 'file'].includes(event.target.id) && event.target.type !== 'search') changed();
 });
+$('#all-bandwidth').addEventListener('input', event => {
+  showFactor(event.target);
+  changed();
+});
 $('#deployment').addEventListener('change', () => form.picker.choose([]));
 $('#model').addEventListener('change', () => {
   const held = $('#model').value === 'dropped' ? $('#model').selectedOptions[0].held : null;
   act('Estimating', current => rank(withModel(form.changed(question), held ? '' : $('#model').value, held), current));
 });
-takeFiles((files, model) => act(`Reading ${model.name}`, async current => {
+async function readModel(files, model, hub, current) {
   const file = { path: await engine.mount(files, model.name), name: model.name };
-  const wanted = withModel(form.changed(question), '', file);
+  const kept = form.changed(question), awaited = !question.model && !question.file; // the question of a link
+  const wanted = { ...(awaited ? { ...kept, file } : withModel(kept, '', file)), hub };
   chooseModel(wanted);
   await rank(wanted, current);
-}));
+}
+takeFiles((files, model) => act(`Reading ${model.name}`, current => readModel(files, model, '', current)));
+takeNames(name => act(`Fetching config.json of ${name}`, async current => {
+  const file = await fetchConfig(name);
+  await readModel([file], file, name, current);
+}, $('#hub')));
 
 // The model of the question in the list, dropped ones among them.
 function chooseModel({ model, file }) {
@@ -177,7 +208,7 @@ $('#explain').addEventListener('click', () => act('Explaining', async current =>
 }, $('#explain').parentElement));
 $('#draw-charts').addEventListener('click', () => act('Drawing', async current => {
   const { charts } = await engine.ask({ ...asked(answered), ask: 'rank', charts: true });
-  if (current()) show($('#charts'), charts);
+  if (current()) show($('#charts'), withLimits(charts, question.limits));
 }, $('#draw-charts')));
 $('#share').addEventListener('click', async () => {
   try {
@@ -187,16 +218,14 @@ $('#share').addEventListener('click', async () => {
     $('#said').textContent = 'The address of this page is the link.';
   }
 });
+$('#picture').addEventListener('click', async () => save(await verdictPicture(), 'image/png', `${(answered.file?.name ?? answered.model).replace(/\.[^.]*$/, '')}.png`));
 for (const button of document.querySelectorAll('[data-export]'))
   button.addEventListener('click', () => act('Writing', async () => {
     const format = button.dataset.export;
     const date = new Date().toISOString().slice(0, 10);
     const { text } = await engine.ask({ ...asked(answered), ask: 'export', format, date });
     const type = { html: 'text/html', json: 'application/json', csv: 'text/csv' }[format];
-    const url = URL.createObjectURL(new Blob([text], { type }));
-    const name = (answered.file?.name ?? answered.model).replace(/\.[^.]*$/, '');
-    make('a', { href: url, download: `${name}.${format}` }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 60000);
+    save(text, type, `${(answered.file?.name ?? answered.model).replace(/\.[^.]*$/, '')}.${format}`);
   }, button.parentElement));
 
 // Back, Forward, and a link that is put into the address of the open page.

@@ -1,28 +1,29 @@
 // The question is one object; the form, the address and what the library is asked are views of it:
 //   { model, file: { path, name } of a dropped file, fields: { key: text } as the library names them, hardware: [names],
-//     sizes: { name: number }, limits: { metric: text }, device: the one looked at, changes: { lever: factor } of it,
-//     ask: what else is answered (serve, most, size, cost), words: { "load.rate": text } of that }
+//     sizes: { name: number }, limits: { metric: text }, all: { lever: factor } of every device, device: the one looked at, changes: { lever: factor } of it,
+//     hub: ORGANISATION/MODEL of a file that came from a host of models, ask: what else is answered (serve, most, size, cost), words: { "load.rate": text } of that }
 // A dropped file is never part of an address, nor its name.
 
 // What the library takes where a field says nothing: left out of addresses.
 const USUAL = { batch: '1', scenario: 'latency', scope: 'kernel' };
 const OF_PROMPTS = ['prompt_tokens', 'generate_tokens'];
 const OTHER_WORDS = /^(load|level|cost)\./;
-const PARTS = { size: ['sizes', Number], limit: ['limits', String], change: ['changes', Number] };
+const PARTS = { size: ['sizes', Number], limit: ['limits', String], all: ['all', Number], change: ['changes', Number] };
 
 export function newQuestion(model) {
-  return { model, file: null, fields: { ...USUAL }, hardware: [], sizes: {}, limits: {}, device: '', changes: {}, ask: '', words: {} };
+  return { model, file: null, hub: '', fields: { ...USUAL }, hardware: [], sizes: {}, limits: {}, all: {}, device: '', changes: {}, ask: '', words: {} };
 }
 
 // The question with another model: what only the former model had is gone.
 export function withModel(question, model, file) {
   const fields = Object.fromEntries(Object.entries(question.fields).filter(([key]) => !OF_PROMPTS.includes(key)));
-  return { ...question, model, file, fields, sizes: {}, device: '', changes: {}, ask: '' };
+  return { ...question, model, file, hub: '', fields, sizes: {}, device: '', changes: {}, ask: '' };
 }
 
 export function toAddress(question) {
   const words = new URLSearchParams();
   words.set('model', question.file ? '' : question.model);
+  if (question.hub) words.set('hub', question.hub);
   for (const [key, text] of Object.entries(question.fields)) if (text && text !== USUAL[key]) words.set(key, text);
   if (question.hardware.length) words.set('hardware', question.hardware.join(','));
   for (const [prefix, [part]] of Object.entries(PARTS))
@@ -40,11 +41,11 @@ export function fromAddress(address, sample) {
   const words = new URLSearchParams(address.replace(/^#/, ''));
   const question = newQuestion(words.get('model') ?? sample);
   for (const [word, text] of words) {
-    const [, prefix, name] = /^(size|limit|change)\.(.+)$/.exec(word) ?? [];
+    const [, prefix, name] = /^(size|limit|all|change)\.(.+)$/.exec(word) ?? [];
     if (prefix) question[PARTS[prefix][0]][name] = PARTS[prefix][1](text);
     else if (OTHER_WORDS.test(word)) question.words[word] = text;
     else if (word === 'hardware') question.hardware = text.split(',').filter(Boolean);
-    else if (word === 'device' || word === 'ask') question[word] = text;
+    else if (word === 'device' || word === 'ask' || word === 'hub') question[word] = text;
     else if (word !== 'model') question.fields[word.replaceAll('-', '_')] = text;
   }
   return question;
@@ -79,15 +80,17 @@ export function known(question, { models, devices, deployments, precisions, metr
   if (kept.device && !device(kept.device)) kept.device = leave('The device', kept.device) || '';
   kept.sizes = only('sizes', (name, size) => Number.isSafeInteger(size) && size >= 0, 'The size');
   kept.limits = only('limits', metric, 'The limit');
-  kept.changes = only('changes', (name, factor) => changes.includes(name) && factor > 0 && Number.isFinite(factor), 'The change');
+  const changed = (name, factor) => changes.includes(name) && factor > 0 && Number.isFinite(factor);
+  kept.changes = only('changes', changed, 'The change');
+  kept.all = only('all', changed, 'The change');
   return [kept, said];
 }
 
 // What the library is asked, without "ask".
-export function asked({ model, file, fields, hardware, sizes, limits }) {
+export function asked({ model, file, fields, hardware, sizes, limits, all }) {
   const given = Object.fromEntries(Object.entries(fields).filter(([, text]) => text)
     .map(([key, text]) => [key, text === 'true' ? true : whole(text) ? Number(text) : text]));
   const { deployment, ...rest } = given;
   return { ...rest, model: file?.path ?? model, ...(hardware.length ? { hardware } : deployment && { deployment }),
-    ...(Object.keys(sizes).length && { sizes }), ...(Object.keys(limits).length && { limits }) };
+    ...(Object.keys(all).length && { changes: all }), ...(Object.keys(sizes).length && { sizes }), ...(Object.keys(limits).length && { limits }) };
 }

@@ -13,10 +13,11 @@ export function showRanking(answer, choose) {
   $('#findings').replaceChildren(...answer.findings.map(({ severity, text }) => make('p', { class: severity === 'error' ? 'bad' : 'muted' }, text)));
   // The table has the rows in the order of answer.rows, until the reader sorts it.
   const rows = [...$('#ranking tbody').rows];
-  answer.rows.forEach(({ hardware, status }, i) => {
+  answer.rows.forEach(({ hardware, status, evidence }, i) => {
     const cell = rows[i].cells[0], name = cell.textContent;
     rows[i].dataset.hardware = hardware;
     rows[i].dataset.status = status;
+    rows[i].dataset.evidence = evidence ?? '';
     cell.replaceChildren(make('button', { type: 'button', class: 'do' }, name));
   });
   $('#ranking').onclick = event => {
@@ -33,6 +34,21 @@ function fillPairs(rows) {
     const kept = rows.find(row => row.hardware === $(selector).value) ?? usual;
     $(selector).replaceChildren(...rows.map(row => make('option', { value: row.hardware, '.selected': row === kept }, row.label)));
   });
+}
+
+// What was tried and helps, as buttons: `use` is called with fields of the question, or with another device.
+export function showAdvice({ advice, rows }, use) {
+  const button = ({ hardware, asked, gain }) => {
+    const words = [...asked.matchAll(/--([a-z-]+)(?: ([^-\s]\S*))?/g)].map(([, flag, text]) => [flag.replaceAll('-', '_'), text ?? 'true']);
+    const { hardware: device, batch_size: batch, ...fields } = Object.fromEntries(words);
+    const shown = words.map(([key, text]) => (key === 'hardware' ? text : text === 'true' ? key.replaceAll('_', ' ') : `${key.replaceAll('_', ' ')} ${text}`)).join(', ');
+    const label = rows.find(row => row.hardware === hardware)?.label ?? hardware;
+    const made = make('button', { type: 'button' }, `${shown}: ${label} ${Number(gain.toPrecision(3))}×`);
+    made.addEventListener('click', () => use({ ...fields, ...(batch && { batch }) }, device));
+    return made;
+  };
+  $('#advice').hidden = advice.length === 0;
+  $('#advice .row').replaceChildren(...advice.slice(0, 4).map(button));
 }
 
 export function markDevice(hardware) {

@@ -7,8 +7,10 @@
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
+#include "report/blocks/subgraph_table.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/common_regions.hpp"
+#include "result/shown_pass.hpp"
 
 #include <algorithm>
 #include <array>
@@ -194,8 +196,8 @@ void add_graph(const Result& leaf, int chip, double start, EventTrace& trace) {
             trace.add(chip, track, name, started, std::min(started + lane(l), end));
         at = end;
     }
-    const double rest = start + e.latency_s - at;
-    if (rest > 1e-9 * e.latency_s) {
+    const double all = shown_pass(leaf).latency_s, rest = start + all - at;
+    if (rest > 1e-9 * all) {
         trace.add(chip, Track::schedule, "weights that stream longer than kernels run", at, at + rest);
     }
 }
@@ -260,12 +262,12 @@ std::string to_trace(const Result& result) {
                                               : fmt::format("{}, chip {}", hardware_label(result), chip));
         double at = 0;
         for (const ResultLeaf& leaf : leaves_of(result)) {
+            const double seconds = leaf.repeat * shown_pass(*leaf.result).latency_s;
             if (leaf.repeat != 1) // all of them as one slice, the first in detail
                 trace.add(chip, Track::schedule,
-                          fmt::format("{:g} x {}", leaf.repeat, leaf.result->model->name), at,
-                          at + leaf.repeat * leaf.result->estimate.latency_s);
+                          fmt::format("{:g} x {}", leaf.repeat, leaf.result->model->name), at, at + seconds);
             add_graph(*leaf.result, chip, at, trace);
-            at += leaf.repeat * leaf.result->estimate.latency_s;
+            at += seconds;
         }
     }
     return document_text({{"displayTimeUnit", "ns"},
@@ -274,7 +276,8 @@ std::string to_trace(const Result& result) {
                             {"hardware", hardware_label(result)},
                             {"runtime", runtime_label(result)},
                             {"precision", precision_label(result)},
-                            {"latency_s", result.estimate.latency_s},
+                            {"latency_s", shown_pass(result).latency_s},
+                            {"pass", pass_text(result)},
                             {"made_by", fmt::format("libarchsim {}", version())}}},
                           {"traceEvents", trace.take()}});
 }

@@ -77,7 +77,8 @@ std::string to_model_explorer(const Result& result);
 /// Trace events (JSON): a process per chip; threads for the schedule, its compute, on-chip and memory time
 /// and its fixed cost. Kernels run one after another; within one the lanes start together behind its fixed
 /// cost. What belongs to no kernel stands at the beginning (fixed cost of the inference) or at the end
-/// (weights that stream longer than kernels run), so that the trace is as long as the latency.
+/// (weights that stream longer than kernels run), so that the trace is as long as the latency; of an answer
+/// to a prompt as long as the pass that shown_pass() names.
 std::string to_trace(const Result& result);
 
 } // namespace archsim

@@ -8,24 +8,25 @@
 True
 """
 
-import json as _json
-
 from ._archsim import (
     ArchitectureComparison,
     BatchAnalysis,
     Comparison,
+    Difference,
     Error,
     Facts,
     HistoryChanges,
     HistoryRows,
     IncompleteError,
     InputError,
+    LocalModels,
     MetricTable,
     Model,
     ModelClassComparison,
     Result,
     Serving,
     Session,
+    Sizing,
     Step,
     StepEngine,
     Study,
@@ -36,7 +37,7 @@ from ._archsim import (
     history_rows,
     save_results,
 )
-from ._compare import BACKENDS, ComparisonRunner, compare, estimate
+from ._compare import BACKENDS, Best, ComparisonRunner, compare, estimate, explain, local, size
 from ._sweep import SweepRows, sweep
 from ._torch import from_torch
 
@@ -44,20 +45,24 @@ __all__ = [
     "ArchitectureComparison",
     "BACKENDS",
     "BatchAnalysis",
+    "Best",
     "Comparison",
     "ComparisonRunner",
+    "Difference",
     "Error",
     "Facts",
     "HistoryChanges",
     "HistoryRows",
     "IncompleteError",
     "InputError",
+    "LocalModels",
     "MetricTable",
     "Model",
     "ModelClassComparison",
     "Result",
     "Serving",
     "Session",
+    "Sizing",
     "Step",
     "StepEngine",
     "Study",
@@ -67,21 +72,15 @@ __all__ = [
     "compare",
     "compare_history",
     "estimate",
+    "explain",
     "from_torch",
     "history_rows",
+    "local",
     "save_results",
+    "size",
     "sweep",
     "to_dataframe",
 ]
-
-
-def _to_dict(self, *args, **kwargs):
-    """The JSON document of the tools as a dictionary."""
-    return _json.loads(self.to_json(*args, **kwargs))
-
-
-Result.to_dict = _to_dict
-Comparison.to_dict = _to_dict
 
 
 def to_dataframe(results):

@@ -36,9 +36,9 @@ def default_session():
     return Session()
 
 
-def _document(self):
+def _document(self, *metrics, **named):
     """The JSON document of the tools as a dictionary."""
-    return json.loads(self.to_json())
+    return json.loads(self.to_json(*metrics, **named))
 
 
 def _save(self, path):
@@ -130,6 +130,9 @@ for _answer in (
     _archsim.BatchAnalysis,
     _archsim.ModelClassComparison,
     _archsim.Serving,
+    _archsim.Sizing,
+    _archsim.LocalModels,
+    _archsim.Difference,
     _archsim.HistoryChanges,
     _archsim.HistoryRows,
 ):
@@ -137,6 +140,7 @@ for _answer in (
     _answer.save = _save
     _answer._repr_html_ = _repr_html
     _answer.__repr__ = _verdict
+Comparison.to_dict = Result.to_dict = _document
 Comparison._repr_html_ = _repr_html
 Comparison.__repr__ = _verdict
 Result._repr_html_ = _result_repr_html
@@ -165,69 +169,27 @@ _archsim.HistoryRows.to_dataframe = _frame_of_rows
 _archsim.ModelClassComparison.to_dataframe = _frame_of_rows
 
 
-def _session_study(self, file):
-    """Runs a study file, JSON or YAML (docs/studies.md)."""
-    return _archsim.read_study(self, file)
-
-
-def _session_architectures(self, model, architectures=(), **how):
-    """One model on several architectures, as compare_architectures; explain=("GPU", "TPU") says why two differ."""
-    return _archsim.architectures(self, model, list(architectures), **how)
-
-
-def _session_model_classes(self, architectures=(), **how):
-    """Times faster than the CPU over thirteen classes of models, with strengths and weaknesses."""
-    return _archsim.model_classes(self, list(architectures), **how)
-
-
 def _names(one_or_more):
     return [one_or_more] if isinstance(one_or_more, (str, os.PathLike)) else list(one_or_more)
 
 
-_native_compare = Session.compare
+# Functions whose first argument is a session are its methods.
+Session.study = _archsim.read_study
+for _name in ("architectures", "model_classes", "batches", "serve", "size", "local", "explain", "engine"):
+    setattr(Session, _name, getattr(_archsim, _name))
 
 
-@functools.wraps(_native_compare)
-def _session_compare(self, models, hardware=(), **how):
-    return _native_compare(self, _names(models), _names(hardware), **how)
+def _of_session(name):
+    """A method of Session as a function, of the session that is given or of the default one."""
+
+    def call(*arguments, session=None, **how):
+        return getattr(session or default_session(), name)(*arguments, **how)
+
+    call.__name__, call.__doc__ = name, getattr(Session, name).__doc__
+    return call
 
 
-def compare(models, hardware=(), *, session=None, **how):
-    """One model or several on one device or several, as compare_models: compare("resnet50", ["H100", "L4"])."""
-    return (session or default_session()).compare(models, hardware, **how)
-
-
-def estimate(model, device, *, session=None, **question):
-    """One model on one device: estimate("resnet50", "H100", precision="fp16"). Keywords are those of Session.estimate."""
-    return (session or default_session()).estimate(model, device, **question)
-
-
-def _session_batches(self, model, hardware, batches=(1, 2, 4, 8, 16, 32, 64), **how):
-    """Throughput, latency, energy and memory against the batch, and the best batch."""
-    return _archsim.batches(self, model, _names(hardware), list(batches), **how)
-
-
-def _session_serve(self, model, hardware, **how):
-    """A language model under a load (rate_per_s, concurrency or trace): percentiles of waiting, throughput, power.
-
-    Keywords are the fields of serve_model's flags and of the question."""
-    return _archsim.serve(self, model, _names(hardware), **how)
-
-
-def _session_engine(self, model, device, **how):
-    """The engine of a server, made once, whose step() prices any batch: what simulators with a scheduler of their own ask.
-
-    Keywords are the fields of serve_model's flags and of the question."""
-    return _archsim.engine(self, model, device, **how)
-
-
-Session.compare = _session_compare
-Session.study = _session_study
-Session.architectures = _session_architectures
-Session.model_classes = _session_model_classes
-Session.batches = _session_batches
-Session.serve = _session_serve
-Session.engine = _session_engine
+compare, estimate, size, local, explain = map(_of_session, ("compare", "estimate", "size", "local", "explain"))
 
 
 def _place(session, backend):
@@ -244,6 +206,15 @@ def _place(session, backend):
     if backend.split("@")[0] in session.hardware or backend.endswith(".json"):
         return backend, backend, ""
     raise UsageError(f'backend "{backend}": use {", ".join(BACKENDS)}, a device, or a dict with device and stack')
+
+
+class Best(str):
+    """A backend's name. `among`: what it was chosen among, best first; `left_out`: what may not lead, and why."""
+
+    def __new__(cls, name, among, left_out):
+        best = super().__new__(cls, name)
+        best.among, best.left_out = among, left_out
+        return best
 
 
 class ComparisonRunner:
@@ -316,19 +287,28 @@ class ComparisonRunner:
         )
 
     def best(self, metric="latency", *, batch=None, model=None):
-        """The backend with the best value of a metric; None where nothing runs that measurements stand behind."""
+        """The backend that ranks first by a metric, by the policy of every answer; None where nothing runs that may lead.
+
+        It is a text that knows what it was chosen among: see Best.
+        """
         fields = _archsim.MetricTable().fields
         if metric not in fields:
             raise UsageError(f'metric "{metric}": use {", ".join(fields)}')
-        field, higher = fields[metric]
         rows = [
-            (getattr(result, field), name)
+            (name, result)
             for name, result in self._ran()
-            if result.ok and (batch is None or result.batch == batch) and (model is None or result.model == model)
-            and json.loads(result.to_json())["evidence"] == "measured"
+            if (batch is None or result.batch == batch) and (model is None or result.model == model)
         ]
-        rows = [row for row in rows if row[0] == row[0]]
-        return (max if higher else min)(rows)[1] if rows else None
+        chosen, others = [], []
+        for index, place in _archsim.places([result for _, result in rows], metric):
+            name, result = rows[index]
+            at = f"{name}: {result.hardware}, {result.stack}, batch {result.batch:g}"
+            value = getattr(result, fields[metric][0])
+            if place:
+                chosen.append((name, f"{at}, {value:.4g}"))
+            else:
+                others.append(f"{at}: {json.loads(result.to_json())['evidence'] if result.ok else result.reason}")
+        return Best(chosen[0][0], [text for _, text in chosen], others) if chosen else None
 
     def speedups(self, baseline=None):
         """{(model, batch): {backend: times faster than the baseline}}; the first backend where none is named."""

@@ -1,8 +1,7 @@
 #include "checkpoint/checkpoint.hpp"
 
 #include "checkpoint/config_parts.hpp"
-#include "checkpoint/gguf.hpp"
-#include "checkpoint/safetensors.hpp"
+#include "checkpoint/gguf_file.hpp"
 #include "checkpoint/stored_files.hpp"
 #include "core/text_file.hpp"
 

@@ -1,6 +1,5 @@
-#include "checkpoint/config_forms.hpp"
+#include "checkpoint/config_parts.hpp"
 
-#include "checkpoint/fields.hpp"
 #include "checkpoint/model_types.hpp"
 
 #include <fmt/format.h>
@@ -10,8 +9,6 @@
 #include <cmath>
 
 namespace archsim::checkpoint {
-
-namespace {
 
 using nlohmann::json;
 
@@ -28,6 +25,8 @@ void fill_in(json& object) {
         if (!object.contains(key)) // null is a statement of its own
             object[key] = value;
 }
+
+namespace {
 
 /// Names of one author each for what all others call the second.
 void rename(json& object) {
@@ -169,17 +168,11 @@ void shorten_lists(json& object, const std::string& file, std::vector<Finding>& 
         *it = equal || list.size() != layers ? list[0] : *std::max_element(list.begin(), list.end());
         if (list.size() == layers && !equal)
             object[std::string(key) + std::string(kPerLayer)] = list;
-        else if (list.size() != layers) {
-            Finding finding;
-            finding.kind = FindingKind::unknown_key;
-            finding.severity = Severity::warning;
-            finding.file = file;
-            finding.where = key;
-            finding.message =
-                fmt::format("lists {} numbers for {} layers; the first counts", list.size(), layers);
-            finding.hint = "hold the parameters against the published count";
-            findings.push_back(std::move(finding));
-        }
+        else if (list.size() != layers)
+            findings.push_back(
+                found(FindingKind::unknown_key, Severity::warning, file, key,
+                      fmt::format("lists {} numbers for {} layers; the first counts", list.size(), layers),
+                      "hold the parameters against the published count"));
     }
 }
 
@@ -195,12 +188,6 @@ json in_one_form(const json& text, const std::string& file, std::vector<Finding>
     fill_in(object);
     count_layers(object);
     shorten_lists(object, file, findings);
-    return object;
-}
-
-json with_tower_defaults(const json& tower) {
-    json object = tower;
-    fill_in(object);
     return object;
 }
 

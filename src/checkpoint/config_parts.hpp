@@ -1,12 +1,40 @@
 #pragma once
 // The parts of a configuration, each read by one function.
 
-#include "checkpoint/config_forms.hpp"
 #include "checkpoint/decoder.hpp"
 #include "checkpoint/fields.hpp"
-#include "checkpoint/implied.hpp"
+#include "checkpoint/model_types.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace archsim::checkpoint {
+
+/// Ending of the field that holds a number per layer where they differ; the plain field then holds the
+/// largest.
+inline constexpr std::string_view kPerLayer = "_of_layers";
+
+/// The object that describes a decoder, in the form that the readers take: `attn_config`, `ffn_config` and
+/// `ssm_cfg` dissolved, lists of one number per layer replaced by the number where all are equal, and the
+/// defaults of the class of its model_type where the file leaves them out. A list that is none per layer
+/// counts with its first number and leaves a finding naming `file`.
+nlohmann::json in_one_form(const nlohmann::json& text, const std::string& file,
+                           std::vector<Finding>& findings);
+
+/// Adds the fields of an object that the class of its model_type fills in.
+void fill_in(nlohmann::json& object);
+
+/// Throws InputError that says what `document` describes and what to give instead, where it is no decoder.
+/// `text` is its part that would be read, `type` that part's model_type.
+void refuse_other_kinds(const nlohmann::json& document, const nlohmann::json& text, const std::string& type,
+                        const std::string& file);
+
+enum class HeadKind : std::uint8_t { generates, scores, embeds };
+HeadKind head_of(std::string_view architecture);
 
 /// Whether every layer keeps a state and none attends (Mamba).
 bool states_alone(Fields& f);
@@ -17,7 +45,6 @@ struct FeedForwards {
     FeedForward dense, experts;
 };
 FeedForwards read_feed_forwards(Fields& f, const Implied& implied);
-/// Whether each layer takes its experts.
 std::vector<bool> read_expert_layers(Fields& f, std::size_t layers);
 /// A mixer with a state instead of a cache, and a gated short convolution.
 TokenMixer read_recurrent_mixer(Fields& f, std::int64_t hidden);

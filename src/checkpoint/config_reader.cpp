@@ -1,6 +1,5 @@
 // config.json as a decoder.
 
-#include "checkpoint/config_kinds.hpp"
 #include "checkpoint/config_parts.hpp"
 
 #include <fmt/format.h>
@@ -18,26 +17,41 @@ DataType type_of(const std::string& name) {
     return name == "float16" ? DataType::float16 : name == "float32" ? DataType::float32 : DataType::bfloat16;
 }
 
-/// The object that describes the decoder, and its place.
-const json& text_part(const json& document, std::string& prefix) {
+/// The part of `object` that describes a decoder: under a usual name, or where the object has no layers of
+/// its own, the only part with a vocabulary and layers (llm_cfg of VILA, language_model). The end: none.
+json::const_iterator inner_decoder(const json& object) {
     for (const char* key : {"text_config", "llm_config", "language_config", "thinker_config"})
-        if (const auto it = document.find(key); it != document.end() && it->is_object()) {
-            prefix += std::string(key) + ".";
-            return text_part(*it, prefix);
-        }
-    return document;
+        if (const auto it = object.find(key); it != object.end() && it->is_object())
+            return it;
+    const auto has_layers = [](const json& part) {
+        return part.is_object() && part.contains("vocab_size") &&
+               (part.contains("num_hidden_layers") || part.contains("n_layer") || part.contains("n_layers"));
+    };
+    auto only = object.end();
+    if (!object.contains("vocab_size"))
+        for (auto it = object.begin(); it != object.end(); ++it)
+            if (has_layers(*it)) {
+                if (only != object.end())
+                    return object.end();
+                only = it;
+            }
+    return only;
+}
+
+/// The object that describes the decoder, its place, and what the objects around it say of other parts.
+const json& text_part(const json& document, std::string& prefix, json& around) {
+    const json* part = &document;
+    for (auto it = inner_decoder(*part); it != part->end(); it = inner_decoder(*part)) {
+        around.insert(part->begin(), part->end());
+        around.erase(it.key());
+        prefix += it.key() + ".";
+        part = &*it;
+    }
+    return *part;
 }
 
 void fill_facts(Decoder& d, std::int64_t experts, std::int64_t active) {
-    for (const DecoderLayer& layer : d.layers)
-        if (layer.mixer.kind == MixerKind::attention || layer.mixer.kind == MixerKind::latent) {
-            d.facts.heads = layer.mixer.heads;
-            d.facts.kv_heads = layer.mixer.kind == MixerKind::latent ? 1 : layer.mixer.kv_heads;
-            d.facts.head_size = layer.mixer.kind == MixerKind::latent
-                                    ? layer.mixer.kv_rank + layer.mixer.rotary_size
-                                    : layer.mixer.head_size;
-            break;
-        }
+    fill_attention_facts(d);
     d.facts.experts = experts;
     d.facts.active_experts = experts > 0 ? active : 0;
     if (d.facts.weight_format.empty())
@@ -47,17 +61,12 @@ void fill_facts(Decoder& d, std::int64_t experts, std::int64_t active) {
 }
 
 void note_unknown_type(const std::string& type, const std::string& file, std::vector<Finding>& findings) {
-    Finding finding;
-    finding.kind = FindingKind::unknown_name;
-    finding.severity = Severity::warning;
-    finding.file = file;
-    finding.where = "model_type";
-    finding.message =
+    findings.push_back(found(
+        FindingKind::unknown_name, Severity::warning, file, "model_type",
         fmt::format("\"{}\" is not known; read by its fields as a decoder with a norm before each half, "
                     "a gated MLP and no biases",
-                    type);
-    finding.hint = "hold the parameters against the published count";
-    findings.push_back(std::move(finding));
+                    type),
+        "hold the parameters against the published count"));
 }
 
 /// Gemma 3n and 4: a row per layer and token, a narrow path beside attention, parallel streams.
@@ -151,18 +160,13 @@ void read_other_parts(Fields& top, Decoder& d) {
             d.facts.vision_parameters +=
                 static_cast<double>(layers * width) * static_cast<double>(4 * width + 2 * inner);
         }
-        Finding finding;
-        finding.kind = FindingKind::unsupported;
-        finding.severity = Severity::warning;
-        finding.file = top.file();
-        finding.where = top.place(key);
-        finding.message =
-            layers > 0 && width > 0
-                ? fmt::format("a part beside the language model: {} layers of {} are in memory, its "
-                              "work is not counted",
-                              layers, width)
-                : "a part beside the language model, which is not counted";
-        d.findings.push_back(std::move(finding));
+        d.findings.push_back(
+            found(FindingKind::unsupported, Severity::warning, top.file(), top.place(key),
+                  layers > 0 && width > 0
+                      ? fmt::format("a part beside the language model: {} layers of {} are in memory, its "
+                                    "work is not counted",
+                                    layers, width)
+                      : "a part beside the language model, which is not counted"));
     }
 }
 
@@ -183,16 +187,11 @@ void read_head(Fields& f, Fields& top, Decoder& d) {
         d.scores = std::max<std::int64_t>(1, top.count({"num_labels"}, f.count({"num_labels"}, usual)));
         what = fmt::format("gives a score of {} number{}", d.scores, d.scores == 1 ? "" : "s");
     }
-    Finding finding;
-    finding.kind = FindingKind::unsupported;
-    finding.severity = Severity::note;
-    finding.file = f.file();
-    finding.where = "architectures";
-    finding.message =
-        fmt::format("{} generates no text: it reads its input in one pass, keeps no cache and {}",
-                    d.facts.architecture, what);
-    finding.hint = "set the length of the input with --dim sequence=512";
-    d.findings.push_back(std::move(finding));
+    d.findings.push_back(
+        found(FindingKind::unsupported, Severity::note, f.file(), "architectures",
+              fmt::format("{} generates no text: it reads its input in one pass, keeps no cache and {}",
+                          d.facts.architecture, what),
+              "set the length of the input with --dim sequence=512"));
 }
 
 void read_prediction(Fields& f, Decoder& d) {
@@ -240,16 +239,20 @@ double count_parameters(const Decoder& decoder, const DecoderLayer& layer) {
 Decoder read_config(const json& document, const std::string& file, const Budget& budget) {
     if (document.contains("peft_type"))
         Fields(document, file)
-            .refuse("peft_type",
-                    fmt::format("an adapter, no model; it changes neither the shapes nor the cache of its "
-                                "base model {}, which is what to ask for",
-                                document.value("base_model_name_or_path", json("")).dump()));
+            .refuse(
+                "peft_type",
+                fmt::format("an adapter of rank {} beside {}, no model; it changes neither the shapes nor "
+                            "the cache of its base model {}, which is what to ask for",
+                            document.value("r", json("unknown")).dump(),
+                            document.value("target_modules", json("unknown modules")).dump(),
+                            document.value("base_model_name_or_path", json("")).dump()));
     std::string prefix;
     Decoder d;
     d.formats.allow(budget, file);
-    const json& described = text_part(document, prefix);
+    json around = json::object();
+    const json& described = text_part(document, prefix, around);
     const json inner = in_one_form(described, file, d.findings);
-    Fields f(inner, file, prefix), outer(document, file);
+    Fields f(inner, file, prefix), outer(around, file);
     Fields& top = prefix.empty() ? f : outer;
     const std::string type = f.text({"model_type"}, top.text({"model_type"}));
     refuse_other_kinds(document, described, type, file);
@@ -268,7 +271,10 @@ Decoder read_config(const json& document, const std::string& file, const Budget&
     d.facts.max_context = f.count({"max_position_embeddings", "n_positions", "seq_length", "max_seq_len",
                                    "n_ctx", "max_context_length"},
                                   0);
-    d.facts.layers = f.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
+    // Pairs count as one layer in num_layers, and as two in num_hidden_layers where both are written.
+    d.facts.layers = implied.paired_layers && f.has({"num_layers"})
+                         ? f.count({"num_layers"})
+                         : f.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
     if (d.facts.layers > kMostLayers)
         f.refuse("num_hidden_layers", fmt::format("{} is more than any decoder has", d.facts.layers));
     d.type = type_of(f.text({"dtype", "torch_dtype"}, top.text({"dtype", "torch_dtype"}, "bfloat16")));
@@ -301,9 +307,8 @@ Decoder read_config(const json& document, const std::string& file, const Budget&
     fill_facts(d, ff.experts.experts, ff.experts.active);
     f.report_unread(d.findings);
     if (&top != &f) {
-        top.skip(
-            {"text_config", "llm_config", "language_config", "thinker_config", "hidden_size", "vocab_size"});
-        for (const auto& [key, value] : document.items()) // some repeat sizes of the language model
+        top.skip({"hidden_size", "vocab_size"});
+        for (const auto& [key, value] : around.items()) // some repeat sizes of the language model
             if (described.contains(key) && described[key] == value)
                 top.skip({key.c_str()});
         read_other_parts(top, d);

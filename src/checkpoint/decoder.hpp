@@ -70,7 +70,6 @@ struct TokenMixer {
     double state_bits = 0; ///< of the recurrent state; 0: as activations
 };
 
-/// What follows the mixer in a layer.
 struct FeedForward {
     std::int64_t inner = 0; ///< of a dense MLP (beside the experts where there are some); 0: none
     bool gated = true;
@@ -141,6 +140,9 @@ struct Decoder {
 
 /// The graph of a decoder.
 Graph build_graph(const Decoder& decoder);
+
+/// Heads of the first layer with attention, as the cache keeps them.
+void fill_attention_facts(Decoder& decoder);
 
 /// Elements of a tensor whose sizes are all numbers.
 double elements(const Tensor& tensor);

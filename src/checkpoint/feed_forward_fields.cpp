@@ -124,9 +124,10 @@ std::vector<bool> read_expert_layers(Fields& f, std::size_t layers) {
                                       1, 0);
     const auto period = static_cast<std::size_t>(f.count({"expert_layer_period"}, 1, 1)),
                offset = static_cast<std::size_t>(f.count({"expert_layer_offset"}, 0));
-    const auto frequency = f.find({"moe_layer_freq", "is_moe_layer"});
+    const auto frequency = f.find({"moe_layer_freq", "is_moe_layer"}), last = f.find({"moe_layer_end_index"});
+    const std::size_t end = last && last->is_number_unsigned() ? last->get<std::size_t>() : layers;
     for (std::size_t i = 0; i < layers; ++i) {
-        sparse[i] = i >= first && (step <= 1 || (i + 1) % static_cast<std::size_t>(step) == 0) &&
+        sparse[i] = i >= first && i <= end && (step <= 1 || (i + 1) % static_cast<std::size_t>(step) == 0) &&
                     i % period == offset % period;
         if (frequency && frequency->is_array() && i < frequency->size())
             sparse[i] = (*frequency)[i].is_boolean()

@@ -61,6 +61,21 @@ bool could_be_size(const json& value) {
 
 } // namespace
 
+Finding found(FindingKind kind, Severity severity, std::string file, std::string where, std::string message,
+              std::string hint) {
+    return {.kind = kind,
+            .severity = severity,
+            .message = std::move(message),
+            .file = std::move(file),
+            .where = std::move(where),
+            .hint = std::move(hint)};
+}
+
+void refuse(std::string file, std::string message, std::string hint, std::string where, FindingKind kind) {
+    throw InputError(
+        found(kind, Severity::error, std::move(file), std::move(where), std::move(message), std::move(hint)));
+}
+
 bool changes_no_size(std::string_view key) {
     const auto any = [](const json& group, const char* list, const auto& holds) {
         const auto names = group.find(list);
@@ -106,14 +121,10 @@ const json* Fields::find(Names names) {
 }
 
 void Fields::refuse(const std::string& key, const std::string& why) const {
-    Finding finding;
-    finding.kind = FindingKind::malformed_file;
-    finding.file = file_;
-    finding.where = prefix_ + key;
-    finding.message = why;
-    finding.hint =
-        "where the file is as published, the model's GGUF file or ONNX export says the same by tensors";
-    throw InputError(finding);
+    checkpoint::refuse(
+        file_, why,
+        "where the file is as published, the model's GGUF file or ONNX export says the same by tensors",
+        prefix_ + key, FindingKind::malformed_file);
 }
 
 std::int64_t Fields::count(Names names, std::int64_t fallback, std::int64_t least) {
@@ -217,18 +228,15 @@ void Fields::report_unread(std::vector<Finding>& findings, Severity severity) co
     }
     if (count == 0)
         return;
-    Finding finding;
-    finding.kind = FindingKind::unknown_key;
-    finding.severity = severity;
-    finding.file = file_;
-    finding.message =
-        fmt::format("{}{}: not known, and may change weights, cache or work; the model is counted "
-                    "without {}",
-                    named, count > kNamed ? fmt::format(" and {} more fields", count - kNamed) : "",
-                    count > 1 ? "them" : "it");
-    finding.hint =
-        "hold the parameters against the published count, or give the model's GGUF file or ONNX export";
-    findings.insert(severity == Severity::error ? findings.begin() : findings.end(), std::move(finding));
+    findings.insert(
+        severity == Severity::error ? findings.begin() : findings.end(),
+        found(
+            FindingKind::unknown_key, severity, file_, {},
+            fmt::format("{}{}: not known, and may change weights, cache or work; the model is counted "
+                        "without {}",
+                        named, count > kNamed ? fmt::format(" and {} more fields", count - kNamed) : "",
+                        count > 1 ? "them" : "it"),
+            "hold the parameters against the published count, or give the model's GGUF file or ONNX export"));
 }
 
 } // namespace archsim::checkpoint

@@ -14,6 +14,13 @@
 
 namespace archsim::checkpoint {
 
+/// A finding of a file: where in it, one sentence, and what to do about it.
+Finding found(FindingKind kind, Severity severity, std::string file, std::string where, std::string message,
+              std::string hint = {});
+/// Throws it.
+[[noreturn]] void refuse(std::string file, std::string message, std::string hint, std::string where = {},
+                         FindingKind kind = FindingKind::unsupported);
+
 /// No size of a decoder comes near; it keeps products of a few of them exact.
 inline constexpr double kLargestCount = 1e12;
 /// A decoder with more layers is a mistake of the file, and costs time and memory to build.

@@ -1,18 +1,12 @@
-#include "checkpoint/gguf.hpp"
+// The decoder of a GGUF file (ggml/docs/gguf.md): metadata, and name, shape and type of every tensor.
 
-#include "archsim/core/finding.hpp"
 #include "checkpoint/fields.hpp"
 #include "checkpoint/gguf_file.hpp"
-#include "checkpoint/gguf_kinds.hpp"
-#include "checkpoint/gguf_mixers.hpp"
-#include "checkpoint/gguf_parts.hpp"
-#include "checkpoint/gguf_types.hpp"
-#include "checkpoint/gguf_windows.hpp"
+#include "checkpoint/model_types.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
@@ -22,64 +16,6 @@ namespace {
 
 // Norms, biases and tables of angles that the graph has in other places or not at all stay below.
 constexpr double kTolerance = 0.01;
-
-/// ggml's name of a matrix and the module of the graph that holds it; fused ones stand for several.
-constexpr std::array<std::pair<const char*, const char*>, 55> kModules{
-    {{"attn_q", "self_attn.q_proj"},
-     {"attn_q", "self_attn.q_gate"},
-     {"attn_gate", "self_attn.q_gate"},
-     {"attn_k", "self_attn.k_proj"},
-     {"attn_v", "self_attn.v_proj"},
-     {"attn_qkv", "self_attn.q_proj"},
-     {"attn_qkv", "self_attn.k_proj"},
-     {"attn_qkv", "self_attn.v_proj"},
-     {"attn_output", "self_attn.o_proj"},
-     {"attn_output", "self_attn.linear_attn"},
-     {"attn_q_a", "self_attn.q_a_proj"},
-     {"attn_q_b", "self_attn.q_b_proj"},
-     {"attn_kv_a_mqa", "self_attn.kv_a_proj_with_mqa"},
-     {"attn_kv_b", "self_attn.kv_b_proj"},
-     {"attn_k_b", "self_attn.kv_b_proj.keys"},
-     {"attn_v_b", "self_attn.kv_b_proj.values"},
-     {"indexer.attn_q_b", "self_attn.indexer.wq_b"},
-     {"indexer.attn_k", "self_attn.indexer.wk"},
-     {"indexer.proj", "self_attn.indexer.weights_proj"},
-     {"ffn_up", "mlp.gate_proj"}, // both in one, unless the gate has its own
-     {"ffn_up", "mlp.up_proj"},
-     {"ffn_gate", "mlp.gate_proj"},
-     {"ffn_down", "mlp.down_proj"},
-     {"ffn_gate_exps", "mlp.experts.w1"},
-     {"ffn_up_exps", "mlp.experts.w3"},
-     {"ffn_gate_up_exps", "mlp.experts.w1"},
-     {"ffn_gate_up_exps", "mlp.experts.w3"},
-     {"ffn_down_exps", "mlp.experts.w2"},
-     {"ffn_gate_exps", "experts.w1"}, // beside an MLP
-     {"ffn_up_exps", "experts.w3"},
-     {"ffn_gate_up_exps", "experts.w1"},
-     {"ffn_gate_up_exps", "experts.w3"},
-     {"ffn_down_exps", "experts.w2"},
-     {"ffn_gate_shexp", "mlp.shared_experts.gate_proj"},
-     {"ffn_up_shexp", "mlp.shared_experts.up_proj"},
-     {"ffn_down_shexp", "mlp.shared_experts.down_proj"},
-     {"ffn_gate_inp_shexp", "mlp.shared_expert_gate"},
-     {"ffn_latent_down", "mlp.fc1_latent_proj"},
-     {"ffn_latent_up", "mlp.fc2_latent_proj"},
-     {"ssm_in", "mixer.in_proj"},
-     {"ssm_x", "mixer.x_proj"},
-     {"ssm_dt", "mixer.dt_proj"},
-     {"ssm_out", "mixer.out_proj"},
-     {"attn_qkv", "linear_attn.in_proj_qkv"},
-     {"attn_gate", "linear_attn.in_proj_z"},
-     {"ssm_ba", "linear_attn.in_proj_b"},
-     {"ssm_ba", "linear_attn.in_proj_a"},
-     {"ssm_beta", "linear_attn.in_proj_b"},
-     {"ssm_alpha", "linear_attn.in_proj_a"},
-     {"ssm_out", "linear_attn.out_proj"},
-     {"shortconv.in_proj", "conv.in_proj"},
-     {"shortconv.out_proj", "conv.out_proj"},
-     {"inp_gate", "per_layer_input_gate"},
-     {"proj", "per_layer_projection"},
-     {"laurel_l", "laurel.linear_left"}}};
 
 class GgufReader {
   public:
@@ -137,8 +73,9 @@ class GgufReader {
     }
 
     void read_layer(std::int64_t i) {
-        for (const auto& [theirs, ours] : kModules)
-            set_bits(fmt::format("blk.{}.{}.weight", i, theirs), fmt::format("model.layers.{}.{}", i, ours));
+        for (const auto& pair : model_types().at("gguf_modules"))
+            set_bits(fmt::format("blk.{}.{}.weight", i, pair[0].get_ref<const std::string&>()),
+                     fmt::format("model.layers.{}.{}", i, pair[1].get_ref<const std::string&>()));
         DecoderLayer layer;
         layer.mixer = read_gguf_mixer(f_, i, windows_[static_cast<std::size_t>(i)]);
         if (layer.mixer.kind == MixerKind::latent && f_.block(i, "attn_kv_b.weight") &&
@@ -201,16 +138,11 @@ class GgufReader {
         // A table whose rows do not divide into the layers is looked up by groups of tokens.
         if (table && table->shape.size() == 2 && table->shape[0] % d_.facts.layers != 0) {
             keep("per_layer_token_embd.weight", *table);
-            Finding finding;
-            finding.kind = FindingKind::unsupported;
-            finding.severity = Severity::warning;
-            finding.file = f_.file();
-            finding.where = "per_layer_token_embd.weight";
-            finding.message =
-                fmt::format("a table of {} rows of {} for groups of tokens: in memory, its look-ups "
-                            "are not priced",
-                            table->shape[1], table->shape[0]);
-            d_.findings.push_back(std::move(finding));
+            d_.findings.push_back(
+                found(FindingKind::unsupported, Severity::warning, f_.file(), "per_layer_token_embd.weight",
+                      fmt::format("a table of {} rows of {} for groups of tokens: in memory, its look-ups "
+                                  "are not priced",
+                                  table->shape[1], table->shape[0])));
         } else if (table && table->shape.size() == 2) {
             d_.layer_inputs.vocabulary = table->shape[1];
             d_.layer_inputs.width = table->shape[0] / d_.facts.layers;
@@ -232,43 +164,32 @@ class GgufReader {
         }
     }
 
+    /// Elements of the tensors of that prefix, each of which is handed to `each`.
+    double all_of(const std::string& prefix, const auto& each) {
+        double sum = 0;
+        const auto& all = f_.header().tensors;
+        for (auto it = all.lower_bound(prefix); it != all.end() && it->first.starts_with(prefix); ++it) {
+            each(it->first);
+            sum += elements(it->second);
+        }
+        return sum;
+    }
+
     /// Blocks behind the layers predict further tokens, which speculative decoding alone loads.
     void add_prediction(std::int64_t blocks) {
-        for (std::int64_t i = d_.facts.layers; i < blocks; ++i) {
-            const std::string prefix = fmt::format("blk.{}.", i);
-            const auto& all = f_.header().tensors;
-            for (auto it = all.lower_bound(prefix); it != all.end() && it->first.starts_with(prefix); ++it) {
-                f_.tensor(it->first);
-                d_.facts.prediction_parameters += elements(it->second);
-            }
-        }
+        for (std::int64_t i = d_.facts.layers; i < blocks; ++i)
+            d_.facts.prediction_parameters +=
+                all_of(fmt::format("blk.{}.", i), [&](const std::string& name) { f_.tensor(name); });
     }
 
     /// Towers that some converters leave in the file of the language model.
     void add_vision() {
-        for (const char* prefix : {"a.", "mm.", "v."}) {
-            const auto& all = f_.header().tensors;
-            for (auto it = all.lower_bound(prefix); it != all.end() && it->first.starts_with(prefix); ++it) {
-                keep(it->first);
-                d_.facts.vision_parameters += elements(it->second);
-            }
-        }
+        for (const char* prefix : {"a.", "mm.", "v."})
+            d_.facts.vision_parameters += all_of(prefix, [&](const std::string& name) { keep(name); });
     }
 
     void finish_facts() {
-        for (const DecoderLayer& layer : d_.layers)
-            if (layer.mixer.kind == MixerKind::attention || layer.mixer.kind == MixerKind::latent) {
-                const bool vector = layer.mixer.kind == MixerKind::latent && !layer.mixer.expanded;
-                d_.facts.heads = layer.mixer.heads;
-                d_.facts.kv_heads = vector                                  ? 1
-                                    : layer.mixer.kind == MixerKind::latent ? layer.mixer.heads
-                                                                            : layer.mixer.kv_heads;
-                d_.facts.head_size = vector ? layer.mixer.kv_rank + layer.mixer.rotary_size
-                                     : layer.mixer.kind == MixerKind::latent
-                                         ? layer.mixer.plain_size + layer.mixer.rotary_size
-                                         : layer.mixer.head_size;
-                break;
-            }
+        fill_attention_facts(d_);
         for (const DecoderLayer& layer : d_.layers) {
             d_.facts.experts = std::max(d_.facts.experts, layer.feed_forward.experts);
             d_.facts.active_experts = std::max(d_.facts.active_experts, layer.feed_forward.active);
@@ -313,15 +234,13 @@ void check_gguf_parameters(const Decoder& decoder, const Graph& graph, const std
     if (std::abs(built - stated) <= kTolerance * stated)
         return;
     constexpr double kBillion = 1e9;
-    Finding finding;
-    finding.kind = FindingKind::unsupported;
-    finding.file = file;
-    finding.message = fmt::format(
-        "holds {:.4g} B weights, and {:.4g} B follow from what is known of a {} model{}", stated / kBillion,
-        built / kBillion, decoder.facts.architecture,
-        decoder.stated.unread.empty() ? "" : fmt::format("; {} is not understood", decoder.stated.unread));
-    finding.hint = "give its config.json or its ONNX export";
-    throw InputError(finding);
+    refuse(file,
+           fmt::format("holds {:.4g} B weights, and {:.4g} B follow from what is known of a {} model{}",
+                       stated / kBillion, built / kBillion, decoder.facts.architecture,
+                       decoder.stated.unread.empty()
+                           ? ""
+                           : fmt::format("; {} is not understood", decoder.stated.unread)),
+           "give its config.json or its ONNX export");
 }
 
 } // namespace archsim::checkpoint

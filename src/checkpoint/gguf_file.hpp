@@ -1,13 +1,30 @@
 #pragma once
 // Keys and tensors of a GGUF file, under the names that they have for one architecture.
 
+#include "archsim/core/finding.hpp"
+#include "checkpoint/decoder.hpp"
 #include "checkpoint/gguf_header.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace archsim::checkpoint {
+
+/// Weights and bytes of one block.
+struct GgmlType {
+    std::uint32_t id;
+    double weights, bytes;
+    const char* name;
+};
+
+/// Null when the type is not known.
+const GgmlType* ggml_type(std::uint32_t id);
+
+/// Bits per weight of a ggml type, 0 when it is not known.
+double ggml_bits(std::uint32_t type);
 
 class GgufFile {
   public:
@@ -49,5 +66,25 @@ class GgufFile {
 };
 
 double elements(const GgufTensor& tensor);
+
+/// The mixer of layer `i`, which sees `window`; kind none where it has none.
+TokenMixer read_gguf_mixer(const GgufFile& file, std::int64_t i, const LayerWindow& window);
+
+/// What each layer sees: from the keys of the file, and from what llama.cpp knows by the
+/// name of the architecture where they leave it open.
+std::vector<LayerWindow> read_gguf_windows(const GgufHeader& header, const std::string& architecture,
+                                           std::size_t layers, const std::string& file,
+                                           std::vector<Finding>& findings);
+
+/// Throws InputError that says what the file is and what to give instead, where it is no decoder of text.
+void refuse_other_kinds(const GgufHeader& header, const std::string& file);
+
+/// The decoder of a GGUF file and its further parts, with the bits of every tensor. Throws InputError naming
+/// the file and, where it holds no decoder, what it is.
+Decoder read_gguf(const std::filesystem::path& file);
+
+/// Throws InputError when the graph of the decoder has not the parameters that the header's tensors add up
+/// to: a part of a model is no answer.
+void check_gguf_parameters(const Decoder& decoder, const Graph& graph, const std::string& file);
 
 } // namespace archsim::checkpoint

@@ -28,4 +28,8 @@ struct GgufHeader {
 /// Throws InputError naming the file and what is wrong with it.
 GgufHeader read_gguf_header(const std::filesystem::path& file);
 
+/// The same with the tensors of all parts that llama-gguf-split wrote, whichever of them is given; the others
+/// lie beside it. Throws InputError naming the part that is missing.
+GgufHeader read_gguf_parts(const std::filesystem::path& file);
+
 } // namespace archsim::checkpoint

@@ -1,44 +1,21 @@
-#include "checkpoint/gguf_kinds.hpp"
+// GGUF files that hold no language model: what they are, in a sentence.
 
-#include "archsim/core/finding.hpp"
+#include "checkpoint/fields.hpp"
+#include "checkpoint/gguf_file.hpp"
 #include "checkpoint/model_types.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
-#include <utility>
 
 namespace archsim::checkpoint {
 
 namespace {
 
-constexpr const char* kGiveOnnx = "give its ONNX export";
 constexpr const char* kGiveModel = "give the .gguf file of the language model";
 constexpr const char* kGiveBase =
     "give the .gguf file of its base model: an adapter changes neither shapes nor cache";
-
-enum class Kind { projector, diffusion, diffusion_text, encoder, encoder_decoder, recurrent, speech };
-
-/// A kind by its name in hardware_db/model_types.json.
-constexpr std::array<std::pair<std::string_view, Kind>, 7> kGgufKinds{
-    {{"projector", Kind::projector},
-     {"diffusion", Kind::diffusion},
-     {"diffusion_text", Kind::diffusion_text},
-     {"encoder", Kind::encoder},
-     {"encoder_decoder", Kind::encoder_decoder},
-     {"recurrent", Kind::recurrent},
-     {"speech", Kind::speech}}};
-
-[[noreturn]] void refuse(const std::string& file, std::string what, std::string hint) {
-    Finding finding;
-    finding.kind = FindingKind::unsupported;
-    finding.file = file;
-    finding.message = std::move(what);
-    finding.hint = std::move(hint);
-    throw InputError(finding);
-}
 
 std::string text(const GgufHeader& header, const char* key) {
     const auto it = header.texts.find(key);
@@ -66,36 +43,16 @@ bool denoises(const GgufHeader& header) {
     return false;
 }
 
-[[noreturn]] void refuse_kind(Kind kind, const std::string& architecture, const std::string& file) {
-    switch (kind) {
-    case Kind::projector:
-        refuse(file,
-               "is a projector (mmproj): the encoder of images or sound that lies beside a language model",
-               kGiveModel);
-    case Kind::diffusion:
-        refuse(file,
-               fmt::format("is a diffusion network ({}), which generates images and no text", architecture),
-               kGiveOnnx);
-    case Kind::diffusion_text:
-        refuse(file,
-               fmt::format("is a diffusion language model ({}): it refines many tokens at once and keeps no "
-                           "cache of keys and values",
-                           architecture),
-               kGiveOnnx);
-    case Kind::encoder:
-        refuse(file, fmt::format("is an encoder ({}): it has no cache and generates no text", architecture),
-               kGiveOnnx);
-    case Kind::encoder_decoder:
-        refuse(file, fmt::format("is an encoder with a decoder ({})", architecture),
-               "give the ONNX exports of both, one at a time");
-    case Kind::recurrent:
-        refuse(file,
-               fmt::format("is a recurrent network without attention ({}), which is not read from GGUF files",
-                           architecture),
-               kGiveOnnx);
-    case Kind::speech:
-        refuse(file, fmt::format("is a network of speech ({}), no language model", architecture), kGiveOnnx);
-    }
+/// In the words of hardware_db/model_types.json for files of that kind.
+[[noreturn]] void refuse_kind(std::string_view kind, const std::string& architecture,
+                              const std::string& file) {
+    for (const auto& row : model_types().at("gguf_kinds"))
+        if (row.at("kind").get_ref<const std::string&>() == kind) {
+            auto what = row.at("is").get<std::string>();
+            if (const std::size_t at = what.find("{}"); at != std::string::npos)
+                what.replace(at, 2, architecture);
+            refuse(file, std::move(what), row.value("give", std::string("give its ONNX export")));
+        }
     refuse(file, "is no language model", kGiveModel);
 }
 
@@ -110,20 +67,20 @@ void refuse_other_kinds(const GgufHeader& header, const std::string& file) {
                            architecture.empty() ? "" : fmt::format(" of a {} model", architecture)),
                kGiveBase);
     if (type == "mmproj")
-        refuse_kind(Kind::projector, architecture, file);
+        refuse_kind("projector", architecture, file);
     if (type == "imatrix" || header.numbers.contains("imatrix.chunk_count"))
         refuse(file, "is an importance matrix, which quantisation reads", kGiveModel);
     if (architecture == "controlvector")
         refuse(file, "is a control vector, which shifts what a model computes", kGiveModel);
     const bool causal = header.number(architecture + ".attention.causal", 1) != 0;
-    for (const auto& [name, kind] : kGgufKinds)
-        for (const auto& beginning : model_types().at("gguf_kinds").at(std::string(name)))
+    for (const auto& row : model_types().at("gguf_kinds"))
+        for (const auto& beginning : row.at("names"))
             if (architecture.starts_with(beginning.get_ref<const std::string&>()))
-                refuse_kind(kind, architecture, file);
+                refuse_kind(row.at("kind").get_ref<const std::string&>(), architecture, file);
     if (denoises(header))
-        refuse_kind(Kind::diffusion, architecture.empty() ? "of no stated architecture" : architecture, file);
+        refuse_kind("diffusion", architecture.empty() ? "of no stated architecture" : architecture, file);
     if (!causal)
-        refuse_kind(Kind::encoder, architecture + ", attention.causal is false", file);
+        refuse_kind("encoder", architecture + ", attention.causal is false", file);
     if (header.tensors.empty())
         refuse(file,
                header.numbers.contains("tokenizer.ggml.tokens") ? "holds a vocabulary alone, no weights"

@@ -1,4 +1,6 @@
-#include "checkpoint/gguf_mixers.hpp"
+// What mixes the tokens of a layer of a GGUF file, told by its tensors.
+
+#include "checkpoint/gguf_file.hpp"
 
 #include <fmt/format.h>
 

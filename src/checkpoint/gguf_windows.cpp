@@ -1,6 +1,7 @@
-#include "checkpoint/gguf_windows.hpp"
+// Which layers of a GGUF file attend within a window.
 
 #include "checkpoint/fields.hpp"
+#include "checkpoint/gguf_file.hpp"
 #include "checkpoint/model_types.hpp"
 
 #include <fmt/format.h>
@@ -39,13 +40,8 @@ std::vector<LayerWindow> read_gguf_windows(const GgufHeader& header, const std::
     const std::optional<WindowedArchitecture> known = windowed(architecture);
     std::vector<LayerWindow> windows(layers);
     const std::string key = architecture + ".attention.sliding_window";
-    const auto refuse = [&](const std::string& why) {
-        Finding finding;
-        finding.file = file;
-        finding.where = key;
-        finding.message = why;
-        finding.hint = "convert the model again";
-        throw InputError(finding);
+    const auto refuse = [&](std::string why) {
+        checkpoint::refuse(file, std::move(why), "convert the model again", key, FindingKind::malformed_file);
     };
     if (const auto list = header.numbers.find(key); list != header.numbers.end() && list->second.size() > 1) {
         if (list->second.size() < layers)
@@ -63,16 +59,11 @@ std::vector<LayerWindow> read_gguf_windows(const GgufHeader& header, const std::
     if (listed && pattern->second.size() < layers)
         refuse(fmt::format("lists {} layers of {}", pattern->second.size(), layers));
     if (!listed && pattern == header.numbers.end() && !known) {
-        Finding finding;
-        finding.kind = FindingKind::missing_field;
-        finding.severity = Severity::warning;
-        finding.file = file;
-        finding.where = key;
-        finding.message =
-            fmt::format("states a window of {} and not which layers have it; all layers see all "
-                        "positions, as llama.cpp runs {}",
-                        stated, architecture);
-        findings.push_back(std::move(finding));
+        findings.push_back(
+            found(FindingKind::missing_field, Severity::warning, file, key,
+                  fmt::format("states a window of {} and not which layers have it; all layers see all "
+                              "positions, as llama.cpp runs {}",
+                              stated, architecture)));
         return windows;
     }
     const double period = listed                            ? 0

@@ -116,15 +116,6 @@ TensorId add_index(GraphMaker& g, const std::string& path, std::size_t layer, co
                    const IndexInputs& inputs);
 TensorId add_feed_forward(GraphMaker& g, const std::string& path, const FeedForward& f, TensorId x);
 
-/// Rows that each layer is given beside the residual stream; empty: none.
-using LayerRows = std::vector<TensorId>;
-LayerRows add_layer_rows(GraphMaker& g, TensorId ids, TensorId rows);
-/// What a layer makes of its row and the stream; what a narrow path beside attention computes; the sum of
-/// parallel streams on their way in or out.
-TensorId add_layer_input(GraphMaker& g, const std::string& path, TensorId x, TensorId row);
-TensorId add_narrow_path(GraphMaker& g, const std::string& path, TensorId x);
-TensorId add_streams(GraphMaker& g, const std::string& path, TensorId x);
-
 /// Size of a cache that keeps the last `window` of so many positions; 0: all of them.
 std::string kept_positions(const std::string& positions, std::int64_t window);
 

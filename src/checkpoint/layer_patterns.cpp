@@ -35,8 +35,8 @@ class LayerReader {
             read_blocks(*f_.find({"block_configs"}));
         else if (f_.has({"layer_types", "layers_block_type"}))
             read_types(f_.texts({"layer_types", "layers_block_type"}));
-        else if (!read_lists())
-            read_intervals();
+        else
+            read_lists();
         if (mixer_.kind == MixerKind::compressed)
             read_ratios();
         read_sizes_of_layers();
@@ -59,22 +59,14 @@ class LayerReader {
             f_.refuse("hybrid_override_pattern",
                       fmt::format("has {} letters for {} layers", pattern.size(), layers_.size()));
         for (std::size_t i = 0; i < pattern.size(); ++i) {
-            switch (pattern[i]) {
-            case 'M':
-                read_half(i, "mamba");
-                break;
-            case '*':
-                read_half(i, "attention");
-                break;
-            case '-':
-                read_half(i, "mlp");
-                break;
-            case 'E':
-                read_half(i, "moe");
-                break;
-            default:
-                f_.refuse("hybrid_override_pattern", fmt::format("'{}' is no kind of layer", pattern[i]));
-            }
+            const char letter = pattern[i];
+            const char* const kind = letter == 'M'   ? "mamba"
+                                     : letter == '*' ? "attention"
+                                     : letter == '-' ? "mlp"
+                                     : letter == 'E' ? "moe"
+                                                     : "";
+            if (!read_half(i, kind))
+                f_.refuse("hybrid_override_pattern", fmt::format("'{}' is no kind of layer", letter));
         }
     }
 
@@ -161,57 +153,50 @@ class LayerReader {
         f_.skip({"full_attention_interval", "full_attn_idxs", "attn_layer_offset", "attn_layer_period"});
     }
 
-    /// Where attention is said layer by layer otherwise: by list, by number, by period. False: it is not.
-    bool read_lists() {
-        const auto attends = [&](std::size_t i, const std::vector<std::int64_t>& layers, std::int64_t first) {
-            return std::find(layers.begin(), layers.end(), static_cast<std::int64_t>(i) + first) !=
-                   layers.end();
+    /// Layers for which it holds keep a state.
+    void recur(const auto& where) {
+        for (std::size_t i = 0; i < layers_.size(); ++i)
+            if (where(i))
+                layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
+    }
+
+    /// Where attention is said layer by layer otherwise: by list, by number, by period.
+    void read_lists() {
+        const auto lists = [](const std::vector<std::int64_t>& layers, std::size_t number) {
+            return std::find(layers.begin(), layers.end(), static_cast<std::int64_t>(number)) != layers.end();
         };
         if (states_alone(f_)) {
-            for (DecoderLayer& layer : layers_)
-                layer.mixer = read_recurrent_mixer(f_, hidden_);
+            recur([](std::size_t) { return true; });
         } else if (f_.has({"attn_type_list"})) { // MiniMax-01: 1 attends, 0 does not
             const auto types = f_.counts({"attn_type_list"});
-            for (std::size_t i = 0; i < std::min(types.size(), layers_.size()); ++i)
-                if (types[i] == 0)
-                    layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
+            recur([&](std::size_t i) { return i < types.size() && types[i] == 0; });
         } else if (const json* group = f_.find({"linear_attn_config"}); group && group->is_object()) {
             Fields l(*group, f_.file(), f_.place("linear_attn_config."));
             const auto full = l.counts({"full_attn_layers"});
-            for (std::size_t i = 0; i < layers_.size(); ++i)
-                if (!attends(i, full, 1)) // they count layers from one
-                    layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
-        } else if (f_.has({"attn_layer_indices"})) { // Bamba
+            recur([&](std::size_t i) { return !lists(full, i + 1); }); // they count layers from one
+        } else if (f_.has({"attn_layer_indices"})) {                   // Bamba
             const auto full = f_.counts({"attn_layer_indices"});
-            for (std::size_t i = 0; i < layers_.size(); ++i)
-                if (!attends(i, full, 0))
-                    layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
+            recur([&](std::size_t i) { return !lists(full, i); });
         } else if (const auto kinds = f_.texts({"block_types"});
                    !kinds.empty()) { // RecurrentGemma: they repeat
-            for (std::size_t i = 0; i < layers_.size(); ++i)
-                if (is_recurrent(kinds[i % kinds.size()]))
-                    layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
+            recur([&](std::size_t i) { return is_recurrent(kinds[i % kinds.size()]); });
         } else if (f_.has({"layer_group_size"})) {
             // Ling: the last layer of a group attends, and what is left behind whole groups.
             const auto size = static_cast<std::size_t>(f_.count({"layer_group_size"}, 1, 1));
-            for (std::size_t i = 0; i < layers_.size() / size * size; ++i)
-                if ((i + 1) % size != 0)
-                    layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
+            recur([&](std::size_t i) { return i < layers_.size() / size * size && (i + 1) % size != 0; });
         } else if (f_.has({"full_attn_idxs"})) {
             const auto full = f_.counts({"full_attn_idxs"});
             for (std::size_t i = 0; i < layers_.size(); ++i)
-                if (!attends(i, full, 0))
+                if (!lists(full, i))
                     layers_[i].mixer = read_convolution_mixer(f_, hidden_);
         } else if (f_.has({"attn_layer_period"})) { // Jamba
             const auto period = static_cast<std::size_t>(f_.count({"attn_layer_period"}, 1, 1));
             const auto offset = static_cast<std::size_t>(f_.count({"attn_layer_offset"}, 0));
-            for (std::size_t i = 0; i < layers_.size(); ++i)
-                if (i % period != offset % period)
-                    layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
-        } else {
-            return false;
+            recur([&](std::size_t i) { return i % period != offset % period; });
+        } else if (const auto full = static_cast<std::size_t>(f_.count({"full_attention_interval"}, 0));
+                   full > 0) {
+            recur([&](std::size_t i) { return (i + 1) % full != 0; });
         }
-        return true;
     }
 
     /// Numbers that differ from layer to layer (config_forms.hpp).
@@ -230,13 +215,6 @@ class LayerReader {
             if (!inner.empty() && layers_[i].feed_forward.inner > 0)
                 layers_[i].feed_forward.inner = inner[i];
         }
-    }
-
-    void read_intervals() {
-        const auto full = f_.count({"full_attention_interval"}, 0);
-        for (std::size_t i = 0; full > 0 && i < layers_.size(); ++i)
-            if ((i + 1) % static_cast<std::size_t>(full) != 0)
-                layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
     }
 
     /// One object per layer, as neural architecture search leaves them (Puzzle, arXiv:2411.19146).

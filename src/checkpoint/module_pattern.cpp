@@ -1,64 +1,28 @@
-#include "checkpoint/module_pattern.hpp"
+// Names of modules as configurations write them, held against those of our graphs.
+
+#include "checkpoint/weight_formats.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "checkpoint/model_types.hpp"
 #include "core/glob.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <regex.h>
+#include <utility>
 
 namespace archsim::checkpoint {
 
 namespace {
 
-/// A component of our names, and what authors call it, or a matrix of theirs that holds it too.
-struct Spelling {
-    std::string_view ours, theirs;
-};
-constexpr std::array kSpellings{
-    // Halves of a layer: DeepSeek-V4, MiniMax, Mixtral, Llama as Meta wrote it, LFM2; a layer of Nemotron-H
-    // is one half, which it calls mixer whatever it is.
-    Spelling{"mlp", "ffn"},
-    Spelling{"mlp", "block_sparse_moe"},
-    Spelling{"mlp", "feed_forward"},
-    Spelling{"mlp", "mixer"},
-    Spelling{"self_attn", "attn"},
-    Spelling{"self_attn", "attention"},
-    Spelling{"self_attn", "mixer"},
-    Spelling{"shared_experts", "shared_expert"}, // Qwen
-    Spelling{"shared_experts", "share_expert"},  // Step
-    // Matrices that engines merge, or the graph splits.
-    Spelling{"q_proj", "qkv_proj"},
-    Spelling{"k_proj", "qkv_proj"},
-    Spelling{"v_proj", "qkv_proj"},
-    Spelling{"q_gate", "qkv_proj"},
-    Spelling{"q_gate", "q_proj"}, // Qwen3-Next: twice as wide
-    Spelling{"q_gate", "g_proj"},
-    Spelling{"gate_proj", "gate_up_proj"},
-    Spelling{"up_proj", "gate_up_proj"},
-    // DeepSeek-V4
-    Spelling{"q_a_proj", "wq_a"},
-    Spelling{"q_b_proj", "wq_b"},
-    Spelling{"kv_proj", "wkv"},
-    Spelling{"q_a_proj", "fused_wqa_wkv"},
-    Spelling{"kv_proj", "fused_wqa_wkv"},
-    Spelling{"o_a_proj", "wo_a"},
-    Spelling{"o_b_proj", "wo_b"},
-    // Llama as Meta wrote it, and experts, whose first matrix is their only one before the activation where
-    // they have no gate.
-    Spelling{"gate_proj", "w1"},
-    Spelling{"down_proj", "w2"},
-    Spelling{"up_proj", "w3"},
-    Spelling{"w1", "gate_proj"},
-    Spelling{"w1", "up_proj"},
-    Spelling{"w1", "gate_up_proj"},
-    Spelling{"w2", "down_proj"},
-    Spelling{"w3", "up_proj"},
-    Spelling{"w3", "gate_up_proj"},
-};
+/// A component of our names, and what authors call it (module_spellings of hardware_db/model_types.json).
+using Spelling = std::pair<std::string, std::string>;
+const std::vector<Spelling>& spellings_known() {
+    static const auto all = model_types().at("module_spellings").get<std::vector<Spelling>>();
+    return all;
+}
 
 constexpr std::string_view kExperts = "experts", kAny = "*";
 
@@ -80,9 +44,9 @@ std::vector<std::string> own_names(const std::string& component) {
         return names;
     const std::size_t to = component.find_last_not_of('*') + 1;
     const std::string_view name = std::string_view(component).substr(from, to - from);
-    for (const Spelling& s : kSpellings)
-        if (s.theirs == name)
-            names.push_back(component.substr(0, from) + std::string(s.ours) + component.substr(to));
+    for (const auto& [ours, theirs] : spellings_known())
+        if (theirs == name)
+            names.push_back(component.substr(0, from) + ours + component.substr(to));
     return names;
 }
 
@@ -167,9 +131,9 @@ const std::vector<std::string>& ModuleName::spellings() const {
     spellings_.emplace_back();
     for (std::size_t i = 0; i < components_.size(); ++i) {
         std::vector<std::string> names{components_[i]};
-        for (const Spelling& s : kSpellings)
-            if (s.ours == components_[i])
-                names.emplace_back(s.theirs);
+        for (const auto& [ours, theirs] : spellings_known())
+            if (ours == components_[i])
+                names.push_back(theirs);
         if (components_[i] == kExperts)
             names.push_back(components_[i] + ".0");
         std::vector<std::string> longer;
@@ -244,10 +208,6 @@ bool ModulePattern::names(const ModuleName& module) const {
     return std::search(parts.begin(), parts.end(), components_.begin(), components_.end(),
                        [](const std::string& part, const Component& component) { return component(part); }) !=
            parts.end();
-}
-
-bool names_module(std::string_view pattern, std::string_view module) {
-    return ModulePattern(std::string(pattern)).names(ModuleName(module));
 }
 
 } // namespace archsim::checkpoint

@@ -437,14 +437,12 @@ void read_quantization(Fields& config, Decoder& decoder) {
     Scheme scheme = scheme_of(q, method, decoder.formats);
     decoder.facts.quantization = method.empty() ? "unnamed" : method;
     if (scheme.format.empty()) {
-        Finding finding;
-        finding.kind = FindingKind::unsupported;
-        finding.file = config.file();
-        finding.where = config.place("quantization_config");
-        finding.message =
-            fmt::format("the method \"{}\" is not known; weights are counted as unquantised", method);
-        finding.hint = "take quantization_config out, and state the format of the weights with --weights";
-        decoder.findings.insert(decoder.findings.begin(), std::move(finding));
+        decoder.findings.insert(
+            decoder.findings.begin(),
+            found(FindingKind::unsupported, Severity::error, config.file(),
+                  config.place("quantization_config"),
+                  fmt::format("the method \"{}\" is not known; weights are counted as unquantised", method),
+                  "take quantization_config out, and state the format of the weights with --weights"));
         return;
     }
     // No method but MLX's narrows embeddings and routers; heads only where the configuration says so.

@@ -2,7 +2,6 @@
 
 #include "checkpoint/fields.hpp"
 #include "checkpoint/graph_maker.hpp"
-#include "checkpoint/safetensors.hpp"
 #include "core/parse_number.hpp"
 #include "core/text_file.hpp"
 
@@ -33,7 +32,6 @@ std::string pointer_text(const fs::path& file) {
     return text.starts_with(kPointer) ? text : std::string();
 }
 
-/// What authors call the output projection.
 constexpr std::string_view kHeads[] = {"lm_head", "output", "embed_out", "output_layer", "head"};
 
 /// Bytes of the file that a pointer stands for.
@@ -138,16 +136,11 @@ void apply_index(const StoredFiles& files, Decoder& d) {
         }))
         return;
     d.generates = d.head = false;
-    Finding finding;
-    finding.kind = FindingKind::unsupported;
-    finding.severity = Severity::note;
-    finding.file = files.source;
-    finding.where = "weight_map";
-    finding.message =
-        "lists no output projection, and the configuration shares none with the table: the model "
-        "gives its last hidden states (an embedding) and generates no text";
-    finding.hint = "set the length of its input with --dim sequence=512";
-    d.findings.push_back(std::move(finding));
+    d.findings.push_back(
+        found(FindingKind::unsupported, Severity::note, files.source, "weight_map",
+              "lists no output projection, and the configuration shares none with the table: the model "
+              "gives its last hidden states (an embedding) and generates no text",
+              "set the length of its input with --dim sequence=512"));
 }
 
 void hold_bytes(const StoredFiles& files, double counted, double unloaded, Severity severity, Decoder& d) {
@@ -163,15 +156,12 @@ void hold_bytes(const StoredFiles& files, double counted, double unloaded, Sever
         return;
     d.stored_scale = files.bytes / counted;
     constexpr double kGiga = 1e9;
-    Finding finding;
-    finding.kind = FindingKind::inconsistent;
-    finding.severity = severity;
-    finding.file = files.source;
-    finding.message = fmt::format("the files hold {:.4g} GB of weights, and {:.4g} GB follow from the "
-                                  "configuration; memory takes what the files hold",
-                                  files.bytes / kGiga, counted / kGiga);
-    finding.hint = "a part of the model is not described by its configuration, or not known";
-    d.findings.insert(d.findings.begin(), std::move(finding));
+    d.findings.insert(d.findings.begin(),
+                      found(FindingKind::inconsistent, severity, files.source, {},
+                            fmt::format("the files hold {:.4g} GB of weights, and {:.4g} GB follow from the "
+                                        "configuration; memory takes what the files hold",
+                                        files.bytes / kGiga, counted / kGiga),
+                            "a part of the model is not described by its configuration, or not known"));
 }
 
 } // namespace archsim::checkpoint

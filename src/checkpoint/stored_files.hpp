@@ -1,14 +1,31 @@
 #pragma once
-// How many bytes the weights of a checkpoint have by what lies beside its configuration: the index of its
-// files, headers, or pointers of Git LFS. Payloads are never read.
+// What lies beside the configuration of a checkpoint: headers of safetensors files, their index, pointers of
+// Git LFS, and how many bytes they say that the weights have. Payloads are never read.
 
 #include "checkpoint/decoder.hpp"
 
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace archsim::checkpoint {
+
+struct StoredTensor {
+    std::string type; ///< "BF16", "F8_E4M3", "I32"...
+    std::vector<std::int64_t> shape;
+    double bytes = 0;
+};
+using StoredTensors = std::map<std::string, StoredTensor>;
+
+/// Adds the tensors of one file. Throws InputError naming the file.
+void read_safetensors_header(const std::filesystem::path& file, StoredTensors& tensors);
+StoredTensors read_safetensors_folder(const std::filesystem::path& folder);
+
+/// Takes over from the headers what a configuration does not say (biases, norms of queries and keys, sinks, a
+/// tied head, matrices kept wide).
+void apply_headers(const StoredTensors& tensors, Decoder& decoder);
 
 struct StoredFiles {
     double bytes = 0;              ///< 0: nothing says it

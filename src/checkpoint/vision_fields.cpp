@@ -47,34 +47,25 @@ Tower read_tower(Fields& v) {
 } // namespace
 
 void read_vision(Fields& config, Decoder& decoder) {
-    const std::string architecture = decoder.facts.architecture;
+    const auto note = [&](FindingKind kind, Severity severity, const char* message, const char* hint) {
+        decoder.findings.push_back(found(kind, severity, config.file(), "vision_config", message, hint));
+    };
     const json* object = config.find({"vision_config", "vision_tower_config"});
     if (!object || !object->is_object()) {
-        if (architecture.find("ForConditionalGeneration") == std::string::npos)
-            return;
-        Finding finding;
-        finding.kind = FindingKind::missing_field;
-        finding.severity = Severity::warning;
-        finding.file = config.file();
-        finding.where = "vision_config";
-        finding.message =
-            "the architecture takes more than text and the file states no tower for it; only the "
-            "language model is counted";
-        finding.hint = "take the whole config.json of the model";
-        decoder.findings.push_back(std::move(finding));
+        if (decoder.facts.architecture.find("ForConditionalGeneration") != std::string::npos)
+            note(FindingKind::missing_field, Severity::warning,
+                 "the architecture takes more than text and the file states no tower for it; only the "
+                 "language model is counted",
+                 "take the whole config.json of the model");
         return;
     }
-    const json tower = with_tower_defaults(*object);
+    json tower = *object;
+    fill_in(tower);
     Fields v(tower, config.file(), "vision_config.");
     if (!v.has({"depth", "num_hidden_layers", "vt_num_hidden_layers", "layers"})) {
         // Named, not described: a network of another library (Gemma 3n: MobileNet-V5 of timm).
-        Finding finding;
-        finding.kind = FindingKind::missing_field;
-        finding.severity = Severity::warning;
-        finding.file = config.file();
-        finding.where = "vision_config";
-        finding.message = "names a tower without its sizes; only the language model is counted";
-        decoder.findings.push_back(std::move(finding));
+        note(FindingKind::missing_field, Severity::warning,
+             "names a tower without its sizes; only the language model is counted", "");
         return;
     }
     const Tower t = read_tower(v);
@@ -131,14 +122,9 @@ void read_vision(Fields& config, Decoder& decoder) {
         decoder.facts.vision_parameters += elements;
     }
     v.report_unread(decoder.findings, Severity::warning); // of what lies in memory alone
-    Finding unseen;
-    unseen.kind = FindingKind::unsupported;
-    unseen.severity = Severity::note;
-    unseen.file = config.file();
-    unseen.where = "vision_config";
-    unseen.message = "no image is read: the tower lies in memory, its work is not counted";
-    unseen.hint = "count the tokens of an image in --prompt-tokens";
-    decoder.findings.push_back(std::move(unseen));
+    note(FindingKind::unsupported, Severity::note,
+         "no image is read: the tower lies in memory, its work is not counted",
+         "count the tokens of an image in --prompt-tokens");
 }
 
 } // namespace archsim::checkpoint

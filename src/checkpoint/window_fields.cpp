@@ -105,17 +105,11 @@ class WindowReader {
             nameless =
                 nameless || (local && on && width_of(i) == 0 && !f_.object().contains("sliding_window"));
         }
-        if (nameless) {
-            Finding finding;
-            finding.kind = FindingKind::missing_field;
-            finding.severity = Severity::warning;
-            finding.file = f_.file();
-            finding.where = f_.place("sliding_window");
-            finding.message =
-                "layers with a window are listed and no width of it; they are counted without one";
-            finding.hint = "add sliding_window";
-            findings.push_back(std::move(finding));
-        }
+        if (nameless)
+            findings.push_back(
+                found(FindingKind::missing_field, Severity::warning, f_.file(), f_.place("sliding_window"),
+                      "layers with a window are listed and no width of it; they are counted without one",
+                      "add sliding_window"));
         return true;
     }
 

@@ -6,7 +6,6 @@
 #include "archsim/graph/graph.hpp"
 #include "core/spending.hpp"
 #include "import/findings.hpp"
-#include "import/function_library.hpp"
 #include "import/messages.hpp"
 #include "import/scope.hpp"
 #include "import/tensor_value.hpp"

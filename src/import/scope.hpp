@@ -3,6 +3,8 @@
 // the names of the enclosing one, the scope of an inlined function sees nothing but its own.
 
 #include "archsim/graph/graph.hpp"
+#include "import/findings.hpp"
+#include "import/messages.hpp"
 #include "import/name_index.hpp"
 
 #include <cstddef>
@@ -95,5 +97,27 @@ class Scope {
     std::vector<Meaning> meanings_;
     NameIndex index_; ///< of the meanings
 };
+
+/// (domain, version); the domain "ai.onnx" is written "".
+using Opsets = std::vector<std::pair<std::string, int>>;
+
+struct Function {
+    const FunctionMessage* body = nullptr;
+    Opsets opsets;
+};
+
+class FunctionLibrary {
+  public:
+    FunctionLibrary(const ModelMessage& model, Findings& findings);
+
+    /// The function that a node calls; null when it is an operator.
+    const Function* find(const NodeMessage& node) const;
+
+  private:
+    std::unordered_map<std::string, Function> functions_;
+};
+
+std::string_view normalized_domain(std::string_view domain);
+Opsets read_opsets(const ArenaList<Opset>& imports);
 
 } // namespace archsim::import

@@ -34,9 +34,17 @@ std::string_view named_in(std::string_view table, std::int32_t code) {
     return table.substr(0, table.find(' '));
 }
 
-void add_unary(const TfliteCall& c, std::string_view op) {
+/// All operands in one order, and the result in the same.
+TensorId same(const TfliteCall& c, std::string_view op, AxisOrder order, TfliteAttributes attributes = {}) {
+    std::vector<TensorId> inputs;
+    for (std::size_t i = 0; i < c.input_count(); ++i)
+        inputs.push_back(c.get(i, order));
+    return c.graph().emit(op, std::move(inputs), std::move(attributes));
+}
+
+void add_same(const TfliteCall& c, std::string_view op, TfliteAttributes attributes = {}) {
     const AxisOrder order = c.order();
-    c.graph().set(c.out(), c.graph().emit(op, {c.get(0, order)}), order);
+    c.graph().set(c.out(), same(c, op, order, std::move(attributes)), order);
 }
 
 void add_clip(const TfliteCall& c, double low, double high) {
@@ -52,45 +60,21 @@ bool has_activation(std::int32_t code) {
 
 void add_binary(const TfliteCall& c, std::string_view op) {
     const AxisOrder order = c.order();
-    const TensorId a = c.get(0, order), b = c.get(1, order);
-    TensorId y = c.graph().emit(op, {a, b});
-    if (has_activation(c.code()))
-        y = c.activated(y, 0);
-    c.graph().set(c.out(), y, order);
+    const TensorId y = same(c, op, order);
+    c.graph().set(c.out(), has_activation(c.code()) ? c.activated(y, 0) : y, order);
 }
 
+/// The second operator on what the first makes of all operands.
 void add_pair(const TfliteCall& c, std::string_view first, std::string_view second) {
     const AxisOrder order = c.order();
-    TfliteGraph& g = c.graph();
-    TensorId y = kNoTensor;
-    if (c.code() == builtin("SQUARE")) {
-        const TensorId x = c.get(0, order);
-        y = g.emit("Mul", {x, x});
-    } else if (c.code() == builtin("SQUARED_DIFFERENCE")) {
-        const TensorId a = c.get(0, order), b = c.get(1, order);
-        const TensorId d = g.emit(first, {a, b});
-        y = g.emit(second, {d, d});
-    } else if (c.code() == builtin("FLOOR_DIV") || c.code() == builtin("ATAN2")) {
-        const TensorId a = c.get(0, order), b = c.get(1, order);
-        y = g.emit(second, {g.emit(first, {a, b})});
-    } else {
-        y = g.emit(second, {g.emit(first, {c.get(0, order)})});
-    }
-    g.set(c.out(), y, order);
+    c.graph().set(c.out(), c.graph().emit(second, {same(c, first, order)}), order);
 }
 
-void add_sum(const TfliteCall& c) {
+/// The square of the operand, or of the difference of two.
+void add_square(const TfliteCall& c) {
     const AxisOrder order = c.order();
-    std::vector<TensorId> inputs;
-    for (std::size_t i = 0; i < c.input_count(); ++i)
-        inputs.push_back(c.get(i, order));
-    c.graph().set(c.out(), c.graph().emit("Sum", std::move(inputs)), order);
-}
-
-void add_select(const TfliteCall& c) {
-    const AxisOrder order = c.order();
-    const TensorId condition = c.get(0, order), a = c.get(1, order), b = c.get(2, order);
-    c.graph().set(c.out(), c.graph().emit("Where", {condition, a, b}), order);
+    const TensorId x = c.input_count() > 1 ? same(c, "Sub", order) : c.get(0, order);
+    c.graph().set(c.out(), c.graph().emit("Mul", {x, x}), order);
 }
 
 /// Means over height and width, kept or not, look at no order; others take the file's.
@@ -113,9 +97,7 @@ void add_reduction(const TfliteCall& c, std::string_view op) {
 }
 
 void add_along(const TfliteCall& c, std::string_view op) {
-    const AxisOrder order = c.order();
-    const std::int64_t axis = c.axis(-1, c.rank(0), order);
-    c.graph().set(c.out(), c.graph().emit(op, {c.get(0, order)}, {{"axis", axis}}), order);
+    add_same(c, op, {{"axis", c.axis(-1, c.rank(0), c.order())}});
 }
 
 void add_local_norm(const TfliteCall& c) {
@@ -162,39 +144,29 @@ void add_batch_matmul(const TfliteCall& c) {
     c.graph().set(c.out(), c.graph().emit("MatMul", {a, b}), AxisOrder::file);
 }
 
-void add_not_equal(const TfliteCall& c) {
-    const AxisOrder order = c.order();
-    TfliteGraph& g = c.graph();
-    const TensorId a = c.get(0, order), b = c.get(1, order);
-    g.set(c.out(), g.emit("Not", {g.emit("Equal", {a, b})}), order);
-}
-
-void add_shift(const TfliteCall& c) {
-    const AxisOrder order = c.order();
-    const TensorId a = c.get(0, order), b = c.get(1, order);
-    c.graph().set(c.out(), c.graph().emit("BitShift", {a, b}, {{"direction", std::string("RIGHT")}}), order);
-}
-
 constexpr TfliteRow kRowsArithmetic[] = {
     {"RELU6", [](const TfliteCall& c) { add_clip(c, 0, 6); }},
     {"RELU_N1_TO_1", [](const TfliteCall& c) { add_clip(c, -1, 1); }},
     {"RELU_0_TO_1", [](const TfliteCall& c) { add_clip(c, 0, 1); }},
-    {"SQUARE", [](const TfliteCall& c) { add_pair(c, "Sub", "Mul"); }},
-    {"SQUARED_DIFFERENCE", [](const TfliteCall& c) { add_pair(c, "Sub", "Mul"); }},
+    {"SQUARE", add_square},
+    {"SQUARED_DIFFERENCE", add_square},
     {"RSQRT", [](const TfliteCall& c) { add_pair(c, "Sqrt", "Reciprocal"); }},
     {"FLOOR_DIV", [](const TfliteCall& c) { add_pair(c, "Div", "Floor"); }},
     {"ATAN2", [](const TfliteCall& c) { add_pair(c, "Div", "Atan"); }},
-    {"ADD_N", add_sum},
-    {"SELECT", add_select},
-    {"SELECT_V2", add_select},
+    {"ADD_N", [](const TfliteCall& c) { add_same(c, "Sum"); }},
+    {"SELECT", [](const TfliteCall& c) { add_same(c, "Where"); }},
+    {"SELECT_V2", [](const TfliteCall& c) { add_same(c, "Where"); }},
     {"SOFTMAX", [](const TfliteCall& c) { add_along(c, "Softmax"); }},
     {"LOG_SOFTMAX", [](const TfliteCall& c) { add_along(c, "LogSoftmax"); }},
     {"L2_NORMALIZATION", [](const TfliteCall& c) { add_along(c, "LpNormalization"); }},
     {"LOCAL_RESPONSE_NORMALIZATION", add_local_norm},
     {"FULLY_CONNECTED", add_fully_connected},
     {"BATCH_MATMUL", add_batch_matmul},
-    {"NOT_EQUAL", add_not_equal},
-    {"RIGHT_SHIFT", add_shift},
+    {"NOT_EQUAL", [](const TfliteCall& c) { add_pair(c, "Equal", "Not"); }},
+    {"RIGHT_SHIFT",
+     [](const TfliteCall& c) {
+         add_same(c, "BitShift", {{"direction", std::string("RIGHT")}});
+     }},
     {"FAKE_QUANT",
      [](const TfliteCall& c) {
          c.graph().alias(c.out(), c.in(0));
@@ -207,7 +179,7 @@ static_assert(are_built_in(kRowsArithmetic));
 bool add_tflite_arithmetic(const TfliteCall& c) {
     const std::int32_t code = c.code();
     if (const auto op = named_in(kUnary, code); !op.empty())
-        return add_unary(c, op), true;
+        return add_same(c, op), true;
     if (const auto op = named_in(kBinary, code); !op.empty())
         return add_binary(c, op), true;
     if (const auto op = named_in(kReductions, code); !op.empty())

@@ -26,41 +26,27 @@ void need_image(const TfliteCall& c, std::size_t input) {
         throw FlatError("an operator of images has an operand that is none");
 }
 
-/// Weights O, H, W, I as O, I, H, W.
+/// Weights O, H, W, I as O, I, H, W; or 1, H, W, O as O, 1, H, W: a group for every channel.
 void add_conv(const TfliteCall& c) {
     need_image(c, 0);
     need_image(c, 1);
+    const bool depthwise = c.code() == builtin("DEPTHWISE_CONV_2D"); // its options have a field more
+    const unsigned dilation = depthwise ? 5 : 4;
     const Shape w = c.shape(1);
-    const std::int64_t channels = c.shape(0)[3], each = std::max<std::int64_t>(1, w[3]);
+    const std::int64_t channels = c.shape(0)[3], each = depthwise ? 1 : std::max<std::int64_t>(1, w[3]);
     TfliteGraph& g = c.graph();
-    const TensorId x = c.get(0, kImage), weights = g.weights(c.in(1), {w[0], w[3], w[1], w[2]}),
+    const TensorId x = c.get(0, kImage),
+                   weights = g.weights(c.in(1), depthwise ? Shape{w[3], w[0], w[1], w[2]}
+                                                          : Shape{w[0], w[3], w[1], w[2]}),
                    bias = g.get_optional(c.optional_in(2), AxisOrder::file);
-    const TensorId y =
-        g.emit("Conv", {x, weights, bias},
-               {{"kernel_shape", Ints{w[1], w[2]}},
-                {"strides", sized(c.option<std::int32_t>(2, 1), c.option<std::int32_t>(1, 1))},
-                {"dilations", sized(c.option<std::int32_t>(5, 1), c.option<std::int32_t>(4, 1))},
-                {"group", std::max<std::int64_t>(1, channels / each)},
-                {"auto_pad", padding(c.option<std::int8_t>(0, 0))}});
-    g.set(c.out(), c.activated(y, 3), kImage);
-}
-
-/// Weights 1, H, W, O as O, 1, H, W: a group for every channel.
-void add_depthwise(const TfliteCall& c) {
-    need_image(c, 0);
-    need_image(c, 1);
-    const Shape w = c.shape(1);
-    TfliteGraph& g = c.graph();
-    const TensorId x = c.get(0, kImage), weights = g.weights(c.in(1), {w[3], w[0], w[1], w[2]}),
-                   bias = g.get_optional(c.optional_in(2), AxisOrder::file);
-    const TensorId y =
-        g.emit("Conv", {x, weights, bias},
-               {{"kernel_shape", Ints{w[1], w[2]}},
-                {"strides", sized(c.option<std::int32_t>(2, 1), c.option<std::int32_t>(1, 1))},
-                {"dilations", sized(c.option<std::int32_t>(6, 1), c.option<std::int32_t>(5, 1))},
-                {"group", std::max<std::int64_t>(1, c.shape(0)[3])},
-                {"auto_pad", padding(c.option<std::int8_t>(0, 0))}});
-    g.set(c.out(), c.activated(y, 4), kImage);
+    const TensorId y = g.emit(
+        "Conv", {x, weights, bias},
+        {{"kernel_shape", Ints{w[1], w[2]}},
+         {"strides", sized(c.option<std::int32_t>(2, 1), c.option<std::int32_t>(1, 1))},
+         {"dilations", sized(c.option<std::int32_t>(dilation + 1, 1), c.option<std::int32_t>(dilation, 1))},
+         {"group", std::max<std::int64_t>(1, channels / each)},
+         {"auto_pad", padding(c.option<std::int8_t>(0, 0))}});
+    g.set(c.out(), c.activated(y, depthwise ? 4 : 3), kImage);
 }
 
 struct TransposedConv {
@@ -190,47 +176,37 @@ TfliteAttributes volume_attributes(const TfliteCall& c, const Shape& w) {
             {"auto_pad", padding(c.option<std::int8_t>(0, 0))}};
 }
 
-/// Weights D, H, W, I, O as O, I, D, H, W.
+/// Weights D, H, W, I, O as O, I, D, H, W; transposed D, H, W, O, I as I, O, D, H, W.
+template <bool Transposed>
 void add_conv_3d(const TfliteCall& c) {
-    const TensorId x = volume(c, 0);
-    const Shape w = c.shape(1);
-    if (w.size() != kVolumeRank)
-        throw FlatError("its weights have no five axes");
-    TfliteGraph& g = c.graph();
-    TfliteAttributes attributes = volume_attributes(c, w);
-    attributes.emplace_back("group",
-                            std::max<std::int64_t>(1, c.shape(0)[4] / std::max<std::int64_t>(1, w[3])));
-    const TensorId weights = g.weights(c.in(1), {w[4], w[3], w[0], w[1], w[2]}),
-                   bias = g.get_optional(c.optional_in(2), AxisOrder::file);
-    set_volume(c, g.emit("Conv", {x, weights, bias}, std::move(attributes)));
-}
-
-/// Weights D, H, W, O, I as I, O, D, H, W.
-void add_conv_3d_transpose(const TfliteCall& c) {
-    const TensorId x = volume(c, 2);
+    constexpr std::size_t kData = Transposed ? 2 : 0, kBias = Transposed ? 3 : 2;
+    const TensorId x = volume(c, kData);
     const Shape w = c.shape(1), out = c.graph().tensor(c.out()).shape;
     if (w.size() != kVolumeRank)
         throw FlatError("its weights have no five axes");
     TfliteGraph& g = c.graph();
     TfliteAttributes attributes = volume_attributes(c, w);
-    if (out.size() == kVolumeRank)
+    if (!Transposed)
+        attributes.emplace_back("group",
+                                std::max<std::int64_t>(1, c.shape(0)[4] / std::max<std::int64_t>(1, w[3])));
+    else if (out.size() == kVolumeRank)
         attributes.emplace_back("output_shape", Ints{out[1], out[2], out[3]});
     const TensorId weights = g.weights(c.in(1), {w[4], w[3], w[0], w[1], w[2]}),
-                   bias = g.get_optional(c.optional_in(3), AxisOrder::file);
-    set_volume(c, g.emit("ConvTranspose", {x, weights, bias}, std::move(attributes)));
+                   bias = g.get_optional(c.optional_in(kBias), AxisOrder::file);
+    set_volume(c, g.emit(Transposed ? "ConvTranspose" : "Conv", {x, weights, bias}, std::move(attributes)));
 }
 
 constexpr TfliteRow kRowsImage[] = {
     {"CONV_2D", add_conv},
-    {"DEPTHWISE_CONV_2D", add_depthwise},
+    {"DEPTHWISE_CONV_2D", add_conv},
     {"TRANSPOSE_CONV", add_transpose_conv},
     {"AVERAGE_POOL_2D", [](const TfliteCall& c) { add_pool(c, "AveragePool"); }},
     {"MAX_POOL_2D", [](const TfliteCall& c) { add_pool(c, "MaxPool"); }},
     {"L2_POOL_2D", [](const TfliteCall& c) { add_pool(c, "LpPool"); }},
     {"SPACE_TO_BATCH_ND", [](const TfliteCall& c) { add_batch_blocks(c, "paddings"); }},
     {"BATCH_TO_SPACE_ND", [](const TfliteCall& c) { add_batch_blocks(c, "crops"); }},
-    {"CONV_3D", add_conv_3d},
-    {"CONV_3D_TRANSPOSE", add_conv_3d_transpose},
+    {"CONV_3D", add_conv_3d<false>},
+    {"CONV_3D_TRANSPOSE", add_conv_3d<true>},
     {"RESIZE_BILINEAR", [](const TfliteCall& c) { add_resize(c, "linear"); }},
     {"RESIZE_NEAREST_NEIGHBOR", [](const TfliteCall& c) { add_resize(c, "nearest"); }},
     {"DEPTH_TO_SPACE", [](const TfliteCall& c) { add_blocks(c, "DepthToSpace"); }},

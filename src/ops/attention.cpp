@@ -35,6 +35,19 @@ double attended_pairs(const AttentionSizes& s) {
     return ramp * s.causal_offset + ramp * (ramp + 1) / 2 + (s.query_length - ramp) * limit;
 }
 
+AttentionSizes AttentionDims::sizes() const {
+    AttentionSizes s;
+    s.batch = static_cast<double>(batch);
+    s.heads = static_cast<double>(heads);
+    s.kv_heads = static_cast<double>(kv_heads);
+    s.query_length = static_cast<double>(query);
+    s.kv_length = static_cast<double>(total);
+    s.head_size = static_cast<double>(head);
+    s.value_size = static_cast<double>(value);
+    s.causal_offset = s.kv_length - s.query_length;
+    return s;
+}
+
 void attention_work(NodeContext& c, const AttentionSizes& s) {
     if (s.heads <= 0 || s.kv_heads <= 0)
         malformed("the number of heads must be positive");
@@ -67,9 +80,8 @@ void add_rotation(NodeContext& c, double elements) {
 namespace {
 
 /// Sizes of ai.onnx.Attention: Q, K, V, mask, past key, past value, valid lengths.
-struct OnnxAttention {
-    AttentionSizes sizes;
-    std::int64_t batch = 0, heads = 0, kv_heads = 0, query = 0, total = 0, head = 0, value = 0;
+struct OnnxAttention : AttentionDims {
+    AttentionSizes counted;
     bool packed = false; ///< rank 3: heads side by side in the last axis
 };
 
@@ -110,14 +122,9 @@ OnnxAttention onnx_attention(const NodeContext& c) {
                                   0.0, attended);
         past = std::max<std::int64_t>(0, saturated_int(attended) - a.query);
     }
-    AttentionSizes& s = a.sizes;
-    s.batch = static_cast<double>(a.batch);
-    s.heads = static_cast<double>(a.heads);
-    s.kv_heads = static_cast<double>(a.kv_heads);
-    s.query_length = static_cast<double>(a.query);
+    AttentionSizes& s = a.counted;
+    s = a.sizes();
     s.kv_length = attended;
-    s.head_size = static_cast<double>(a.head);
-    s.value_size = static_cast<double>(a.value);
     s.causal = c.integer("is_causal", 0) != 0;
     s.causal_offset = static_cast<double>(past);
     s.mask = c.has_input(3);
@@ -137,7 +144,7 @@ void infer_attention(NodeContext& c) {
 }
 
 void work_attention(NodeContext& c) {
-    const AttentionSizes s = onnx_attention(c).sizes;
+    const AttentionSizes s = onnx_attention(c).counted;
     attention_work(c, s);
     for (std::uint16_t i = 0; i < 2; ++i) {
         const std::uint16_t past = 4 + i, present = 1 + i;

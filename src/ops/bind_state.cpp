@@ -39,16 +39,15 @@ void BindState::report(Finding finding) {
 
 void BindState::report(const Node& node, FindingKind kind, Severity severity, std::string message,
                        std::string hint) {
-    Finding finding;
-    finding.kind = kind;
-    finding.severity = severity;
-    finding.message = std::move(message);
-    finding.where = (scope ? scope->prefix : std::string()) + node.name;
-    finding.hint = std::move(hint);
-    finding.op_type = node.op_type;
-    finding.domain = node.domain.empty() ? "ai.onnx" : node.domain;
-    finding.opset = node.opset;
-    report(std::move(finding));
+    report({.kind = kind,
+            .severity = severity,
+            .message = std::move(message),
+            .file = {},
+            .where = (scope ? scope->prefix : std::string()) + node.name,
+            .hint = std::move(hint),
+            .op_type = node.op_type,
+            .domain = node.domain.empty() ? "ai.onnx" : node.domain,
+            .opset = node.opset});
 }
 
 bool attach_given_value(BindState& state, TensorId id) {
@@ -106,6 +105,11 @@ std::optional<NodeProblem> shape_problem(const Shape& shape) {
                                "check the sizes given for the inputs"};
     }
     return std::nullopt;
+}
+
+void require_shape(const Shape& shape) {
+    if (auto problem = shape_problem(shape))
+        throw NodeProblem(std::move(*problem));
 }
 
 } // namespace archsim

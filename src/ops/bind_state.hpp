@@ -30,6 +30,12 @@ struct BindScope {
             return local;
         return local < ids.size() ? ids[local] : kNoTensor;
     }
+    std::vector<TensorId> bound(const TensorList& locals) const {
+        std::vector<TensorId> all;
+        for (const TensorId local : locals)
+            all.push_back(bound(local));
+        return all;
+    }
 };
 
 /// A size that nobody gave.
@@ -80,5 +86,7 @@ bool attach_given_value(BindState& state, TensorId id);
 
 /// Says what is wrong with a shape, or nothing.
 std::optional<NodeProblem> shape_problem(const Shape& shape);
+/// Throws it.
+void require_shape(const Shape& shape);
 
 } // namespace archsim

@@ -177,6 +177,55 @@ void mark_learned(NodeContext& c, std::initializer_list<std::size_t> inputs, boo
         c.mark_learned(i, learned);
 }
 
+void run_int8(NodeContext& c, std::initializer_list<std::size_t> scales) {
+    c.op().native_precision = Precision::int8;
+    mark_learned(c, scales, false);
+}
+
+void mark_learned_from(NodeContext& c, std::size_t first, bool learned) {
+    for (std::size_t i = first; i < c.input_count(); ++i)
+        c.mark_learned(i, learned);
+}
+
+void recurrent_work(NodeContext& c, const RecurrentProducts& r) {
+    const Contraction input{.groups = r.directions,
+                            .m = r.steps * r.batch,
+                            .n = r.width,
+                            .k = r.inputs,
+                            .weights_constant = r.input_constant},
+        state{.groups = r.directions * r.steps,
+              .m = r.batch,
+              .n = r.width,
+              .k = r.state,
+              .weights_constant = r.state_constant};
+    c.work().contractions = {input, state};
+    c.work().macs = input.macs() + state.macs();
+    c.work().serial_steps = std::max(r.steps, 1.0); // both directions run side by side
+}
+
+void suppression_work(NodeContext& c, double lists, double boxes, double pairs) {
+    c.work().vector_ops += lists * boxes * std::log2(std::max(boxes, 2.0)) + 12 * pairs;
+    c.work().special_ops += pairs;
+}
+
+Shape gathered_shape(const Shape& data, const Shape& indices, std::size_t axis) {
+    const auto place = data.begin() + static_cast<std::ptrdiff_t>(axis);
+    Shape out(data.begin(), place);
+    out.insert(out.end(), indices.begin(), indices.end());
+    out.insert(out.end(), place + 1, data.end());
+    return out;
+}
+
+Shape reduced_shape(const Shape& in, const std::vector<bool>& reduced, bool keep) {
+    Shape out;
+    for (std::size_t i = 0; i < in.size(); ++i)
+        if (!reduced[i])
+            out.push_back(in[i]);
+        else if (keep)
+            out.push_back(1);
+    return out;
+}
+
 void make_free(NodeContext& c) {
     c.work().kind = OpKind::free;
     c.work().fusion = FusionClass::transparent;

@@ -38,6 +38,15 @@ double rounded_to(DataType type, double value);
 
 /// Output 0 has the type and shape of input 0.
 void infer_same(NodeContext& c);
+/// Output 0 has the type of input `Typed` (or this type) and the shape of input `Shaped`.
+template <std::size_t Typed, std::size_t Shaped>
+void infer_like(NodeContext& c) {
+    c.set_output(0, c.type(Typed), c.shape(Shaped));
+}
+template <DataType Type>
+void infer_typed(NodeContext& c) {
+    c.set_output(0, Type, c.shape(0));
+}
 /// Numpy broadcast of all inputs, type of input 0; the old `broadcast` and `axis` attributes too.
 void infer_broadcast(NodeContext& c);
 /// The same with a boolean result.
@@ -56,6 +65,28 @@ void work_free(NodeContext& c);
 /// One more product, with its multiply-accumulates.
 void add_product(NodeContext& c, const Contraction& product);
 void mark_learned(NodeContext& c, std::initializer_list<std::size_t> inputs, bool learned = true);
+/// Products run on 8-bit operands; `scales` and zero points are no parameters.
+void run_int8(NodeContext& c, std::initializer_list<std::size_t> scales = {});
+/// Inputs from `first` on are learned, or not.
+void mark_learned_from(NodeContext& c, std::size_t first, bool learned);
+
+/// The input product of all steps of a recurrent layer, then one with the state for every step, which waits
+/// for the one before (Appleyard et al., arXiv:1604.01946). `width`: gates times hidden units.
+struct RecurrentProducts {
+    double directions = 1, steps = 1, batch = 1, inputs = 0, state = 0, width = 0;
+    bool input_constant = true, state_constant = true;
+};
+void recurrent_work(NodeContext& c, const RecurrentProducts& r);
+
+/// A sort by score in each of `lists`, then each kept box meets the others: an intersection over union is 12
+/// operations and a division.
+void suppression_work(NodeContext& c, double lists, double boxes, double pairs);
+
+/// Shape of rows of `data` along `axis` by index.
+Shape gathered_shape(const Shape& data, const Shape& indices, std::size_t axis);
+/// Without the axes that are reduced, or with size 1 there.
+Shape reduced_shape(const Shape& in, const std::vector<bool>& reduced, bool keep);
+
 /// Makes a movement free when input 0 and output 0 lie the same way in memory.
 void make_free(NodeContext& c);
 
@@ -114,6 +145,13 @@ struct AttentionSizes {
     bool chunked = false; ///< the window does not slide: a query sees its own chunk of that many positions
     bool mask = false;    ///< a mask or bias is added to the scores
     bool softcap = false; ///< tanh limits the scores
+};
+
+/// The same as a file's whole numbers, and how long the cache is.
+struct AttentionDims {
+    std::int64_t batch = 0, heads = 0, kv_heads = 0, query = 0, total = 0, cache = 0, head = 0, value = 0;
+    /// Masks are aligned at the end: the last query sees every key.
+    AttentionSizes sizes() const;
 };
 
 /// Query-key pairs of one head that are computed: all, or what a causal mask and a window leave.

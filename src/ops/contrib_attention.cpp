@@ -18,21 +18,6 @@ std::int64_t positive_heads(const NodeContext& c, std::string_view key) {
     return heads;
 }
 
-AttentionSizes sizes_of(std::int64_t batch, std::int64_t heads, std::int64_t kv_heads, std::int64_t query,
-                        std::int64_t total, std::int64_t head, std::int64_t value) {
-    AttentionSizes s;
-    s.batch = static_cast<double>(batch);
-    s.heads = static_cast<double>(heads);
-    s.kv_heads = static_cast<double>(kv_heads);
-    s.query_length = static_cast<double>(query);
-    s.kv_length = static_cast<double>(total);
-    s.head_size = static_cast<double>(head);
-    s.value_size = static_cast<double>(value);
-    // Masks are aligned at the end: the last query sees every key.
-    s.causal_offset = s.kv_length - s.query_length;
-    return s;
-}
-
 /// The product of `rows` x K inputs by a K x N projection held in input `weights`.
 void project(NodeContext& c, std::size_t weights, std::size_t bias, double rows) {
     Contraction projection{.m = rows,
@@ -84,22 +69,20 @@ constexpr MergedInputs kAttentionInputs{};
 constexpr MergedInputs kQuantizedInputs{1, 2, 5, 8, kNoInput};
 constexpr MergedInputs kMaskedInputs{1, 2, 3, 4, 5};
 
-struct MergedAttention {
-    std::int64_t batch = 0, heads = 0, query = 0, total = 0, head = 0, value_hidden = 0, cache = 0;
-};
+/// Of the values of all heads.
+std::int64_t value_width(const NodeContext& c, std::size_t weights) {
+    const auto* sizes = c.integers("qkv_hidden_sizes");
+    return sizes && sizes->size() == 3 ? (*sizes)[2] : c.dim(weights, 1) / 3;
+}
 
-MergedAttention merged_attention(const NodeContext& c, const MergedInputs& at) {
-    MergedAttention a;
-    a.heads = positive_heads(c, "num_heads");
+AttentionDims merged_attention(const NodeContext& c, const MergedInputs& at) {
+    AttentionDims a;
+    a.heads = a.kv_heads = positive_heads(c, "num_heads");
     a.batch = c.dim(0, 0);
     a.query = c.dim(0, 1);
-    std::int64_t query_hidden = c.dim(at.weights, 1) / 3;
-    a.value_hidden = query_hidden;
-    if (const auto* sizes = c.integers("qkv_hidden_sizes"); sizes && sizes->size() == 3) {
-        query_hidden = (*sizes)[0];
-        a.value_hidden = (*sizes)[2];
-    }
-    a.head = query_hidden / a.heads;
+    const auto* sizes = c.integers("qkv_hidden_sizes");
+    a.head = (sizes && sizes->size() == 3 ? (*sizes)[0] : c.dim(at.weights, 1) / 3) / a.heads;
+    a.value = value_width(c, at.weights) / a.heads;
     const std::int64_t past = c.has_input(at.past) ? c.dim(at.past, 3) : 0;
     const bool shared = c.integer("past_present_share_buffer", 0) != 0;
     a.cache = shared ? past : past + a.query;
@@ -115,19 +98,18 @@ MergedAttention merged_attention(const NodeContext& c, const MergedInputs& at) {
 
 template <const MergedInputs& At>
 void infer_merged(NodeContext& c) {
-    const MergedAttention a = merged_attention(c, At);
+    const AttentionDims a = merged_attention(c, At);
     // The quantised form takes 8-bit inputs and returns the scale's type.
     const DataType type = &At == &kQuantizedInputs ? c.type(3) : c.type(0);
-    c.set_output(0, type, {a.batch, a.query, a.value_hidden});
+    c.set_output(0, type, {a.batch, a.query, value_width(c, At.weights)});
     c.set_output(1, type, {2, a.batch, a.heads, a.cache, a.head});
 }
 
 template <const MergedInputs& At>
 void work_merged(NodeContext& c) {
-    const MergedAttention a = merged_attention(c, At);
+    const AttentionDims a = merged_attention(c, At);
     project(c, At.weights, At.bias, static_cast<double>(a.batch) * static_cast<double>(a.query));
-    AttentionSizes s =
-        sizes_of(a.batch, a.heads, a.heads, a.query, a.total, a.head, a.value_hidden / a.heads);
+    AttentionSizes s = a.sizes();
     s.causal = c.integer("unidirectional", 0) != 0;
     s.mask = c.has_input(At.mask) || c.has_input(At.attention_bias);
     attention_work(c, s);
@@ -139,17 +121,13 @@ void work_merged(NodeContext& c) {
         c.work().partial_writes.emplace_back(std::uint16_t{1},
                                              2 * s.batch * s.heads * s.query_length * s.head_size);
     if (&At == &kQuantizedInputs) {
-        c.op().native_precision = Precision::int8;
-        mark_learned(c, {3u, 4u, 6u, 7u}, false);
+        run_int8(c, {3u, 4u, 6u, 7u});
     }
 }
 
 /// input [tokens, hidden], weights, bias, token_offset [batch, sequence], cumulative lengths.
 void infer_packed(NodeContext& c) {
-    std::int64_t hidden = c.dim(1, 1) / 3;
-    if (const auto* sizes = c.integers("qkv_hidden_sizes"); sizes && sizes->size() == 3)
-        hidden = (*sizes)[2];
-    c.set_output(0, c.type(0), {c.dim(0, 0), hidden});
+    c.set_output(0, c.type(0), {c.dim(0, 0), value_width(c, 1)});
 }
 
 AttentionSizes packed_sizes(const NodeContext& c, std::size_t offsets, std::int64_t tokens,
@@ -157,7 +135,8 @@ AttentionSizes packed_sizes(const NodeContext& c, std::size_t offsets, std::int6
     const std::int64_t heads = positive_heads(c, "num_heads"),
                        batch = std::max<std::int64_t>(c.dim(offsets, 0), 1);
     const std::int64_t length = tokens / batch + (tokens % batch != 0);
-    return sizes_of(batch, heads, heads, length, length, hidden / heads, value_hidden / heads);
+    return AttentionDims{batch, heads, heads, length, length, 0, hidden / heads, value_hidden / heads}
+        .sizes();
 }
 
 /// Padding is removed, so a sequence has tokens / batch positions on average.
@@ -190,13 +169,9 @@ struct MultiHeadInputs {
 constexpr MultiHeadInputs kMultiHead{};
 constexpr MultiHeadInputs kDecoderMultiHead{10, 3, 4, 5, 6, 7};
 
-struct MultiHead {
-    std::int64_t batch = 0, heads = 0, query = 0, total = 0, cache = 0, head = 0, value = 0;
-};
-
-MultiHead multi_head(const NodeContext& c, const MultiHeadInputs& at) {
-    MultiHead a;
-    a.heads = positive_heads(c, "num_heads");
+AttentionDims multi_head(const NodeContext& c, const MultiHeadInputs& at) {
+    AttentionDims a;
+    a.heads = a.kv_heads = positive_heads(c, "num_heads");
     const Shape& q = c.shape(0);
     if (q.size() != 3 && q.size() != 5)
         malformed("the query needs rank 3, or 5 when it packs keys and values");
@@ -225,7 +200,7 @@ MultiHead multi_head(const NodeContext& c, const MultiHeadInputs& at) {
 
 template <const MultiHeadInputs& At>
 void infer_multi_head(NodeContext& c) {
-    const MultiHead a = multi_head(c, At);
+    const AttentionDims a = multi_head(c, At);
     c.set_output(0, c.type(0), {a.batch, a.query, a.heads * a.value});
     c.set_output(1, c.type(0), {a.batch, a.heads, a.cache, a.head});
     c.set_output(2, c.type(0), {a.batch, a.heads, a.cache, a.value});
@@ -234,8 +209,8 @@ void infer_multi_head(NodeContext& c) {
 
 template <const MultiHeadInputs& At>
 void work_multi_head(NodeContext& c) {
-    const MultiHead a = multi_head(c, At);
-    AttentionSizes s = sizes_of(a.batch, a.heads, a.heads, a.query, a.total, a.head, a.value);
+    const AttentionDims a = multi_head(c, At);
+    AttentionSizes s = a.sizes();
     s.causal = c.integer("unidirectional", 0) != 0;
     s.mask = c.has_input(At.mask) || c.has_input(At.attention_bias);
     attention_work(c, s);
@@ -254,12 +229,8 @@ struct GroupedInputs {
 constexpr GroupedInputs kGrouped{};
 constexpr GroupedInputs kSparse{7, 9, kNoInput};
 
-struct Grouped {
-    std::int64_t batch = 0, heads = 0, kv_heads = 0, query = 0, total = 0, cache = 0, head = 0, value = 0;
-};
-
-Grouped grouped(const NodeContext& c, const GroupedInputs& at) {
-    Grouped a;
+AttentionDims grouped(const NodeContext& c, const GroupedInputs& at) {
+    AttentionDims a;
     a.heads = positive_heads(c, "num_heads");
     a.kv_heads = positive_heads(c, "kv_num_heads");
     a.batch = c.dim(0, 0);
@@ -283,7 +254,7 @@ Grouped grouped(const NodeContext& c, const GroupedInputs& at) {
 
 template <const GroupedInputs& At>
 void infer_grouped(NodeContext& c) {
-    const Grouped a = grouped(c, At);
+    const AttentionDims a = grouped(c, At);
     const DataType key_type = c.has_input(3) ? c.type(3) : c.type(0);
     const DataType value_type = c.has_input(4) ? c.type(4) : c.type(0);
     // Quantised caches may pack two values in a byte, which their last axis shows.
@@ -297,8 +268,8 @@ void infer_grouped(NodeContext& c) {
 
 template <const GroupedInputs& At>
 void work_grouped(NodeContext& c) {
-    const Grouped a = grouped(c, At);
-    AttentionSizes s = sizes_of(a.batch, a.heads, a.kv_heads, a.query, a.total, a.head, a.value);
+    const AttentionDims a = grouped(c, At);
+    AttentionSizes s = a.sizes();
     s.causal = c.integer("causal", 1) != 0;
     s.window = static_cast<double>(std::max<std::int64_t>(c.integer("local_window_size", -1), 0));
     // Blocks that a sparse index chooses leave that many positions to each query, and the cache keeps all.
@@ -325,17 +296,14 @@ void work_grouped(NodeContext& c) {
 
 // --- LongformerAttention: input, weight, bias, mask, global weight, global bias, global mask
 
-void infer_longformer(NodeContext& c) {
-    c.set_output(0, c.type(0), c.shape(0));
-}
-
 /// Each position sees `window` positions on both sides; global tokens are run-time values and not counted
 /// apart.
 void work_longformer(NodeContext& c) {
     const std::int64_t heads = positive_heads(c, "num_heads");
     project(c, 1, 2, static_cast<double>(c.dim(0, 0)) * static_cast<double>(c.dim(0, 1)));
-    AttentionSizes s = sizes_of(c.dim(0, 0), heads, heads, c.dim(0, 1), c.dim(0, 1), c.dim(0, 2) / heads,
-                                c.dim(0, 2) / heads);
+    const std::int64_t head = c.dim(0, 2) / heads;
+    AttentionSizes s =
+        AttentionDims{c.dim(0, 0), heads, heads, c.dim(0, 1), c.dim(0, 1), 0, head, head}.sizes();
     s.window = 2 * static_cast<double>(c.integer("window", 0)) + 1;
     s.mask = true;
     attention_work(c, s);
@@ -360,7 +328,7 @@ void work_paged(NodeContext& c) {
     const std::int64_t length = tokens / batch + (tokens % batch != 0);
     const std::int64_t total = std::max(length, c.dim(7, 1) * c.dim(3, 1));
     const std::int64_t head = c.output(0).shape[1] / heads;
-    AttentionSizes s = sizes_of(batch, heads, kv, length, total, head, head);
+    AttentionSizes s = AttentionDims{batch, heads, kv, length, total, 0, head, head}.sizes();
     s.causal = c.integer("is_causal", 1) != 0;
     s.window = static_cast<double>(std::max<std::int64_t>(c.integer("local_window_size", -1), 0));
     attention_work(c, s);
@@ -402,8 +370,7 @@ constexpr OperatorRow kContribAttentionRows[] = {
               "causal attention with shared keys and values, cache, rotary positions and sliding window"),
     attention("SparseAttention", infer_grouped<kSparse>, work_grouped<kSparse>,
               "block-sparse causal attention; the pattern is data, so its upper bound, dense, is counted"),
-    attention("LongformerAttention", infer_longformer, work_longformer,
-              "projection and attention in a window"),
+    attention("LongformerAttention", infer_same, work_longformer, "projection and attention in a window"),
     attention("PagedAttention", infer_paged, work_paged, "attention over a cache in blocks"),
 };
 

@@ -41,10 +41,6 @@ void infer_hash(NodeContext& c) {
     c.set_output(0, c.integer("positive", 1) != 0 ? DataType::uint32 : DataType::int32, c.shape(0));
 }
 
-void infer_second(NodeContext& c) {
-    c.set_output(0, c.type(1), c.shape(1));
-}
-
 void infer_embedding(NodeContext& c) {
     Shape out = c.shape(1);
     out.push_back(c.dim(0, 1));
@@ -148,8 +144,8 @@ constexpr OperatorRow kContribMiscRows[] = {
                   {1, 0}, "whether all elements are finite"),
     microsoft_row("MurmurHash3", infer_hash, work_per_output, OpKind::elementwise, FusionClass::elementwise,
                   {12, 0}, "32-bit hash"),
-    microsoft_row("NGramRepeatBlock", infer_second, work_per_input, OpKind::elementwise, FusionClass::opaque,
-                  {2, 0}, "forbids repeated n-grams"),
+    microsoft_row("NGramRepeatBlock", infer_like<1, 1>, work_per_input, OpKind::elementwise,
+                  FusionClass::opaque, {2, 0}, "forbids repeated n-grams"),
     microsoft_row("TorchEmbedding", infer_embedding, work_embedding, OpKind::data_movement,
                   FusionClass::injective, {}, "rows of a table; reads only those rows"),
     microsoft_row("RelativePositionBias", infer_position_bias, work_per_output, OpKind::elementwise,

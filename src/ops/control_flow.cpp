@@ -24,8 +24,7 @@ Branch run_branch(BindEngine& engine, const BindScope& scope, const Node& node, 
     engine.run(inner);
     engine.state().scope = &scope;
     branch.last = engine.graph().operators.size();
-    for (const TensorId id : body.outputs)
-        branch.outputs.push_back(inner.bound(id));
+    branch.outputs = inner.bound(body.outputs);
     for (std::size_t i = branch.first; i < branch.last; ++i) {
         const Operator& op = engine.graph().operators[i];
         if (op.folded)
@@ -34,13 +33,6 @@ Branch run_branch(BindEngine& engine, const BindScope& scope, const Node& node, 
         branch.operations += op.repeat * op.work.operations();
     }
     return branch;
-}
-
-std::vector<TensorId> bound_outputs(const BindScope& scope, const Node& node) {
-    std::vector<TensorId> ids;
-    for (const TensorId id : node.outputs)
-        ids.push_back(scope.bound(id));
-    return ids;
 }
 
 TensorId condition_tensor(const BindScope& scope, const Node& node) {
@@ -123,7 +115,7 @@ void excuse(ShapedGraph& graph, std::size_t first, std::size_t last) {
 }
 
 void run_if(BindEngine& engine, const BindScope& scope, const Node& node) {
-    const auto outputs = bound_outputs(scope, node);
+    const auto outputs = scope.bound(node.outputs);
     const auto condition = condition_of(engine, scope, node);
     if (condition) {
         const Branch taken = run_branch(engine, scope, node, *condition ? "then_branch" : "else_branch");
@@ -198,17 +190,12 @@ constexpr OperatorRow kControlFlowRows[] = {
 
 bool run_control_flow(BindEngine& engine, const BindScope& scope, const Node& node, const OperatorRow& row) {
     using Function = void (*)(BindEngine&, const BindScope&, const Node&);
-    Function function = nullptr;
-    if (row.name == "If")
-        function = run_if;
-    else if (row.name == "Loop")
-        function = run_loop;
-    else if (row.name == "Scan")
-        function = run_scan;
-    else if (row.name == "SequenceMap")
-        function = run_sequence_map;
-    else if (row.domain == kMicrosoftDomain)
-        function = run_search;
+    static constexpr std::pair<std::string_view, Function> kFunctions[] = {
+        {"If", run_if}, {"Loop", run_loop}, {"Scan", run_scan}, {"SequenceMap", run_sequence_map}};
+    Function function = row.domain == kMicrosoftDomain ? run_search : nullptr;
+    for (const auto& [name, known] : kFunctions)
+        if (row.name == name)
+            function = known;
     if (!function)
         return false;
     try {

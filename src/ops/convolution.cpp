@@ -51,6 +51,15 @@ Geometry geometry_of(const NodeContext& c, const ConvolutionInputs& at) {
     return g;
 }
 
+Window window_of(const Geometry& g, std::span<const std::int64_t> out) {
+    Window w = window_of(g.attributes, g.in, out);
+    w.batch = static_cast<double>(g.batch);
+    w.in_channels = static_cast<double>(g.in_channels);
+    w.out_channels = static_cast<double>(g.out_channels);
+    w.groups = static_cast<double>(g.groups);
+    return w;
+}
+
 void add_bias(NodeContext& c, std::size_t bias) {
     if (c.has_input(bias)) {
         c.work().vector_ops += c.output(0).elements();
@@ -72,29 +81,24 @@ void infer_conv_integer(NodeContext& c) {
 
 void work_conv_integer(NodeContext& c) {
     convolution_work(c, {0, 1, c.input_count() + 1, false});
-    c.op().native_precision = Precision::int8;
-    c.mark_learned(1);
-    mark_learned(c, {2, 3}, false);
+    run_int8(c, {2, 3});
 }
 
 // --- QLinearConv: x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias
 
-constexpr ConvolutionInputs kQLinear{0, 3, 8, false};
+ConvolutionInputs qlinear_inputs(const NodeContext& c) {
+    return {0, 3, 8, c.integer("channels_last", 0) != 0};
+}
 
 void infer_qlinear_conv(NodeContext& c) {
-    c.set_output(0, c.has_input(7) ? c.type(7) : c.type(0),
-                 convolution_shape(c, {0, 3, 8, c.integer("channels_last", 0) != 0}));
+    c.set_output(0, c.has_input(7) ? c.type(7) : c.type(0), convolution_shape(c, qlinear_inputs(c)));
 }
 
 void work_qlinear_conv(NodeContext& c) {
-    ConvolutionInputs at = kQLinear;
-    at.channels_last = c.integer("channels_last", 0) != 0;
-    convolution_work(c, at);
+    convolution_work(c, qlinear_inputs(c));
     // Requantisation: multiply, round, add the zero point and clip.
     c.work().vector_ops += 4 * c.output(0).elements();
-    c.op().native_precision = Precision::int8;
-    mark_learned(c, {3, 8});
-    mark_learned(c, {1u, 2u, 4u, 5u, 6u, 7u}, false);
+    run_int8(c, {1u, 2u, 4u, 5u, 6u, 7u});
 }
 
 // --- ConvTranspose: weights [C, M/group, spatial...]
@@ -158,11 +162,7 @@ void infer_conv_transpose(NodeContext& c) {
 void work_conv_transpose(NodeContext& c) {
     const TransposedGeometry t = transposed_geometry(c);
     const Geometry& g = t.base;
-    Window w = window_of(g.attributes, g.in, t.out);
-    w.batch = static_cast<double>(g.batch);
-    w.in_channels = static_cast<double>(g.in_channels);
-    w.out_channels = static_cast<double>(g.out_channels);
-    w.groups = static_cast<double>(g.groups);
+    Window w = window_of(g, t.out);
     w.transposed = true;
     add_product(c, {.groups = w.groups,
                     .m = w.batch * w.in_pixels(),
@@ -266,11 +266,7 @@ void convolution_work(NodeContext& c, const ConvolutionInputs& at) {
     const Geometry g = geometry_of(c, at);
     const Shape& y = c.output(0).shape;
     const std::size_t first = at.channels_last ? 1 : 2;
-    Window w = window_of(g.attributes, g.in, std::span(y).subspan(first, g.in.size()));
-    w.batch = static_cast<double>(g.batch);
-    w.in_channels = static_cast<double>(g.in_channels);
-    w.out_channels = static_cast<double>(g.out_channels);
-    w.groups = static_cast<double>(g.groups);
+    const Window w = window_of(g, std::span(y).subspan(first, g.in.size()));
     add_product(c, {.groups = w.groups,
                     .m = w.batch * w.out_pixels(),
                     .n = w.out_channels / w.groups,

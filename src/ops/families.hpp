@@ -42,10 +42,9 @@ constexpr OperatorRow of_microsoft(OperatorRow row) {
 std::span<const OperatorRow> unary_rows(), binary_rows(), generator_rows(), convolution_rows(),
     pooling_rows(), matmul_rows(), einsum_rows(), normalization_rows(), reduction_rows(), shape_rows(),
     movement_rows(), indexing_rows(), control_flow_rows(), quantization_rows(), attention_rows(),
-    contrib_attention_rows(), contrib_norm_rows(), contrib_quantized_rows(), moe_rows(), vision_rows(),
-    sequence_rows(), recurrent_rows(), signal_rows(), text_rows(), ml_rows(), training_rows(),
-    contrib_misc_rows(), tflite_rows(), latent_attention_rows(), compressed_attention_rows(),
-    linear_attention_rows(), tensorrt_plugin_rows();
+    contrib_attention_rows(), contrib_norm_rows(), moe_rows(), vision_rows(), sequence_rows(),
+    recurrent_rows(), signal_rows(), text_rows(), ml_rows(), training_rows(), contrib_misc_rows(),
+    tflite_rows(), latent_attention_rows(), linear_attention_rows(), tensorrt_plugin_rows();
 
 struct Arity {
     std::uint8_t inputs = 0, outputs = 1;

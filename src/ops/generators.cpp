@@ -108,10 +108,6 @@ void infer_random(NodeContext& c) {
     c.set_output(0, data_type_attribute(c, "dtype", DataType::float32), *shape);
 }
 
-void infer_random_like(NodeContext& c) {
-    infer_eye_like(c);
-}
-
 void infer_multinomial(NodeContext& c) {
     c.set_output(0, data_type_attribute(c, "dtype", DataType::int32),
                  {c.dim(0, 0), c.integer("sample_size", 1)});
@@ -151,12 +147,11 @@ constexpr OperatorRow kGeneratorsRows[] = {
     // A counter-based generator (Philox, Salmon et al. SC 2011) takes 10 rounds of about 2 operations per
     // number.
     random("RandomNormal", 1, infer_random, {20, 3}, "normal random numbers: Philox rounds and Box-Muller"),
-    random("RandomNormalLike", 1, infer_random_like, {20, 3},
-           "normal random numbers of another tensor's shape"),
+    random("RandomNormalLike", 1, infer_eye_like, {20, 3}, "normal random numbers of another tensor's shape"),
     random("RandomUniform", 1, infer_random, {20, 0}, "uniform random numbers: Philox rounds"),
-    random("RandomUniformLike", 1, infer_random_like, {20, 0},
+    random("RandomUniformLike", 1, infer_eye_like, {20, 0},
            "uniform random numbers of another tensor's shape"),
-    random("Bernoulli", 15, infer_random_like, {21, 0}, "draws 0 or 1 by the given probability"),
+    random("Bernoulli", 15, infer_eye_like, {21, 0}, "draws 0 or 1 by the given probability"),
     random("Multinomial", 7, infer_multinomial, {21, 1},
            "draws class numbers by unnormalised log-probabilities"),
     generator("HannWindow", 17, infer_window, OpKind::elementwise, {2, 1}, "Hann window"),

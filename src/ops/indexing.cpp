@@ -17,12 +17,8 @@ void read_part(NodeContext& c, double count) {
 }
 
 void infer_gather(NodeContext& c) {
-    const Shape &data = c.shape(0), &indices = c.shape(1);
-    const std::size_t axis = normalized_axis(c.integer("axis", 0), data.size());
-    Shape out(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(axis));
-    out.insert(out.end(), indices.begin(), indices.end());
-    out.insert(out.end(), data.begin() + static_cast<std::ptrdiff_t>(axis) + 1, data.end());
-    c.set_output(0, c.type(0), std::move(out));
+    const std::size_t axis = normalized_axis(c.integer("axis", 0), c.shape(0).size());
+    c.set_output(0, c.type(0), gathered_shape(c.shape(0), c.shape(1), axis));
 }
 
 void work_gather(NodeContext& c) {
@@ -48,10 +44,6 @@ void fold_gather(NodeContext& c) {
                                 i);
         }
     c.set_value(0, std::move(to));
-}
-
-void infer_gather_elements(NodeContext& c) {
-    c.set_output(0, c.type(0), c.shape(1));
 }
 
 void infer_gather_nd(NodeContext& c) {
@@ -262,15 +254,12 @@ void infer_nms(NodeContext& c) {
          3});
 }
 
-/// Per class: a sort by score, then each kept box meets every other: an intersection over union is 12
-/// operations and a division.
 void work_nms(NodeContext& c) {
     const auto lists = static_cast<double>(c.dim(1, 0)) * static_cast<double>(c.dim(1, 1));
     const auto boxes = static_cast<double>(c.dim(1, 2));
     const double kept = lists > 0 ? static_cast<double>(c.output(0).shape[0]) / lists : 0;
     const double pairs = lists * std::min(kept * boxes, boxes * (boxes - 1) / 2);
-    c.work().vector_ops = lists * boxes * std::log2(std::max(boxes, 2.0)) + 12 * pairs;
-    c.work().special_ops = pairs;
+    suppression_work(c, lists, boxes, pairs);
 }
 
 constexpr OperatorRow picking(std::string_view name, int since, NodeFunction infer, NodeFunction work,
@@ -287,8 +276,7 @@ constexpr OperatorRow sorting(std::string_view name, int since, NodeFunction inf
 
 constexpr OperatorRow kIndexingRows[] = {
     picking("Gather", 1, infer_gather, work_gather, fold_gather, "rows by index; reads only those rows"),
-    picking("GatherElements", 11, infer_gather_elements, work_gather, nullptr,
-            "elements by index along an axis"),
+    picking("GatherElements", 11, infer_like<0, 1>, work_gather, nullptr, "elements by index along an axis"),
     picking("GatherND", 11, infer_gather_nd, work_gather, fold_gather_nd, "slices by index tuples"),
     of_microsoft(
         picking("GatherND", 1, infer_gather_nd, work_gather, fold_gather_nd, "slices by index tuples")),

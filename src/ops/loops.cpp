@@ -128,13 +128,6 @@ class LoopRunner {
         }
     }
 
-    std::vector<TensorId> outputs_of(const BindScope& inner) const {
-        std::vector<TensorId> ids;
-        for (const TensorId id : body_.outputs)
-            ids.push_back(inner.bound(id));
-        return ids;
-    }
-
     /// The tensor that a turn reads as its state. A runtime does not unroll a loop: a state that happens to
     /// be known when the first turn begins (zeros) leaves no product of that turn out. Counters and shapes
     /// stay known.
@@ -162,7 +155,7 @@ class LoopRunner {
                 if (state[i] != kNoTensor)
                     inner.ids[body_.inputs[i + 2]] = entering(state[i], inner.ids[body_.inputs[i + 2]]);
             engine_.run(inner);
-            const auto results = outputs_of(inner);
+            const auto results = inner.bound(body_.outputs);
             for (std::size_t i = 0; i < carried_; ++i)
                 state[i] = results[i + 1];
             for (std::size_t i = 0; i < scans.size(); ++i)
@@ -204,7 +197,7 @@ class LoopRunner {
         }
         engine_.link(inner, node_, state_, formals);
         engine_.run(inner);
-        return outputs_of(inner);
+        return inner.bound(body_.outputs);
     }
 
     Shape shape_of(TensorId id) const {
@@ -260,15 +253,14 @@ class LoopRunner {
         if (grows && trips_ > 1) {
             for (const auto& shapes : {middle, last})
                 for (const Shape& shape : shapes)
-                    if (auto problem = shape_problem(shape))
-                        throw NodeProblem(std::move(*problem));
+                    require_shape(shape);
             engine_.rewind(mark);
             results = walk(middle, scope_.repeat * static_cast<double>(trips_));
         }
-        if (trips_ > 0)
+        if (trips_ > 0) {
             judge_condition(value_of(engine_, results[0]));
-        if (trips_ > 0)
             conditions_.push_back(results[0]);
+        }
         std::vector<TensorId> outputs;
         for (std::size_t i = 0; i < carried_; ++i) {
             outputs.push_back(output_id(scope_, node_, i));
@@ -295,8 +287,7 @@ class LoopRunner {
         engine_.copy(element, to, false);
         ShapedTensor& t = engine_.graph().tensors[to];
         t.shape.insert(t.shape.begin(), trips);
-        if (auto problem = shape_problem(t.shape))
-            throw NodeProblem(std::move(*problem));
+        require_shape(t.shape);
     }
 
     void finish(std::vector<TensorId> sources, std::vector<TensorId> outputs) {
@@ -400,8 +391,7 @@ void run_scan(BindEngine& engine, const BindScope& scope, const Node& node) {
         }
         if (batched)
             shape.insert(shape.begin(), batch);
-        if (auto problem = shape_problem(shape))
-            throw NodeProblem(std::move(*problem));
+        require_shape(shape);
     }
     engine.link(scope, node, std::move(results), std::move(outputs));
     engine.state().scope = &scope;

@@ -74,8 +74,7 @@ void infer_matmul_integer(NodeContext& c) {
 
 void work_matmul_integer(NodeContext& c) {
     matmul_work(c, 0, 1);
-    c.op().native_precision = Precision::int8;
-    mark_learned(c, {2, 3}, false);
+    run_int8(c, {2, 3});
 }
 
 /// a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point
@@ -86,8 +85,7 @@ void infer_qlinear_matmul(NodeContext& c) {
 void work_qlinear_matmul(NodeContext& c) {
     matmul_work(c, 0, 3);
     c.work().vector_ops += 4 * c.output(0).elements();
-    c.op().native_precision = Precision::int8;
-    mark_learned(c, {1u, 2u, 4u, 5u, 6u, 7u}, false);
+    run_int8(c, {1u, 2u, 4u, 5u, 6u, 7u});
 }
 
 /// Output has the type of the scales; A, B, a_scale, b_scale, a_zero_point, b_zero_point, bias.
@@ -98,21 +96,15 @@ void infer_matmul_integer_to_float(NodeContext& c) {
 void work_matmul_integer_to_float(NodeContext& c) {
     matmul_work(c, 0, 1);
     c.work().vector_ops += (c.has_input(6) ? 3 : 2) * c.output(0).elements();
-    c.op().native_precision = Precision::int8;
-    mark_learned(c, {2u, 3u, 4u, 5u}, false);
+    run_int8(c, {2u, 3u, 4u, 5u});
 }
 
 /// A (float), B (8 bit), b_scale, b_zero_point, bias: A is quantised on the fly.
-void infer_dynamic_quantize_matmul(NodeContext& c) {
-    c.set_output(0, c.type(0), matmul_shape({c.shape(0)}, {c.shape(1)}));
-}
-
 void work_dynamic_quantize_matmul(NodeContext& c) {
     matmul_work(c, 0, 1);
     // Minimum and maximum, then scale, round, shift and clip of every element of A.
     c.work().vector_ops += 6 * c.elements(0) + (c.has_input(4) ? 3 : 2) * c.output(0).elements();
-    c.op().native_precision = Precision::int8;
-    mark_learned(c, {2, 3}, false);
+    run_int8(c, {2, 3});
 }
 
 // --- FusedMatMul and its kin: transA, transB, transBatchA, transBatchB
@@ -135,10 +127,9 @@ void infer_fused_matmul(NodeContext& c) {
 }
 
 void work_fused_matmul(NodeContext& c) {
-    const Contraction product_of_inputs =
-        matmul_contraction(fused_operand(c, 0, "transA", "transBatchA"),
-                           fused_operand(c, 1, "transB", "transBatchB"), c.is_constant(0), c.is_constant(1));
-    add_product(c, product_of_inputs);
+    add_product(c, matmul_contraction(fused_operand(c, 0, "transA", "transBatchA"),
+                                      fused_operand(c, 1, "transB", "transBatchB"), c.is_constant(0),
+                                      c.is_constant(1)));
     if (c.real("alpha", 1.0) != 1.0)
         c.work().vector_ops = c.output(0).elements();
 }
@@ -164,10 +155,8 @@ void work_gemm_fast_gelu(NodeContext& c) {
 // --- GemmFloat8: A, B, C, scaleA, scaleB, scaleY
 
 void infer_gemm_float8(NodeContext& c) {
-    const DataType type = data_type_attribute(c, "dtype", DataType::float32);
-    c.set_output(
-        0, type,
-        matmul_shape({c.shape(0), c.integer("transA", 0) != 0}, {c.shape(1), c.integer("transB", 0) != 0}));
+    infer_gemm(c);
+    c.output(0).type = data_type_attribute(c, "dtype", DataType::float32);
 }
 
 void work_gemm_float8(NodeContext& c) {
@@ -207,8 +196,7 @@ constexpr OperatorRow kMatmulRows[] = {
                 "8-bit matrix product with 8-bit results: requantisation is 4 operations per output"),
     product_row("MatMulIntegerToFloat", kMicrosoftDomain, 1, infer_matmul_integer_to_float,
                 work_matmul_integer_to_float, "8-bit matrix product scaled to a floating result"),
-    product_row("DynamicQuantizeMatMul", kMicrosoftDomain, 1, infer_dynamic_quantize_matmul,
-                work_dynamic_quantize_matmul,
+    product_row("DynamicQuantizeMatMul", kMicrosoftDomain, 1, infer_matmul, work_dynamic_quantize_matmul,
                 "quantises A on the fly (6 operations per element), 8-bit product"),
     product_row("MatMulInteger16", kMicrosoftDomain, 1, infer_matmul_integer, work_matmul,
                 "16-bit matrix product with 32-bit results"),
@@ -273,9 +261,8 @@ Contraction matmul_contraction(const MatMulOperand& left, const MatMulOperand& r
 }
 
 void matmul_work(NodeContext& c, std::size_t a, std::size_t b, bool transpose_a, bool transpose_b) {
-    const Contraction contraction = matmul_contraction({c.shape(a), transpose_a}, {c.shape(b), transpose_b},
-                                                       c.is_constant(a), c.is_constant(b));
-    add_product(c, contraction);
+    add_product(c, matmul_contraction({c.shape(a), transpose_a}, {c.shape(b), transpose_b}, c.is_constant(a),
+                                      c.is_constant(b)));
     mark_learned(c, {a, b});
 }
 

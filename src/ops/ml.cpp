@@ -78,10 +78,6 @@ void infer_feature_vectorizer(NodeContext& c) {
     c.set_output(0, DataType::float32, {rows_of(c, 0).count, width});
 }
 
-void infer_float(NodeContext& c) {
-    c.set_output(0, DataType::float32, c.shape(0));
-}
-
 void infer_cast_map(NodeContext& c) {
     const std::string_view to = c.text("cast_to", "TO_FLOAT");
     const DataType type = to == "TO_STRING"  ? DataType::string
@@ -142,12 +138,8 @@ void infer_tree_ensemble(NodeContext& c) {
 void work_linear(NodeContext& c) {
     c.work().vector_ops = 2 * static_cast<double>(rows_of(c, 0).count) *
                           static_cast<double>(std::max<std::int64_t>(length_of(c.reals("coefficients")), 1));
-    c.work().special_ops = c.text("post_transform", "NONE") == "NONE" ? 0 : 2 * c.output(1).elements();
-}
-
-void work_linear_regressor(NodeContext& c) {
-    c.work().vector_ops = 2 * static_cast<double>(rows_of(c, 0).count) *
-                          static_cast<double>(std::max<std::int64_t>(length_of(c.reals("coefficients")), 1));
+    if (c.has_output(1) && c.text("post_transform", "NONE") != "NONE") // scores of classes
+        c.work().special_ops = 2 * c.output(1).elements();
 }
 
 /// Every row meets every support vector: a kernel value is 2 operations per feature and a special function.
@@ -200,14 +192,14 @@ constexpr OperatorRow kMlRows[] = {
     feature("FeatureVectorizer", infer_feature_vectorizer, {0, 0}, "joins features"),
     feature("Imputer", infer_same, {2, 0}, "replaces missing values"),
     feature("LabelEncoder", infer_label_encoder, {1, 0}, "looks values up in a table"),
-    feature("Normalizer", infer_float, {2, 1}, "scales rows to norm 1"),
+    feature("Normalizer", infer_typed<DataType::float32>, {2, 1}, "scales rows to norm 1"),
     feature("OneHotEncoder", infer_one_hot_encoder, {1, 0}, "one-hot rows by category"),
-    feature("Scaler", infer_float, {2, 0}, "subtracts an offset and scales"),
+    feature("Scaler", infer_typed<DataType::float32>, {2, 0}, "subtracts an offset and scales"),
     map_row("CastMap", infer_cast_map, "a map as a tensor"),
     map_row("DictVectorizer", infer_dict_vectorizer, "a map as a vector by vocabulary"),
     map_row("ZipMap", infer_zip_map, "scores as a sequence of maps"),
     model("LinearClassifier", 1, infer_classifier, work_linear, "linear scores of classes"),
-    model("LinearRegressor", 1, infer_regressor, work_linear_regressor, "linear regression"),
+    model("LinearRegressor", 1, infer_regressor, work_linear, "linear regression"),
     model("SVMClassifier", 1, infer_classifier, work_support_vectors, "support vector machine"),
     model("SVMRegressor", 1, infer_regressor, work_support_vectors, "support vector regression"),
     model("TreeEnsemble", 5, infer_tree_ensemble, work_trees, "decision trees, counted as balanced"),

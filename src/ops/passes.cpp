@@ -1,14 +1,14 @@
 #include "ops/passes.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
 namespace archsim {
 
 void mark_kv_caches(ShapedGraph& graph) {
     std::vector<bool> is_output(graph.tensors.size(), false);
-    for (const TensorId id : graph.outputs)
-        if (id != kNoTensor)
-            is_output[id] = true;
+    mark(is_output, graph.outputs);
     // Results of a branch reach the graph's outputs through copies that cost nothing.
     // The condition of an If stands behind them.
     const auto copies = [](const Operator& op) {
@@ -68,13 +68,9 @@ void check_outputs(const Graph& graph, BindState& state) {
 /// Weights that nothing reads, not even at build time, are no parameters of the network.
 static void forget_unread(ShapedGraph& graph) {
     std::vector<bool> read(graph.tensors.size(), false);
-    for (const TensorId id : graph.outputs)
-        if (id != kNoTensor)
-            read[id] = true;
+    mark(read, graph.outputs);
     for (const Operator& op : graph.operators)
-        for (const TensorId id : op.inputs)
-            if (id != kNoTensor)
-                read[id] = true;
+        mark(read, op.inputs);
     for (std::size_t id = 0; id < graph.tensors.size(); ++id)
         if (!read[id])
             graph.tensors[id].learned = false;
@@ -82,9 +78,7 @@ static void forget_unread(ShapedGraph& graph) {
 
 void drop_unused(ShapedGraph& graph) {
     std::vector<bool> wanted(graph.tensors.size(), false);
-    for (const TensorId id : graph.outputs)
-        if (id != kNoTensor)
-            wanted[id] = true;
+    mark(wanted, graph.outputs);
     for (std::size_t i = graph.operators.size(); i-- > 0;) {
         Operator& op = graph.operators[i];
         if (op.folded)
@@ -95,11 +89,81 @@ void drop_unused(ShapedGraph& graph) {
             op.folded = true;
             continue;
         }
-        for (const TensorId id : op.inputs)
-            if (id != kNoTensor)
-                wanted[id] = true;
+        mark(wanted, op.inputs);
     }
     forget_unread(graph);
+}
+
+namespace {
+
+constexpr std::size_t kListedNames = 8;
+
+void report_unused(BindState& state, const std::string& name, std::string message,
+                   const std::vector<std::string>& choices) {
+    Finding finding{.kind = FindingKind::unknown_name,
+                    .severity = Severity::warning,
+                    .message = std::move(message),
+                    .where = name};
+    for (std::size_t i = 0; i < std::min(choices.size(), kListedNames); ++i)
+        finding.hint += (i == 0 ? "it has: " : ", ") + choices[i];
+    if (choices.size() > kListedNames)
+        finding.hint += "...";
+    if (choices.empty())
+        finding.hint = "it has none";
+    state.report(std::move(finding));
+}
+
+void check_dims(BindState& state) {
+    std::vector<std::string> choices;
+    for (const auto& [name, size] : state.graph.dims)
+        choices.push_back(name);
+    for (const auto& [name, size] : state.bindings.dims) {
+        const auto used = state.graph.dims.find(name);
+        if (used == state.graph.dims.end())
+            report_unused(state, name,
+                          "the model has no free dimension of this name; the given size is not used",
+                          choices);
+        else if (used->second != size)
+            report_unused(state, name,
+                          "the other sizes make this dimension " + std::to_string(used->second) +
+                              "; the given size " + std::to_string(size) + " is not used",
+                          choices);
+    }
+}
+
+template <typename Given>
+void check_tensors(BindState& state, const Given& given, const std::unordered_set<std::string_view>& known,
+                   std::string_view what, const std::vector<std::string>& inputs) {
+    for (const auto& [name, value] : given)
+        if (!known.contains(name))
+            report_unused(state, name,
+                          "the model has no " + std::string(what) +
+                              " of this name; what was given for it is "
+                              "not used",
+                          inputs);
+}
+
+} // namespace
+
+void check_names(BindState& state) {
+    check_dims(state);
+    const Bindings& b = state.bindings;
+    if (b.input_shapes.empty() && b.input_values.empty() && b.input_real_values.empty() &&
+        b.input_sequences.empty())
+        return;
+    std::unordered_set<std::string_view> inputs, tensors;
+    std::vector<std::string> choices;
+    for (const TensorId id : state.graph.inputs)
+        if (state.graph.tensors[id].role == TensorRole::input) {
+            inputs.insert(state.graph.tensors[id].name);
+            choices.push_back(state.graph.tensors[id].name);
+        }
+    for (const ShapedTensor& tensor : state.graph.tensors)
+        tensors.insert(tensor.name);
+    check_tensors(state, b.input_shapes, inputs, "input", choices);
+    check_tensors(state, b.input_sequences, inputs, "input", choices);
+    check_tensors(state, b.input_values, tensors, "tensor", choices);
+    check_tensors(state, b.input_real_values, tensors, "tensor", choices);
 }
 
 } // namespace archsim

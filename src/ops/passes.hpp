@@ -57,4 +57,11 @@ std::string shell_quoted(const std::string& word);
 /// "give it, for example --dim height=224", quoted for a shell where the name asks for it.
 std::string size_hint(const std::string& name, std::int64_t size);
 
+/// Sets the flags of these tensors.
+inline void mark(std::vector<bool>& flags, const auto& tensors) {
+    for (const TensorId id : tensors)
+        if (id != kNoTensor)
+            flags[id] = true;
+}
+
 } // namespace archsim

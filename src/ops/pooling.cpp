@@ -10,8 +10,24 @@ namespace archsim {
 
 namespace {
 
-SpatialAttributes pool_attributes(const NodeContext& c) {
-    const Shape& x = c.shape(0);
+bool channels_last(const NodeContext& c) {
+    return c.integer("channels_last", 0) != 0 || c.node().op_type == "NhwcMaxPool";
+}
+
+/// Batch, channels, spatial axes.
+Shape channels_first(const NodeContext& c, Shape shape) {
+    if (channels_last(c) && shape.size() > 2)
+        std::rotate(shape.begin() + 1, shape.end() - 1, shape.end());
+    return shape;
+}
+
+void set_pool_output(NodeContext& c, Shape out) {
+    if (channels_last(c) && out.size() > 2)
+        std::rotate(out.begin() + 1, out.begin() + 2, out.end());
+    c.set_output(0, c.type(0), std::move(out));
+}
+
+SpatialAttributes pool_attributes(const NodeContext& c, const Shape& x) {
     if (x.size() < 3)
         malformed("the input needs a batch, channels and spatial axes");
     const auto* kernel = c.integers("kernel_shape");
@@ -20,58 +36,68 @@ SpatialAttributes pool_attributes(const NodeContext& c) {
     return spatial_attributes(c, x.size() - 2, *kernel);
 }
 
-Shape pool_shape(const NodeContext& c) {
-    const SpatialAttributes a = pool_attributes(c);
-    const Shape& x = c.shape(0);
+void infer_pool(NodeContext& c) {
+    const Shape x = channels_first(c, c.shape(0));
+    const SpatialAttributes a = pool_attributes(c, x);
     Shape out{x[0], x[1]};
     for (std::size_t i = 0; i + 2 < x.size(); ++i)
         out.push_back(window_output(a, i, x[i + 2]));
-    return out;
-}
-
-void infer_pool(NodeContext& c) {
-    Shape out = pool_shape(c);
     if (c.has_output(1))
         c.set_output(1, DataType::int64, out);
-    c.set_output(0, c.type(0), std::move(out));
+    set_pool_output(c, std::move(out));
 }
 
-void set_window(NodeContext& c, Window w) {
-    w.batch = static_cast<double>(c.dim(0, 0));
-    w.in_channels = w.out_channels = w.groups = static_cast<double>(c.dim(0, 1));
-    c.work().window = w;
+const Window& set_window(NodeContext& c, const SpatialAttributes& a, const Shape& x) {
+    const Shape y = channels_first(c, c.output(0).shape);
+    Window w = window_of(a, std::span(x).subspan(2), std::span(y).subspan(2));
+    w.batch = static_cast<double>(x[0]);
+    w.in_channels = w.out_channels = w.groups = static_cast<double>(x[1]);
+    return c.work().window.emplace(w);
 }
 
 /// The row's cost for each element under a window.
 void work_pool(NodeContext& c) {
     if (c.output(0).shape.size() < 2) // a node that names no output has no work
         return;
-    const SpatialAttributes a = pool_attributes(c);
-    const Window w = window_of(a, std::span(c.shape(0)).subspan(2), std::span(c.output(0).shape).subspan(2));
-    const double outputs = c.output(0).elements();
-    set_window(c, w);
+    const Shape x = channels_first(c, c.shape(0));
+    const double outputs = c.output(0).elements(), taps = set_window(c, pool_attributes(c, x), x).taps();
     c.work().vector_ops =
-        outputs * (w.taps() * c.row().cost.vector + (c.node().op_type == "AveragePool" ? 1 : 0));
+        outputs * (taps * c.row().cost.vector + (c.node().op_type == "AveragePool" ? 1 : 0));
     c.work().special_ops = outputs * c.row().cost.special;
 }
 
 void infer_global_pool(NodeContext& c) {
-    Shape out = c.shape(0);
+    Shape out = channels_first(c, c.shape(0));
     if (out.size() < 2)
         malformed("the input needs a batch and channels");
     std::fill(out.begin() + 2, out.end(), 1);
-    c.set_output(0, c.type(0), std::move(out));
+    set_pool_output(c, std::move(out));
+}
+
+SpatialAttributes whole(const Shape& x) {
+    SpatialAttributes a;
+    a.kernel.assign(x.begin() + 2, x.end());
+    a.strides.assign(a.kernel.size(), 1);
+    a.dilations = a.strides;
+    return a;
 }
 
 void work_global_pool(NodeContext& c) {
-    SpatialAttributes a;
-    const auto in = std::span(c.shape(0)).subspan(2);
-    a.kernel.assign(in.begin(), in.end());
-    a.strides.assign(in.size(), 1);
-    a.dilations.assign(in.size(), 1);
-    set_window(c, window_of(a, in, std::span(c.output(0).shape).subspan(2)));
+    set_window(c, whole(c.shape(0)), c.shape(0));
     c.work().vector_ops = c.elements(0) * c.row().cost.vector + c.output(0).elements();
     c.work().special_ops = c.output(0).elements() * c.row().cost.special;
+}
+
+/// 8-bit means: removing the zero point and rescaling the result take 4 operations.
+template <bool Global>
+void work_qlinear_pool(NodeContext& c) {
+    const Shape x = channels_first(c, c.shape(0));
+    if (x.size() < 2)
+        malformed("the input needs a batch and channels");
+    const Window& w = set_window(c, Global ? whole(x) : pool_attributes(c, x), x);
+    c.work().vector_ops = c.output(0).elements() * (w.taps() + 4);
+    run_int8(c);
+    mark_learned_from(c, 1, false);
 }
 
 void infer_max_unpool(NodeContext& c) {
@@ -79,8 +105,8 @@ void infer_max_unpool(NodeContext& c) {
         c.set_output(0, c.type(0), c.ints(2));
         return;
     }
-    const SpatialAttributes a = pool_attributes(c);
     const Shape& x = c.shape(0);
+    const SpatialAttributes a = pool_attributes(c, x);
     Shape out{x[0], x[1]};
     for (std::size_t i = 0; i + 2 < x.size(); ++i)
         out.push_back(saturated_int(static_cast<double>(x[i + 2] - 1) * static_cast<double>(a.strides[i]) +
@@ -147,6 +173,12 @@ constexpr OperatorRow kPoolingRows[] = {
             "largest value of each channel"),
     pooling("GlobalLpPool", kOnnxDomain, 1, infer_global_pool, work_global_pool, {2, 1},
             "Lp norm of each channel"),
+    pooling("QLinearAveragePool", kMicrosoftDomain, 1, infer_pool, work_qlinear_pool<false>, {},
+            "8-bit mean under a window"),
+    pooling("QLinearGlobalAveragePool", kMicrosoftDomain, 1, infer_global_pool, work_qlinear_pool<true>, {},
+            "8-bit mean of each channel"),
+    pooling("NhwcMaxPool", kMicrosoftDomain, 1, infer_pool, work_pool, {1, 0},
+            "largest value under a window, channels last"),
     pooling("MaxRoiPool", kOnnxDomain, 1, infer_max_roi_pool, work_max_roi_pool, {1, 0},
             "largest value in cells of regions; each region is taken to cover the image"),
     pooling("RoiAlign", kOnnxDomain, 10, infer_roi_align, work_roi_align, {9, 0},

@@ -175,13 +175,9 @@ void mark_quantization(BindState& state) {
                                });
         if (op.native_precision || passes_on || is_quantize(op))
             continue;
-        for (const TensorId id : op.inputs)
-            if (id != kNoTensor)
-                read_as_float[id] = true;
+        mark(read_as_float, op.inputs);
     }
-    for (const TensorId id : graph.outputs)
-        if (id != kNoTensor)
-            read_as_float[id] = true;
+    mark(read_as_float, graph.outputs);
     for (Operator& op : graph.operators) {
         if (op.folded || !is_dequantize(op) || op.outputs.empty() || op.outputs[0] == kNoTensor)
             continue;

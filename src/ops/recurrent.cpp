@@ -45,26 +45,14 @@ void count(NodeContext& c, double gates, ElementCost per_unit, bool peepholes) {
     const Recurrence r = recurrence_of(c);
     const auto directions = static_cast<double>(r.directions), steps = static_cast<double>(r.steps);
     const auto batch = static_cast<double>(r.batch), hidden = static_cast<double>(r.hidden);
-    Contraction projection{.groups = directions,
-                           .m = steps * batch,
-                           .n = gates * hidden,
-                           .k = static_cast<double>(r.inputs),
-                           .weights_constant = c.is_constant(1)};
-    Contraction recurrent{.groups = directions * steps,
-                          .m = batch,
-                          .n = gates * hidden,
-                          .k = hidden,
-                          .weights_constant = c.is_constant(2)};
+    recurrent_work(c, {directions, steps, batch, static_cast<double>(r.inputs), hidden, gates * hidden,
+                       c.is_constant(1), c.is_constant(2)});
     OperatorWork& work = c.work();
-    work.contractions = {projection, recurrent};
-    work.macs = projection.macs() + recurrent.macs();
     const double units = directions * steps * batch * hidden;
     // Summing both products, and the two biases where they are given.
     const double sums = gates * (c.has_input(3) ? 3 : 1);
     work.vector_ops = units * (per_unit.vector + sums + (peepholes ? 6 : 0));
     work.special_ops = units * per_unit.special;
-    // Both directions of a bidirectional layer run side by side.
-    work.serial_steps = std::max(steps, 1.0);
     mark_learned(c, {1u, 2u, 3u});
     if (peepholes)
         c.mark_learned(7);
@@ -104,24 +92,15 @@ void infer_dynamic_lstm(NodeContext& c) {
 
 void work_dynamic_lstm(NodeContext& c) {
     const Recurrence r = dynamic_recurrence(c);
-    Contraction projection{.groups = static_cast<double>(r.directions),
-                           .m = static_cast<double>(r.steps) * static_cast<double>(r.batch),
-                           .n = 4 * static_cast<double>(r.hidden),
-                           .k = static_cast<double>(r.inputs)};
-    Contraction recurrent = projection;
-    recurrent.groups *= static_cast<double>(r.steps);
-    recurrent.m = static_cast<double>(r.batch);
-    recurrent.k = static_cast<double>(r.hidden);
-    c.work().contractions = {projection, recurrent};
-    c.work().macs = projection.macs() + recurrent.macs();
+    recurrent_work(c, {static_cast<double>(r.directions), static_cast<double>(r.steps),
+                       static_cast<double>(r.batch), static_cast<double>(r.inputs),
+                       static_cast<double>(r.hidden), 4 * static_cast<double>(r.hidden)});
     const double units = c.output(0).elements();
     c.work().vector_ops = 26 * units + 6 * c.elements(0);
     c.work().special_ops = 8 * units;
-    c.work().serial_steps = std::max(static_cast<double>(r.steps), 1.0);
-    c.op().native_precision = Precision::int8;
+    run_int8(c);
     mark_learned(c, {1u, 2u, 3u});
-    for (std::size_t i = 8; i < c.input_count(); ++i)
-        c.mark_learned(i, false);
+    mark_learned_from(c, 8, false);
 }
 
 constexpr OperatorRow recurrent(std::string_view name, NodeFunction work, std::string_view doc) {

@@ -22,16 +22,6 @@ std::vector<bool> reduced_axes(const NodeContext& c) {
     return reduced;
 }
 
-Shape reduced_shape(const Shape& in, const std::vector<bool>& reduced, bool keep) {
-    Shape out;
-    for (std::size_t i = 0; i < in.size(); ++i)
-        if (!reduced[i])
-            out.push_back(in[i]);
-        else if (keep)
-            out.push_back(1);
-    return out;
-}
-
 void infer_reduce(NodeContext& c) {
     c.set_output(0, c.type(0), reduced_shape(c.shape(0), reduced_axes(c), c.integer("keepdims", 1) != 0));
 }

@@ -57,11 +57,7 @@ class SearchRunner {
         if (searches_beams)
             set(1, first.type == DataType::float16 ? DataType::float16 : DataType::float32,
                 {batch, returned});
-        std::vector<TensorId> outputs;
-        for (const TensorId id : node_.outputs)
-            outputs.push_back(scope_.bound(id));
-        engine_.link(scope_, node_, results_, std::move(outputs));
-        engine_.state().scope = &scope_;
+        leave();
     }
 
   private:
@@ -75,13 +71,18 @@ class SearchRunner {
             const BindScope inner =
                 engine_.open(scope_, body, scope_.prefix + node_.name + ":" + std::string(key) + ":", 0);
             engine_.run(inner);
-            for (const TensorId local : body.outputs)
-                results_.push_back(inner.bound(local));
+            keep_results(inner);
         }
-        std::vector<TensorId> outputs;
-        for (const TensorId id : node_.outputs)
-            outputs.push_back(scope_.bound(id));
-        engine_.link(scope_, node_, results_, std::move(outputs));
+        leave();
+    }
+
+    void keep_results(const BindScope& inner) {
+        const auto made = inner.bound(inner.graph->outputs);
+        results_.insert(results_.end(), made.begin(), made.end());
+    }
+
+    void leave() {
+        engine_.link(scope_, node_, results_, scope_.bound(node_.outputs));
         engine_.state().scope = &scope_;
     }
 
@@ -140,13 +141,9 @@ class SearchRunner {
             if (formal.known && shape_problem(formal.shape))
                 formal.known = false;
         }
-        std::vector<TensorId> formals;
-        for (const TensorId local : body.inputs)
-            formals.push_back(inner.ids[local]);
-        engine_.link(inner, node_, {input(0)}, std::move(formals));
+        engine_.link(inner, node_, {input(0)}, inner.bound(body.inputs));
         engine_.run(inner);
-        for (const TensorId local : body.outputs)
-            results_.push_back(inner.bound(local));
+        keep_results(inner);
     }
 
     void ask_for(const Tensor& tensor, std::size_t axis, const std::string& symbol) {
@@ -163,8 +160,7 @@ class SearchRunner {
     void set(std::size_t i, DataType type, Shape shape) {
         if (i >= node_.outputs.size() || scope_.bound(node_.outputs[i]) == kNoTensor)
             return;
-        if (auto problem = shape_problem(shape))
-            throw NodeProblem(std::move(*problem));
+        require_shape(shape);
         ShapedTensor& out = engine_.graph().tensors[scope_.bound(node_.outputs[i])];
         out.type = type;
         out.shape = std::move(shape);

@@ -6,7 +6,6 @@
 #include "ops/families.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace archsim {
 
@@ -53,15 +52,12 @@ void infer_selection(NodeContext& c) {
                  {saturated_int(static_cast<double>(promised(c)) * static_cast<double>(c.dim(1, 0))), 3});
 }
 
-/// As NonMaxSuppression: a sort by score in each class, then each kept box meets the others of its class: an
-/// intersection over union is 12 operations and a division.
 void work_suppression(NodeContext& c) {
     const Candidates from = candidates_of(c);
     const double lists = from.batch * from.classes;
     const double kept = static_cast<double>(promised(c)) * from.batch;
     const double pairs = std::min(kept * from.boxes, lists * from.boxes * (from.boxes - 1) / 2);
-    c.work().vector_ops = lists * from.boxes * std::log2(std::max(from.boxes, 2.0)) + 12 * pairs;
-    c.work().special_ops = pairs;
+    suppression_work(c, lists, from.boxes, pairs);
 }
 
 constexpr OperatorRow plugin(std::string_view name, NodeFunction infer, std::string_view doc) {

@@ -9,10 +9,6 @@ namespace archsim {
 
 namespace {
 
-void infer_match(NodeContext& c) {
-    c.set_output(0, DataType::boolean, c.shape(0));
-}
-
 /// A new last axis holds the parts; how many only the text decides, unless maxsplit bounds it.
 void infer_string_split(NodeContext& c) {
     const std::int64_t limit = c.integer("maxsplit", 0);
@@ -103,7 +99,8 @@ constexpr OperatorRow kTextRows[] = {
     text("StringConcat", 20, infer_broadcast, work_per_output, "joins strings"),
     text("StringSplit", 20, infer_string_split, work_per_output, "splits strings; maxsplit bounds the parts"),
     text("StringNormalizer", 10, infer_normalizer, work_per_input, "changes case, removes stop words"),
-    text("RegexFullMatch", 20, infer_match, work_per_input, "matches a regular expression"),
+    text("RegexFullMatch", 20, infer_typed<DataType::boolean>, work_per_input,
+         "matches a regular expression"),
     text("TfIdfVectorizer", 9, infer_tfidf, work_tfidf, "counts n-grams, weighted"),
 };
 

@@ -4,7 +4,6 @@
 #include "ops/families.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace archsim {
 
@@ -102,46 +101,27 @@ void infer_sequence_lstm(NodeContext& c) {
     set_sequence_output(c, c.has_input(kProjection) ? c.dim(kProjection, 0) : c.dim(kForget, 0));
 }
 
-/// One product of all steps with the input weights, then one for every step with the state; a projection
-/// follows each.
-void add_products(NodeContext& c, const Steps& s, double gates, double hidden, double state,
-                  std::size_t input_weights, std::size_t state_weights) {
-    const auto steps = static_cast<double>(s.steps), batch = static_cast<double>(s.batch);
-    Contraction input, recurrent;
-    input.m = steps * batch;
-    input.n = recurrent.n = gates * hidden;
-    input.k = static_cast<double>(s.inputs);
-    input.weights_constant = c.is_constant(input_weights);
-    recurrent.groups = steps;
-    recurrent.m = batch;
-    recurrent.k = state;
-    recurrent.weights_constant = c.is_constant(state_weights);
-    c.work().contractions = {input, recurrent};
-    c.work().macs = input.macs() + recurrent.macs();
-    c.work().serial_steps = std::max(steps, 1.0);
-}
-
 void work_sequence_lstm(NodeContext& c) {
     const Steps s = steps_of(c);
     const double gates = c.has_input(kInput) ? 4 : 3; // a coupled input gate is what the forget gate leaves
     const auto hidden = static_cast<double>(c.dim(kForget, 0));
     const auto state = static_cast<double>(c.output(0).shape.back());
-    add_products(c, s, gates, hidden, state, kForget, kState + 1);
-    const double units = static_cast<double>(s.steps) * static_cast<double>(s.batch) * hidden;
-    if (c.has_input(kProjection)) {
-        add_product(c, {.groups = static_cast<double>(s.steps),
-                        .m = static_cast<double>(s.batch),
+    const auto steps = static_cast<double>(s.steps), batch = static_cast<double>(s.batch);
+    recurrent_work(c, {1, steps, batch, static_cast<double>(s.inputs), state, gates * hidden,
+                       c.is_constant(kForget), c.is_constant(kState + 1)});
+    const double units = steps * batch * hidden;
+    if (c.has_input(kProjection)) // of each step's state
+        add_product(c, {.groups = steps,
+                        .m = batch,
                         .n = state,
                         .k = hidden,
                         .weights_constant = c.is_constant(kProjection)});
-    }
     // Sigmoids and tanh as in an LSTM of ONNX: 2 and 2 operations a gate, c = f c + i g, h = o tanh(c), and
     // the two sums of products and bias.
     c.work().vector_ops = units * (2 * gates + 2 + 2 * gates + (c.has_input(kPeephole + 1) ? 6 : 0) +
                                    (c.has_input(kNorm + 1) ? 5 * gates : 0));
     c.work().special_ops = units * 2 * gates;
-    for (std::size_t i = 1; i < c.input_count(); ++i)
-        c.mark_learned(i);
+    mark_learned_from(c, 1, true);
 }
 
 void infer_sequence_rnn(NodeContext& c) {
@@ -152,12 +132,12 @@ void infer_sequence_rnn(NodeContext& c) {
 void work_sequence_rnn(NodeContext& c) {
     const Steps s = steps_of(c);
     const auto hidden = static_cast<double>(c.dim(1, 0));
-    add_products(c, s, 1, hidden, hidden, 1, 2);
-    const double units = static_cast<double>(s.steps) * static_cast<double>(s.batch) * hidden;
-    c.work().vector_ops = 2 * units;
-    c.work().special_ops = units;
-    for (std::size_t i = 1; i < c.input_count(); ++i)
-        c.mark_learned(i);
+    const auto steps = static_cast<double>(s.steps), batch = static_cast<double>(s.batch);
+    recurrent_work(c, {1, steps, batch, static_cast<double>(s.inputs), hidden, hidden, c.is_constant(1),
+                       c.is_constant(2)});
+    c.work().vector_ops = 2 * steps * batch * hidden;
+    c.work().special_ops = steps * batch * hidden;
+    mark_learned_from(c, 1, true);
 }
 
 /// x [batch, inputs], state before [batch, hidden], weights [4 hidden, inputs + hidden], bias, cell before.
@@ -231,9 +211,9 @@ void work_detections(NodeContext& c) {
     const double kept =
         std::min(boxes, static_cast<double>(c.integer(regular ? "per_class" : "detections", 0)));
     const double pairs = lists * std::min(kept * boxes, boxes * (boxes - 1) / 2);
-    c.work().vector_ops =
-        16 * boxes + boxes * classes + lists * boxes * std::log2(std::max(boxes, 2.0)) + 12 * pairs;
-    c.work().special_ops = 2 * boxes + pairs;
+    c.work().vector_ops = 16 * boxes + boxes * classes;
+    c.work().special_ops = 2 * boxes;
+    suppression_work(c, lists, boxes, pairs);
     c.mark_learned(2, false);
 }
 

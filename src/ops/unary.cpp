@@ -43,10 +43,6 @@ double sign_real(double a, double) {
     return static_cast<double>((a > 0) - (a < 0));
 }
 
-void infer_boolean(NodeContext& c) {
-    c.set_output(0, DataType::boolean, c.shape(0));
-}
-
 void infer_cast(NodeContext& c) {
     // Before opset 6 the target type was written as text; such files name it in upper case ("FLOAT").
     DataType type = DataType::undefined;
@@ -67,10 +63,6 @@ void infer_cast(NodeContext& c) {
     if (type == DataType::undefined)
         malformed("attribute 'to' names no data type");
     c.set_output(0, type, c.shape(0));
-}
-
-void infer_cast_like(NodeContext& c) {
-    c.set_output(0, c.type(1), c.shape(0));
 }
 
 void fold_cast(NodeContext& c) {
@@ -194,13 +186,13 @@ constexpr OperatorRow kUnaryRows[] = {
     unary("Tan", 7, {0, 1}, "tangent"),
     unary("Tanh", 1, {0, 1}, "hyperbolic tangent"),
     unary("ThresholdedRelu", 10, {2, 0}, "x where x > a, else 0"),
-    row("IsInf", kOnnxDomain, 10, infer_boolean, work_per_output, nullptr, OpKind::elementwise,
-        FusionClass::elementwise, {1, 0}, "tests for infinity"),
-    row("IsNaN", kOnnxDomain, 9, infer_boolean, work_per_output, nullptr, OpKind::elementwise,
-        FusionClass::elementwise, {1, 0}, "tests for not-a-number"),
+    row("IsInf", kOnnxDomain, 10, infer_typed<DataType::boolean>, work_per_output, nullptr,
+        OpKind::elementwise, FusionClass::elementwise, {1, 0}, "tests for infinity"),
+    row("IsNaN", kOnnxDomain, 9, infer_typed<DataType::boolean>, work_per_output, nullptr,
+        OpKind::elementwise, FusionClass::elementwise, {1, 0}, "tests for not-a-number"),
     row("Cast", kOnnxDomain, 1, infer_cast, work_cast, fold_cast, OpKind::elementwise,
         FusionClass::elementwise, {1, 0}, "converts the element type; free when it is the same"),
-    row("CastLike", kOnnxDomain, 15, infer_cast_like, work_cast, fold_cast, OpKind::elementwise,
+    row("CastLike", kOnnxDomain, 15, infer_like<1, 0>, work_cast, fold_cast, OpKind::elementwise,
         FusionClass::elementwise, {1, 0}, "converts to the type of the second input"),
     row("BitCast", kOnnxDomain, 26, infer_bit_cast, work_free, nullptr, OpKind::free,
         FusionClass::transparent, {0, 0}, "reads the same bits as another type"),

@@ -1,7 +1,5 @@
 #include "partition/group_description.hpp"
 
-#include "partition/flat_lists.hpp"
-
 #include <algorithm>
 #include <utility>
 

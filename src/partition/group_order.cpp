@@ -1,4 +1,4 @@
-#include "partition/group_order.hpp"
+#include "partition/group_description.hpp"
 
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/graph/dag_shortest_paths.hpp>

@@ -7,7 +7,6 @@
 #include "core/text.hpp"
 #include "partition/fusion_graph.hpp"
 #include "partition/group_description.hpp"
-#include "partition/group_order.hpp"
 
 #include <algorithm>
 #include <span>

@@ -174,17 +174,56 @@ TEST_CASE("a field that nobody reads withholds what rests on the model", "[check
          {R"(, "rope_scaling": {"factor": 8.0})", R"(, "made_up_dropout": 3)", R"(, "made_up": false)",
           R"(, "made_up": "a_word")", R"(, "made_up": 0.5)", R"(, "made_up": [])", R"(, "made_up": null)",
           R"(, "temperature": 2.0, "torchscript": true, "fp16": true, "fuse_rms_norm": true)",
-          R"(, "reorder_and_upcast_attn": true, "ssm_multipliers": [2.0, 3.0], "made_up_token_ids": [3])"})
+          R"(, "reorder_and_upcast_attn": true, "ssm_multipliers": [2.0, 3.0], "made_up_token_ids": [3])",
+          // Of generation/configuration_utils.py, training_args.py and tokenization_utils_base.py of
+          // transformers.
+          R"(, "num_assistant_tokens": 20, "watermarking_config": {"a": 5}, "force_words_ids": [[1, 2]])",
+          R"(, "global_batch_size": 1024, "fsdp_config": {"a": 2}, "tensor_model_parallel_size": 8)",
+          R"(, "added_tokens_decoder": {"1": {}}, "model_input_names": ["a"], "use_made_up_kernel": true)"})
         CHECK(complete(harmless));
     for (const char* withheld :
          {R"(, "made_up": 3)", R"(, "made_up": true)", R"(, "made_up": [1])", R"(, "made_up": {"a": 1})",
           R"(, "made_up": "MEM*E")", R"(, "made_up": "1,2,3")", R"(, "made_up_expansion_factor": 4)",
-          R"(, "made_up_dim_multiplier": 2.0)", R"(, "output_made_up": 64)"}) {
+          R"(, "made_up_dim_multiplier": 2.0)", R"(, "output_made_up": 64)",
+          R"(, "made_up_heads_factor": 2.0)", R"(, "made_up_loops_scale": 4)"}) {
         INFO(withheld);
         CHECK_FALSE(complete(withheld));
         const Checkpoint c = decoder_of(fields + withheld);
         CHECK_THAT(to_string(c.graph.findings.front()), Catch::Contains("made_up"));
     }
+}
+
+TEST_CASE("parts around a decoder are counted wherever the file has them", "[checkpoint]") {
+    const std::string text = "{" + kFourHeads + R"(, "model_type": "llama", "num_hidden_layers": 2,
+        "vocab_size": 1000})",
+                      tower = R"("vision_config": {"depth": 2, "hidden_size": 64, "patch_size": 14})",
+                      kind = R"("architectures": ["XForConditionalGeneration"])";
+    const auto read = [](const std::string& fields) {
+        return read_checkpoint_config("{" + fields + "}", "config.json");
+    };
+    const Checkpoint plain = read(kind + ", " + tower + R"(, "text_config": )" + text);
+    CHECK(plain.facts.vision_parameters > 0);
+    for (const std::string& form :
+         {R"("thinker_config": {"text_config": )" + text + ", " + tower + "}",
+          tower + R"(, "llm_cfg": )" + text, R"("language_model": )" + text + ", " + tower}) {
+        INFO(form);
+        const Checkpoint other = read(kind + ", " + form);
+        CHECK(parameters(other) == parameters(plain));
+        CHECK(other.facts.vision_parameters == plain.facts.vision_parameters);
+    }
+    // Qwen2.5-Omni's class gives text although its name ends like that of an embedding.
+    CHECK(parameters(read(R"("architectures": ["Qwen2_5OmniModel"], "thinker_config": {"text_config": )" +
+                          text + ", " + tower + "}")) == parameters(plain));
+}
+
+TEST_CASE("layers with experts end where the file says", "[checkpoint]") {
+    const std::string experts = kFourHeads + R"(, "num_hidden_layers": 4, "moe_num_experts": 4, "moe_k": 2,
+        "moe_intermediate_size": 32, "moe_layer_start_index": 1)";
+    const auto with_end = [&](int end) {
+        return parameters(decoder_of(experts + R"(, "moe_layer_end_index": )" + std::to_string(end)));
+    };
+    CHECK(with_end(-1) == with_end(3));
+    CHECK(with_end(2) == parameters(decoder_of(experts + R"(, "is_moe_layer": [false, true, true, false])")));
 }
 
 TEST_CASE("heads of layers with a window, and layers with experts, in the words of others", "[checkpoint]") {

@@ -122,10 +122,10 @@ TEST_CASE("quantised weights take the bits of their scheme, exceptions stay wide
         "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "float"}}}})"),
                up) == 8);
     CHECK(names(small(R"(, "quantization_config": {"quant_method": "magic"})"), "quantization_config"));
-    CHECK(checkpoint::names_module("gate", "model.layers.3.mlp.gate"));
-    CHECK_FALSE(checkpoint::names_module("gate", "model.layers.3.mlp.gate_proj"));
-    CHECK(checkpoint::names_module("model.layers.*.self_attn", "model.layers.3.self_attn.q_proj"));
-    CHECK(checkpoint::names_module("re:.*lm_head", "lm_head"));
+    CHECK(test::names_module("gate", "model.layers.3.mlp.gate"));
+    CHECK_FALSE(test::names_module("gate", "model.layers.3.mlp.gate_proj"));
+    CHECK(test::names_module("model.layers.*.self_attn", "model.layers.3.self_attn.q_proj"));
+    CHECK(test::names_module("re:.*lm_head", "lm_head"));
 }
 
 TEST_CASE("the published checkpoint size of gpt-oss 20B", "[checkpoint]") {

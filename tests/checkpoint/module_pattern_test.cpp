@@ -1,11 +1,11 @@
 // Names of modules as authors write them, held against those of our graphs.
 
-#include "checkpoint/module_pattern.hpp"
+#include "checkpoint/parameters.hpp"
 
 #include <catch2/catch.hpp>
 
 using archsim::checkpoint::ModulePattern;
-using archsim::checkpoint::names_module;
+using archsim::test::names_module;
 
 TEST_CASE("authors' names of modules stand for ours", "[checkpoint]") {
     const char *experts = "model.layers.3.mlp.experts.w1", *up = "model.layers.3.mlp.up_proj",

@@ -269,9 +269,10 @@ TEST_CASE("neighbours that share one cache", "[checkpoint]") {
 }
 
 TEST_CASE("files that describe no decoder say what they are", "[checkpoint]") {
-    CHECK_THAT(
-        refusal(R"({"peft_type": "LORA", "base_model_name_or_path": "meta-llama/Llama-3.1-8B", "r": 16})"),
-        Catch::Contains("adapter") && Catch::Contains("meta-llama/Llama-3.1-8B"));
+    CHECK_THAT(refusal(R"({"peft_type": "LORA", "base_model_name_or_path": "meta-llama/Llama-3.1-8B", "r": 16,
+                    "target_modules": ["q_proj", "v_proj"]})"),
+               Catch::Contains("an adapter of rank 16") && Catch::Contains("v_proj") &&
+                   Catch::Contains("meta-llama/Llama-3.1-8B"));
     CHECK_THAT(refusal(R"({"model_type": "bert", "hidden_size": 768, "num_hidden_layers": 12,
                            "num_attention_heads": 12, "vocab_size": 30522, "type_vocab_size": 2})"),
                Catch::Contains("encoder"));

@@ -146,14 +146,13 @@ TEST_CASE("quantised caches by kv_cache_scheme, groups by their targets", "[chec
 }
 
 TEST_CASE("expressions in names of modules end where they say", "[checkpoint]") {
-    CHECK(checkpoint::names_module("re:.*mlp.gate$", "model.layers.3.mlp.gate"));
-    CHECK_FALSE(checkpoint::names_module("re:.*mlp.gate$", "model.layers.3.mlp.gate_proj"));
-    CHECK(checkpoint::names_module(R"(re:.*layers\.(0|1)\..*)", "model.layers.1.mlp.up_proj"));
-    CHECK_FALSE(checkpoint::names_module(R"(re:.*layers\.(0|1)\..*)", "model.layers.2.mlp.up_proj"));
-    CHECK(checkpoint::names_module(R"(re:.*layers\.\d+\.mlp\.(?:up|down)_proj)",
-                                   "model.layers.12.mlp.up_proj"));
-    CHECK_FALSE(checkpoint::names_module("re:((((", "model.layers.2.mlp.up_proj")); // no expression, no match
-    CHECK(checkpoint::names_module("*.mlp.gate.", "model.layers.3.mlp.gate"));
+    CHECK(test::names_module("re:.*mlp.gate$", "model.layers.3.mlp.gate"));
+    CHECK_FALSE(test::names_module("re:.*mlp.gate$", "model.layers.3.mlp.gate_proj"));
+    CHECK(test::names_module(R"(re:.*layers\.(0|1)\..*)", "model.layers.1.mlp.up_proj"));
+    CHECK_FALSE(test::names_module(R"(re:.*layers\.(0|1)\..*)", "model.layers.2.mlp.up_proj"));
+    CHECK(test::names_module(R"(re:.*layers\.\d+\.mlp\.(?:up|down)_proj)", "model.layers.12.mlp.up_proj"));
+    CHECK_FALSE(test::names_module("re:((((", "model.layers.2.mlp.up_proj")); // no expression, no match
+    CHECK(test::names_module("*.mlp.gate.", "model.layers.3.mlp.gate"));
 }
 
 TEST_CASE("a checkpoint says whether what its weights meet is quantised too", "[checkpoint]") {

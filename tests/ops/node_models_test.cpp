@@ -146,6 +146,13 @@ void check(const Case& test, Tally& tally) {
         const Graph imported = import_onnx(test.model);
         graph = archsim::bind(imported, test.bindings, none);
         problem = difference(test, *graph, bounded);
+        // Each weight counts once, and none that the file does not hold.
+        double bytes = 0;
+        for (const ShapedTensor& tensor : graph->tensors)
+            if (tensor.learned && tensor.known)
+                bytes += tensor.elements() * tensor.stored_bits() / 8;
+        if (bytes > static_cast<double>(fs::file_size(test.model)))
+            problem = "counts more bytes of weights than the file has";
         // Without the values every shape that comes out wrong must be marked or reported.
         Bindings blind = test.bindings;
         blind.input_values.clear();

@@ -2,7 +2,6 @@
 // arXiv:2410.10733), residual blocks of convolutions at high resolutions and linear attention at low ones.
 
 #include "checkpoint/diffusion/net.hpp"
-#include "checkpoint/diffusion/parts.hpp"
 
 #include <fmt/format.h>
 

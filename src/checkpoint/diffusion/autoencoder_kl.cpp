@@ -2,7 +2,6 @@
 // layer of attention at the lowest resolution.
 
 #include "checkpoint/diffusion/net.hpp"
-#include "checkpoint/diffusion/parts.hpp"
 
 #include <algorithm>
 

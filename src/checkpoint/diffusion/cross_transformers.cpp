@@ -3,20 +3,12 @@
 // (arXiv:2405.08748), as diffusers runs them.
 
 #include "checkpoint/diffusion/net.hpp"
-#include "checkpoint/diffusion/parts.hpp"
 
 #include <cmath>
 
 namespace archsim::checkpoint {
 
 namespace {
-
-std::int64_t blocks_of(Fields& f, std::int64_t fallback) {
-    const std::int64_t blocks = f.count({"num_layers"}, fallback);
-    if (blocks > kMostLayers)
-        f.refuse("num_layers", std::to_string(blocks) + " is more than any denoiser has");
-    return blocks;
-}
 
 /// Heads of one attention and what is done to its queries and keys.
 struct Heads {
@@ -116,13 +108,12 @@ TensorId patches(Net& g, const std::string& path, TensorId latents, std::int64_t
 } // namespace
 
 Graph build_pixart(Fields& f, const Decoder& base, const PartPlace& place) {
-    Net g(base);
-    if (place.divided)
-        g.divide(place.batch);
+    Net g(base, place);
     const Heads h{size_of(f, {"num_attention_heads"}, 16), size_of(f, {"attention_head_dim"}, 72), {}, {}};
     const std::int64_t width = h.width(), patch = size_of(f, {"patch_size"}, 2),
                        in = size_of(f, {"in_channels"}, 4),
-                       out = patch * patch * size_of(f, {"out_channels"}, 8), layers = blocks_of(f, 28),
+                       out = patch * patch * size_of(f, {"out_channels"}, 8),
+                       layers = blocks_of(f, {"num_layers"}, 28),
                        caption = size_of(f, {"caption_channels"}, 4096),
                        context = size_of(f, {"cross_attention_dim"}, width);
     const bool bias = f.flag({"attention_bias"}, true);
@@ -154,9 +145,7 @@ Graph build_pixart(Fields& f, const Decoder& base, const PartPlace& place) {
 }
 
 Graph build_sana(Fields& f, const Decoder& base, const PartPlace& place) {
-    Net g(base);
-    if (place.divided)
-        g.divide(place.batch);
+    Net g(base, place);
     Heads own{size_of(f, {"num_attention_heads"}, 70), size_of(f, {"attention_head_dim"}, 32), {}, {}},
         cross{size_of(f, {"num_cross_attention_heads"}, 20),
               size_of(f, {"cross_attention_head_dim"}, 112),
@@ -166,7 +155,8 @@ Graph build_sana(Fields& f, const Decoder& base, const PartPlace& place) {
         own.norm = cross.norm = Heads::Norm::across;
     const std::int64_t width = own.width(), patch = size_of(f, {"patch_size"}, 1),
                        in = size_of(f, {"in_channels"}, 32),
-                       out = patch * patch * size_of(f, {"out_channels"}, in), layers = blocks_of(f, 20),
+                       out = patch * patch * size_of(f, {"out_channels"}, in),
+                       layers = blocks_of(f, {"num_layers"}, 20),
                        caption = size_of(f, {"caption_channels"}, 2304),
                        context = size_of(f, {"cross_attention_dim"}, width),
                        inner = static_cast<std::int64_t>(f.number({"mlp_ratio"}, 2.5) *
@@ -209,9 +199,7 @@ Graph build_sana(Fields& f, const Decoder& base, const PartPlace& place) {
 }
 
 Graph build_hunyuan_dit(Fields& f, const Decoder& base, const PartPlace& place) {
-    Net g(base);
-    if (place.divided)
-        g.divide(place.batch);
+    Net g(base, place);
     Heads own{size_of(f, {"num_attention_heads"}, 16),
               size_of(f, {"attention_head_dim"}, 88),
               Heads::Norm::per_head,
@@ -219,7 +207,8 @@ Graph build_hunyuan_dit(Fields& f, const Decoder& base, const PartPlace& place) 
     const std::int64_t width = own.width(), hidden = size_of(f, {"hidden_size"}, width),
                        patch = size_of(f, {"patch_size"}, 2), in = size_of(f, {"in_channels"}, 4),
                        out = patch * patch * in * (f.flag({"learn_sigma"}, true) ? 2 : 1),
-                       layers = blocks_of(f, 28), clip = size_of(f, {"cross_attention_dim"}, 1024),
+                       layers = blocks_of(f, {"num_layers"}, 28),
+                       clip = size_of(f, {"cross_attention_dim"}, 1024),
                        t5 = size_of(f, {"cross_attention_dim_t5"}, 2048),
                        pooled = size_of(f, {"pooled_projection_dim"}, 1024),
                        words = size_of(f, {"text_len"}, 77), words_t5 = size_of(f, {"text_len_t5"}, 256),

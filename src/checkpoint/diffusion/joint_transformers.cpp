@@ -2,7 +2,6 @@
 // (MMDiT, Esser et al., arXiv:2403.03206): Stable Diffusion 3, FLUX.1 and Qwen-Image, as diffusers runs them.
 
 #include "checkpoint/diffusion/net.hpp"
-#include "checkpoint/diffusion/parts.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -11,7 +10,6 @@ namespace archsim::checkpoint {
 
 namespace {
 
-/// What all blocks of a denoiser share.
 struct Stream {
     Net& g;
     std::int64_t heads = 0, size = 0;
@@ -129,13 +127,6 @@ Stream stream(Net& g, Fields& f) {
     return s;
 }
 
-std::int64_t blocks_of(Fields& f, const char* name, std::int64_t fallback) {
-    const std::int64_t blocks = f.count({name}, fallback);
-    if (blocks > kMostLayers)
-        f.refuse(name, std::to_string(blocks) + " is more than any denoiser has");
-    return blocks;
-}
-
 /// The vectors of time, of guidance where the model takes its scale as an input, and of the pooled prompt.
 TensorId conditioning(Stream& s, const Axis& batch, bool guidance, std::int64_t pooled) {
     Net& g = s.g;
@@ -157,12 +148,10 @@ TensorId conditioning(Stream& s, const Axis& batch, bool guidance, std::int64_t 
 } // namespace
 
 Graph build_sd3(Fields& f, const Decoder& base, const PartPlace& place) {
-    Net g(base);
+    Net g(base, place);
     Stream s = stream(g, f);
-    if (place.divided)
-        g.divide(place.batch);
     const std::int64_t patch = size_of(f, {"patch_size"}, 2), in = size_of(f, {"in_channels"}, 16),
-                       out = size_of(f, {"out_channels"}, in), layers = blocks_of(f, "num_layers", 18),
+                       out = size_of(f, {"out_channels"}, in), layers = blocks_of(f, {"num_layers"}, 18),
                        joint = size_of(f, {"joint_attention_dim"}, 4096),
                        caption = size_of(f, {"caption_projection_dim"}, s.width()),
                        pooled = size_of(f, {"pooled_projection_dim"}, 2048),
@@ -193,14 +182,12 @@ Graph build_sd3(Fields& f, const Decoder& base, const PartPlace& place) {
 Graph build_flux(Fields& f, const Decoder& base, const PartPlace& place) {
     // Pipelines pack 2 x 2 latents into a token before they ask the denoiser.
     constexpr std::int64_t kPacked = 2;
-    Net g(base);
+    Net g(base, place);
     Stream s = stream(g, f);
-    if (place.divided)
-        g.divide(place.batch);
     const std::int64_t patch = size_of(f, {"patch_size"}, 1), in = size_of(f, {"in_channels"}, 64),
                        out = patch * patch * size_of(f, {"out_channels"}, in),
-                       pairs = blocks_of(f, "num_layers", 19),
-                       singles = blocks_of(f, "num_single_layers", 38),
+                       pairs = blocks_of(f, {"num_layers"}, 19),
+                       singles = blocks_of(f, {"num_single_layers"}, 38),
                        joint = size_of(f, {"joint_attention_dim"}, 4096),
                        pooled = size_of(f, {"pooled_projection_dim"}, 768);
     const bool guidance = f.flag({"guidance_embeds"});
@@ -225,13 +212,11 @@ Graph build_flux(Fields& f, const Decoder& base, const PartPlace& place) {
 }
 
 Graph build_qwen_image(Fields& f, const Decoder& base, const PartPlace& place) {
-    Net g(base);
+    Net g(base, place);
     Stream s = stream(g, f);
-    if (place.divided)
-        g.divide(place.batch);
     const std::int64_t patch = size_of(f, {"patch_size"}, 2), in = size_of(f, {"in_channels"}, 64),
                        out = patch * patch * size_of(f, {"out_channels"}, in),
-                       layers = blocks_of(f, "num_layers", 60),
+                       layers = blocks_of(f, {"num_layers"}, 60),
                        joint = size_of(f, {"joint_attention_dim"}, 3584);
     if (f.flag({"guidance_embeds"}))
         f.refuse("guidance_embeds", "its scale as an input is not known for this denoiser");

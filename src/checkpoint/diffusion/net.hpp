@@ -2,7 +2,7 @@
 // Writes the networks of an image generator layer by layer, as diffusers runs them: what GraphMaker writes,
 // and convolutions, norms, modulation, rotary positions and attention between streams of tokens.
 
-#include "checkpoint/graph_maker.hpp"
+#include "checkpoint/diffusion/parts.hpp"
 
 #include <initializer_list>
 #include <string>
@@ -19,6 +19,10 @@ struct Kernel {
 class Net : public GraphMaker {
   public:
     using GraphMaker::GraphMaker;
+    /// Attention of a denoiser that is divided sees tokens of other devices, too: keys and values of
+    /// [batch, other_tokens, width].
+    Net(const Decoder& decoder, const PartPlace& place)
+        : GraphMaker(decoder), divided_(place.divided ? place.batch : std::string()) {}
 
     TensorId convolution(const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out,
                          Kernel kernel = {});
@@ -46,10 +50,7 @@ class Net : public GraphMaker {
     /// softmax(Q K') V of [batch, tokens, heads x size].
     TensorId attention(const std::string& path, TensorId q, TensorId k, TensorId v, std::int64_t heads,
                        bool causal = false);
-    /// From now on attention sees tokens of other devices, too: keys and values of [batch, other_tokens,
-    /// width].
-    void divide(const std::string& batch) { divided_ = batch; }
-    /// x, and those tokens behind it where there are some.
+    /// x, and tokens of other devices behind it where there are some.
     TensorId with_others(const std::string& path, TensorId x, std::int64_t width);
     /// Attention with its scores in memory, plus a bias per head: stacks fuse it where they can.
     TensorId biased_attention(const std::string& path, TensorId q, TensorId k, TensorId v, std::int64_t heads,

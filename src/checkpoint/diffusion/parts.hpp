@@ -11,7 +11,6 @@
 
 namespace archsim::checkpoint {
 
-/// What the pipeline says of a part.
 struct PartPlace {
     std::string batch = "batch";   ///< leading axis of its inputs
     std::int64_t pixels = 8;       ///< sides of the image per side of the latents
@@ -43,6 +42,8 @@ std::int64_t size_of(Fields& f, Names names, std::int64_t fallback = 0);
 /// A list of such sizes, one per block; needed.
 std::vector<std::int64_t> sizes_of(Fields& f, const char* name);
 
+/// How many blocks or layers a network has; without a fallback the number is needed.
+std::int64_t blocks_of(Fields& f, Names names, std::int64_t fallback = -1);
 /// Refuses a network of more blocks than any has, before they are built; `blocks` are all of them together.
 void check_blocks(const Fields& f, const char* field, double blocks);
 

@@ -44,6 +44,13 @@ std::int64_t size_of(Fields& f, Names names, std::int64_t fallback) {
     return size;
 }
 
+std::int64_t blocks_of(Fields& f, Names names, std::int64_t fallback) {
+    const std::int64_t blocks = fallback < 0 ? f.count(names) : f.count(names, fallback);
+    if (blocks > kMostLayers)
+        f.refuse(*names.begin(), std::to_string(blocks) + " is more than any network has");
+    return blocks;
+}
+
 void check_blocks(const Fields& f, const char* field, double blocks) {
     if (blocks > static_cast<double>(kMostLayers))
         f.refuse(field, fmt::format("{:.0f} blocks are more than any network has", blocks));
@@ -132,19 +139,12 @@ const ClassRow* find_class(const ClassRow (&rows)[N], std::string_view name) {
     return row == std::end(rows) ? nullptr : row;
 }
 
-[[noreturn]] void refuse(const std::string& file, std::string where, std::string why) {
-    Finding finding;
-    finding.kind = FindingKind::malformed_file;
-    finding.file = file;
-    finding.where = std::move(where);
-    finding.message = std::move(why);
-    finding.hint = "known are " + [] {
-        std::vector<std::string_view> names;
-        for (const PipelineRow& row : kPipelines)
-            names.push_back(row.name);
-        return fmt::format("{}", fmt::join(names, ", "));
-    }();
-    throw InputError(finding);
+[[noreturn]] void refuse_pipeline(const std::string& file, std::string where, std::string why) {
+    std::vector<std::string_view> names;
+    for (const PipelineRow& row : kPipelines)
+        names.push_back(row.name);
+    refuse(file, std::move(why), fmt::format("known are {}", fmt::join(names, ", ")), std::move(where),
+           FindingKind::malformed_file);
 }
 
 json document_in(const std::filesystem::path& file) {
@@ -208,7 +208,8 @@ class PipelineReader {
         if (!known)
             settle_on_a_row(denoiser, others);
         if (only_.empty() && (!denoiser || !decoder))
-            refuse(file_.string(), denoiser ? "vae" : "transformer", "the pipeline has no such part");
+            refuse_pipeline(file_.string(), denoiser ? "vae" : "transformer",
+                            "the pipeline has no such part");
         if (decoder) {
             place_.pixels = pixels_per_latent(*decoder);
             place_.frames = row_->frames > 0 ? frames_per_latent(*decoder) : 0;
@@ -237,7 +238,7 @@ class PipelineReader {
             // A denoiser for the first steps and one for the last: of equal size, so that it does not matter
             // how many steps each takes.
             if (!denoiser || second->config != denoiser->config)
-                refuse(second->file, "transformer_2", "two denoisers of unlike sizes are not known");
+                refuse_pipeline(second->file, "transformer_2", "two denoisers of unlike sizes are not known");
             add(*second, find_class(kDenoisers, second->architecture), place, times);
             out_.parts.back().share = out_.parts[out_.parts.size() - 2].share = 0.5;
         }
@@ -284,7 +285,7 @@ class PipelineReader {
             return;
         }
         if (row == nullptr || (only_.empty() && !others.empty() && !is_checker(others.front())))
-            refuse(
+            refuse_pipeline(
                 file_.string(), "_class_name",
                 fmt::format("\"{}\" is a pipeline that is not known{}; a part of a known class can be asked "
                             "for alone: FOLDER#vae",
@@ -299,12 +300,8 @@ class PipelineReader {
 
     void note_differences(bool known, const std::vector<std::string>& others) {
         const auto note = [&](Severity severity, std::string message) {
-            Finding finding;
-            finding.kind = FindingKind::unsupported;
-            finding.severity = severity;
-            finding.file = file_.string();
-            finding.message = std::move(message);
-            out_.parts.front().graph.findings.push_back(std::move(finding));
+            out_.parts.front().graph.findings.push_back(
+                found(FindingKind::unsupported, severity, file_.string(), {}, std::move(message)));
         };
         if (!known)
             note(Severity::warning, fmt::format("{} is not known; its networks run as often as those of {}",
@@ -401,8 +398,8 @@ class PipelineReader {
             out_.dims.emplace("past_sequence", 0);
             made.graph = build_graph(decoder);
         } else {
-            refuse(part.file, "_class_name",
-                   fmt::format("\"{}\" is a class that is not known", part.architecture));
+            refuse_pipeline(part.file, "_class_name",
+                            fmt::format("\"{}\" is a class that is not known", part.architecture));
         }
         out_.parts.push_back(std::move(made));
     }

@@ -2,7 +2,6 @@
 // BERT (Devlin et al., arXiv:1810.04805), as transformers runs them.
 
 #include "checkpoint/diffusion/net.hpp"
-#include "checkpoint/diffusion/parts.hpp"
 
 #include <algorithm>
 
@@ -19,18 +18,11 @@ TensorId self_attention(Net& g, const std::string& path, TensorId x, std::int64_
     return g.linear(path + "/out_proj", g.attention(path, q, k, v, heads, causal), width, width, true);
 }
 
-std::int64_t layers_of(Fields& f, Names names) {
-    const std::int64_t layers = f.count(names);
-    if (layers > kMostLayers)
-        f.refuse(*names.begin(), std::to_string(layers) + " is more than any encoder has");
-    return layers;
-}
-
 } // namespace
 
 Graph build_clip_text(Fields& f, const Decoder& base, const PartPlace& place) {
     Net g(base);
-    const std::int64_t width = size_of(f, {"hidden_size"}), layers = layers_of(f, {"num_hidden_layers"}),
+    const std::int64_t width = size_of(f, {"hidden_size"}), layers = blocks_of(f, {"num_hidden_layers"}),
                        heads = size_of(f, {"num_attention_heads"}), inner = size_of(f, {"intermediate_size"}),
                        rows = size_of(f, {"vocab_size"}), positions = size_of(f, {"max_position_embeddings"}),
                        projection = f.count({"projection_dim"}, 0);
@@ -63,7 +55,7 @@ Graph build_clip_text(Fields& f, const Decoder& base, const PartPlace& place) {
 
 Graph build_clip_vision(Fields& f, const Decoder& base, const PartPlace& place) {
     Net g(base);
-    const std::int64_t width = size_of(f, {"hidden_size"}), layers = layers_of(f, {"num_hidden_layers"}),
+    const std::int64_t width = size_of(f, {"hidden_size"}), layers = blocks_of(f, {"num_hidden_layers"}),
                        heads = size_of(f, {"num_attention_heads"}), inner = size_of(f, {"intermediate_size"}),
                        side = size_of(f, {"image_size"}, 224), patch = size_of(f, {"patch_size"}, 32),
                        projection = f.count({"projection_dim"}, 0), patches = side / patch * (side / patch);
@@ -101,7 +93,7 @@ Graph build_t5_encoder(Fields& f, const Decoder& given, const PartPlace& place) 
     if (constexpr double kFloat = 32; base.formats.scheme_bits() > 0)
         base.formats.set_pattern("DenseReluDense.wo", {kFloat, "fp32", std::nullopt});
     Net g(base);
-    const std::int64_t width = size_of(f, {"d_model"}), layers = layers_of(f, {"num_layers"}),
+    const std::int64_t width = size_of(f, {"d_model"}), layers = blocks_of(f, {"num_layers"}),
                        heads = size_of(f, {"num_heads"}), size = size_of(f, {"d_kv"}, 64),
                        inner = size_of(f, {"d_ff"}), rows = size_of(f, {"vocab_size"}),
                        buckets = size_of(f, {"relative_attention_num_buckets"}, 32), all = heads * size;
@@ -145,7 +137,7 @@ Graph build_bert(Fields& f, const Decoder& base, const PartPlace& place) {
     // Pipelines pad the prompt to the length that CLIP has (diffusers, HunyuanDiTPipeline: 77).
     constexpr std::int64_t kPadded = 77;
     Net g(base);
-    const std::int64_t width = size_of(f, {"hidden_size"}), layers = layers_of(f, {"num_hidden_layers"}),
+    const std::int64_t width = size_of(f, {"hidden_size"}), layers = blocks_of(f, {"num_hidden_layers"}),
                        heads = size_of(f, {"num_attention_heads"}), inner = size_of(f, {"intermediate_size"}),
                        rows = size_of(f, {"vocab_size"}), positions = size_of(f, {"max_position_embeddings"}),
                        types = size_of(f, {"type_vocab_size"}, 2);

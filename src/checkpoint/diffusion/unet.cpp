@@ -3,7 +3,6 @@
 // resolutions. Fields and blocks are those of diffusers' UNet2DConditionModel.
 
 #include "checkpoint/diffusion/net.hpp"
-#include "checkpoint/diffusion/parts.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 // Qwen-Image (arXiv:2508.02324), as diffusers runs them. An image is a video of one frame.
 
 #include "checkpoint/diffusion/net.hpp"
-#include "checkpoint/diffusion/parts.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -117,19 +116,15 @@ TensorId more_frames(Net& g, const std::string& path, TensorId x, std::int64_t w
 } // namespace
 
 Graph build_wan(Fields& f, const Decoder& base, const PartPlace& place) {
-    Net g(base);
-    if (place.divided)
-        g.divide(place.batch);
+    Net g(base, place);
     const std::int64_t heads = size_of(f, {"num_attention_heads"}),
                        size = size_of(f, {"attention_head_dim"}, 128), width = heads * size,
                        in = size_of(f, {"in_channels"}, 16), out = size_of(f, {"out_channels"}, in),
                        words = size_of(f, {"text_dim"}, 4096), waves = size_of(f, {"freq_dim"}, 256),
-                       inner = size_of(f, {"ffn_dim"}), layers = size_of(f, {"num_layers"});
+                       inner = size_of(f, {"ffn_dim"}), layers = blocks_of(f, {"num_layers"});
     const std::vector<std::int64_t> patch = sizes_of(f, "patch_size");
     if (patch.size() != 3 || patch[1] != patch[2])
         f.refuse("patch_size", "frames, height and width of a patch are needed, the last two alike");
-    if (layers > kMostLayers)
-        f.refuse("num_layers", fmt::format("{} is more than any denoiser has", layers));
     if (f.has({"image_dim"}) || f.has({"added_kv_proj_dim"}))
         f.refuse("image_dim", "an image as a second prompt is not known");
     const bool normed = f.flag({"cross_attn_norm"}, true);

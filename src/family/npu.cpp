@@ -77,8 +77,11 @@ struct Array {
         stays_in = between_layers(facts, buffer);
         pixels = {facts.array_pixels[0].value_or(1), facts.array_pixels[1].value_or(1)};
         row_stationary = facts.row_stationary;
+        fetches = facts.array_cols.known() && !pipeline && !row_stationary;
         winograd = facts.winograd;
         whole_strides = facts.whole_strides;
+        taps_apart = facts.taps_apart;
+        activations_lane = facts.activations_wait ? Lane::overhead : Lane::memory;
         unit_channels = facts.unit_channels.value_or(0);
         layer_bandwidth = facts.layer_bandwidth.value_or(0);
         may_place = !in_contexts;
@@ -112,7 +115,8 @@ struct Array {
     double images_at_work = 1;          ///< each in a buffer of its own
     double stays_in = 0;                ///< bytes in which results wait for the next layer
     std::array<double, 2> pixels{1, 1}; ///< of an output image at once
-    bool row_stationary = false, winograd = false, whole_strides = false;
+    bool row_stationary = false, winograd = false, whole_strides = false, taps_apart = false, fetches = false;
+    Lane activations_lane = Lane::memory;
     npu::Capacity whole;   ///< of a pipeline
     npu::Capacity context; ///< what a compiler fills of it with one context of several
 };
@@ -254,7 +258,8 @@ class NpuMapper final : public NetworkMapper,
     struct Cycles {
         MatrixFormat format;
         double matrix = 0, depthwise = 0, vector = 0;
-        double padded = 0; ///< multiply-accumulates of dense products
+        double padded = 0;  ///< multiply-accumulates of dense products
+        double fetched = 0; ///< bytes of inputs that the array takes out of the buffer
     };
 
     /// Of the stages of a pipeline, as they are laid out; nothing of other arrays.
@@ -358,7 +363,7 @@ class NpuMapper final : public NetworkMapper,
                                   : outside(array, work, network),
                    out);
         count_arithmetic(work, network, machine, out);
-        out.events[Event::l2_byte] += work.activation_bytes() + work.weight_bytes;
+        out.events[Event::l2_byte] += work.activation_bytes() + work.weight_bytes + cycles.fetched;
         out.events[Event::systolic_hop] += work.activation_bytes();
         describe(array, stages, work, share, cycles.padded, out);
         add_fallback(work, machine, out);
@@ -379,7 +384,9 @@ class NpuMapper final : public NetworkMapper,
             return row_stationary_macs(array, work, c);
         double macs = pixel_padding(array, work, c);
         if (is_winograd(array, work))
-            return macs * kWinogradProducts * winograd_macs(array, work);
+            return macs * kWinogradProducts * tap_by_tap(array, *work.window);
+        if (array.taps_apart && work.window)
+            return macs * tap_by_tap(array, *work.window);
         return macs / c.macs() *
                (array.blocks_taps ? channel_padded_macs(work, c, array.rows, array.packs_rows)
                                   : flat_padded_macs(c, array.rows, array.cols));
@@ -396,9 +403,8 @@ class NpuMapper final : public NetworkMapper,
                w.out[2];
     }
 
-    /// Channels fill the array tap by tap.
-    static double winograd_macs(const Array& array, const OperatorWork& work) {
-        const Window& w = *work.window;
+    /// Padded over useful products where the channels of each tap fill the array.
+    static double tap_by_tap(const Array& array, const Window& w) {
         return padded(group_inputs(w), array.rows) / group_inputs(w) * padded(group_outputs(w), array.cols) /
                group_outputs(w);
     }
@@ -435,6 +441,9 @@ class NpuMapper final : public NetworkMapper,
             if (on_host(use, m))
                 continue;
             for (const Contraction& c : use.op->work.contractions) {
+                // What is fetched serves all output channels that the array makes at once.
+                if (array.fetches)
+                    sum.fetched += c.macs() / std::min(array.cols, c.n) * bytes_of(use.compute);
                 sum.format = array.formats.of(use.compute);
                 const double rate =
                     sum.format.ops_per_cycle * array.share * array.parallel / sum.format.passes;
@@ -514,9 +523,9 @@ class NpuMapper final : public NetworkMapper,
         const bool own_dram = array.own_dram;
         if (!own_dram && m.rate(Resource::host_link_bytes) <= 0)
             return;
-        const auto charge = [&](Resource resource, double bytes, double efficiency = 1,
+        const auto charge = [&](Resource resource, Lane lane, double bytes, double efficiency = 1,
                                 Parameter reason = Parameter::count_) {
-            out.add(resource, Lane::memory, bytes, efficiency, reason);
+            out.add(resource, lane, bytes, efficiency, reason);
             out.events[own_dram ? Event::dram_byte : Event::host_link_byte] += bytes;
         };
         const double missing =
@@ -532,14 +541,18 @@ class NpuMapper final : public NetworkMapper,
         tiling::Limits limits = array.limits;
         limits.width[static_cast<std::size_t>(tiling::Operand::weight)] = stored;
         const Again again = stays ? Again{} : moved_again(work, m, limits, array.images_at_work);
-        charge(own_dram ? Resource::weight_bytes : Resource::host_link_bytes,
-               weights + again.weights * stored * missing + outside + copies);
+        const Resource ahead = own_dram ? Resource::weight_bytes : Resource::host_link_bytes;
+        const double streamed = weights + again.weights * stored * missing + copies;
+        const bool waits = array.activations_lane == Lane::overhead;
+        charge(ahead, Lane::memory, waits ? streamed : streamed + outside);
+        charge(ahead, Lane::overhead, waits ? outside : 0);
         if (!stays)
-            charge(own_dram ? Resource::dram_bytes : Resource::host_link_bytes,
+            charge(own_dram ? Resource::dram_bytes : Resource::host_link_bytes, array.activations_lane,
                    (work.activation_bytes() - outside + again.activations) *
                        m.param(Parameter::spill_share, 1));
         if (const double scores = own_dram ? spilled_score_bytes(array, work) : 0; scores > 0)
-            charge(Resource::dram_bytes, scores, array.m.param(Parameter::spilled_score_efficiency, 1),
+            charge(Resource::dram_bytes, Lane::memory, scores,
+                   array.m.param(Parameter::spilled_score_efficiency, 1),
                    Parameter::spilled_score_efficiency);
     }
 

@@ -227,6 +227,38 @@ TEST_CASE("NPU: one more column of an array moves a layer by its padding alone",
     CHECK(cycles(321, 320) == Approx(56 * 56 * 2.0 * 321 / 320));
 }
 
+TEST_CASE("NPU: channels fill an array tap by tap where it takes no taps together", "[formulas][npu]") {
+    Rig rig(Family("npu"), 1, 2 * 32 * 32);
+    own(*rig.device, "array_rows") = fact(32);
+    own(*rig.device, "array_cols") = fact(32);
+    family_fact<bool>(*rig.device, "taps_apart") = true;
+    Network network;
+    // 3 of 32 rows and 2 x 32 columns of 40 work in each of 9 taps.
+    const Mapping m = map_one(*mapper_of("npu"), network.convolution(3, 40, 9, 3), network, rig);
+    CHECK(demand(m, Resource::matrix_cycles, Lane::compute) == Approx(81 * 9 * 2.0));
+    // Every input leaves the buffer once for 32 output channels.
+    const double fetched = 81 * 9 * 3 * 40 / 32.0;
+    family_fact<bool>(*rig.device, "row_stationary") = true; // not counted there
+    const Mapping rows = map_one(*mapper_of("npu"), network.convolution(3, 40, 9, 3), network, rig);
+    CHECK(m.events[Event::l2_byte] - rows.events[Event::l2_byte] == Approx(fetched));
+}
+
+TEST_CASE("NPU: an array without room for the next activations waits for them", "[formulas][npu]") {
+    Rig rig = npu_cores();
+    Network network;
+    SubgraphWork& s = network.convolution(10, 20, 9, 3);
+    own(*rig.device, "sram") = fact(100); // nothing stays
+    const Mapping beside = map_one(*mapper_of("npu"), s, network, rig);
+    family_fact<bool>(*rig.device, "activations_wait") = true;
+    const Mapping alone = map_one(*mapper_of("npu"), s, network, rig);
+    CHECK(demand(beside, Resource::dram_bytes, Lane::overhead) == 0);
+    CHECK(demand(alone, Resource::dram_bytes, Lane::overhead) ==
+          demand(beside, Resource::dram_bytes, Lane::memory));
+    CHECK(demand(alone, Resource::weight_bytes, Lane::memory) ==
+          demand(beside, Resource::weight_bytes, Lane::memory)); // nothing is given from outside
+    CHECK(alone.events[Event::dram_byte] == beside.events[Event::dram_byte]);
+}
+
 TEST_CASE("NPU: scores of attention without a kernel of its own pass through memory", "[formulas][npu]") {
     // Two groups of four heads, 100 queries and 120 keys, of which a mask leaves 60.
     Operator op;

@@ -12,9 +12,10 @@ namespace archsim {
 struct NpuFacts : TiledFacts<NpuFacts> {
     Fact cores, array_rows, array_cols, sram_bytes, on_chip_weight_bytes, data_memory_bytes;
     Fact compute_units, layer_controllers, units_per_controller, context_fill, unit_channels, layer_bandwidth;
+    Fact sum_port, held_inputs, coded_activations;
     std::array<Fact, 2> array_pixels;
     bool row_stationary = false, winograd = false, whole_strides = false;
-    bool taps_apart = false, activations_wait = false;
+    bool activations_wait = false;
     bool dataflow_pipeline = false; ///< whole network laid out spatially, one image per pipeline step
 };
 
@@ -47,8 +48,10 @@ inline constexpr std::array kOwnNpuFacts = {
          {.unit = "1", .low = 0.05, .high = 1}),
     fact("dataflow_pipeline", &NpuFacts::dataflow_pipeline,
          "The whole network is laid out spatially, one image per step."),
-    fact("array_pixels", &NpuFacts::array_pixels,
-         "Rows and columns of an output image per clock of a core, beside the channels."),
+    fact(
+        "array_pixels", &NpuFacts::array_pixels,
+        "Rows and columns of an output image per clock of a core, beside channels, which then fill the array "
+        "tap by tap; absent: one, and taps and channels of a window fill it together."),
     fact("row_stationary", &NpuFacts::row_stationary,
          "The array lays rows of the kernel along its rows and rows of the output image along its "
          "columns, as "
@@ -58,8 +61,18 @@ inline constexpr std::array kOwnNpuFacts = {
          "stored for 9."),
     fact("whole_strides", &NpuFacts::whole_strides,
          "Weights are stored with windows padded to whole strides."),
-    fact("taps_apart", &NpuFacts::taps_apart,
-         "Channels fill the array tap by tap; absent: a window's taps and channels fill its rows together."),
+    fact(
+        "sum_port", &NpuFacts::sum_port,
+        "Sums that a row-stationary array takes from its buffer, and gives back, in a clock; absent: enough.",
+        {.unit = "B/clk", .low = 0.1, .high = 1e6, .scales_with = Structure::array}),
+    fact("held_inputs", &NpuFacts::held_inputs,
+         "Inputs that an element of a row-stationary array holds: channels that it adds up before it hands a "
+         "sum on, times the kernel's columns.",
+         {.high = 65536}),
+    fact("coded_activations", &NpuFacts::coded_activations,
+         "Bytes of inputs and results in external memory over those that they have, where zeros are coded; "
+         "a property of the data too; absent: 1.",
+         {.low = 0.01, .high = 1}),
     fact("activations_wait", &NpuFacts::activations_wait,
          "The array waits while inputs and results pass between buffer and external memory; only weights "
          "load beside it."),

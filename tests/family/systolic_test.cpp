@@ -3,15 +3,19 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstdio>
+#include <fstream>
+#include <string>
+
 using namespace archsim;
 using namespace archsim::test;
 
 TEST_CASE("tiles that wait for each other take what SCALE-Sim counts", "[systolic]") {
-    ArrayGroup array{.rows = 32, .cols = 32, .folds_apart = true};
-    CHECK(count_tiles({1, 32, 32, 32}, array).cycles == 125);
-    CHECK(count_tiles({1, 100, 64, 64}, array).cycles == 2 * 2 * (96 + 100 - 2) - 1);
+    systolic::ArrayGroup array{.rows = 32, .cols = 32, .folds_apart = true};
+    CHECK(systolic::count_tiles({1, 32, 32, 32}, array).cycles == 125);
+    CHECK(systolic::count_tiles({1, 100, 64, 64}, array).cycles == 2 * 2 * (96 + 100 - 2) - 1);
     array.output_stationary = true;
-    CHECK(count_tiles({1, 100, 64, 64}, array).cycles == 4 * 2 * (64 + 64 - 2) - 1);
+    CHECK(systolic::count_tiles({1, 100, 64, 64}, array).cycles == 4 * 2 * (64 + 64 - 2) - 1);
     // Its own count of 256 products on 128 x 128, of which some are given with M and N exchanged.
     array = {.rows = 128, .cols = 128, .folds_apart = true};
     std::ifstream file(std::string(ARCHSIM_SOURCE_DIR) + "/tests/accelerators/scalesim_tpu_gemm.csv");
@@ -22,8 +26,8 @@ TEST_CASE("tiles that wait for each other take what SCALE-Sim counts", "[systoli
         double m = 0, n = 0, k = 0, cycles = 0;
         REQUIRE(std::sscanf(line.c_str(), "%lf,%lf,%lf,f16,%lf", &m, &n, &k, &cycles) == 4);
         INFO(line);
-        CHECK((count_tiles({1, m, n, k}, array).cycles == cycles ||
-               count_tiles({1, n, m, k}, array).cycles == cycles));
+        CHECK((systolic::count_tiles({1, m, n, k}, array).cycles == cycles ||
+               systolic::count_tiles({1, n, m, k}, array).cycles == cycles));
     }
     CHECK(rows == 256);
 }

@@ -7,7 +7,7 @@
 #include "hardware/device_reader.hpp"
 #include "hardware/limit_mode.hpp"
 #include "hardware/loose_names.hpp"
-#include "hardware/made_entries.hpp"
+#include "hardware/made_entry.hpp"
 #include "hardware/schema_check.hpp"
 
 #include <algorithm>

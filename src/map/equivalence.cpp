@@ -1,7 +1,6 @@
 #include "map/equivalence.hpp"
 
 #include "map/format_invariants.hpp"
-#include "map/lm_head_weights.hpp"
 #include "map/neighbours.hpp"
 #include "map/wide_tensors.hpp"
 

@@ -3,7 +3,7 @@
 #include "answers/measuring/check_me.hpp"
 #include "archsim/core/finding.hpp"
 #include "core/parse_number.hpp"
-#include "result/grid_intensity.hpp"
+#include "result/cost_terms.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -105,7 +105,7 @@ Explanations ExplainOptions::chosen(bool verbose) const {
     Explanations result = explanations;
     result.conditions = money.chosen();
     result.carbon = !money.grid_intensity.empty();
-    result.conditions.power_at = *parse_power_boundary(power_at);
+    result.conditions.power_at = *value_named<PowerBoundary>(power_at);
     check_cost_options(result.conditions);
     result.subgraphs = verbose;
     return result;

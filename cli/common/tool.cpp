@@ -7,7 +7,7 @@
 #include "machine/this_machine.hpp"
 #include "ops/given_values.hpp"
 #include "report/blocks/columns.hpp"
-#include "session/every_mode.hpp"
+#include "session/other_conditions.hpp"
 
 #include <fmt/ranges.h>
 
@@ -266,7 +266,7 @@ std::string OutputOptions::own_format() const {
 
 Format OutputOptions::chosen() const {
     if (!format.empty()) {
-        if (const auto parsed = parse_format(format))
+        if (const auto parsed = value_named<Format>(format))
             return *parsed;
         throw UsageError(fmt::format("--format: \"{}\" is not one of text, markdown, json, csv, html{}{}",
                                      format, own_formats.empty() ? "" : ", ", fmt::join(own_formats, ", ")));

@@ -40,7 +40,6 @@ struct LeftOutPredictions {
 /// predicted as they are.
 LeftOutPredictions predict_left_out(const LeftOutEstimators& estimators, const std::vector<MeasuredRow>& rows,
                                     unsigned threads = 1);
-/// One of them.
 std::vector<Prediction> predict_left_out(const LeftOutEstimators& estimators,
                                          const std::vector<MeasuredRow>& rows, LeaveOut what,
                                          unsigned threads = 1);

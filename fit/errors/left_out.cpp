@@ -1,8 +1,8 @@
 #include "fit/errors/left_out.hpp"
 
 #include "fit/errors/error_fit.hpp"
+#include "fit/errors/quantile.hpp"
 #include "hardware/uncertainty.hpp"
-#include "result/quantile.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,6 +6,7 @@
 #include "core/csv_reader.hpp"
 #include "core/parse_number.hpp"
 #include "core/text_file.hpp"
+#include "result/format_parts.hpp"
 #include "session/generation/language_model.hpp"
 #include "session/prepared.hpp"
 #include "session/server/server.hpp"

@@ -1,6 +1,6 @@
 #include "fit/errors/price_check.hpp"
 
-#include "result/quantile.hpp"
+#include "fit/errors/quantile.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "fit/errors/price_check.hpp"
 
+#include "fit/errors/quantile.hpp"
 #include "fit/parameters/price_fit.hpp"
-#include "result/quantile.hpp"
 
 #include <algorithm>
 #include <cmath>

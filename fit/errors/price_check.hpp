@@ -44,7 +44,6 @@ struct PriceColumn {
     double error = 0;                ///< standard error of the factor
 };
 
-/// One family's prices.
 struct PriceCheck {
     std::string family;
     std::size_t runs = 0, networks = 0, devices = 0; ///< measured runs and what they are of

@@ -3,8 +3,9 @@
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
 #include "core/in_parallel.hpp"
+#include "fit/errors/quantile.hpp"
 #include "fit/rows/measurements.hpp"
-#include "result/quantile.hpp"
+#include "result/format_parts.hpp"
 #include "session/server/server.hpp"
 
 #include <fmt/format.h>
@@ -124,7 +125,6 @@ void estimate_rows(const Session& session, std::vector<LayoutRow>& rows,
     }
 }
 
-/// Places of the rows of each engine.
 std::vector<std::vector<std::size_t>> rows_by_engine(const std::vector<LayoutRow>& rows) {
     std::map<std::string, std::vector<std::size_t>> by;
     for (std::size_t i = 0; i < rows.size(); ++i) {

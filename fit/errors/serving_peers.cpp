@@ -5,6 +5,7 @@
 #include "core/csv_reader.hpp"
 #include "core/parse_number.hpp"
 #include "fit/rows/measurements.hpp"
+#include "result/format_parts.hpp"
 
 #include <fmt/format.h>
 

@@ -77,7 +77,6 @@ struct LayoutGroup {
     double share = 0;
 };
 
-/// What compare_serving_layouts says.
 struct ServingLayouts {
     std::vector<LayoutRow> rows;
     std::vector<LayoutGroup> groups;

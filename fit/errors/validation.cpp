@@ -1,7 +1,7 @@
 #include "fit/errors/validation.hpp"
 
 #include "core/in_parallel.hpp"
-#include "result/quantile.hpp"
+#include "fit/errors/quantile.hpp"
 
 #include <algorithm>
 #include <array>

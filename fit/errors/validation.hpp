@@ -14,7 +14,6 @@
 
 namespace archsim {
 
-/// What is ranked, and by what.
 struct RankedValue {
     std::string item;
     double measured = 0, predicted = 0;
@@ -114,7 +113,6 @@ struct Validation {
 inline constexpr double kTrustedWeight = 0.7;
 
 using Predict = std::function<Prediction(const MeasuredRow&)>;
-/// The statistics of rows that have their predictions.
 Validation summarize(std::vector<ValidatedRow> rows);
 /// Calls `predict` for every row, from several threads when `threads` > 1.
 Validation validate(std::vector<MeasuredRow> rows, const Predict& predict, unsigned threads = 1);

@@ -69,7 +69,6 @@ struct Calibration {
 /// A device's file may state this many fitted parameters; more would follow the measurements, not the chip.
 inline constexpr std::size_t kMostDeviceParameters = 6;
 
-/// What to fit, on which rows.
 struct CalibrationRequest {
     std::string device;  ///< fit this device's own parameters to its rows
     std::string runtime; ///< with a device: only rows of this stack, and values that hold for it alone

@@ -1,7 +1,7 @@
 // Which statements of the database a fit may vary, and what to expect of them without measurements.
 
+#include "fit/errors/quantile.hpp"
 #include "fit/parameters/parameter_fit.hpp"
-#include "result/quantile.hpp"
 
 #include <algorithm>
 #include <array>

@@ -40,7 +40,6 @@ class ParameterFit {
     /// Weight of every row in a fit; 0 where it takes no part.
     std::vector<double> weights() const;
     std::vector<double> start() const;
-    /// True when some row uses the parameter.
     bool used(std::size_t parameter) const;
     bool uses(std::size_t row, std::size_t parameter) const;
     /// The same, or a chip's own value that deviates from it.
@@ -108,7 +107,6 @@ inline constexpr double kOwnSpread = 0.15;
 /// What decides a parameter for a chip that has no value of its own under the stack.
 std::optional<ParameterSite> shared_site(const Device& device, const Runtime& runtime, Parameter parameter);
 
-/// Which file states a site.
 std::string file_of(const HardwareDatabase& hardware, const ParameterSite& site);
 
 /// Rows whose device and stack the database knows.

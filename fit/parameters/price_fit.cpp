@@ -2,9 +2,9 @@
 
 #include "estimate/price.hpp"
 #include "fit/errors/price_check.hpp"
+#include "fit/errors/quantile.hpp"
 #include "fit/parameters/fit.hpp"
 #include "fit/parameters/parameter_fit.hpp"
-#include "result/quantile.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include "core/text_file.hpp"
 #include "fit/errors/leave_out.hpp"
-#include "result/quantile.hpp"
+#include "fit/errors/quantile.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 #include "core/text_file.hpp"
 #include "fit/errors/leave_out.hpp"
+#include "fit/errors/quantile.hpp"
 #include "fit/parameters/calibrate.hpp"
 #include "hardware/json_edit.hpp"
 #include "hardware/units.hpp"
-#include "result/quantile.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 // What was measured, and whether estimates held, as hardware_db/evidence.json: one chip, stack, kind of
 // network and kind of time a line.
 
+#include "fit/errors/quantile.hpp"
 #include "fit/report/validation_report.hpp"
 #include "hardware/held_rows.hpp"
-#include "result/quantile.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 #include "fit/report/serving_peers_report.hpp"
 
+#include "fit/errors/quantile.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
-#include "result/quantile.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 #include "fit/report/serving_peers_report.hpp"
 
+#include "fit/errors/quantile.hpp"
 #include "fit/report/validation_report.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
-#include "result/quantile.hpp"
 
 #include <algorithm>
 #include <array>

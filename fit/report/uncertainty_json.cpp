@@ -24,7 +24,6 @@ double deviation(double variance) {
     return rounded(std::sqrt(variance));
 }
 
-/// One row a line.
 template <class Row, class Write>
 std::string lines_of(const std::vector<Row>& rows, Write write) {
     std::string lines;

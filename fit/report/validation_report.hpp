@@ -30,7 +30,6 @@ Cell error_cell(const std::vector<double>& errors);
 /// time per item. Power and energy have no place on these axes.
 Chart scatter_of(const Validation& validation);
 
-/// What validate_estimates answers.
 struct ValidationAnswer {
     Validation validation;
     std::vector<Finding> findings = {};                       ///< rows that could not be read
@@ -51,7 +50,6 @@ Report describe(const ValidationAnswer& answer, const ValidationView& view = {},
 /// {"schema": "archsim.validate_estimates/1", "rows": [...], "summary": {...}}; unknown values are null.
 std::string to_json(const ValidationAnswer& answer, const ValidationView& view = {});
 nlohmann::ordered_json validate_estimates_schema();
-/// hardware_db/uncertainty.json.
 std::string uncertainty_json(const ErrorModel& model);
 /// hardware_db/evidence.json: the rows of times, counted by chip, stack, kind of network and kind of time.
 std::string evidence_json(const Validation& validation);

@@ -143,7 +143,7 @@ class TableReader {
         const std::string text = field(record, "boundary");
         if (text.empty())
             return;
-        if (const auto boundary = parse_power_boundary(text))
+        if (const auto boundary = value_named<PowerBoundary>(text))
             row.boundary = *boundary;
         else
             bad(record, "boundary", fmt::format("\"{}\" is not a boundary of power", text),
@@ -203,7 +203,7 @@ class TableReader {
             bad(record, "scope", fmt::format("\"{}\" is not a scope", row.scope),
                 "use kernel, end_to_end or offline");
         const std::string metric = field(record, "metric");
-        if (const auto parsed = parse_measured_metric(metric))
+        if (const auto parsed = value_named<MeasuredMetric>(metric))
             row.metric = *parsed;
         else
             bad(record, "metric", fmt::format("\"{}\" is not a metric", metric),

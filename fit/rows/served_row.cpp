@@ -51,7 +51,6 @@ bool is_known_by(const JsonValue& benchmark, std::int64_t prompt, std::int64_t o
            lists(benchmark, "runtimes", row.runtime);
 }
 
-/// Whether the benchmark starts its server for the row so.
 bool starts(const JsonValue& server, const ServedProtocol& p, const MeasuredRow& row) {
     const JsonValue* equal = server.find("equal_lengths");
     const std::string_view runtime = server.text_at("runtime");

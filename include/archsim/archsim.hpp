@@ -6,7 +6,6 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/core/version.hpp"
 #include "archsim/hardware/database.hpp"
-#include "archsim/report/answers.hpp"
 #include "archsim/run/compare_models.hpp"
 #include "archsim/run/serve.hpp"
 #include "archsim/run/session.hpp"

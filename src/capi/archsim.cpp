@@ -166,7 +166,6 @@ Result answer(const archsim_session& session, const archsim_question& question, 
     return answer(session, question.model, device, question.texts);
 }
 
-/// What a server is asked, and under which conditions.
 struct AskedServer {
     ServingRequest request;
     Conditions conditions;

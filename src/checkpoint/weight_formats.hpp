@@ -2,8 +2,8 @@
 // How the weights of a checkpoint lie in memory, by the names of modules as configurations write them: bits
 // per weight with the share of their scales.
 
-#include "archsim/core/budget.hpp"
 #include "archsim/core/precision.hpp"
+#include "core/spending.hpp"
 
 #include <memory>
 #include <optional>

@@ -12,28 +12,6 @@ static std::vector<Finding> one(const Finding& finding) {
     return result;
 }
 
-std::string_view name_of(FindingKind kind) {
-    static constexpr std::string_view kNames[] = {
-        "unreadable_file",      "malformed_file", "unknown_operator", "unresolved_dimension",
-        "data_dependent_shape", "malformed_node", "shape_conflict",   "too_large",
-        "unknown_key",          "wrong_unit",     "out_of_range",     "missing_field",
-        "inconsistent",         "duplicate",      "missing_source",   "unknown_name",
-        "unsupported"};
-    return name_in(kNames, kind);
-}
-
-std::string_view name_of(Severity severity) {
-    switch (severity) {
-    case Severity::note:
-        return "note";
-    case Severity::warning:
-        return "warning";
-    case Severity::error:
-        return "error";
-    }
-    return "unknown";
-}
-
 std::string to_string(const Finding& finding) {
     constexpr std::size_t kMost = 2048; // of what a file says, repeated
     std::string text;
@@ -51,14 +29,6 @@ std::string to_string(const Finding& finding) {
 Error::Error(const std::string& message, std::vector<Finding> findings)
     : std::runtime_error(findings.empty() ? one_line(message) : message), findings_(std::move(findings)) {}
 
-Error::~Error() = default;
-
 InputError::InputError(const Finding& finding) : Error(to_string(finding), one(finding)) {}
-
-InputError::~InputError() = default;
-
-UsageError::~UsageError() = default;
-
-IncompleteError::~IncompleteError() = default;
 
 } // namespace archsim

@@ -7,23 +7,6 @@ namespace archsim {
 
 namespace {
 
-struct PrecisionRow {
-    Precision precision;
-    std::string_view name;
-    int bits;
-    bool integer;
-};
-
-constexpr std::array kRows = {
-    PrecisionRow{Precision::fp64, "fp64", 64, false},  PrecisionRow{Precision::fp32, "fp32", 32, false},
-    PrecisionRow{Precision::tf32, "tf32", 32, false},  PrecisionRow{Precision::bf16, "bf16", 16, false},
-    PrecisionRow{Precision::fp16, "fp16", 16, false},  PrecisionRow{Precision::fp8, "fp8", 8, false},
-    PrecisionRow{Precision::fp4, "fp4", 4, false},     PrecisionRow{Precision::int32, "int32", 32, true},
-    PrecisionRow{Precision::int16, "int16", 16, true}, PrecisionRow{Precision::int8, "int8", 8, true},
-    PrecisionRow{Precision::int4, "int4", 4, true},
-};
-static_assert(kRows.size() == kPrecisionCount);
-
 struct Alias {
     std::string_view text;
     Precision precision;
@@ -44,10 +27,6 @@ constexpr std::array kAliases = {
     Alias{"i8", Precision::int8},       Alias{"i4", Precision::int4},
 };
 
-const PrecisionRow& row_of(Precision p) {
-    return kRows[static_cast<std::size_t>(p)];
-}
-
 /// Widths of the "w<bits>a<bits>" notation: 8 and 4 bit are integers, 16 bit is fp16, 32 bit is fp32.
 std::optional<Precision> precision_of_width(std::string_view digits) {
     if (digits == "4")
@@ -63,23 +42,10 @@ std::optional<Precision> precision_of_width(std::string_view digits) {
 
 } // namespace
 
-std::string_view name_of(Precision p) {
-    return row_of(p).name;
-}
-
-int bits_of(Precision p) {
-    return row_of(p).bits;
-}
-
-bool is_integer(Precision p) {
-    return row_of(p).integer;
-}
-
 std::optional<Precision> parse_precision(std::string_view text) {
     const std::string lower = lower_case(text);
-    for (const PrecisionRow& row : kRows)
-        if (row.name == lower)
-            return row.precision;
+    if (const auto precision = value_named<Precision>(lower))
+        return precision;
     for (const Alias& alias : kAliases)
         if (alias.text == lower)
             return alias.precision;

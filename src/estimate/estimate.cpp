@@ -21,23 +21,6 @@
 
 namespace archsim {
 
-std::string_view name_of(Status status) {
-    static constexpr std::string_view kNames[] = {"ok", "unsupported", "does_not_fit", "incomplete"};
-    return name_in(kNames, status);
-}
-
-std::string_view name_of(Bound bound) {
-    switch (bound) {
-    case Bound::compute:
-        return "compute";
-    case Bound::memory:
-        return "memory";
-    case Bound::overhead:
-        return "overhead";
-    }
-    return "";
-}
-
 Standing standing_of(const Estimate& e) {
     return !e.uncounted.empty() ? Standing::incomplete
            : !e.refuted.empty() ? Standing::refuted
@@ -45,7 +28,7 @@ Standing standing_of(const Estimate& e) {
                                 : Standing::leads;
 }
 
-std::string doubt_of(const Estimate& e) {
+Doubt doubt_of(const Estimate& e) {
     const Standing standing = standing_of(e);
     if (standing == Standing::leads)
         return {};
@@ -54,12 +37,7 @@ std::string doubt_of(const Estimate& e) {
                             : e.unlike.empty()
                                 ? std::string("no comparable device was measured on this stack")
                                 : e.unlike + " on such a chip and stack";
-    return fmt::format("{}: {}", name_of(standing), why);
-}
-
-std::string_view name_of(Standing standing) {
-    constexpr std::array<std::string_view, 4> kNames = {"measured", "projected", "refuted", "incomplete"};
-    return kNames[static_cast<std::size_t>(standing)];
+    return {standing, why};
 }
 
 std::string_view status_text(const Estimate& estimate) {

@@ -5,19 +5,6 @@
 
 namespace archsim {
 
-constexpr std::array<std::string_view, 5> kBoundaries = {"rail", "chip", "module", "board", "wall"};
-
-std::string_view name_of(PowerBoundary boundary) {
-    return kBoundaries[static_cast<std::size_t>(boundary)];
-}
-
-std::optional<PowerBoundary> parse_power_boundary(std::string_view text) {
-    for (std::size_t i = 0; i < kBoundaries.size(); ++i)
-        if (kBoundaries[i] == text)
-            return static_cast<PowerBoundary>(i);
-    return std::nullopt;
-}
-
 double WallPower::at(PowerBoundary boundary) const {
     switch (boundary) {
     case PowerBoundary::wall:

@@ -237,42 +237,23 @@ class CgraMapper final : public NetworkMapper,
 };
 
 constexpr std::array kOwnFacts = {
-    FactRow{.name = "compute_units",
-            .member = fact_at(&CgraFacts::compute_units),
-            .doc = "Pattern compute units.",
-            .high = 1e6,
-            .scales_with = Structure::units,
-            .required = true},
-    FactRow{.name = "memory_units",
-            .member = fact_at(&CgraFacts::memory_units),
-            .doc = "Pattern memory units.",
-            .low = 0,
-            .high = 1e6,
-            .scales_with = Structure::units},
-    FactRow{.name = "stages",
-            .member = fact_at(&CgraFacts::stages),
-            .doc = "Pipeline stages of a unit.",
-            .high = 65536,
-            .scales_with = Structure::array},
-    FactRow{.name = "lanes",
-            .member = fact_at(&CgraFacts::lanes),
-            .doc = "Lanes of a unit.",
-            .high = 65536,
-            .scales_with = Structure::array},
-    FactRow{.name = "reconfiguration_time",
-            .member = fact_at(&CgraFacts::reconfiguration_time),
-            .doc = "Time to load another configuration.",
-            .unit = "s",
-            .low = 0,
-            .high = 10},
+    fact("compute_units", &CgraFacts::compute_units, "Pattern compute units.",
+         {.high = 1e6, .scales_with = Structure::units, .required = true}),
+    fact("memory_units", &CgraFacts::memory_units, "Pattern memory units.",
+         {.low = 0, .high = 1e6, .scales_with = Structure::units}),
+    fact("stages", &CgraFacts::stages, "Pipeline stages of a unit.",
+         {.high = 65536, .scales_with = Structure::array}),
+    fact("lanes", &CgraFacts::lanes, "Lanes of a unit.", {.high = 65536, .scales_with = Structure::array}),
+    fact("reconfiguration_time", &CgraFacts::reconfiguration_time, "Time to load another configuration.",
+         {.unit = "s", .low = 0, .high = 10}),
 };
 
-constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows<CgraFacts>);
+constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows);
 
 constexpr std::array kCgraProperties = {
-    FamilyProperty{"programmability: programmable in parallel patterns",
+    FamilyProperty{kProgrammability, "programmable in parallel patterns",
                    "Prabhakar et al., Plasticine, ISCA 2017"},
-    FamilyProperty{"flexibility: reconfigurable", "Prabhakar et al., Plasticine, ISCA 2017"}};
+    FamilyProperty{"flexibility", "reconfigurable", "Prabhakar et al., Plasticine, ISCA 2017"}};
 
 } // namespace
 

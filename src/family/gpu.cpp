@@ -188,12 +188,12 @@ constexpr std::array kFacts = {
 
 constexpr std::array kGpuProperties = {
     FamilyProperty{
-        "programmability: programmable",
+        kProgrammability, "programmable",
         "CUDA C++ Programming Guide, chapter 1: a scalable programming model of threads, blocks and grids"},
     FamilyProperty{
-        "driver: needs a driver and a runtime",
+        "driver", "needs a driver and a runtime",
         "CUDA Compatibility guide: an application needs a display driver that supports its toolkit"},
-    FamilyProperty{"use: training and serving of many images or users at once",
+    FamilyProperty{"use", "training and serving of many images or users at once",
                    "CUDA C++ Programming Guide, chapter 1: more transistors for data processing than for "
                    "caches and flow control"}};
 

@@ -147,25 +147,19 @@ class KpuMapper final : public Mapper, public CountsOfStructure, public KnowsTil
 };
 
 constexpr std::array kOwnFacts = {
-    FactRow{.name = "grid",
-            .member = fact_at(&kpu::KpuFacts::grid),
-            .doc = "Tiles of the fabric: [rows, columns].",
-            .scales_with = Structure::units,
-            .required = true},
-    FactRow{.name = "dataflow", .member = fact_at(&kpu::KpuFacts::dataflow), .doc = "What stays in a tile."},
-    FactRow{.name = "tiles",
-            .member = fact_at(&kpu::KpuFacts::tiles),
-            .doc = "Kinds of tiles.",
-            .required = true},
+    fact("grid", &kpu::KpuFacts::grid, "Tiles of the fabric: [rows, columns].",
+         {.scales_with = Structure::units, .required = true}),
+    fact("dataflow", &kpu::KpuFacts::dataflow, "What stays in a tile."),
+    fact("tiles", &kpu::KpuFacts::tiles, "Kinds of tiles.", {.required = true}),
 };
 
-constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows<kpu::KpuFacts>);
+constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows);
 
 constexpr std::array kKpuProperties = {
-    FamilyProperty{"programmability: programmable",
+    FamilyProperty{kProgrammability, "programmable",
                    "the vendor's description of the domain-flow architecture: systems of affine recurrences; "
                    "unreleased silicon"},
-    FamilyProperty{"formats: mixed precision",
+    FamilyProperty{"formats", "mixed precision",
                    "device files of the database: tiles of different formats side by side"}};
 
 } // namespace

@@ -26,8 +26,7 @@ using namespace accelerator;
 
 struct Array {
     Array(const Machine& machine, const NetworkWork& network, bool in_contexts = false)
-        : m(machine), formats(machine, network.precision) {
-        const NpuFacts& facts = machine.device->facts.as<NpuFacts>();
+        : m(machine), facts(machine.device->facts.as<NpuFacts>()), formats(machine, network.precision) {
         cores = std::max(1.0, facts.cores.value_or(1) * machine.active_fraction);
         // A network that is sharded over chips is sharded over their cores.
         per_inference = machine.devices > 1
@@ -76,9 +75,8 @@ struct Array {
         images_at_work = in_work;
         stays_in = between_layers(facts, buffer);
         pixels = {facts.array_pixels[0].value_or(1), facts.array_pixels[1].value_or(1)};
-        row_stationary = facts.row_stationary;
-        winograd = facts.winograd;
-        whole_strides = facts.whole_strides;
+        fetches = facts.array_cols.known() && !pipeline && !facts.row_stationary;
+        activations_lane = facts.activations_wait ? Lane::overhead : Lane::memory;
         unit_channels = facts.unit_channels.value_or(0);
         layer_bandwidth = facts.layer_bandwidth.value_or(0);
         may_place = !in_contexts;
@@ -93,6 +91,7 @@ struct Array {
     double independent() const { return m.scenario == Scenario::throughput ? groups : 1.0; }
 
     const Machine& m;
+    const NpuFacts& facts;
     MatrixFormats formats;
     double cores = 1, per_inference = 1, share = 1, rows = 1, cols = 1, weights_held = 0;
     double buffer = 0; ///< of the groups that work on a batch
@@ -112,7 +111,8 @@ struct Array {
     double images_at_work = 1;          ///< each in a buffer of its own
     double stays_in = 0;                ///< bytes in which results wait for the next layer
     std::array<double, 2> pixels{1, 1}; ///< of an output image at once
-    bool row_stationary = false, winograd = false, whole_strides = false;
+    bool fetches = false;               ///< what it reads from its buffer is known
+    Lane activations_lane = Lane::memory;
     npu::Capacity whole;   ///< of a pipeline
     npu::Capacity context; ///< what a compiler fills of it with one context of several
 };
@@ -162,8 +162,9 @@ double spilled_score_bytes(const Array& array, const SubgraphWork& work) {
 /// 3 x 3 windows whose products Winograd's algorithm saves: 16 products make 2 x 2 outputs of 36.
 bool is_winograd(const Array& array, const OperatorWork& work) {
     constexpr std::array<double, 3> kWindow{1, 3, 3}, kOnce{1, 1, 1};
-    return array.winograd && work.kind == OpKind::convolution && work.window && !work.window->transposed &&
-           work.window->kernel == kWindow && work.window->stride == kOnce && work.window->dilation == kOnce;
+    return array.facts.winograd && work.kind == OpKind::convolution && work.window &&
+           !work.window->transposed && work.window->kernel == kWindow && work.window->stride == kOnce &&
+           work.window->dilation == kOnce;
 }
 constexpr double kWinogradProducts = 4.0 / 9, kWinogradWeights = 16.0 / 9;
 
@@ -174,7 +175,7 @@ double stored_weights(const Array& array, const SubgraphWork& work) {
         double factor = 1;
         if (is_winograd(array, use.op->work))
             factor = kWinogradWeights;
-        else if (const auto& w = use.op->work.window; array.whole_strides && w)
+        else if (const auto& w = use.op->work.window; array.facts.whole_strides && w)
             for (std::size_t axis = 0; axis < w->kernel.size(); ++axis)
                 factor *= padded(w->kernel[axis], w->stride[axis]) / w->kernel[axis];
         bytes += use.weight_bytes;
@@ -254,7 +255,8 @@ class NpuMapper final : public NetworkMapper,
     struct Cycles {
         MatrixFormat format;
         double matrix = 0, depthwise = 0, vector = 0;
-        double padded = 0; ///< multiply-accumulates of dense products
+        double padded = 0;  ///< multiply-accumulates of dense products
+        double fetched = 0; ///< bytes of inputs that the array takes out of the buffer
     };
 
     /// Of the stages of a pipeline, as they are laid out; nothing of other arrays.
@@ -358,7 +360,7 @@ class NpuMapper final : public NetworkMapper,
                                   : outside(array, work, network),
                    out);
         count_arithmetic(work, network, machine, out);
-        out.events[Event::l2_byte] += work.activation_bytes() + work.weight_bytes;
+        out.events[Event::l2_byte] += work.activation_bytes() + work.weight_bytes + cycles.fetched;
         out.events[Event::systolic_hop] += work.activation_bytes();
         describe(array, stages, work, share, cycles.padded, out);
         add_fallback(work, machine, out);
@@ -375,11 +377,13 @@ class NpuMapper final : public NetworkMapper,
         if (array.formats.of(use.compute).resource == Resource::vector_cycles)
             return c.macs();
         const OperatorWork& work = use.op->work;
-        if (array.row_stationary)
+        if (array.facts.row_stationary)
             return row_stationary_macs(array, work, c);
         double macs = pixel_padding(array, work, c);
         if (is_winograd(array, work))
-            return macs * kWinogradProducts * winograd_macs(array, work);
+            return macs * kWinogradProducts * tap_by_tap(array, *work.window);
+        if (array.facts.array_pixels[0].known() && work.window)
+            return macs * tap_by_tap(array, *work.window);
         return macs / c.macs() *
                (array.blocks_taps ? channel_padded_macs(work, c, array.rows, array.packs_rows)
                                   : flat_padded_macs(c, array.rows, array.cols));
@@ -396,9 +400,8 @@ class NpuMapper final : public NetworkMapper,
                w.out[2];
     }
 
-    /// Channels fill the array tap by tap.
-    static double winograd_macs(const Array& array, const OperatorWork& work) {
-        const Window& w = *work.window;
+    /// Padded over useful products where the channels of each tap fill the array.
+    static double tap_by_tap(const Array& array, const Window& w) {
         return padded(group_inputs(w), array.rows) / group_inputs(w) * padded(group_outputs(w), array.cols) /
                group_outputs(w);
     }
@@ -414,7 +417,13 @@ class NpuMapper final : public NetworkMapper,
         const double rows = std::ceil(taps / folds), cols = std::ceil(outputs / strips);
         const double sets = std::floor(array.rows / rows) * std::floor(array.cols / cols);
         const double at_work = sets * (taps / folds) * (outputs / strips);
-        return c.macs() * array.rows * array.cols / at_work;
+        // All sets work on outputs of their own, and hand their sums on after as many inputs as elements
+        // hold.
+        double stall = 1;
+        if (const Fact& port = array.facts.sum_port, &held = array.facts.held_inputs; port.known())
+            stall = std::max(1.0, sets * cols * bytes_of(Precision::int16) / port.value / taps /
+                                      std::max(1.0, std::floor(held.value_or(1) / taps)));
+        return c.macs() * array.rows * array.cols / at_work * stall;
     }
 
     /// The layers of a pipeline are placed as they are, but groups are too narrow for its arrays.
@@ -435,6 +444,9 @@ class NpuMapper final : public NetworkMapper,
             if (on_host(use, m))
                 continue;
             for (const Contraction& c : use.op->work.contractions) {
+                // What is fetched serves all output channels that the array makes at once.
+                if (array.fetches)
+                    sum.fetched += c.macs() / std::min(array.cols, c.n) * bytes_of(use.compute);
                 sum.format = array.formats.of(use.compute);
                 const double rate =
                     sum.format.ops_per_cycle * array.share * array.parallel / sum.format.passes;
@@ -514,9 +526,9 @@ class NpuMapper final : public NetworkMapper,
         const bool own_dram = array.own_dram;
         if (!own_dram && m.rate(Resource::host_link_bytes) <= 0)
             return;
-        const auto charge = [&](Resource resource, double bytes, double efficiency = 1,
+        const auto charge = [&](Resource resource, Lane lane, double bytes, double efficiency = 1,
                                 Parameter reason = Parameter::count_) {
-            out.add(resource, Lane::memory, bytes, efficiency, reason);
+            out.add(resource, lane, bytes, efficiency, reason);
             out.events[own_dram ? Event::dram_byte : Event::host_link_byte] += bytes;
         };
         const double missing =
@@ -532,14 +544,19 @@ class NpuMapper final : public NetworkMapper,
         tiling::Limits limits = array.limits;
         limits.width[static_cast<std::size_t>(tiling::Operand::weight)] = stored;
         const Again again = stays ? Again{} : moved_again(work, m, limits, array.images_at_work);
-        charge(own_dram ? Resource::weight_bytes : Resource::host_link_bytes,
-               weights + again.weights * stored * missing + outside + copies);
+        const Resource ahead = own_dram ? Resource::weight_bytes : Resource::host_link_bytes;
+        const double streamed = weights + again.weights * stored * missing + copies;
+        const double coded = array.facts.coded_activations.value_or(1);
+        const bool waits = array.activations_lane == Lane::overhead;
+        charge(ahead, Lane::memory, waits ? streamed : streamed + coded * outside);
+        charge(ahead, Lane::overhead, waits ? coded * outside : 0);
         if (!stays)
-            charge(own_dram ? Resource::dram_bytes : Resource::host_link_bytes,
-                   (work.activation_bytes() - outside + again.activations) *
+            charge(own_dram ? Resource::dram_bytes : Resource::host_link_bytes, array.activations_lane,
+                   coded * (work.activation_bytes() - outside + again.activations) *
                        m.param(Parameter::spill_share, 1));
         if (const double scores = own_dram ? spilled_score_bytes(array, work) : 0; scores > 0)
-            charge(Resource::dram_bytes, scores, array.m.param(Parameter::spilled_score_efficiency, 1),
+            charge(Resource::dram_bytes, Lane::memory, scores,
+                   array.m.param(Parameter::spilled_score_efficiency, 1),
                    Parameter::spilled_score_efficiency);
     }
 
@@ -567,13 +584,13 @@ double held_weight_bytes(const Machine& machine) {
 }
 
 constexpr std::array kNpuProperties = {
-    FamilyProperty{"programmability: runs compiled networks",
+    FamilyProperty{kProgrammability, "runs compiled networks",
                    "Arm, Ethos-U data sheets; Hailo Dataflow Compiler user guide: a compiler lowers whole "
                    "networks onto it"},
     FamilyProperty{
-        "flexibility: runs what its compiler knows",
+        "flexibility", "runs what its compiler knows",
         "Arm, Vela compiler, SUPPORTED_OPS.md: operators outside the constraints stay on the host"},
-    FamilyProperty{"build: compiled ahead of time",
+    FamilyProperty{"build", "compiled ahead of time",
                    "Hailo Dataflow Compiler user guide; Arm, Vela compiler"}};
 
 } // namespace

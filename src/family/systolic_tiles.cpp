@@ -35,6 +35,10 @@ TileCount weight_stationary(const Tiling& tiling, const Product& p, const ArrayG
     const SharedTiles shared = share_tiles(tiles, p.m, rows, a);
     t.cycles = shared.cycles + fill;
     t.loads_bind = shared.hidden_binds;
+    if (a.folds_apart) {
+        t.cycles = std::ceil(tiles / a.count) * (2 * a.rows + a.cols + p.m - 2) - 1;
+        t.loads_bind = false;
+    }
     t.padded_macs = tiles * rows * cols * p.m;
     t.weight_loads = tiles * rows * cols;
     t.streamed = tiles * rows * p.m;
@@ -50,6 +54,8 @@ TileCount output_stationary(const Tiling& tiling, const Product& p, const ArrayG
     TileCount t;
     // A tile's results shift out over the rows while the next tile accumulates.
     t.cycles = std::ceil(tiles / a.count) * std::max(p.k, rows) + rows + cols - 2 + rows;
+    if (a.folds_apart)
+        t.cycles = std::ceil(tiles / a.count) * (a.rows + a.cols + p.k - 2) - 1;
     t.padded_macs = tiles * rows * cols * p.k;
     t.streamed = tiles * (rows + cols) * p.k;
     t.accumulations = tiles * rows * cols;

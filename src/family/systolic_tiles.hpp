@@ -10,6 +10,7 @@ struct ArrayGroup {
     double rows = 128, cols = 128; ///< cells
     double count = 1;
     bool output_stationary = false;
+    bool folds_apart = false; ///< a tile is loaded, streamed through and drained before the next begins
 };
 
 /// `groups` independent M x N x K products.
@@ -32,7 +33,9 @@ struct TileCount {
 /// weights load behind it, so a tile takes max(M, R) cycles; load, skew and drain are paid once. Arrays share
 /// the tiles, or the rows where that is faster. Output stationary: ceil(M/R) ceil(N/C) tiles, K steps each. A
 /// product may use a part of the array: K is cut evenly, into more parts where that is faster, and N evenly.
-/// Worked: K = 300 on 128 rows are three tiles of 100.
+/// Worked: K = 300 on 128 rows are three tiles of 100. With folds apart the cycles are those that SCALE-Sim
+/// counts without memory stalls (Samajdar et al., arXiv:1811.02883): weight stationary 2 R + C + M - 2 for
+/// each tile, output stationary R + C + K - 2, less one. Worked: 32 x 32 x 32 on 32 x 32 are 125.
 TileCount count_tiles(const Product& product, const ArrayGroup& arrays);
 
 /// A grouped convolution with the groups packed along the diagonal, one tap at a time: as many groups per

@@ -1,7 +1,5 @@
 #include "family/table.hpp"
 
-#include "hardware/family_table.hpp"
-
 namespace archsim {
 
 std::span<const FamilyRow* const> library_families() {

@@ -1,7 +1,7 @@
 #pragma once
 // The one list of families. Each name is that of a row, defined in the file of the same name beside this one.
 
-#include "archsim/hardware/family.hpp"
+#include "hardware/family_table.hpp"
 
 #define ARCHSIM_FAMILIES(row) row(cpu) row(gpu) row(tpu) row(kpu) row(dsp) row(dpu) row(cgra) row(npu)
 

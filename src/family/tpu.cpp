@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace archsim {
 
@@ -21,8 +22,9 @@ using namespace accelerator;
 using namespace systolic;
 
 struct SystolicFacts : TiledFacts<SystolicFacts> {
-    Fact cores, mxu_per_core, rows, cols, vector_lanes;
-    bool cores_as_one = false; ///< one program runs on the arrays of all cores ("megacore")
+    Fact cores, mxu_per_core, rows, cols, vector_lanes, first_load;
+    bool folds_apart = false,
+         cores_as_one = false; ///< one program runs on the arrays of all cores ("megacore")
     std::string dataflow;
 };
 
@@ -39,11 +41,16 @@ struct Chip {
             cores = 1;
         }
         array.output_stationary = facts.dataflow.starts_with("output");
+        array.folds_apart = facts.folds_apart;
+        inputs_stay = facts.dataflow.starts_with("input");
         // Cores split the batch: in latency scenario the busiest core holds whole images.
         busy = m.scenario == Scenario::throughput ? cores : network.batch / std::ceil(network.batch / cores);
         capacity = on_chip_bytes(m) * busy / cores;
         limits = limits_of(facts, on_chip_bytes(m) / cores);
         stays_in = between_layers(facts, capacity);
+        // Nothing waits for the start of a program that has none.
+        if (m.parameters.fact(Parameter::inference_overhead).known())
+            first_load = facts.first_load.value_or(0);
         vector_rate = vector_ops_per_cycle(m) * busy / cores;
         // Without a vector engine of its own, the activation unit behind the array is as wide as its columns.
         if (vector_rate <= 0)
@@ -58,8 +65,10 @@ struct Chip {
     const NetworkWork& network;
     MatrixFormats formats;
     ArrayGroup array;
-    tiling::Limits limits; ///< of a core
-    double stays_in = 0;   ///< bytes in which results wait for the next layer
+    bool inputs_stay = false; ///< in the array, where weights do otherwise
+    tiling::Limits limits;    ///< of a core
+    double stays_in = 0;      ///< bytes in which results wait for the next layer
+    double first_load = 0;    ///< bytes of a program's border that move while the arrays wait
     double cores = 1, busy = 1, capacity = 0, vector_rate = 0, resident_weights = 0;
     Resource off_chip = Resource::dram_bytes, weights_from = Resource::weight_bytes;
 };
@@ -78,8 +87,10 @@ void add_product(const Chip& chip, const OperatorUse& use, const Contraction& c,
     const double width = bytes_of(use.compute);
     // Cores share images: of products that every image has of its own, whole ones.
     const bool whole = c.groups > 1 && !use.op->work.window && std::fmod(c.groups, chip.busy) == 0;
-    const Product product =
+    Product product =
         whole ? Product{c.groups / chip.busy, c.m, c.n, c.k} : Product{c.groups, c.m / chip.busy, c.n, c.k};
+    if (chip.inputs_stay)
+        std::swap(product.m, product.n);
     TileCount tiles = count_tiles(product, chip.array);
     if (c.groups > 1 && use.op->work.window) {
         const TileCount packed = count_packed_groups(*use.op->work.window, product, chip.array);
@@ -99,32 +110,38 @@ void add_product(const Chip& chip, const OperatorUse& use, const Contraction& c,
     total.units = std::max(total.units, tiles.arrays_used * std::ceil(chip.busy));
 }
 
-void add_memory(const Chip& chip, const NetworkWork& network, const SubgraphWork& work, Mapping& out) {
+/// `exposed` bytes move while the arrays wait: of what a subgraph at the border of the program reads first,
+/// and of the results that it hands out.
+void add_memory(const Chip& chip, const NetworkWork& network, const SubgraphWork& work, double exposed,
+                Mapping& out) {
     const Machine& m = chip.machine;
     if (m.rate(chip.off_chip) <= 0)
         return;
-    const auto charge = [&](Resource resource, double bytes) {
-        if (resource != Resource::host_link_bytes) {
-            out.add(resource, Lane::memory, bytes);
-            out.events[Event::dram_byte] += bytes;
-            return;
-        }
-        out.add(resource, Lane::memory, bytes, m.param(Parameter::host_link_efficiency, 1),
-                Parameter::host_link_efficiency);
-        out.events[Event::host_link_byte] += bytes;
+    const bool linked = chip.off_chip == Resource::host_link_bytes;
+    const auto charge = [&](Resource resource, double bytes, double& alone) {
+        const double first = std::min(alone, bytes);
+        alone -= first;
+        for (const auto& [lane, part] : {std::pair{Lane::memory, bytes - first}, {Lane::overhead, first}})
+            out.add(resource, lane, part, linked ? m.param(Parameter::host_link_efficiency, 1) : 1,
+                    linked ? Parameter::host_link_efficiency : Parameter::count_);
+        out.events[linked ? Event::host_link_byte : Event::dram_byte] += bytes;
     };
     const double outside = outside_bytes(work);
     const bool stays = activations_stay(network, work, chip.stays_in, 1);
     const Again again = stays ? Again{} : moved_again(work, m, chip.limits, chip.busy);
-    charge(chip.off_chip, stays ? result_bytes(work, network)
-                                : work.output_bytes + again.activations +
-                                      m.param(Parameter::input_refetch, 1) *
-                                          (work.input_bytes + work.extra_bytes - outside));
-    charge(chip.weights_from, outside);
+    const double results = result_bytes(work, network);
+    double first = work.given_bytes > 0 ? exposed : 0;
     // Every core that works on a share of the batch loads its own copy of the weights.
     const double missing =
         network.weight_bytes > 0 ? std::max(0.0, 1 - chip.resident_weights / network.weight_bytes) : 1;
-    charge(chip.weights_from, (work.weight_bytes + again.weights) * missing * std::ceil(chip.busy));
+    charge(chip.weights_from, outside, first);
+    charge(chip.weights_from, (work.weight_bytes + again.weights) * missing * std::ceil(chip.busy), first);
+    double last = std::min(results, work.given_bytes > 0 ? first : exposed);
+    charge(chip.off_chip,
+           stays ? results
+                 : work.output_bytes + again.activations +
+                       m.param(Parameter::input_refetch, 1) * (work.input_bytes + work.extra_bytes - outside),
+           last);
 }
 
 class SystolicMapper final : public ViewMapper<Chip>, public CountsOfStructure, public KnowsTiling {
@@ -154,7 +171,7 @@ class SystolicMapper final : public ViewMapper<Chip>, public CountsOfStructure, 
         out.add(Resource::matrix_cycles, Lane::on_chip, array.loading_cycles, format.efficiency,
                 Parameter::matrix_efficiency);
         add_vector(chip, work, array.cycles > 0, out);
-        add_memory(chip, network, work, out);
+        add_memory(chip, network, work, array.cycles > 0 ? chip.first_load : 0, out);
         add_layer_overhead(machine, 1, 1, out);
         count_events(chip, network, work, array, out);
         describe(chip, array, out);
@@ -214,56 +231,45 @@ class SystolicMapper final : public ViewMapper<Chip>, public CountsOfStructure, 
         a.useful_fraction = array.padded_macs > 0 ? array.macs / array.padded_macs : 1;
         a.scheme = array.cycles + array.loading_cycles <= 0 ? "vector unit"
                    : chip.array.output_stationary           ? "output-stationary"
+                   : chip.inputs_stay                       ? "input-stationary"
                                                             : "weight-stationary";
     }
 };
 
-constexpr std::array<std::string_view, 2> kDataflows = {"weight-stationary", "output-stationary"};
+constexpr std::array<std::string_view, 3> kDataflows = {"weight-stationary", "output-stationary",
+                                                        "input-stationary"};
 
 constexpr std::array kOwnFacts = {
-    FactRow{
-        .name = "cores", .member = fact_at(&SystolicFacts::cores), .doc = "Cores of the chip.", .high = 4096},
-    FactRow{.name = "cores_as_one",
-            .member = fact_at(&SystolicFacts::cores_as_one),
-            .doc = "One program runs on the arrays of all cores."},
-    FactRow{.name = "mxu_per_core",
-            .member = fact_at(&SystolicFacts::mxu_per_core),
-            .doc = "Matrix units of a core.",
-            .high = 4096,
-            .scales_with = Structure::units,
-            .required = true},
-    FactRow{.name = "rows",
-            .member = fact_at(&SystolicFacts::rows),
-            .doc = "Rows of multiply-accumulate cells.",
-            .high = 65536,
-            .scales_with = Structure::array,
-            .required = true},
-    FactRow{.name = "cols",
-            .member = fact_at(&SystolicFacts::cols),
-            .doc = "Columns of cells.",
-            .high = 65536,
-            .scales_with = Structure::array,
-            .required = true},
-    FactRow{.name = "vector_lanes",
-            .member = fact_at(&SystolicFacts::vector_lanes),
-            .doc = "Vector lanes of a core.",
-            .high = 1e6},
-    FactRow{.name = "dataflow",
-            .member = fact_at(&SystolicFacts::dataflow),
-            .doc = "What stays in the array.",
-            .words = kDataflows},
+    fact("cores", &SystolicFacts::cores, "Cores of the chip.", {.high = 4096}),
+    fact("cores_as_one", &SystolicFacts::cores_as_one, "One program runs on the arrays of all cores."),
+    fact("mxu_per_core", &SystolicFacts::mxu_per_core, "Matrix units of a core.",
+         {.high = 4096, .scales_with = Structure::units, .required = true}),
+    fact("rows", &SystolicFacts::rows, "Rows of multiply-accumulate cells.",
+         {.high = 65536, .scales_with = Structure::array, .required = true}),
+    fact("cols", &SystolicFacts::cols, "Columns of cells.",
+         {.high = 65536, .scales_with = Structure::array, .required = true}),
+    fact("vector_lanes", &SystolicFacts::vector_lanes, "Vector lanes of a core.", {.high = 1e6}),
+    fact(
+        "folds_apart", &SystolicFacts::folds_apart,
+        "Each tile is loaded, streamed through and drained before the next begins (SCALE-Sim); absent: tiles "
+        "follow each other without a gap."),
+    fact("first_load", &SystolicFacts::first_load,
+         "Bytes of a program's first operands and last results that move while the arrays wait: its compiler "
+         "brings operands of that size in whole, and nothing runs before or after to hide it.",
+         {.unit = "B", .low = 0, .high = 1e12}),
+    fact("dataflow", &SystolicFacts::dataflow, "What stays in the array.", {.words = kDataflows}),
 };
 
-constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows<SystolicFacts>);
+constexpr auto kFacts = with_rows(kOwnFacts, kBufferRows);
 
 constexpr std::array kTpuProperties = {
-    FamilyProperty{"programmability: fixed function",
+    FamilyProperty{kProgrammability, "fixed function",
                    "Jouppi et al., ISCA 2017: a matrix multiply unit with software-managed on-chip memory, "
                    "driven by the host's instructions"},
-    FamilyProperty{"timing: predictable",
+    FamilyProperty{"timing", "predictable",
                    "Jouppi et al., ISCA 2017: its deterministic execution model suits the 99th-percentile "
                    "response time better than the time-varying optimisations of CPUs and GPUs"},
-    FamilyProperty{"flexibility: less flexible",
+    FamilyProperty{"flexibility", "less flexible",
                    "XLA documentation, Known issues: shapes must be known when a program is compiled, and a "
                    "new shape is a new program"}};
 

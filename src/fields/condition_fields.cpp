@@ -13,6 +13,14 @@ namespace archsim {
 
 namespace {
 
+template <Named Choice>
+Choice one_of_two(std::string_view text, std::string_view flag) {
+    if (const auto choice = value_named<Choice>(text))
+        return *choice;
+    throw UsageError(fmt::format("{}: \"{}\" is neither {} nor {}", flag, text, NamesOf<Choice>::all[0],
+                                 NamesOf<Choice>::all[1]));
+}
+
 constexpr std::int64_t kMostDevices = 1'000'000;
 
 std::vector<std::string> fusion_text(const Question& question) {
@@ -72,7 +80,7 @@ void give_change(const std::string& text, const std::string& name, Question& que
         throw UsageError(fmt::format("{} {}: \"{}\" is not a number above 0, such as 0.5 or 2x", name,
                                      sides->first, sides->second));
     Conditions& conditions = question.conditions;
-    if (const auto part = parse_structure(sides->first))
+    if (const auto part = value_named<Structure>(sides->first))
         conditions.structure[*part] = *factor;
     else if (const auto lever = parse_lever(sides->first))
         conditions.changes[*lever] = *factor;
@@ -151,7 +159,7 @@ std::vector<QuestionField> condition_fields() {
          .choices = {"latency", "throughput"},
          .print = [](const Question& q) { return text_or_none(std::string(name_of(q.conditions.scenario))); },
          .parse = [](const std::string& text, const std::string& name,
-                     Question& q) { q.conditions.scenario = scenario_named(text, name); }},
+                     Question& q) { q.conditions.scenario = one_of_two<Scenario>(text, name); }},
         {.key = "scope",
          .flag = "--scope",
          .help = "kernel: device time; end_to_end: with transfers and host work",
@@ -159,7 +167,7 @@ std::vector<QuestionField> condition_fields() {
          .choices = {"kernel", "end_to_end"},
          .print = [](const Question& q) { return text_or_none(std::string(name_of(q.conditions.scope))); },
          .parse = [](const std::string& text, const std::string& name,
-                     Question& q) { q.conditions.scope = scope_named(text, name); }},
+                     Question& q) { q.conditions.scope = one_of_two<Scope>(text, name); }},
         {.key = "devices",
          .aliases = {"device_count"},
          .flag = "--devices",

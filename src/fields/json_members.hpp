@@ -361,7 +361,6 @@ class Members {
     Members(std::initializer_list<Member<Row>> list) : Members(all_of(list)) {}
     explicit Members(const std::vector<Member<Row>>& list) : Members(all_of(list)) {}
 
-    /// The object of a row.
     Json value(const Row& row) const { return json_schema::object_of(*list_, &row); }
     /// What value() writes: all of these members, and no others.
     Json schema() const { return json_schema::schema_of_members(*list_); }

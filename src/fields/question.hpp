@@ -75,9 +75,7 @@ struct Field {
 
     /// Whether several texts may be given, which add up.
     bool many() const { return kind >= FieldKind::sizes; }
-    /// Its flag or its key.
     const std::string& spelled(Spelling spelling) const { return spelling == Spelling::flag ? flag : key; }
-    /// Whether it is the key, an alias or the flag.
     bool is_called(std::string_view name) const {
         return key == name || (!flag.empty() && flag == name) ||
                std::find(aliases.begin(), aliases.end(), name) != aliases.end();
@@ -155,7 +153,6 @@ class FieldTexts {
                 for (const Given& one : given->second)
                     field.put(one.text, one.named, asked);
     }
-    /// How messages name a field.
     const std::string& named(std::string_view key) const {
         return find_field(*table_, key)->spelled(spelling_);
     }
@@ -190,7 +187,6 @@ using QuestionField = Field<Question>;
 
 /// Every field, in the order in which texts are put into a question.
 const FieldTable<Question>& question_fields();
-/// Keys of the fields of some kinds of questions.
 std::vector<std::string> keys_of(std::initializer_list<FieldOf> kinds);
 /// The field of that key, alias or flag; null where there is none.
 const QuestionField* find_question_field(std::string_view name);
@@ -214,7 +210,6 @@ class QuestionTexts : public FieldTexts<Question> {
     Question question(const Model& model = {}) const;
 };
 
-/// A field and the texts that state what a question has there.
 struct StatedField {
     const QuestionField* field = nullptr;
     std::vector<std::string> texts;
@@ -251,7 +246,6 @@ std::vector<QuestionField> workload_fields();
 /// Devices, stacks, scopes and changes.
 std::vector<QuestionField> condition_fields();
 
-/// One text, or none.
 inline std::vector<std::string> text_or_none(std::optional<std::string> text) {
     return text ? std::vector{std::move(*text)} : std::vector<std::string>{};
 }

@@ -3,7 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 #include "core/parse_number.hpp"
-#include "result/grid_intensity.hpp"
+#include "result/cost_terms.hpp"
 
 #include <fmt/format.h>
 

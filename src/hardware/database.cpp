@@ -7,7 +7,7 @@
 #include "hardware/device_reader.hpp"
 #include "hardware/limit_mode.hpp"
 #include "hardware/loose_names.hpp"
-#include "hardware/made_entries.hpp"
+#include "hardware/made_entry.hpp"
 #include "hardware/schema_check.hpp"
 
 #include <algorithm>
@@ -238,11 +238,7 @@ struct HardwareDatabase::State {
 };
 
 HardwareDatabase::HardwareDatabase(fs::path root, std::vector<fs::path> overlays, TunedFacts tuned)
-    : state_(std::make_unique<State>(list_database(root, overlays), tuned)) {}
-
-HardwareDatabase::~HardwareDatabase() = default;
-HardwareDatabase::HardwareDatabase(HardwareDatabase&&) noexcept = default;
-HardwareDatabase& HardwareDatabase::operator=(HardwareDatabase&&) noexcept = default;
+    : state_(std::make_shared<State>(list_database(root, overlays), tuned)) {}
 
 DeviceChoice HardwareDatabase::device(std::string_view name) const {
     std::optional<State::Found> found;

@@ -39,19 +39,6 @@ const MemoryLevel* Device::level(std::string_view level_name) const {
     return nullptr;
 }
 
-double Device::peak(EngineClass kind, Precision p) const {
-    double sum = 0;
-    for (const Engine& engine : engines)
-        if (engine.kind == kind && engine.supports(p))
-            sum += engine.count * engine.rate(p).value * engine.clock.value_or(0);
-    return sum;
-}
-
-bool Device::supports(EngineClass kind, Precision p) const {
-    return std::any_of(engines.begin(), engines.end(),
-                       [&](const Engine& engine) { return engine.kind == kind && engine.supports(p); });
-}
-
 const PowerMode* Device::power_mode(std::string_view mode_name) const {
     for (const PowerMode& mode : power_modes)
         if (same_ignoring_case(mode.name, mode_name) ||

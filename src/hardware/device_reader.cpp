@@ -24,7 +24,7 @@ void read_engine(ObjectReader& entry, Device& device) {
     Engine engine;
     engine.name = entry.text("name", Need::required);
     const std::string kind = entry.text("class", Need::required);
-    if (const auto parsed = parse_engine_class(kind))
+    if (const auto parsed = value_named<EngineClass>(kind))
         engine.kind = *parsed;
     else if (!kind.empty())
         entry.context().report(FindingKind::malformed_file, Severity::error, entry.place_of("class"),
@@ -100,6 +100,7 @@ std::optional<Price> read_price(ObjectReader& prices, std::string_view key, Phys
         return std::nullopt;
     price.date = value->text_at("date");
     price.instance = value->text_at("instance");
+    price.market = value->text_at("market");
     return price;
 }
 

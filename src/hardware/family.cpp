@@ -20,11 +20,6 @@ static std::vector<const FamilyRow*>& table() {
     return rows;
 }
 
-constexpr std::array<std::string_view, kStructureCount> kStructureNames = {"units", "array", "on_chip_memory",
-                                                                           "clock"};
-
-FamilyFacts::~FamilyFacts() = default;
-
 Family::Family(std::string_view name) {
     const auto found = parse_family(name);
     if (!found) {
@@ -115,17 +110,6 @@ const Fact& family_number(const Device& device, std::string_view name) {
     const FactRow* row = find_row(device.family.row(), name);
     const auto* member = row ? std::get_if<Fact FamilyFacts::*>(&row->member) : nullptr;
     return member != nullptr && device.facts.get() != nullptr ? device.facts.get()->**member : kUnknown;
-}
-
-std::string_view name_of(Structure structure) {
-    return kStructureNames[static_cast<std::size_t>(structure)];
-}
-
-std::optional<Structure> parse_structure(std::string_view text) {
-    const auto at = std::find(kStructureNames.begin(), kStructureNames.end(), text);
-    if (at == kStructureNames.end())
-        return std::nullopt;
-    return static_cast<Structure>(at - kStructureNames.begin());
 }
 
 } // namespace archsim

@@ -11,9 +11,9 @@
 namespace archsim {
 
 /// Members of a quantity object; anything else in it is reported.
-constexpr std::array<std::string_view, 12> kQuantityKeys = {
-    "value", "unit",     "source",  "note",          "n",        "error",
-    "date",  "instance", "nominal", "by_generation", "currency", "before"};
+constexpr std::array<std::string_view, 13> kQuantityKeys = {
+    "value",    "unit",   "source",  "note",          "n",        "error", "date",
+    "instance", "market", "nominal", "by_generation", "currency", "before"};
 
 constexpr double kMostRows = 1e9; ///< that a fit can be made of
 
@@ -315,7 +315,7 @@ void read_sources(ObjectReader& document) {
                 source.cite = entry.text("cite", Need::required);
                 entry.text("url");
                 entry.text("date");
-                if (const auto parsed = parse_source_kind(kind))
+                if (const auto parsed = value_named<SourceKind>(kind))
                     source.kind = *parsed;
                 else if (!kind.empty())
                     context.report(FindingKind::malformed_file, Severity::error, entry.place_of("kind"),

@@ -3,7 +3,9 @@
 // database of the process, and stand in no list.
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace archsim {
 
@@ -16,5 +18,12 @@ using MakeEntry = std::function<std::string(const HardwareDatabase&)>;
 /// same name come before it. What `make` throws, HardwareDatabase::device throws. A second call for the same
 /// id replaces the first.
 void set_made_entry(const std::string& id, MakeEntry make);
+
+struct MadeEntry {
+    std::string id;
+    MakeEntry make;
+};
+/// The entry of that name in any case; nothing when there is none.
+std::optional<MadeEntry> find_made_entry(std::string_view name);
 
 } // namespace archsim

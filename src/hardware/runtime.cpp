@@ -14,11 +14,6 @@ static bool listed(const std::vector<std::string>& names, std::string_view name)
                        [&](const std::string& candidate) { return same_ignoring_case(candidate, name); });
 }
 
-const FusionPolicy& Runtime::fusion_on(Family family) const {
-    const auto own = fusion_by_family.find(family);
-    return own != fusion_by_family.end() ? own->second : fusion;
-}
-
 bool Runtime::serves(const Device& device) const {
     // The device knows best: DirectML runs on GPUs, yet not on one without a display driver.
     // What it says of a stack holds for that stack's releases and ways of calling.
@@ -32,10 +27,6 @@ bool Runtime::serves(const Device& device) const {
     const bool family_fits = std::find(families.begin(), families.end(), device.family) != families.end();
     return family_fits && (vendors.empty() || listed(vendors, device.vendor)) &&
            (generations.empty() || listed(generations, device.generation));
-}
-
-bool Runtime::allows(Precision p) const {
-    return precisions.empty() || std::find(precisions.begin(), precisions.end(), p) != precisions.end();
 }
 
 bool Runtime::uses(const Engine& engine) const {

@@ -47,10 +47,10 @@ double number_at(const JsonValue& object, std::string_view key) {
     return found != nullptr && found->is_number() ? found->number() : 0;
 }
 
-/// The remark, and of a price its date and what is hired for it.
+/// The remark, and of a price its market, its date and what is hired for it.
 std::string note_of(const JsonValue& quantity) {
     std::string note(text_at(quantity, "note", {}));
-    for (const std::string_view key : {"date", "instance"})
+    for (const std::string_view key : {"market", "date", "instance"})
         if (const std::string_view part = text_at(quantity, key, {}); !part.empty())
             note.append(note.empty() ? "" : "; ").append(part);
     return note;
@@ -65,7 +65,8 @@ class Walk {
             for (const auto& [key, source] : sources->members())
                 if (source.is_object())
                     sources_.push_back(
-                        {key, parse_source_kind(text_at(source, "kind", {})).value_or(SourceKind::assumed),
+                        {key,
+                         value_named<SourceKind>(text_at(source, "kind", {})).value_or(SourceKind::assumed),
                          text_at(source, "cite", {})});
         visit(document, nullptr, nullptr);
     }

@@ -1,5 +1,6 @@
 #include "import/graph_builder.hpp"
 
+#include "core/spending.hpp"
 #include "import/topological_order.hpp"
 
 #include <algorithm>

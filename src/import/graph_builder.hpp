@@ -3,8 +3,8 @@
 // tensors with values, calls of model-local functions are replaced by their bodies, subgraphs become
 // attributes.
 
-#include "archsim/core/budget.hpp"
 #include "archsim/graph/graph.hpp"
+#include "core/spending.hpp"
 #include "import/findings.hpp"
 #include "import/messages.hpp"
 #include "import/scope.hpp"

@@ -1,5 +1,6 @@
 #include "archsim/extend/importer.hpp"
 
+#include "core/spending.hpp"
 #include "import/byte_source.hpp"
 #include "import/external_data.hpp"
 #include "import/graph_builder.hpp"

@@ -47,7 +47,10 @@ Limits limits_of(const BufferFacts& facts, double capacity) {
     limits.shared = known ? capacity : std::numeric_limits<double>::infinity();
     limits.own = {facts.input_buffer.value_or(0), facts.weight_buffer.value_or(0),
                   facts.output_buffer.value_or(0)};
-    limits.share[at(Operand::weight)] = facts.weight_share.value_or(1);
+    if (facts.weight_share.known()) {
+        limits.share[at(Operand::weight)] = facts.weight_share.value;
+        limits.share[at(Operand::input)] = std::max(1 - facts.weight_share.value, 0.01);
+    }
     limits.output_grain = facts.output_grain.value_or(1);
     for (std::size_t i = 0; i < kTileOrders.size(); ++i)
         limits.runs[i] = facts.tile_orders.empty() ||

@@ -4,6 +4,7 @@
 // the mappers alone.
 
 #include "archsim/extend/mapper.hpp"
+#include "hardware/family_table.hpp"
 #include "map/tiled.hpp"
 
 #include <array>
@@ -34,53 +35,31 @@ inline constexpr std::array<std::string_view, tiling::kStationary> kTileOrders =
     "weight-stationary", "output-stationary", "input-stationary"};
 
 /// Their rows in the block of a family.
-template <class Facts>
 inline constexpr std::array kBufferRows = {
-    FactRow{.name = "input_buffer",
-            .member = fact_at<Fact, Facts>(&Facts::input_buffer),
-            .doc = "Buffer of inputs alone; absent: they lie in the shared one.",
-            .unit = "B",
-            .high = 1e12,
-            .scales_with = Structure::on_chip_memory},
-    FactRow{.name = "weight_buffer",
-            .member = fact_at<Fact, Facts>(&Facts::weight_buffer),
-            .doc = "Buffer of weights alone; absent: they lie in the shared one.",
-            .unit = "B",
-            .high = 1e12,
-            .scales_with = Structure::on_chip_memory},
-    FactRow{
-        .name = "output_buffer",
-        .member = fact_at<Fact, Facts>(&Facts::output_buffer),
-        .doc =
-            "Buffer of outputs alone, from which no later layer reads; absent: they lie in the shared one.",
-        .unit = "B",
-        .high = 1e12,
-        .scales_with = Structure::on_chip_memory},
-    FactRow{.name = "weight_share",
-            .member = fact_at<Fact, Facts>(&Facts::weight_share),
-            .doc = "Share of the shared buffer that weights may fill; absent: all.",
-            .low = 0.01,
-            .high = 1},
-    FactRow{.name = "output_grain",
-            .member = fact_at<Fact, Facts>(&Facts::output_grain),
-            .doc = "Output channels that a tile has a multiple of; absent: any number.",
-            .high = 65536},
-    FactRow{.name = "tile_orders",
-            .member = fact_at<std::vector<std::string>, Facts>(&Facts::tile_orders),
-            .doc = "Loop orders that the machine runs, by the operand that stays in the buffer; absent: all.",
-            .words = kTileOrders},
-    FactRow{.name = "whole_rows",
-            .member = fact_at<bool, Facts>(&Facts::whole_rows),
-            .doc = "A tile spans the width of an image."},
-    FactRow{.name = "all_inputs",
-            .member = fact_at<bool, Facts>(&Facts::all_inputs),
-            .doc = "A tile spans all input channels."},
-    FactRow{.name = "keeps_rows",
-            .member = fact_at<bool, Facts>(&Facts::keeps_rows),
-            .doc = "Rows that two neighbouring tiles read stay in the buffer from one to the next."},
-    FactRow{.name = "double_buffered",
-            .member = fact_at<bool, Facts>(&Facts::double_buffered),
-            .doc = "The next part of an operand loads beside the one at work."},
+    fact("input_buffer", &BufferFacts::input_buffer,
+         "Buffer of inputs alone; absent: they lie in the shared one.",
+         {.unit = "B", .high = 1e12, .scales_with = Structure::on_chip_memory}),
+    fact("weight_buffer", &BufferFacts::weight_buffer,
+         "Buffer of weights alone; absent: they lie in the shared one.",
+         {.unit = "B", .high = 1e12, .scales_with = Structure::on_chip_memory}),
+    fact("output_buffer", &BufferFacts::output_buffer,
+         "Buffer of outputs alone, from which no later layer reads; absent: they lie in the shared one.",
+         {.unit = "B", .high = 1e12, .scales_with = Structure::on_chip_memory}),
+    fact("weight_share", &BufferFacts::weight_share,
+         "Share of the shared buffer that a part of the weights may fill, a part of the inputs "
+         "having the rest, where neither lies in it whole; absent: any.",
+         {.low = 0.01, .high = 1}),
+    fact("output_grain", &BufferFacts::output_grain,
+         "Output channels that a tile has a multiple of; absent: any number.", {.high = 65536}),
+    fact("tile_orders", &BufferFacts::tile_orders,
+         "Loop orders that the machine runs, by the operand that stays in the buffer; absent: all.",
+         {.words = kTileOrders}),
+    fact("whole_rows", &BufferFacts::whole_rows, "A tile spans the width of an image."),
+    fact("all_inputs", &BufferFacts::all_inputs, "A tile spans all input channels."),
+    fact("keeps_rows", &BufferFacts::keeps_rows,
+         "Rows that two neighbouring tiles read stay in the buffer from one to the next."),
+    fact("double_buffered", &BufferFacts::double_buffered,
+         "The next part of an operand loads beside the one at work."),
 };
 
 /// The rows of a family with those behind them.

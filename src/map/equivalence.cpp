@@ -1,7 +1,6 @@
 #include "map/equivalence.hpp"
 
 #include "map/format_invariants.hpp"
-#include "map/lm_head_weights.hpp"
 #include "map/neighbours.hpp"
 #include "map/wide_tensors.hpp"
 
@@ -243,8 +242,9 @@ std::shared_ptr<const GraphKinds> find_kinds(const ShapedGraph& graph, const Der
         // What a tensor is to people (learned, a statistic, of data-dependent size), whether callers may
         // replace it, which has decided how operators fuse, and how its stored elements pack values, which
         // storage_bits counts, change no work.
-        const auto& [name, type, value_kind, role, known, data_dependent, buffer, replaceable, constant,
-                     kv_cache, learned, weight_only, storage_bits, packing, shape] = graph.tensors[id];
+        const auto& [name, type, value_kind, role, known, data_dependent, at_upper_bound, buffer, replaceable,
+                     constant, kv_cache, learned, weight_only, storage_bits, packing, shape] =
+            graph.tensors[id];
         key.clear();
         key.put(type, role, known, constant, kv_cache, weight_only, storage_bits, kinds.lm_head[id],
                 kinds.wide[id], results[id]);

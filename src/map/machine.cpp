@@ -13,49 +13,6 @@
 
 namespace archsim {
 
-std::string_view name_of(Scenario scenario) {
-    return scenario == Scenario::latency ? "latency" : "throughput";
-}
-std::string_view name_of(Scope scope) {
-    return scope == Scope::kernel ? "kernel" : "end_to_end";
-}
-std::string_view name_of(Resource resource) {
-    switch (resource) {
-    case Resource::matrix_cycles:
-        return "matrix engine";
-    case Resource::vector_cycles:
-        return "vector engine";
-    case Resource::special_cycles:
-        return "special-function engine";
-    case Resource::l1_bytes:
-        return "L1 bandwidth";
-    case Resource::l2_bytes:
-        return "L2 bandwidth";
-    case Resource::llc_bytes:
-        return "last-level cache bandwidth";
-    case Resource::dram_bytes:
-        return "DRAM bandwidth";
-    case Resource::weight_bytes:
-        return "weight streaming";
-    case Resource::link_bytes:
-        return "chip-to-chip link";
-    case Resource::host_link_bytes:
-        return "host link";
-    case Resource::overhead_cycles:
-        return "fixed cycles";
-    case Resource::seconds:
-        return "fixed time";
-    case Resource::count_:
-        break;
-    }
-    return "";
-}
-
-double Machine::peak_ops(Precision p) const {
-    const double matrix = matrix_ops(p) * rate(Resource::matrix_cycles);
-    return matrix > 0 ? matrix : vector_ops(p) * rate(Resource::vector_cycles);
-}
-
 const Fact& operating_clock(const Device& device, const PowerMode* mode) {
     if (mode && mode->clock.known())
         return mode->clock;
@@ -245,6 +202,27 @@ Machine make_machine(std::shared_ptr<const Device> device, std::string_view powe
     }
     MachineBuilder(m).resolve();
     return m;
+}
+
+double on_chip_bytes(const Machine& machine) {
+    double largest = 0;
+    for (const MemoryLevel& level : machine.device->memory) {
+        const double copies = level.copies(std::max(1.0, machine.units));
+        largest = std::max(largest, level.capacity.value_or(0) * copies);
+    }
+    return largest;
+}
+
+double managed_memory_bytes(const Machine& machine) {
+    const FamilyRow& family = machine.device->family.row();
+    if (family.managed_memory != nullptr)
+        return family.managed_memory(machine);
+    return family.caches ? 0 : on_chip_bytes(machine);
+}
+
+double weight_memory_bytes(const Machine& machine) {
+    const FamilyRow& family = machine.device->family.row();
+    return family.weight_memory != nullptr ? family.weight_memory(machine) : 0;
 }
 
 } // namespace archsim

@@ -153,7 +153,8 @@ class Search {
         const auto bytes = held(t);
         double shared = 0;
         for (std::size_t i = 0; i < kOperands; ++i)
-            if (bytes[i] > most_of(i) || (!(l_.own[i] > 0) && (shared += bytes[i]) > l_.shared))
+            if (bytes[i] > (bytes[i] < sizes_[i] || l_.own[i] > 0 ? most_of(i) : l_.shared) ||
+                (!(l_.own[i] > 0) && (shared += bytes[i]) > l_.shared))
                 return false;
         return true;
     }

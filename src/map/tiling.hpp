@@ -33,7 +33,7 @@ std::string_view name_of(Stationary kept); ///< "weight-stationary"
 struct Limits {
     double shared = 0;                            ///< bytes of operands without a buffer of their own
     std::array<double, kOperands> own{};          ///< bytes of one operand's; 0: it lies in the shared one
-    std::array<double, kOperands> share{1, 1, 1}; ///< of the shared buffer that an operand may fill
+    std::array<double, kOperands> share{1, 1, 1}; ///< of the shared buffer that parts of an operand may fill
     std::array<double, kOperands> width{1, 1, 1}; ///< bytes of an element
     std::array<bool, kStationary> runs{true, true, true};
     bool whole_rows = false;      ///< a tile spans the image's width

@@ -1,5 +1,6 @@
 #pragma once
-// Which tensors automatic mixed precision leaves in fp32.
+// Tensors that formats treat apart: automatic mixed precision leaves some in fp32, quantisation schemes spare
+// output projections.
 
 #include "archsim/ops/shaped_graph.hpp"
 
@@ -19,5 +20,9 @@ bool multiplies(OpKind kind);
 /// widest input type. Worked: the residual stream of a vision transformer is fp32 from the sum with its
 /// positions on.
 std::vector<std::uint8_t> find_wide_tensors(const ShapedGraph& graph);
+
+/// Per tensor 1 for weights of the products that only views and element-wise work separate from a result of
+/// the network. A cache is state, not a result.
+std::vector<std::uint8_t> find_lm_head_weights(const ShapedGraph& graph);
 
 } // namespace archsim

@@ -4,7 +4,6 @@
 #include "hardware/operator_rules.hpp"
 #include "map/equivalence.hpp"
 #include "map/format_invariants.hpp"
-#include "map/lm_head_weights.hpp"
 #include "map/memory_plan.hpp"
 #include "map/stored_tensors.hpp"
 #include "map/wide_tensors.hpp"

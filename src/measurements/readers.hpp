@@ -42,7 +42,6 @@ std::optional<double> leading_number(std::string_view text);
 std::optional<double> number_after(std::string_view text, std::string_view label);
 /// "models/resnet50.onnx" -> "resnet50"
 std::string stem_of(std::string_view path);
-/// A row of the tool with its stack, metric and value.
 MeasuredRow row_of(std::string runtime, MeasuredMetric metric, double value, std::string note);
 
 } // namespace archsim::tool_output

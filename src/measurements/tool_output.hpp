@@ -37,7 +37,6 @@ struct ToolOutput {
 /// which one is seen from the text. Throws InputError when it is none
 /// of them, holds no result, or lacks what `context` must then give (--model, --hardware).
 ToolOutput read_tool_output(const std::filesystem::path& file, const MeasuredContext& context = {});
-/// Whether one of these tools wrote the text.
 bool is_tool_output(std::string_view text);
 /// The same from text; `name` stands for the file.
 ToolOutput parse_tool_output(std::string_view text, std::string_view name,

@@ -17,7 +17,6 @@ struct CheckCommand {
     std::string reads; ///< tool whose output validate_estimates --from reads; empty: none
 };
 
-/// Time of one layer or kernel, as the runtime names it.
 struct LayerTime {
     std::string name;
     std::string kind; ///< the runtime's word for the operator; empty: it has none

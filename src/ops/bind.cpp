@@ -1,3 +1,4 @@
+#include "core/spending.hpp"
 #include "ops/engine.hpp"
 #include "ops/families.hpp"
 #include "ops/given_values.hpp"

@@ -2,6 +2,7 @@
 // What binding keeps while it walks the graph; the public NodeContext is a view of it.
 
 #include "archsim/extend/operator.hpp"
+#include "core/spending.hpp"
 
 #include <deque>
 #include <memory>

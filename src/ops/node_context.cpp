@@ -4,24 +4,10 @@
 
 namespace archsim {
 
-namespace {
-
-[[noreturn]] void wrong_attribute(std::string_view key) {
+void NodeContext::wrong_attribute(std::string_view key) {
     throw NodeProblem{FindingKind::malformed_node, "attribute '" + std::string(key) + "' has the wrong type",
                       "export the model again"};
 }
-
-template <typename T>
-const T* typed(const AttributeValue* value, std::string_view key) {
-    if (!value)
-        return nullptr;
-    const T* result = std::get_if<T>(value);
-    if (!result)
-        wrong_attribute(key);
-    return result;
-}
-
-} // namespace
 
 NodeContext::NodeContext(BindState& state, const Node& node, const OperatorRow& row, Operator& op)
     : state_(state), node_(node), row_(row), op_(op) {}
@@ -102,38 +88,6 @@ std::optional<double> NodeContext::scalar(std::size_t i) const {
     return std::nullopt;
 }
 
-std::int64_t NodeContext::integer(std::string_view key, std::int64_t fallback) const {
-    const auto* v = typed<std::int64_t>(attribute(key), key);
-    return v ? *v : fallback;
-}
-
-double NodeContext::real(std::string_view key, double fallback) const {
-    const auto* v = typed<double>(attribute(key), key);
-    return v ? *v : fallback;
-}
-
-std::string_view NodeContext::text(std::string_view key, std::string_view fallback) const {
-    const auto* v = typed<std::string>(attribute(key), key);
-    return v ? std::string_view(*v) : fallback;
-}
-
-const std::vector<std::int64_t>* NodeContext::integers(std::string_view key) const {
-    return typed<std::vector<std::int64_t>>(attribute(key), key);
-}
-
-const std::vector<double>* NodeContext::reals(std::string_view key) const {
-    return typed<std::vector<double>>(attribute(key), key);
-}
-
-const std::vector<std::string>* NodeContext::texts(std::string_view key) const {
-    return typed<std::vector<std::string>>(attribute(key), key);
-}
-
-const Constant* NodeContext::tensor(std::string_view key) const {
-    const auto* v = typed<std::shared_ptr<const Constant>>(attribute(key), key);
-    return v ? v->get() : nullptr;
-}
-
 ShapedTensor& NodeContext::output(std::size_t i) {
     if (has_output(i))
         return state_.graph.tensors[op_.outputs[i]];
@@ -189,6 +143,7 @@ std::int64_t NodeContext::data_dependent_dim(std::size_t output_index, std::size
              "change it with --dim " + name + "=N");
         return *given;
     }
+    output(output_index).at_upper_bound = true;
     note(FindingKind::data_dependent_shape, Severity::note,
          "the output size depends on the data; its upper bound " + std::to_string(upper_bound) + " (" +
              std::string(bound_text) + ") is used",

@@ -38,12 +38,6 @@ const OperatorRow* OperatorRegistry::find(std::string_view domain, std::string_v
     return it != rows_.end() && key_of(*it) == std::tie(name, domain) ? &*it : nullptr;
 }
 
-std::string_view name_of(FusionClass fusion) {
-    static constexpr std::string_view kNames[] = {"transparent", "elementwise", "injective",
-                                                  "reduction",   "contraction", "opaque"};
-    return name_in(kNames, fusion);
-}
-
 const OperatorRegistry& OperatorRegistry::standard() {
     static const OperatorRegistry registry = [] {
         std::vector<OperatorRow> rows;

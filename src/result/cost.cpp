@@ -1,9 +1,8 @@
-#include "archsim/compare/cost.hpp"
+#include "result/cost_terms.hpp"
 
 #include "archsim/compare/metric.hpp"
 #include "core/parse_number.hpp"
-#include "result/power_at.hpp"
-#include "result/price_market.hpp"
+#include "result/generation_metrics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -91,21 +90,6 @@ GivenPrice parse_price(std::string_view text) {
     return price;
 }
 
-std::optional<Tenure> Cost::way() const {
-    const auto own = owned();
-    const bool rent = cloud && tenure != Tenure::buy, buy = own && tenure != Tenure::rent;
-    if (!rent && !buy)
-        return std::nullopt;
-    return rent && (!buy || *cloud <= *own) ? Tenure::rent : Tenure::buy;
-}
-
-std::optional<double> Cost::best() const {
-    const auto chosen = way();
-    if (!chosen)
-        return std::nullopt;
-    return *chosen == Tenure::rent ? cloud : owned();
-}
-
 CostOptions on_one_basis(std::span<const std::shared_ptr<const Device>> devices, CostOptions options) {
     if (options.tenure != Tenure::cheaper)
         return options;
@@ -127,11 +111,6 @@ CostOptions on_one_basis(std::span<const Result> results, CostOptions options) {
     return on_one_basis(devices, std::move(options));
 }
 
-std::string market_of(const Price& hourly) {
-    constexpr std::string_view kSpecialised = "specialised cloud";
-    return std::string(hourly.amount.note.starts_with(kSpecialised) ? kSpecialised : "hyperscaler");
-}
-
 std::string cost_basis(std::span<const Result> results, const CostOptions& given) {
     const CostOptions options = on_one_basis(results, given);
     const bool rent = options.tenure == Tenure::rent;
@@ -148,7 +127,7 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
                 std::none_of(options.prices.begin(), options.prices.end(), [&](const GivenPrice& own) {
                     return own.hourly && own.hardware == result.device->id;
                 })) {
-                std::vector<std::string>& named = markets[market_of(*price)];
+                std::vector<std::string>& named = markets[price->market];
                 const std::string one =
                     fmt::format("{} ({}, {})", result.device->id, price->instance, price->date);
                 if (std::find(named.begin(), named.end(), one) == named.end())
@@ -169,7 +148,8 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
         const auto fewest =
             std::min_element(markets.begin(), markets.end(),
                              [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-        text += fmt::format("; prices of a {} do not compare with the others: {}", fewest->first,
+        text += fmt::format("; prices of {} do not compare with the others: {}",
+                            fewest->first.empty() ? "an unstated market" : "a " + fewest->first,
                             fmt::join(fewest->second, ", "));
     } else if (!markets.empty() && markets.begin()->second.size() <= kNamed) {
         text += fmt::format("; {}", fmt::join(markets.begin()->second, ", "));
@@ -182,7 +162,6 @@ std::string cost_basis(std::span<const Result> results, const CostOptions& given
 
 namespace {
 
-/// The cost of a result with an estimate.
 Cost cost_of_item(const Result& result, const Item& item, const CostOptions& o) {
     Cost cost;
     cost.tenure = o.tenure;

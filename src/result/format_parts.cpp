@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <set>
 
 namespace archsim {
 
@@ -87,6 +89,70 @@ PrecisionConfig of_parts(const std::string& text, const std::string& name) {
                 fmt::format("{}: \"{}\" is no part of a format, or not a value of one", name, item));
     }
     return scheme;
+}
+
+PrecisionConfig precision_named(std::string_view name, std::string_view flag) {
+    if (name.find('=') != std::string_view::npos)
+        return of_parts(std::string(name), std::string(flag));
+    if (const auto parsed = PrecisionConfig::parse(name))
+        return *parsed;
+    throw UsageError(
+        fmt::format("{}: \"{}\" is not known; use fp32, tf32, bf16, fp16, fp8, fp4, int8, int4, "
+                    "w8a16, w4a16 or usual (each device's own); nvfp4 and mxfp4 are fp4, AWQ and "
+                    "GPTQ w4a16; under llama.cpp int4 is Q4_K_M and int8 is Q8_0",
+                    flag, name));
+}
+
+void ask_precision(Conditions& conditions, std::string_view name, std::string_view flag) {
+    constexpr std::string_view kUsual = "usual";
+    const bool strict = conditions.precision.strict_fp32;
+    if (name == kUsual) {
+        conditions.precision = {};
+        conditions.format_of_device = true;
+    } else {
+        conditions.precision = precision_named(name, flag);
+        conditions.format_of_device = false;
+    }
+    conditions.precision.strict_fp32 = strict;
+}
+
+namespace {
+
+bool has_convolutions(const Result& result) {
+    if (!result.model || !result.model->graph)
+        return false;
+    const auto& operators = result.model->graph->operators;
+    return std::any_of(operators.begin(), operators.end(),
+                       [](const Operator& op) { return !op.folded && op.work.kind == OpKind::convolution; });
+}
+
+/// The two 16-bit floats by one name: a device that lacks one takes the other at the same speed.
+std::string half_alike(std::string format) {
+    return format == name_of(Precision::bf16) ? std::string(name_of(Precision::fp16)) : std::move(format);
+}
+
+} // namespace
+
+std::string multiplied_format(const Result& result) {
+    const PrecisionConfig& config = result.estimate.executed;
+    if (config.convolutions && has_convolutions(result))
+        return std::string(name_of(*config.convolutions));
+    const int multiplied = bits_of(is_integer(config.compute) ? config.compute : config.activations);
+    if (is_integer(config.weights) && config.weights != config.activations)
+        return fmt::format("w{}a{}", bits_of(config.weights), multiplied);
+    const auto stored =
+        result.model && result.model->graph ? result.model->graph->stored_weights : std::nullopt;
+    if (stored && bits_of(*stored) < bits_of(config.compute)) // a checkpoint with narrow weights
+        return fmt::format("w{}a{}", bits_of(*stored), multiplied);
+    return std::string(name_of(config.compute));
+}
+
+bool mixed_formats(std::span<const Result> results) {
+    std::set<std::string> formats;
+    for (const Result& result : results)
+        if (result.ok())
+            formats.insert(half_alike(multiplied_format(result)));
+    return formats.size() > 1;
 }
 
 } // namespace archsim

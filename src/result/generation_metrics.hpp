@@ -9,6 +9,8 @@
 //   token_energy energy_per_token_j       J     lower   J/token
 
 #include "archsim/compare/metric.hpp"
+#include "archsim/compare/result.hpp"
+#include "archsim/estimate/estimate.hpp"
 
 #include <span>
 
@@ -27,5 +29,29 @@ const MetricTable& generation_metrics();
 
 /// True where the metrics of language models are those to compare by: every estimate answers a prompt.
 bool compares_generation(std::span<const Result> results);
+
+/// One pass of the network, all of it.
+struct ShownPass {
+    double latency_s = 0;
+    double energy_j = 0;
+    bool part_of_answer = false; ///< false: the whole estimate
+    double context = 0;          ///< of a step: positions in the cache before it; 0: the prompt's pass
+    double steps = 0;            ///< that the answer takes
+};
+
+/// The pass of an estimate; zeros without one.
+ShownPass shown_pass(const Result& result);
+
+/// Joules inside the boundary while the result's devices spend `joules` in `seconds`. A board and a host draw
+/// for as long as the work takes. Worked: 100 J in 1 s on a board that draws 20 W beside its chip: 120 J.
+double joules_at(const Result& result, double joules, double seconds, PowerBoundary boundary);
+
+/// A factor on the power of the result: what lies inside the boundary draws that many times what the devices
+/// draw.
+double times_inside(const Result& result, PowerBoundary boundary);
+
+/// The prompt and answer of a result that has them, every energy of it at the boundary: power x time =
+/// energy.
+GenerationEstimate generation_at(const Result& result, PowerBoundary boundary);
 
 } // namespace archsim

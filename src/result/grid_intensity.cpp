@@ -1,4 +1,4 @@
-#include "result/grid_intensity.hpp"
+#include "result/cost_terms.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"

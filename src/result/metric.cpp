@@ -3,7 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "core/text.hpp"
 #include "result/error_terms.hpp"
-#include "result/power_at.hpp"
+#include "result/generation_metrics.hpp"
 #include "result/ties.hpp"
 
 #include <algorithm>
@@ -323,15 +323,6 @@ std::optional<Measure> measure_of(const Result& result, const Metric& metric, co
         return std::nullopt;
     const auto measure = metric.measure(result, conditions);
     return measure && std::isnan(measure->value) ? std::nullopt : measure;
-}
-
-std::optional<double> value_of(const Result& result, const Metric& metric, const CostOptions& conditions) {
-    const auto measure = measure_of(result, metric, conditions);
-    return measure ? std::optional(measure->value) : std::nullopt;
-}
-
-double value_or_nan(const Result& result, const Metric& metric, const CostOptions& conditions) {
-    return value_of(result, metric, conditions).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
 } // namespace archsim

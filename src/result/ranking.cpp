@@ -96,11 +96,6 @@ std::string standing_note(const Estimate& estimate) {
     return may_lead(estimate) ? std::string() : " (" + std::string(name_of(standing_of(estimate))) + ")";
 }
 
-std::string evidence_word(std::string_view doubt) {
-    return doubt.empty() ? std::string(name_of(Standing::leads))
-                         : std::string(doubt.substr(0, doubt.find(':')));
-}
-
 std::vector<double> shares_of_best(std::span<const Result> results, const Metric& by,
                                    const CostOptions& conditions) {
     const Contest contest(results, by, conditions);

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace archsim {
@@ -27,9 +26,6 @@ struct Rank {
 
 /// " (projected)", " (refuted)" behind the name of what may not lead; empty for what may.
 std::string standing_note(const Estimate& estimate);
-
-/// "measured", "projected", "refuted" or "incomplete": what the words of doubt_of() say.
-std::string evidence_word(std::string_view doubt);
 
 /// Best value first. What may not lead stands among the others and does not move their places; results
 /// without a value come last in their given order.

@@ -3,6 +3,7 @@
 // estimated everywhere, a chip whose clock is lower than stated for both of its rows.
 
 #include "archsim/compare/metric.hpp"
+#include "archsim/estimate/estimate.hpp"
 
 #include <optional>
 #include <span>
@@ -32,5 +33,8 @@ inline bool tied(const Metric& by, const Result& a, const Measure& x, const Resu
 /// that nobody measured, whose estimates share a variance of 0.09 beside 0.03 of their own, goes from a
 /// factor of 4.4 to one of 2.7.
 std::optional<double> width_after_measuring(const Result& result);
+
+/// Probability that the true value is at most `limit`; see Verdict.
+double probability_at_most(double limit, double value, const Interval& interval);
 
 } // namespace archsim

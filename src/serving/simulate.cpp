@@ -13,8 +13,6 @@
 
 namespace archsim {
 
-StepPrices::~StepPrices() = default;
-
 void StepPrices::price_on(StepLoad load, std::span<StepCost> costs) {
     for (StepCost& cost : costs) {
         cost = price(load);

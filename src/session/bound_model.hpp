@@ -48,7 +48,6 @@ class BoundModel {
     BoundModel(const BoundModel&) = delete;
     BoundModel& operator=(const BoundModel&) = delete;
 
-    /// The imported graph.
     const ImportedGraph& model() const;
     /// The bound graph.
     const ShapedGraph& graph() const;

@@ -215,10 +215,7 @@ struct Catalogue::State {
     std::vector<CatalogueEntry> entries; ///< as listed, once somebody asked for all
 };
 
-Catalogue::Catalogue() : state_(std::make_unique<State>()) {}
-Catalogue::~Catalogue() = default;
-Catalogue::Catalogue(Catalogue&&) noexcept = default;
-Catalogue& Catalogue::operator=(Catalogue&&) noexcept = default;
+Catalogue::Catalogue() : state_(std::make_shared<State>()) {}
 
 Catalogue::Catalogue(const std::filesystem::path& folder) : Catalogue() {
     state_->folder = folder;

@@ -1,9 +1,9 @@
 // Measurements of the user's own, held against their estimates.
 
+#include "session/given.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/session.hpp"
 #include "estimate/intervals.hpp"
-#include "session/language_rows.hpp"
 #include "session/price_tables.hpp"
 #include "session/usual_precision.hpp"
 

@@ -14,7 +14,9 @@
 // llama-bench measures); tp=N, the devices that share the model (default: 1).
 
 #include "archsim/compare/measured_row.hpp"
+#include "archsim/map/machine.hpp"
 #include "archsim/run/session.hpp"
+#include "hardware/posterior.hpp"
 
 #include <span>
 #include <string>
@@ -29,5 +31,14 @@ MeasuredRow parse_given(std::string_view text, const Session& session, std::stri
 /// Every text, and every line of a text that is the path of a file; lines that begin with # say nothing.
 std::vector<MeasuredRow> read_given(std::span<const std::string> texts, const Session& session,
                                     std::string_view device, std::string_view flag);
+
+/// A row that has a phase. Throws InputError where there is no estimate to hold it against.
+GivenRow given_language_row(const Session& session, const MeasuredRow& row, const std::string& hardware,
+                            const Conditions& conditions);
+
+/// What a measured row says of an estimate: its machine and its error.
+GivenRow given_row(const Machine& machine, SpreadOf metric, const LaneShares& lanes, double log_ratio);
+/// Throws InputError that names the row.
+[[noreturn]] void no_estimate(const MeasuredRow& row, const std::string& reason);
 
 } // namespace archsim

@@ -3,6 +3,7 @@
 
 #include "archsim/run/session.hpp"
 #include "session/bound_model.hpp"
+#include <optional>
 
 namespace archsim {
 
@@ -38,5 +39,17 @@ void estimate_run(PreparedRun& run, const Machine& machine, BatchCounts& counted
 Result run_graph_on(const std::shared_ptr<const BoundModel>& model, std::string_view device,
                     std::shared_ptr<const Machine> machine, const Conditions& conditions,
                     BatchCounts* counted = nullptr);
+
+// A design with more units than its device states may leave units idle, where more are slower: half of them,
+// as often as more than the stated ones are left.
+
+/// The next smaller factor on the stated units.
+inline double fewer_units(double factor) {
+    return factor / 2 > 1 ? factor / 2 : 1;
+}
+/// These conditions with units left idle; nothing where the design has no more than are stated.
+std::optional<Conditions> with_idle_units(const Conditions& conditions);
+/// The faster of a run on all units and one that leaves some idle, which wait beside the others.
+Result faster_with_idle_units(Result all, Result fewer);
 
 } // namespace archsim

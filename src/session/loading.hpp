@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 namespace archsim {
@@ -38,5 +39,11 @@ Catalogue find_catalogue(const std::filesystem::path& data);
 
 /// What to throw for a name that is not in the catalogue.
 InputError unknown_model(const Catalogue& catalogue, std::string_view name);
+
+/// The network of the catalogue that a name means together with the format at its end: "nvidia/Llama-3.1-8B-
+/// Instruct-FP8" is llama-3.1-8b in fp8 (CatalogueEntry::products), "Qwen3-8B-Q4_K_M.gguf" qwen3-8b in int4
+/// and a file of llama.cpp's kind. Owners of repositories are not looked at. Nothing where no network is
+/// called so, or the name says no format.
+std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::string_view name);
 
 } // namespace archsim

@@ -1,4 +1,4 @@
-#include "session/named_format.hpp"
+#include "session/loading.hpp"
 
 #include "core/text.hpp"
 

@@ -3,9 +3,11 @@
 // stacks.
 
 #include "archsim/compare/decisions.hpp"
+#include "archsim/hardware/database.hpp"
 #include "archsim/run/session.hpp"
 
 #include <span>
+#include <string>
 #include <vector>
 
 namespace archsim {
@@ -19,5 +21,11 @@ std::vector<Result> modes_within(const Session& session, const Workload& workloa
 /// camera has one.
 std::vector<TriedChange> tried_changes(const Session& session, const Workload& workload,
                                        std::span<const Result> results, const DecisionRequest& limits);
+
+/// The names, each with the size of memory that a comma cut from it ("RTX 4070 laptop" and "32GB" are one
+/// name), and every NAME@all replaced by NAME@MODE for each mode, in the order of the device's file. Throws
+/// InputError for a device that does not exist or has no modes.
+std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
+                                         const std::vector<std::string>& names);
 
 } // namespace archsim

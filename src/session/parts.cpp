@@ -3,8 +3,7 @@
 #include "estimate/algebra.hpp"
 #include "estimate/memory_pools.hpp"
 #include "ops/given_values.hpp"
-#include "result/offload.hpp"
-#include "session/gigabytes.hpp"
+#include "result/memory_fit.hpp"
 #include "session/graph_run.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "session/prepared.hpp"
 
 #include "ops/given_values.hpp"
-#include "session/generation/prepared_prompt.hpp"
+#include "session/generation/language_model.hpp"
 #include "session/graph_run.hpp"
 #include "session/parts.hpp"
 

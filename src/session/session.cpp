@@ -7,11 +7,9 @@
 #include "result/latency_spread.hpp"
 #include "session/graph_run.hpp"
 #include "session/loading.hpp"
-#include "session/named_format.hpp"
 #include "session/prepared.hpp"
 #include "session/price_tables.hpp"
 #include "session/usual_precision.hpp"
-#include "session/usual_question.hpp"
 
 #include <cmath>
 #include <fmt/format.h>

@@ -1,7 +1,9 @@
 #include "session/usual_precision.hpp"
 
+#include "archsim/core/finding.hpp"
 #include "archsim/map/machine.hpp"
 #include "ops/families.hpp"
+#include "session/prepared.hpp"
 
 #include <algorithm>
 #include <array>
@@ -180,6 +182,32 @@ Conditions settled(Conditions conditions, const Workload& workload) {
     if (!conditions.format_of_device)
         conditions.weights.reset();
     return conditions;
+}
+
+namespace {
+
+bool names_sizes(const Bindings& sizes) {
+    return !sizes.dims.empty() || !sizes.input_shapes.empty() || !sizes.input_values.empty() ||
+           !sizes.input_real_values.empty() || !sizes.input_sequences.empty();
+}
+
+/// Facts of a language model stand at the model, or at the last of its parts.
+bool is_language_model(const Model& model) {
+    return model.info.language_model || (!model.parts.empty() && is_language_model(model.parts.back()));
+}
+
+} // namespace
+
+Workload usual_question(Workload workload) {
+    if (workload.prompt || workload.single_pass || names_sizes(workload.sizes) || !workload.model.prepared ||
+        !is_language_model(workload.model))
+        return workload;
+    try {
+        workload.model.prepared->language(workload.model, workload.sizes);
+        workload.prompt.emplace();
+    } catch (const UsageError&) { // no cache of keys and values: it answers no prompts
+    }
+    return workload;
 }
 
 } // namespace archsim

@@ -43,4 +43,14 @@ Conditions in_fastest_format(const Machine& machine, Conditions conditions,
 /// open.
 Conditions settled(Conditions conditions, const Workload& workload);
 
+// What a question means that names a model and little else, by kind of model: an answer of 128 tokens to a
+// prompt of 512 in the checkpoint's format under the device's stack for language models; of generators one
+// image or video at the published number of steps; of everything else one pass. Formats follow from
+// settled(), stacks from language_runtime(), steps from the sizes of the model.
+
+/// The workload with the prompt of Prompt's defaults where a language model is asked for neither a prompt,
+/// nor sizes, nor a single pass; any other as it is. Worked: llama-3-8b alone becomes 512 tokens in and 128
+/// out; llama-3-8b with sequence=128 stays a pass over 128 tokens.
+Workload usual_question(Workload workload);
+
 } // namespace archsim

@@ -99,7 +99,6 @@ std::string to_json(const HistoryList& list, PlainView view = {});
 std::string to_json(const HistoryChanges& changes, PlainView view = {});
 std::string to_json(const HistoryTrend& trend, PlainView view = {});
 std::string to_json(const HistoryRows& rows, PlainView view = {});
-/// The JSON Schema of all four.
 nlohmann::ordered_json history_schema();
 
 } // namespace archsim

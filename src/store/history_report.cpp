@@ -56,45 +56,29 @@ std::string other_conditions(const CellKey& key) {
 /// The columns of a question; `key_of` finds it in a row.
 template <class Row, class KeyOf>
 HistoryColumns<Row> key_columns(KeyOf key_of) {
-    const auto text = [key_of](auto of) {
-        return [=](const Row& row) { return text_cell(of(key_of(row))); };
+    const auto of_key = [key_of](auto of) {
+        return [=](const Row& row) { return std::invoke(of, key_of(row)); };
     };
     constexpr CellType kText = CellType::text;
-    return {{{"Model", "", "model"}, text([](const CellKey& k) { return k.model; }), kText},
-            {{"Hardware", "", "hardware"}, text(saved_hardware), kText},
-            {{"Stack", "", "runtime", Align::left, 1},
-             text([](const CellKey& k) { return k.runtime; }),
-             kText,
-             "software stack"},
-            {{"Precision", "", "precision"}, text([](const CellKey& k) { return k.precision; }), kText},
-            {{"Batch", "", "batch_size", Align::right},
-             [=](const Row& row) { return count_cell(true, static_cast<double>(key_of(row).batch_size)); },
-             CellType::count},
+    return {{{"Model", "", "model"}, of_key(&CellKey::model), kText},
+            {{"Hardware", "", "hardware"}, of_key(saved_hardware), kText},
+            {{"Stack", "", "runtime", Align::left, 1}, of_key(&CellKey::runtime), kText, "software stack"},
+            {{"Precision", "", "precision"}, of_key(&CellKey::precision), kText},
+            {{"Batch", "", "batch_size", Align::right}, of_key(&CellKey::batch_size), CellType::count},
             {{"Conditions", "", "conditions", Align::left, 2},
-             text(other_conditions),
+             of_key(other_conditions),
              kText,
              "that are not the usual ones"}};
 }
 
 HistoryColumns<SavedRun> run_columns() {
     constexpr CellType kText = CellType::text, kCount = CellType::count;
-    return {{{"Run", "", "run", Align::right},
-             [](const SavedRun& run) { return count_cell(true, static_cast<double>(run.id)); },
-             kCount},
-            {{"Started", "UTC", "started"},
-             [](const SavedRun& run) { return text_cell(run.started); },
-             kText,
-             "UTC, ISO 8601"},
-            {{"Version", "", "version"}, [](const SavedRun& run) { return text_cell(run.version); }, kText},
-            {{"Results", "", "results", Align::right},
-             [](const SavedRun& run) { return count_cell(true, static_cast<double>(run.results)); },
-             kCount},
-            {{"Tool", "", "tool", Align::left, 1},
-             [](const SavedRun& run) { return text_cell(run.tool); },
-             kText},
-            {{"Command", "", "command", Align::left, 2},
-             [](const SavedRun& run) { return text_cell(run.command); },
-             kText}};
+    return {{{"Run", "", "run", Align::right}, &SavedRun::id, kCount},
+            {{"Started", "UTC", "started"}, &SavedRun::started, kText, "UTC, ISO 8601"},
+            {{"Version", "", "version"}, &SavedRun::version, kText},
+            {{"Results", "", "results", Align::right}, &SavedRun::results, kCount},
+            {{"Tool", "", "tool", Align::left, 1}, &SavedRun::tool, kText},
+            {{"Command", "", "command", Align::left, 2}, &SavedRun::command, kText}};
 }
 
 Cell value_cell(const Metric& metric, const std::optional<Measure>& measure, const std::string& status) {
@@ -177,17 +161,15 @@ std::vector<TrendRow> rows_of(const HistoryTrend& answer) {
 HistoryColumns<TrendRow> trend_columns(const Metric& metric) {
     auto columns =
         key_columns<TrendRow>([](const TrendRow& row) -> const CellKey& { return row.trend->key; });
-    columns.push_back(
-        {{"Run", "", "run", Align::right},
-         [](const TrendRow& row) { return count_cell(true, static_cast<double>(row.point->run.id)); },
-         CellType::count});
+    const auto of_run = [](auto member) {
+        return [member](const TrendRow& row) { return row.point->run.*member; };
+    };
+    columns.push_back({{"Run", "", "run", Align::right}, of_run(&SavedRun::id), CellType::count});
     columns.push_back({{"Started", "UTC", "started", Align::left, 1},
-                       [](const TrendRow& row) { return text_cell(row.point->run.started); },
+                       of_run(&SavedRun::started),
                        CellType::text,
                        "UTC, ISO 8601"});
-    columns.push_back({{"Version", "", "version"},
-                       [](const TrendRow& row) { return text_cell(row.point->run.version); },
-                       CellType::text});
+    columns.push_back({{"Version", "", "version"}, of_run(&SavedRun::version), CellType::text});
     columns.push_back(
         {column_of(metric),
          [](const TrendRow& row) { return value_cell(*row.metric, row.point->measure, row.point->status); },
@@ -232,39 +214,42 @@ std::vector<HistoryRow> rows_of(const HistoryRows& answer) {
 
 /// Metrics of estimates always, others where a row has them.
 HistoryColumns<HistoryRow> row_columns(const std::vector<HistoryRow>& rows) {
-    HistoryColumns<HistoryRow> columns;
-    const auto text = [&](const char* key, auto of) {
-        columns.push_back(
-            {plain_column(key), [of](const HistoryRow& row) { return text_cell(of(row)); }, CellType::text});
+    const auto column = [](const char* key, auto of) {
+        using Value = std::decay_t<decltype(of(std::declval<const HistoryRow&>()))>;
+        return ColumnOf<HistoryRow>{plain_column(key), of,
+                                    std::is_arithmetic_v<Value> ? CellType::count : CellType::text};
     };
-    const auto whole = [&](const char* key, auto of) {
-        columns.push_back(
-            {plain_column(key),
-             [of](const HistoryRow& row) { return count_cell(true, static_cast<double>(of(row))); },
-             CellType::count});
+    const auto of_run = [&](const char* key, auto member) {
+        return column(key, [member](const HistoryRow& row) { return row.run->*member; });
     };
-    whole("run", [](const HistoryRow& row) { return row.run->id; });
-    text("started", [](const HistoryRow& row) { return row.run->started; });
-    text("tool", [](const HistoryRow& row) { return row.run->tool; });
-    text("version", [](const HistoryRow& row) { return row.run->version; });
-    text("model", [](const HistoryRow& row) { return row.result->key.model; });
-    text("dims", [](const HistoryRow& row) { return row.result->key.dims; });
-    whole("batch_size", [](const HistoryRow& row) { return row.result->key.batch_size; });
-    text("hardware", [](const HistoryRow& row) { return row.result->key.hardware; });
-    text("family", [](const HistoryRow& row) { return row.result->family; });
-    text("power_mode", [](const HistoryRow& row) { return row.result->key.power_mode; });
-    text("runtime", [](const HistoryRow& row) { return row.result->key.runtime; });
-    text("precision", [](const HistoryRow& row) { return row.result->key.precision; });
-    text("executed_precision", [](const HistoryRow& row) { return row.result->executed_precision; });
-    text("kv_cache", [](const HistoryRow& row) { return row.result->key.kv_cache; });
-    text("scenario", [](const HistoryRow& row) { return row.result->key.scenario; });
-    text("scope", [](const HistoryRow& row) { return row.result->key.scope; });
-    whole("prompt_tokens", [](const HistoryRow& row) { return row.result->key.prompt_tokens; });
-    whole("generate_tokens", [](const HistoryRow& row) { return row.result->key.generate_tokens; });
-    whole("devices", [](const HistoryRow& row) { return row.result->key.devices; });
-    text("question", [](const HistoryRow& row) { return row.result->key.question; });
-    text("status", [](const HistoryRow& row) { return row.result->status; });
-    text("reason", [](const HistoryRow& row) { return row.result->reason; });
+    const auto of_key = [&](const char* key, auto member) {
+        return column(key, [member](const HistoryRow& row) { return row.result->key.*member; });
+    };
+    const auto of_result = [&](const char* key, auto member) {
+        return column(key, [member](const HistoryRow& row) { return row.result->*member; });
+    };
+    HistoryColumns<HistoryRow> columns = {of_run("run", &SavedRun::id),
+                                          of_run("started", &SavedRun::started),
+                                          of_run("tool", &SavedRun::tool),
+                                          of_run("version", &SavedRun::version),
+                                          of_key("model", &CellKey::model),
+                                          of_key("dims", &CellKey::dims),
+                                          of_key("batch_size", &CellKey::batch_size),
+                                          of_key("hardware", &CellKey::hardware),
+                                          of_result("family", &SavedResult::family),
+                                          of_key("power_mode", &CellKey::power_mode),
+                                          of_key("runtime", &CellKey::runtime),
+                                          of_key("precision", &CellKey::precision),
+                                          of_result("executed_precision", &SavedResult::executed_precision),
+                                          of_key("kv_cache", &CellKey::kv_cache),
+                                          of_key("scenario", &CellKey::scenario),
+                                          of_key("scope", &CellKey::scope),
+                                          of_key("prompt_tokens", &CellKey::prompt_tokens),
+                                          of_key("generate_tokens", &CellKey::generate_tokens),
+                                          of_key("devices", &CellKey::devices),
+                                          of_key("question", &CellKey::question),
+                                          of_result("status", &SavedResult::status),
+                                          of_result("reason", &SavedResult::reason)};
     const auto shown = [&](const Metric& metric) {
         return MetricTable::standard().find(metric.key) != nullptr ||
                std::any_of(rows.begin(), rows.end(),
@@ -340,7 +325,6 @@ std::vector<std::string> lines_of(const HistoryTrend& answer) {
     return lines.empty() ? std::vector<std::string>{"No such answers."} : lines;
 }
 
-/// The document of a question to a file.
 template <class Answer>
 AnswerDocument<Answer> history_document(const char* question, const Members<Answer>& rest) {
     return {

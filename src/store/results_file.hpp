@@ -17,7 +17,6 @@
 
 namespace archsim {
 
-/// What was run.
 struct RunFacts {
     std::string tool;    ///< "compare_models"
     std::string command; ///< the line as given

@@ -47,7 +47,6 @@ std::string question_beside_columns(const Result& result) {
     return with_measured(question_key(question, columns), measured_key(result));
 }
 
-/// Writes the rows of one run.
 class RunWriter {
   public:
     RunWriter(SqlFile& file, std::int64_t run, const MetricView& view)

@@ -71,7 +71,6 @@ class SqlStatement {
     SqlStatement& bind(std::string_view text);
     SqlStatement& bind(std::int64_t value);
     SqlStatement& bind(double value); ///< one that is no number is bound as none
-    /// True where there is a row.
     bool step();
     /// Runs a statement that gives no row, or skips those it gives; values can be bound anew.
     void finish();

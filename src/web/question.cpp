@@ -5,7 +5,7 @@
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "fields/question_json.hpp"
-#include "result/grid_intensity.hpp"
+#include "result/cost_terms.hpp"
 
 #include <algorithm>
 #include <array>

@@ -79,7 +79,7 @@ Json answer_rank(const Session& session, const Question& question) {
 }
 
 Json answer_export(const Session& session, const Question& question) {
-    const auto format = parse_format(question.format);
+    const auto format = value_named<Format>(question.format);
     if (!format)
         throw UsageError(
             fmt::format("\"{}\" is not one of text, markdown, json, csv, html", question.format));

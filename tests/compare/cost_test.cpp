@@ -2,6 +2,7 @@
 
 #include "archsim/compare/cost.hpp"
 #include "archsim/core/finding.hpp"
+#include "result/cost_terms.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -78,6 +79,15 @@ TEST_CASE("costs that are compared are on one basis, and who has none is named",
     CostOptions options = plain();
     options.tenure = Tenure::rent;
     CHECK(on_one_basis(mixed, options).tenure == Tenure::rent); // as asked
+    std::vector<Result> markets = {made("a", 1, {}), made("b", 2, {}), made("c", 3, {})};
+    for (std::size_t i = 0; i < markets.size(); ++i) {
+        auto device = std::make_shared<Device>(*markets[i].device);
+        device->cloud_price->market = i == 1 ? "marketplace" : "hyperscaler";
+        device->cloud_price->amount.note = "specialised cloud"; // words decide nothing
+        markets[i].device = device;
+    }
+    CHECK_THAT(cost_basis(markets, plain()),
+               Catch::Contains("prices of a marketplace do not compare with the others: b"));
 }
 
 // 8 requests of 1,000 tokens are read in 0.5 s at 400 J: 16,000 tokens/s of 0.05 J. A step writes 8 tokens in

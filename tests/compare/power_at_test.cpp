@@ -2,7 +2,7 @@
 
 #include "archsim/compare/metric.hpp"
 #include "archsim/run/session.hpp"
-#include "result/power_at.hpp"
+#include "result/generation_metrics.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

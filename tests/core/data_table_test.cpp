@@ -6,7 +6,7 @@
 #include "core/json_document.hpp"
 #include "hardware/reference_machine.hpp"
 #include "machine/microarchitecture.hpp"
-#include "result/grid_intensity.hpp"
+#include "result/cost_terms.hpp"
 
 #include <catch2/catch.hpp>
 

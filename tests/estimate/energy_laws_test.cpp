@@ -5,6 +5,7 @@
 #include "laws/laws.hpp"
 #include "report/blocks/energy_report.hpp"
 #include "report/blocks/explanations.hpp"
+#include "result/cost_terms.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -148,8 +148,8 @@ TEST_CASE("power grows from chip to board to wall", "[laws][power]") {
     }
     for (const PowerBoundary boundary : {PowerBoundary::rail, PowerBoundary::chip, PowerBoundary::module,
                                          PowerBoundary::board, PowerBoundary::wall})
-        CHECK(parse_power_boundary(name_of(boundary)) == boundary);
-    CHECK_FALSE(parse_power_boundary("socket"));
+        CHECK(value_named<PowerBoundary>(name_of(boundary)) == boundary);
+    CHECK_FALSE(value_named<PowerBoundary>("socket"));
 }
 
 // H100: 218 of 223 W follow the clock as f V^2, V^2 ~ f: at 0.7 of it 5 + 218 x 0.49.

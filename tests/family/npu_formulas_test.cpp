@@ -227,6 +227,60 @@ TEST_CASE("NPU: one more column of an array moves a layer by its padding alone",
     CHECK(cycles(321, 320) == Approx(56 * 56 * 2.0 * 321 / 320));
 }
 
+TEST_CASE("NPU: channels fill an array tap by tap where it states its pixels", "[formulas][npu]") {
+    Rig rig(Family("npu"), 1, 2 * 32 * 32);
+    own(*rig.device, "array_rows") = fact(32);
+    own(*rig.device, "array_cols") = fact(32);
+    family_fact<std::array<Fact, 2>>(*rig.device, "array_pixels") = {fact(1), fact(1)};
+    Network network;
+    // 3 of 32 rows and 2 x 32 columns of 40 work in each of 9 taps.
+    const Mapping m = map_one(*mapper_of("npu"), network.convolution(3, 40, 9, 3), network, rig);
+    CHECK(demand(m, Resource::matrix_cycles, Lane::compute) == Approx(81 * 9 * 2.0));
+    // Every input leaves the buffer once for 32 output channels.
+    const double fetched = 81 * 9 * 3 * 40 / 32.0;
+    family_fact<bool>(*rig.device, "row_stationary") = true; // not counted there
+    const Mapping rows = map_one(*mapper_of("npu"), network.convolution(3, 40, 9, 3), network, rig);
+    CHECK(m.events[Event::l2_byte] - rows.events[Event::l2_byte] == Approx(fetched));
+}
+
+TEST_CASE("NPU: an array without room for the next activations waits for them", "[formulas][npu]") {
+    Rig rig = npu_cores();
+    Network network;
+    SubgraphWork& s = network.convolution(10, 20, 9, 3);
+    own(*rig.device, "sram") = fact(100); // nothing stays
+    const Mapping beside = map_one(*mapper_of("npu"), s, network, rig);
+    family_fact<bool>(*rig.device, "activations_wait") = true;
+    const Mapping alone = map_one(*mapper_of("npu"), s, network, rig);
+    CHECK(demand(beside, Resource::dram_bytes, Lane::overhead) == 0);
+    CHECK(demand(alone, Resource::dram_bytes, Lane::overhead) ==
+          demand(beside, Resource::dram_bytes, Lane::memory));
+    CHECK(demand(alone, Resource::weight_bytes, Lane::memory) ==
+          demand(beside, Resource::weight_bytes, Lane::memory)); // nothing is given from outside
+    CHECK(alone.events[Event::dram_byte] == beside.events[Event::dram_byte]);
+    own(*rig.device, "coded_activations") = fact(0.25); // zeros of both
+    CHECK(demand(map_one(*mapper_of("npu"), s, network, rig), Resource::dram_bytes, Lane::overhead) ==
+          Approx(demand(alone, Resource::dram_bytes, Lane::overhead) / 4));
+}
+
+TEST_CASE("NPU: a row-stationary array waits for its sums", "[formulas][npu]") {
+    Rig rig(Family("npu"), 1, 2 * 12 * 14);
+    own(*rig.device, "array_rows") = fact(12);
+    own(*rig.device, "array_cols") = fact(14);
+    family_fact<bool>(*rig.device, "row_stationary") = true;
+    own(*rig.device, "held_inputs") = fact(12);
+    const auto cycles = [&] {
+        Network network;
+        return demand(map_one(*mapper_of("npu"), network.convolution(8, 8, 13, 3), network, rig),
+                      Resource::matrix_cycles, Lane::compute);
+    };
+    const double free = cycles();
+    own(*rig.device, "sum_port") = fact(8);
+    // 4 sets of 13 sums of 2 bytes in the time of 3 columns of 4 channels: 104 bytes in 12 cycles of 8.
+    CHECK(cycles() == Approx(free * 104 / 96));
+    own(*rig.device, "sum_port") = fact(16);
+    CHECK(cycles() == Approx(free));
+}
+
 TEST_CASE("NPU: scores of attention without a kernel of its own pass through memory", "[formulas][npu]") {
     // Two groups of four heads, 100 queries and 120 keys, of which a mask leaves 60.
     Operator op;

@@ -73,6 +73,20 @@ TEST_CASE("systolic: activations beyond the chip, a cache from outside", "[formu
     CHECK(m.events[Event::dram_byte] == Approx(1550 + 900));
 }
 
+TEST_CASE("systolic: the border of a program moves while the arrays wait", "[formulas][systolic]") {
+    Network network(kBf16, 3);
+    SubgraphWork& s = network.product(30, 20, 10); // 600 bytes in, 400 of weights for two cores
+    Rig rig = chip(1e6);
+    family_fact<Fact>(*rig.device, "first_load") = fact(900);
+    rig.set(Parameter::inference_overhead, 1e-6);
+    CHECK(demand(map_one(*mapper_of("tpu"), s, network, rig), Resource::weight_bytes, Lane::overhead) == 0);
+    s.given_bytes = 600; // inputs of the network: nothing ran before
+    const Mapping first = map_one(*mapper_of("tpu"), s, network, rig);
+    CHECK(demand(first, Resource::weight_bytes, Lane::overhead) == Approx(900));
+    CHECK(demand(first, Resource::weight_bytes, Lane::memory) == Approx(600 + 2 * 400 - 900));
+    CHECK(first.events[Event::dram_byte] == Approx(600 + 2 * 400));
+}
+
 TEST_CASE("systolic: output-stationary tiles take K steps", "[formulas][systolic]") {
     // 20 rows per core: 5 x 3 tiles of max(10, 4) steps on two arrays, skew and drain 4 + 7 - 2 + 4.
     Network network(kBf16, 3);

@@ -439,12 +439,14 @@ TEST_CASE("what is sold for servers states a price per hour, or why it has none"
     require_one(device, FindingKind::missing_field, "/price", "no price per hour", "not_rented");
     device["price"] = json::parse(R"({"not_rented": {"reason": "nobody offers it", "date": "2026-11"}})");
     CHECK(check(device).empty());
-    device["price"]["cloud"] =
-        json::parse(R"({"value": 1, "unit": "USD/h", "source": "S1", "date": "2026-11"})");
+    device["price"]["cloud"] = json::parse(
+        R"({"value": 1, "unit": "USD/h", "source": "S1", "date": "2026-11", "market": "marketplace"})");
     require_one(device, FindingKind::inconsistent, "/price/not_rented", "a price per hour, and a reason",
                 "remove one");
     device["price"].erase("not_rented");
     CHECK(check(device).empty());
+    device["price"]["cloud"].erase("market");
+    require_one(device, FindingKind::missing_field, "/price/cloud/market", "market alone", "hyperscaler");
 }
 
 TEST_CASE("a device has a list price, or a reason why it has none", "[hardware][check]") {

@@ -103,7 +103,7 @@ TEST_CASE("nothing better than the best measured accelerator is assumed", "[hard
             auto runtime = std::make_shared<Runtime>();
             runtime->families = {Family("npu")};
             auto source = std::make_shared<Source>();
-            source->kind = first ? SourceKind::fitted : *parse_source_kind(kind);
+            source->kind = first ? SourceKind::fitted : *value_named<SourceKind>(kind);
             ParameterEntry entry;
             entry.parameter = *parse_parameter(parameter);
             entry.value.value = first ? measured : assumed;

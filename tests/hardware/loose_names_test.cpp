@@ -3,7 +3,7 @@
 #include "archsim/hardware/database.hpp"
 #include "hardware/stated_facts.hpp"
 #include "hardware/temporary_database.hpp"
-#include "session/every_mode.hpp"
+#include "session/other_conditions.hpp"
 
 #include <catch2/catch.hpp>
 

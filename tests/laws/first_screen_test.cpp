@@ -9,12 +9,11 @@
 #include "archsim/run/compare_models.hpp"
 #include "estimate/resource_times.hpp"
 #include "laws/laws.hpp"
-#include "report/blocks/family_aspects.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
 #include "result/bound_shares.hpp"
-#include "result/mixed_formats.hpp"
+#include "result/format_parts.hpp"
 #include "result/ranking.hpp"
 #include "result/ties.hpp"
 #include "session/usual_precision.hpp"
@@ -189,8 +188,8 @@ TEST_CASE("architectures say how they are programmed, with a source", "[laws][sc
         bool said = false;
         for (const FamilyProperty& property : family.row().properties) {
             CHECK(!property.source.empty());
-            CHECK(!aspect_of(property).aspect.empty());
-            said = said || aspect_of(property).aspect == kProgrammability;
+            CHECK(!property.aspect.empty());
+            said = said || property.aspect == kProgrammability;
         }
         CHECK(said);
     }

@@ -98,18 +98,18 @@ Model made(const std::string& name) {
     return laws::session().load(file_of(name, made_configs().at(name)).string());
 }
 
-struct Named {
+struct NamedWindow {
     std::string name;
     Model model;
     std::optional<Checkpoint> checkpoint; ///< of a configuration
 };
 
-const std::vector<Named>& language_models() {
-    static const std::vector<Named> all = [] {
-        std::vector<Named> models;
+const std::vector<NamedWindow>& language_models() {
+    static const std::vector<NamedWindow> all = [] {
+        std::vector<NamedWindow> models;
         for (const CatalogueEntry& entry : laws::session().catalogue().entries())
             if (entry.kind == "decoder-lm" && !entry.file.empty()) {
-                Named& one = models.emplace_back(Named{entry.name, laws::session().load(entry.name), {}});
+                NamedWindow& one = models.emplace_back(NamedWindow{entry.name, laws::session().load(entry.name), {}});
                 if (entry.file.extension() == ".json")
                     one.checkpoint = read_checkpoint(file_of(entry));
             }
@@ -222,7 +222,7 @@ json config_of(const std::string& name) {
 
 TEST_CASE("law: the order of layers changes neither cache nor step", "[laws][windows]") {
     int mixed = 0;
-    for (const Named& named : language_models()) {
+    for (const NamedWindow& named : language_models()) {
         if (!named.checkpoint)
             continue;
         std::vector<std::string> types = layer_types(*named.checkpoint);
@@ -264,7 +264,7 @@ TEST_CASE("law: the order of layers changes neither cache nor step", "[laws][win
 }
 
 TEST_CASE("law: a step never gets faster as the context grows", "[laws][windows]") {
-    for (const Named& named : language_models()) {
+    for (const NamedWindow& named : language_models()) {
         CAPTURE(named.name);
         const Steps steps(named.model);
         constexpr std::int64_t kContexts[] = {100, 500, 1000, 2000, 5000, 8191, 8192, 12000, 33000, 131000};
@@ -286,7 +286,7 @@ TEST_CASE("law: a step never gets faster as the context grows", "[laws][windows]
 
 TEST_CASE("law: the cache of prompt and answer depends on their sum alone, and is that of the graph",
           "[laws][windows]") {
-    for (const Named& named : language_models())
+    for (const NamedWindow& named : language_models())
         for (const std::int64_t total : {600, 20000}) {
             CAPTURE(named.name, total);
             std::vector<double> caches;
@@ -306,7 +306,7 @@ TEST_CASE("law: the cache of prompt and answer depends on their sum alone, and i
 
 TEST_CASE("law: a prompt's attention is that of a count query by query", "[laws][windows]") {
     int counted = 0;
-    for (const Named& named : language_models()) {
+    for (const NamedWindow& named : language_models()) {
         if (!named.checkpoint || !only_grouped_attention(*named.checkpoint))
             continue;
         CAPTURE(named.name);

@@ -156,6 +156,24 @@ TEST_CASE("what a machine cannot run never moves less") {
     }
 }
 
+TEST_CASE("shares of a buffer bind where neither operand lies in it whole") {
+    // NVDLA's convolution buffer: 196 kB of inputs beside 16 of 1024 output channels, 16 kB of 1 MB, pass
+    // once.
+    Nest n;
+    n.rows = n.cols = 14;
+    n.inputs = n.outputs = 1024;
+    Limits limits;
+    limits.whole_rows = limits.all_inputs = limits.keeps_rows = true;
+    limits.output_grain = 16;
+    limits.share = {0.5, 0.5, 1};
+    limits.own[2] = 1e9;
+    limits.shared = 1024 * (14 * 14 + 16);
+    CHECK(least_traffic(n, limits).bytes == once(n));
+    // A byte less, and weights pass for each part of the inputs that half of the buffer holds: 7 rows of 14.
+    limits.shared -= 1;
+    CHECK(least_traffic(n, limits).passes[1] == 2);
+}
+
 TEST_CASE("operands with buffers of their own do not crowd each other out") {
     Nest n;
     n.rows = 256;

@@ -6,7 +6,7 @@
 #include "archsim/run/session.hpp"
 #include "estimate/resource_times.hpp"
 #include "report/blocks/comparison_charts.hpp"
-#include "result/shown_pass.hpp"
+#include "result/generation_metrics.hpp"
 #include "session/graph_run.hpp"
 #include "support/shipped_session.hpp"
 

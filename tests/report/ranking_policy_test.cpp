@@ -15,6 +15,7 @@
 #include "report/blocks/decision_report.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
+#include "result/cost_terms.hpp"
 #include "result/ranking.hpp"
 #include "support/shipped_session.hpp"
 
@@ -32,13 +33,13 @@ namespace {
 
 const std::string kDoubted = "RTX-4090"; ///< whose estimate is made ten times better, and doubtful
 
-struct Doubt {
+struct HowDoubted {
     std::string name;
     std::function<void(Estimate&)> put;
 };
 
-const std::vector<Doubt>& doubts() {
-    static const std::vector<Doubt> all = {
+const std::vector<HowDoubted>& doubts() {
+    static const std::vector<HowDoubted> all = {
         {"projected", [](Estimate& e) { e.projected = true; }},
         {"refuted",
          [](Estimate& e) { e.refuted = "transformers such as bert-base were measured 2 to 5 times slower"; }},
@@ -46,7 +47,7 @@ const std::vector<Doubt>& doubts() {
     return all;
 }
 
-void make_doubtful(Result& r, const Doubt& doubt) {
+void make_doubtful(Result& r, const HowDoubted& doubt) {
     if (r.hardware.rfind(kDoubted, 0) != 0)
         return;
     Estimate& e = r.estimate;
@@ -123,7 +124,7 @@ TEST_CASE("what may not lead wins no line of comparisons, studies and architectu
     studied.models = {"resnet50"};
     studied.devices = request.hardware;
     const Study study = run_study(session(), studied);
-    for (const Doubt& doubt : doubts()) {
+    for (const HowDoubted& doubt : doubts()) {
         INFO(doubt.name);
         ModelComparison c = plain;
         for (Result& r : c.results)
@@ -167,7 +168,7 @@ TEST_CASE("what may not lead wins no line of a difference", "[report][policy]") 
     request.before = {.model = "resnet50", .hardware = "H100"};
     request.after = {.model = "resnet50", .hardware = kDoubted};
     const DifferenceAnswer plain = explain_difference(session(), request);
-    for (const Doubt& doubt : doubts()) {
+    for (const HowDoubted& doubt : doubts()) {
         DifferenceAnswer answer = plain;
         doubt.put(answer.results[1].estimate);
         CHECK_THAT(text_of(describe(answer, {}, Format::text)),
@@ -213,7 +214,7 @@ TEST_CASE("what may not lead wins no line of servers, sizes and one machine", "[
         r.summary.output_tokens_per_s = &r == &served[0] ? 100 : 1000;
         r.summary.time_per_token_s.p50 = &r == &served[0] ? 0.02 : 0.002;
     }
-    served[1].doubt = "projected: no comparable device was measured on this stack";
+    served[1].doubt = {Standing::projected, "no comparable device was measured on this stack"};
     check_text(text_of(describe_serving(served, {})), kDoubted, "projected");
     check_text(text_of(describe_serving(served, {.time_to_first_s = 1})), kDoubted, "projected");
     check_text(text_of(describe_frontier(served)), kDoubted, "projected");
@@ -232,7 +233,8 @@ TEST_CASE("what may not lead wins no line of servers, sizes and one machine", "[
         m.runs = true;
         m.parameters = m.name == "large" ? 1e10 : 1e9;
         m.output = m.name == "large" ? LocalRate{100, 90, 110} : LocalRate{10, 9, 11};
-        m.doubt = m.name == "large" ? "projected: no transformer was measured" : "";
+        if (m.name == "large")
+            m.doubt = {Standing::projected, "no transformer was measured"};
     }
     check_text(text_of(describe(local, {}, Format::text)), "large", "projected");
     CHECK(json::parse(to_json(local, LocalView{})).at("models").at(1).at("evidence") == "projected");
@@ -250,7 +252,7 @@ TEST_CASE("what may not lead wins no line of servers, sizes and one machine", "[
         lines += line + "\n";
     for (const SizedDevice& d : sized.devices)
         if (!d.doubt.empty()) {
-            check_text(lines, d.hardware, evidence_word(d.doubt));
+            check_text(lines, d.hardware, std::string(name_of(d.doubt.standing)));
             for (const auto& first : {sized.cheapest, sized.greenest, sized.fewest})
                 CHECK((!first || sized.devices[*first].hardware != d.hardware));
         }

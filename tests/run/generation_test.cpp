@@ -1,6 +1,7 @@
 // Language models: attention and caches against closed formulas, phases against each other.
 
 #include "laws/laws.hpp"
+#include "result/format_parts.hpp"
 #include "session/generation/phases.hpp"
 #include "session/generation/step.hpp"
 #include "session/graph_run.hpp"

@@ -1,7 +1,7 @@
 // Names that say a format mean the network in it: the same numbers as the network asked for in that format.
 
 #include "laws/laws.hpp"
-#include "session/named_format.hpp"
+#include "session/loading.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -4,6 +4,7 @@
 #include "archsim/run/serve.hpp"
 #include "fit/errors/serving_peers.hpp"
 #include "fit/report/serving_peers_report.hpp"
+#include "result/format_parts.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>

@@ -6,6 +6,8 @@
 #include "answers/sizing/sizing_report.hpp"
 #include "archsim/run/serve.hpp"
 #include "import/model_maker.hpp"
+#include "result/cost_terms.hpp"
+#include "result/format_parts.hpp"
 #include "web/desk.hpp"
 
 #include <catch2/catch.hpp>

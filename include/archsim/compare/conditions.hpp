@@ -1,7 +1,6 @@
 #pragma once
 // Under what conditions a workload is estimated: the half of a question that is not the workload.
 
-#include "archsim/core/export.hpp"
 #include "archsim/core/precision.hpp"
 #include "archsim/extend/fusion_policy.hpp"
 #include "archsim/hardware/device_changes.hpp"
@@ -11,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace archsim {
@@ -72,15 +70,5 @@ struct Conditions {
         return config;
     }
 };
-
-/// The formats that a name means ("fp16", "w4a16"). Throws UsageError naming `flag`, where it was given.
-ARCHSIM_API PrecisionConfig precision_named(std::string_view name, std::string_view flag = "precision");
-/// Takes a name where formats are asked for: a format, or "usual": each device's own. Throws likewise.
-ARCHSIM_API void ask_precision(Conditions& conditions, std::string_view name,
-                               std::string_view flag = "precision");
-/// "latency" or "throughput". Throws likewise.
-ARCHSIM_API Scenario scenario_named(std::string_view name, std::string_view flag = "scenario");
-/// "kernel" or "end_to_end". Throws likewise.
-ARCHSIM_API Scope scope_named(std::string_view name, std::string_view flag = "scope");
 
 } // namespace archsim

@@ -10,7 +10,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace archsim {
@@ -30,8 +29,6 @@ struct GivenPrice {
     double amount = 0;    ///< USD, or USD per hour
     bool hourly = false;
 };
-/// Parses "H100=2.5/h" (rent) or "H100=25000" (purchase). Throws UsageError.
-ARCHSIM_API GivenPrice parse_price(std::string_view text);
 
 /// Conditions of use. The defaults are stated with their sources in describe_cost's notes.
 struct CostOptions {
@@ -46,7 +43,7 @@ struct CostOptions {
 };
 
 /// Money and carbon of one result. Absent: the device states no such price, or has no estimate.
-struct ARCHSIM_API Cost {
+struct Cost {
     double inferences_per_s = 0;   ///< at work
     std::optional<double> cloud;   ///< USD per inference, rented
     std::optional<double> capital; ///< USD per inference, purchase only, a card with its part of the server
@@ -59,13 +56,19 @@ struct ARCHSIM_API Cost {
     }
     Tenure tenure = Tenure::cheaper; ///< as asked for
     /// USD per inference in the way asked for; of the cheaper one where that is left open.
-    std::optional<double> best() const;
+    std::optional<double> best() const {
+        const auto chosen = way();
+        return !chosen ? std::nullopt : *chosen == Tenure::rent ? cloud : owned();
+    }
     /// How that is: rent or buy; absent without a price.
-    std::optional<Tenure> way() const;
+    std::optional<Tenure> way() const {
+        const auto own = owned();
+        const bool rent = cloud && tenure != Tenure::buy, buy = own && tenure != Tenure::rent;
+        if (!rent && !buy)
+            return std::nullopt;
+        return rent && (!buy || *cloud <= *own) ? Tenure::rent : Tenure::buy;
+    }
 };
-
-/// Throws UsageError for options outside of their range.
-ARCHSIM_API void check_cost_options(const CostOptions& options);
 
 /// cloud = price / (3600 r u); capital = (price + that of a card's part of its server) / (years 8766 h 3600 r
 /// u); electricity = [E + P_idle (1 - u) / (u r)] PUE price_kWh / 3.6e6, E at the boundary asked for; carbon
@@ -81,18 +84,6 @@ struct TokenCosts {
 /// A token of the prompt takes its share of the pass over the prompts, a token of the answer its share of a
 /// decoding step, each with the energy of its own phase. Absent for results without generated text.
 ARCHSIM_API std::optional<TokenCosts> token_costs(const Result& result, const CostOptions& options);
-
-/// The options with one way of paying for all results, so that a ranking compares like with like: that asked
-/// for; else rent, where at least as many devices have a price for it as for buying, else buying. Who has no
-/// such price has no cost (Cost::best()).
-ARCHSIM_API CostOptions on_one_basis(std::span<const Result> results, CostOptions options);
-/// The same before anything is estimated.
-ARCHSIM_API CostOptions on_one_basis(std::span<const std::shared_ptr<const Device>> devices,
-                                     CostOptions options);
-
-/// What a ranking by cost compares, and who is left out: "Cost is that of renting, at 60 % utilisation; no
-/// rental price: Jetson-Orin-Nano (--buy compares purchases)." Empty where no result has a cost.
-ARCHSIM_API std::string cost_basis(std::span<const Result> results, const CostOptions& options);
 
 /// How two devices' costs cross: `first` is bought and `second` rented or bought.
 struct BreakEven {

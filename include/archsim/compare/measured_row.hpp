@@ -1,7 +1,6 @@
 #pragma once
 // What was measured and where: what estimates are held against, and what Session::given() takes.
 
-#include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
 
 #include <cstddef>
@@ -13,8 +12,11 @@
 namespace archsim {
 
 enum class MeasuredMetric : std::uint8_t { latency_ms, throughput_per_s, power_w, energy_mj };
-ARCHSIM_API std::string_view name_of(MeasuredMetric metric);
-ARCHSIM_API std::optional<MeasuredMetric> parse_measured_metric(std::string_view text);
+template <>
+struct NamesOf<MeasuredMetric> {
+    static constexpr std::array<std::string_view, 4> all = {"latency_ms", "throughput_per_s", "power_w",
+                                                            "energy_mj"};
+};
 
 /// One published measurement: a row of tests/measured/*.csv.
 struct MeasuredRow {

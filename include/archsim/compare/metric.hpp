@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -140,12 +141,15 @@ ARCHSIM_API std::vector<MetricField> fields_of(const MetricTable& table);
 ARCHSIM_API std::optional<Measure> measure_of(const Result& result, const Metric& metric,
                                               const CostOptions& conditions = {});
 /// The value alone.
-ARCHSIM_API std::optional<double> value_of(const Result& result, const Metric& metric,
-                                           const CostOptions& conditions = {});
-
+inline std::optional<double> value_of(const Result& result, const Metric& metric,
+                                      const CostOptions& conditions = {}) {
+    const auto measure = measure_of(result, metric, conditions);
+    return measure ? std::optional(measure->value) : std::nullopt;
+}
 /// The same for sums and texts that carry the unknown along: NaN where there is none.
-ARCHSIM_API double value_or_nan(const Result& result, const Metric& metric,
-                                const CostOptions& conditions = {});
+inline double value_or_nan(const Result& result, const Metric& metric, const CostOptions& conditions = {}) {
+    return value_of(result, metric, conditions).value_or(std::numeric_limits<double>::quiet_NaN());
+}
 
 /// What results are ranked by when nothing else is asked for: latency, or throughput when saturated.
 inline const Metric& ranked_by(Scenario scenario) {

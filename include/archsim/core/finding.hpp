@@ -6,6 +6,7 @@
 // layers unchanged; the hot path (estimating) reports failures as values (Estimate::status) instead.
 
 #include "archsim/core/export.hpp"
+#include "archsim/core/names.hpp"
 
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,10 @@
 namespace archsim {
 
 enum class Severity { note, warning, error };
+template <>
+struct NamesOf<Severity> {
+    static constexpr std::array<std::string_view, 3> all = {"note", "warning", "error"};
+};
 
 enum class FindingKind {
     unreadable_file,
@@ -35,9 +40,15 @@ enum class FindingKind {
     unknown_name,
     unsupported,
 };
-
-ARCHSIM_API std::string_view name_of(FindingKind kind);
-ARCHSIM_API std::string_view name_of(Severity severity);
+template <>
+struct NamesOf<FindingKind> {
+    static constexpr std::array<std::string_view, 17> all = {
+        "unreadable_file",      "malformed_file", "unknown_operator", "unresolved_dimension",
+        "data_dependent_shape", "malformed_node", "shape_conflict",   "too_large",
+        "unknown_key",          "wrong_unit",     "out_of_range",     "missing_field",
+        "inconsistent",         "duplicate",      "missing_source",   "unknown_name",
+        "unsupported"};
+};
 
 /// Something the user should know or fix, with its place.
 struct Finding {
@@ -60,7 +71,6 @@ class ARCHSIM_API Error : public std::runtime_error {
   public:
     /// An error that says `message`; `findings` are its causes, when there are several.
     explicit Error(const std::string& message, std::vector<Finding> findings = {});
-    ~Error() override;
     /// The causes, when there are several.
     const std::vector<Finding>& findings() const noexcept { return findings_; }
 
@@ -74,21 +84,18 @@ class ARCHSIM_API InputError : public Error {
     using Error::Error;
     /// An error with one cause.
     explicit InputError(const Finding& finding);
-    ~InputError() override;
 };
 
 /// The command line or an API call is off.
 class ARCHSIM_API UsageError : public Error {
   public:
     using Error::Error;
-    ~UsageError() override;
 };
 
 /// A result exists but a part is missing.
 class ARCHSIM_API IncompleteError : public Error {
   public:
     using Error::Error;
-    ~IncompleteError() override;
 };
 
 } // namespace archsim

@@ -2,6 +2,7 @@
 // Numeric formats: what a tensor stores and what an engine computes in.
 
 #include "archsim/core/export.hpp"
+#include "archsim/core/names.hpp"
 
 #include <array>
 #include <optional>
@@ -16,16 +17,24 @@ inline constexpr std::array kPrecisions = {
     Precision::fp4,  Precision::int32, Precision::int16, Precision::int8, Precision::int4};
 inline constexpr std::size_t kPrecisionCount = kPrecisions.size();
 
-/// Lower-case name as used in files and flags ("fp16").
-ARCHSIM_API std::string_view name_of(Precision p);
+template <>
+struct NamesOf<Precision> {
+    static constexpr std::array<std::string_view, 11> all = {"fp64", "fp32",  "tf32",  "bf16", "fp16", "fp8",
+                                                             "fp4",  "int32", "int16", "int8", "int4"};
+};
 /// Parses a name in any case; also "float16", "half", "float32", "bfloat16".
 ARCHSIM_API std::optional<Precision> parse_precision(std::string_view text);
 /// Storage size in bits (tf32 is stored in 32).
-ARCHSIM_API int bits_of(Precision p);
-inline double bytes_of(Precision p) {
+constexpr int bits_of(Precision p) {
+    constexpr std::array<int, kPrecisionCount> kBits = {64, 32, 32, 16, 16, 8, 4, 32, 16, 8, 4};
+    return kBits[static_cast<std::size_t>(p)];
+}
+constexpr double bytes_of(Precision p) {
     return bits_of(p) / 8.0;
 }
-ARCHSIM_API bool is_integer(Precision p);
+constexpr bool is_integer(Precision p) {
+    return p >= Precision::int32;
+}
 
 /// The formats of one run. `compute` is what the matrix units multiply in; weight-only schemes store
 /// weights narrower than they compute (int4 weights, fp16 arithmetic).

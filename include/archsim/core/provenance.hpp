@@ -1,12 +1,12 @@
 #pragma once
 // Where a number comes from. Every fact of the hardware database and every fitted parameter carries this.
 
-#include "archsim/core/export.hpp"
+#include "archsim/core/names.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,13 +19,36 @@ enum class SourceKind { datasheet, paper, measured, derived, fitted, tuned, assu
 constexpr bool rests_on_measurements(SourceKind kind) {
     return kind == SourceKind::fitted || kind == SourceKind::tuned;
 }
-ARCHSIM_API std::string_view name_of(SourceKind kind);
-ARCHSIM_API std::optional<SourceKind> parse_source_kind(std::string_view text);
+template <>
+struct NamesOf<SourceKind> {
+    static constexpr std::array<std::string_view, 7> all = {"datasheet", "paper", "measured", "derived",
+                                                            "fitted",    "tuned", "assumed"};
+};
 
 /// A citation.
 struct Source {
     SourceKind kind = SourceKind::assumed;
     std::string cite;
+};
+
+/// Whether an estimate may be named first: measurements stand behind it, none was made of its kind, some
+/// refute it, or it leaves a part of the network out.
+enum class Standing : std::uint8_t { leads, projected, refuted, incomplete };
+template <>
+struct NamesOf<Standing> {
+    static constexpr std::array<std::string_view, 4> all = {"measured", "projected", "refuted", "incomplete"};
+};
+
+/// Why something may not be named first.
+struct Doubt {
+    Standing standing = Standing::leads;
+    std::string why; ///< in words without a period; empty where it may
+    /// True where it may be named first.
+    bool empty() const { return standing == Standing::leads; }
+    /// "projected: no comparable device was measured on this stack".
+    std::string text() const {
+        return empty() ? why : std::string(name_of(standing)).append(": ").append(why);
+    }
 };
 
 /// One number with its source. `value` is SI; NaN means unknown, which is never the same as zero.

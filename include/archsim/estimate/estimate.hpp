@@ -15,10 +15,17 @@
 namespace archsim {
 
 enum class Status : std::uint8_t { ok, unsupported, does_not_fit, incomplete };
-ARCHSIM_API std::string_view name_of(Status status);
+template <>
+struct NamesOf<Status> {
+    static constexpr std::array<std::string_view, 4> all = {"ok", "unsupported", "does_not_fit",
+                                                            "incomplete"};
+};
 
 enum class Bound : std::uint8_t { compute, memory, overhead };
-ARCHSIM_API std::string_view name_of(Bound bound);
+template <>
+struct NamesOf<Bound> {
+    static constexpr std::array<std::string_view, 3> all = {"compute", "memory", "overhead"};
+};
 
 /// Where power is measured, from the inside out: what lies inside of a boundary is counted. Every measured
 /// value and every question about power has one.
@@ -29,10 +36,10 @@ enum class PowerBoundary : std::uint8_t {
     board,  ///< the board around chip or module: other chips, links, fans
     wall    ///< the socket of the whole system: host, fans, power supply
 };
-/// "rail", "chip", "module", "board" or "wall".
-ARCHSIM_API std::string_view name_of(PowerBoundary boundary);
-/// The boundary of that name.
-ARCHSIM_API std::optional<PowerBoundary> parse_power_boundary(std::string_view text);
+template <>
+struct NamesOf<PowerBoundary> {
+    static constexpr std::array<std::string_view, 5> all = {"rail", "chip", "module", "board", "wall"};
+};
 
 /// Nominal 90 % interval.
 struct Interval {
@@ -142,12 +149,9 @@ struct Estimate {
 
 /// The one rule of who may be named first: an estimate of the whole network that measurements stand behind
 /// and that none of them refutes.
-enum class Standing : std::uint8_t { leads, projected, refuted, incomplete };
 ARCHSIM_API Standing standing_of(const Estimate& estimate);
-/// "measured", "projected", "refuted" or "incomplete".
-ARCHSIM_API std::string_view name_of(Standing standing);
-/// Why it may not be named first, in words without a period; empty where it may.
-ARCHSIM_API std::string doubt_of(const Estimate& estimate);
+/// Why it may not be named first.
+ARCHSIM_API Doubt doubt_of(const Estimate& estimate);
 inline bool may_lead(const Estimate& estimate) {
     return standing_of(estimate) == Standing::leads;
 }

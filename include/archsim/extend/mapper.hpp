@@ -81,7 +81,7 @@ struct NetworkMapping {
 /// Interface of an architecture. Implementations are stateless and thread-safe.
 class ARCHSIM_API Mapper {
   public:
-    virtual ~Mapper();
+    virtual ~Mapper() = default;
     /// Name of the counting model: "weight-stationary".
     virtual std::string_view name() const = 0;
     /// Counts for one subgraph. `out` arrives empty. The library's mappers count the

@@ -97,19 +97,35 @@ class ARCHSIM_API NodeContext {
     /// The attribute of that name, or null.
     const AttributeValue* attribute(std::string_view key) const { return node_.attribute(key); }
     /// An integer attribute, or `fallback`.
-    std::int64_t integer(std::string_view key, std::int64_t fallback) const;
+    std::int64_t integer(std::string_view key, std::int64_t fallback) const {
+        const auto* v = typed<std::int64_t>(key);
+        return v ? *v : fallback;
+    }
     /// A number attribute, or `fallback`.
-    double real(std::string_view key, double fallback) const;
+    double real(std::string_view key, double fallback) const {
+        const auto* v = typed<double>(key);
+        return v ? *v : fallback;
+    }
     /// A text attribute, or `fallback`.
-    std::string_view text(std::string_view key, std::string_view fallback) const;
+    std::string_view text(std::string_view key, std::string_view fallback) const {
+        const auto* v = typed<std::string>(key);
+        return v ? std::string_view(*v) : fallback;
+    }
     /// Null when the attribute is absent.
-    const std::vector<std::int64_t>* integers(std::string_view key) const;
+    const std::vector<std::int64_t>* integers(std::string_view key) const {
+        return typed<std::vector<std::int64_t>>(key);
+    }
     /// Null when the attribute is absent.
-    const std::vector<double>* reals(std::string_view key) const;
+    const std::vector<double>* reals(std::string_view key) const { return typed<std::vector<double>>(key); }
     /// Null when the attribute is absent.
-    const std::vector<std::string>* texts(std::string_view key) const;
+    const std::vector<std::string>* texts(std::string_view key) const {
+        return typed<std::vector<std::string>>(key);
+    }
     /// Null when the attribute is absent.
-    const Constant* tensor(std::string_view key) const;
+    const Constant* tensor(std::string_view key) const {
+        const auto* v = typed<std::shared_ptr<const Constant>>(key);
+        return v ? v->get() : nullptr;
+    }
 
     /// An output that the node names; unnamed ones yield a scratch tensor that nobody reads.
     ShapedTensor& output(std::size_t i);
@@ -135,6 +151,17 @@ class ARCHSIM_API NodeContext {
     void set_sequence(std::size_t i, SequenceElements elements);
 
   private:
+    [[noreturn]] static void wrong_attribute(std::string_view key);
+    /// Null when the attribute is absent; throws NodeProblem where it has another type.
+    template <class Type>
+    const Type* typed(std::string_view key) const {
+        const AttributeValue* value = attribute(key);
+        const Type* result = value ? std::get_if<Type>(value) : nullptr;
+        if (value && !result)
+            wrong_attribute(key);
+        return result;
+    }
+
     BindState& state_;
     const Node& node_;
     const OperatorRow& row_;
@@ -215,7 +242,5 @@ ARCHSIM_API ShapedGraph bind(const Graph& graph, const Bindings& bindings,
 /// that read themselves or later ones, tensors that are none of the graph's. Of such a graph nothing can be
 /// said.
 ARCHSIM_API std::vector<Finding> structural_faults(const Graph& graph, const OperatorRegistry& registry);
-
-ARCHSIM_API std::string_view name_of(FusionClass fusion);
 
 } // namespace archsim

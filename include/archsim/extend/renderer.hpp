@@ -3,6 +3,7 @@
 // report/ turn results into blocks; nothing here computes.
 
 #include "archsim/core/export.hpp"
+#include "archsim/core/names.hpp"
 
 #include <concepts>
 #include <cstdint>
@@ -158,8 +159,10 @@ struct Report {
 };
 
 enum class Format : std::uint8_t { text, markdown, json, csv, html };
-ARCHSIM_API std::string_view name_of(Format format);
-ARCHSIM_API std::optional<Format> parse_format(std::string_view name);
+template <>
+struct NamesOf<Format> {
+    static constexpr std::array<std::string_view, 5> all = {"text", "markdown", "json", "csv", "html"};
+};
 /// From a file name's extension: .txt .md .json .csv .html.
 ARCHSIM_API std::optional<Format> format_of_file(std::string_view file);
 

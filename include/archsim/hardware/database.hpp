@@ -45,31 +45,29 @@ enum class TunedFacts : std::uint8_t { as_stated, devices_reverted, reverted };
 /// const DeviceChoice choice = session.hardware().device("jetson-orin-nano@15W");
 /// assert(choice.device->id == "Jetson-Orin-Nano" && choice.power_mode == "15W");
 /// @endcode
-class ARCHSIM_API HardwareDatabase {
+class HardwareDatabase {
   public:
-    /// Opens `root` (hardware_db/) and any overlays; throws InputError when root is not readable.
-    explicit HardwareDatabase(std::filesystem::path root, std::vector<std::filesystem::path> overlays = {},
-                              TunedFacts tuned = TunedFacts::as_stated);
-    ~HardwareDatabase();
-    /// Databases move; they are not copied.
-    HardwareDatabase(HardwareDatabase&&) noexcept;
-    /// Databases move; they are not copied.
-    HardwareDatabase& operator=(HardwareDatabase&&) noexcept;
+    /// Opens `root` (hardware_db/) and any overlays; throws InputError when root is not readable. Copies
+    /// share what was read.
+    ARCHSIM_API explicit HardwareDatabase(std::filesystem::path root,
+                                          std::vector<std::filesystem::path> overlays = {},
+                                          TunedFacts tuned = TunedFacts::as_stated);
 
     /// Resolves "NAME", "NAME@MODE" (a mode of the device, kEfficientMode, a power limit as "350W" where
     /// the device has no modes of its own, or a size of memory as "24GB" where it shares that of its
     /// computer) or a path to a JSON file; case-insensitive, aliases too, and names with words around them:
     /// "Mac mini M4 Pro (24 GB)" is Apple-M4-Pro-GPU@24GB, "RTX 4070 laptop, 32GB" RTX-4070-Laptop. Throws
     /// InputError with the nearest names. Safe to call from several threads.
-    DeviceChoice device(std::string_view name) const;
+    ARCHSIM_API DeviceChoice device(std::string_view name) const;
     /// A software stack by name or alias. Throws InputError with the nearest names.
-    std::shared_ptr<const Runtime> runtime(std::string_view name) const;
+    ARCHSIM_API std::shared_ptr<const Runtime> runtime(std::string_view name) const;
     /// The device's default runtime, or `name` after checking that it serves the device.
-    std::shared_ptr<const Runtime> runtime_for(const Device& device, std::string_view name = {}) const;
+    ARCHSIM_API std::shared_ptr<const Runtime> runtime_for(const Device& device,
+                                                           std::string_view name = {}) const;
     /// All deployments, in the order of their file.
-    std::vector<Deployment> deployments() const;
+    ARCHSIM_API std::vector<Deployment> deployments() const;
     /// One deployment by id. Throws InputError with the nearest names.
-    Deployment deployment(std::string_view id) const;
+    ARCHSIM_API Deployment deployment(std::string_view id) const;
 
     /// Every number of a device's file (with what it extends) and of a software stack's, by JSON pointer.
     std::vector<StatedFact> device_facts(std::string_view name) const;
@@ -80,15 +78,15 @@ class ARCHSIM_API HardwareDatabase {
     std::vector<StatedFact> runtime_facts(std::string_view name) const;
 
     /// Names of all devices, sorted by family, then by name.
-    std::vector<std::string> device_ids() const;
+    ARCHSIM_API std::vector<std::string> device_ids() const;
     /// Names of all software stacks, sorted.
-    std::vector<std::string> runtime_ids() const;
+    ARCHSIM_API std::vector<std::string> runtime_ids() const;
     /// Every device that can be read; problems are appended to `findings`.
-    std::vector<std::shared_ptr<const Device>> all_devices(std::vector<Finding>& findings) const;
+    ARCHSIM_API std::vector<std::shared_ptr<const Device>> all_devices(std::vector<Finding>& findings) const;
 
   private:
     struct State;
-    std::unique_ptr<State> state_;
+    std::shared_ptr<State> state_;
 };
 
 /// Schema and sanity lints of one file or folder: units, ranges, peak = units x rate x clock, sources,

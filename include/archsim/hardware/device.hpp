@@ -7,6 +7,7 @@
 #include "archsim/core/provenance.hpp"
 #include "archsim/hardware/family.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -17,8 +18,10 @@
 namespace archsim {
 
 enum class EngineClass : std::uint8_t { matrix, vector, special };
-ARCHSIM_API std::string_view name_of(EngineClass kind); ///< "matrix"
-ARCHSIM_API std::optional<EngineClass> parse_engine_class(std::string_view text);
+template <>
+struct NamesOf<EngineClass> {
+    static constexpr std::array<std::string_view, 3> all = {"matrix", "vector", "special"};
+};
 
 /// `count` identical units; each does `ops_per_clock[precision]` dense operations (1 MAC = 2) per clock.
 struct Engine {
@@ -91,6 +94,9 @@ struct PowerMode {
 struct Price {
     Fact amount; ///< USD or USD/h
     std::string date, instance;
+    /// Who rents it out, "hyperscaler", "specialised cloud" or "marketplace": what the second asks for an
+    /// H100 is less than half of what the first does, so that prices of one market alone compare.
+    std::string market;
 };
 
 /// A peak as the vendor states it; the checker compares it with units x rate x clock.
@@ -109,7 +115,7 @@ struct FittedParameter {
 };
 
 /// A device as its file states it, in SI units.
-struct ARCHSIM_API Device {
+struct Device {
     std::string id, name, vendor, codename, generation;
     std::vector<std::string> aliases;
     Family family;
@@ -151,13 +157,23 @@ struct ARCHSIM_API Device {
     std::vector<Finding> findings; ///< problems of the entry that do not prevent its use
 
     /// The on-chip level of that name, or null.
-    const MemoryLevel* level(std::string_view name) const;
+    ARCHSIM_API const MemoryLevel* level(std::string_view name) const;
     /// Dense peak: sum over the engines of that class of units x operations per clock x clock, in operations
     /// per second; 0 when none has this precision.
-    double peak(EngineClass kind, Precision p) const;
+    double peak(EngineClass kind, Precision p) const {
+        double sum = 0;
+        for (const Engine& engine : engines)
+            if (engine.kind == kind && engine.supports(p))
+                sum += engine.count * engine.rate(p).value * engine.clock.value_or(0);
+        return sum;
+    }
     /// True when a native engine of that class has this precision.
-    bool supports(EngineClass kind, Precision p) const;
-    const PowerMode* power_mode(std::string_view name) const; ///< case-insensitive; null when absent
+    bool supports(EngineClass kind, Precision p) const {
+        return std::any_of(engines.begin(), engines.end(),
+                           [&](const Engine& engine) { return engine.kind == kind && engine.supports(p); });
+    }
+    ARCHSIM_API const PowerMode*
+    power_mode(std::string_view name) const; ///< case-insensitive; null when absent
 };
 
 } // namespace archsim

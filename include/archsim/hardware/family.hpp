@@ -33,8 +33,10 @@ enum class Structure : std::uint8_t {
     count_
 };
 inline constexpr std::size_t kStructureCount = static_cast<std::size_t>(Structure::count_);
-ARCHSIM_API std::string_view name_of(Structure structure); ///< "on_chip_memory"
-ARCHSIM_API std::optional<Structure> parse_structure(std::string_view text);
+template <>
+struct NamesOf<Structure> {
+    static constexpr std::array<std::string_view, 4> all = {"units", "array", "on_chip_memory", "clock"};
+};
 
 struct Device;
 // Of the modules above: a row holds functions on them.
@@ -51,7 +53,7 @@ struct TileKind {
 
 /// What only devices of one family state. Each family derives a struct of its own (see FactsOf).
 struct ARCHSIM_API FamilyFacts {
-    virtual ~FamilyFacts();
+    virtual ~FamilyFacts() = default;
     /// A copy of the same type.
     virtual std::unique_ptr<FamilyFacts> clone() const = 0;
     /// Identifies the type.
@@ -143,9 +145,12 @@ std::unique_ptr<FamilyFacts> empty_facts() {
     return std::make_unique<Facts>();
 }
 
+/// The aspect that every family states: how a new operator comes onto it.
+inline constexpr std::string_view kProgrammability = "programmability";
 /// What holds of every device of a family and no number says.
 struct FamilyProperty {
-    std::string_view text;   ///< "needs no driver"
+    std::string_view aspect; ///< kProgrammability, "driver", "timing", "flexibility", "use" ...
+    std::string_view text;   ///< "fixed function"
     std::string_view source; ///< who says so
 };
 

@@ -7,6 +7,7 @@
 #include "archsim/hardware/device.hpp"
 #include "archsim/hardware/parameters.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -57,7 +58,7 @@ struct CheckTemplate {
 };
 
 /// A software stack: what it fuses, what it costs per kernel, what it cannot run.
-struct ARCHSIM_API Runtime {
+struct Runtime {
     std::string id, name, description;
     std::vector<std::string> aliases;
     std::string base; ///< id of the stack that this one states its differences from; empty: none
@@ -99,15 +100,20 @@ struct ARCHSIM_API Runtime {
     std::vector<Finding> findings; ///< problems of the entry that do not prevent its use
 
     /// True when the device names this stack, or names none while family, vendor and generation fit.
-    bool serves(const Device& device) const;
+    ARCHSIM_API bool serves(const Device& device) const;
     /// What it joins into one kernel on devices of that family.
-    const FusionPolicy& fusion_on(Family family) const;
+    const FusionPolicy& fusion_on(Family family) const {
+        const auto own = fusion_by_family.find(family);
+        return own != fusion_by_family.end() ? own->second : fusion;
+    }
     /// True when it runs that format where a device has it.
-    bool allows(Precision p) const;
+    bool allows(Precision p) const {
+        return precisions.empty() || std::find(precisions.begin(), precisions.end(), p) != precisions.end();
+    }
     /// True when it has kernels for that engine's instructions, or none of its own are needed.
-    bool uses(const Engine& engine) const;
+    ARCHSIM_API bool uses(const Engine& engine) const;
     /// True when its convolutions, too, have kernels for that engine's instructions.
-    bool convolves_on(const Engine& engine) const;
+    ARCHSIM_API bool convolves_on(const Engine& engine) const;
 };
 
 /// Device fit > value for the device's generation > default.

@@ -14,8 +14,14 @@ namespace archsim {
 
 enum class Scenario : std::uint8_t { latency, throughput };
 enum class Scope : std::uint8_t { kernel, end_to_end };
-ARCHSIM_API std::string_view name_of(Scenario scenario);
-ARCHSIM_API std::string_view name_of(Scope scope);
+template <>
+struct NamesOf<Scenario> {
+    static constexpr std::array<std::string_view, 2> all = {"latency", "throughput"};
+};
+template <>
+struct NamesOf<Scope> {
+    static constexpr std::array<std::string_view, 2> all = {"kernel", "end_to_end"};
+};
 
 /// What a demand is made on. A rate exists for each; see Machine::rate.
 enum class Resource : std::uint8_t {
@@ -34,7 +40,15 @@ enum class Resource : std::uint8_t {
     count_
 };
 inline constexpr std::size_t kResourceCount = static_cast<std::size_t>(Resource::count_);
-ARCHSIM_API std::string_view name_of(Resource resource);
+/// What people call it.
+template <>
+struct NamesOf<Resource> {
+    static constexpr std::array<std::string_view, 12> all = {
+        "matrix engine",  "vector engine",    "special-function engine",
+        "L1 bandwidth",   "L2 bandwidth",     "last-level cache bandwidth",
+        "DRAM bandwidth", "weight streaming", "chip-to-chip link",
+        "host link",      "fixed cycles",     "fixed time"};
+};
 
 /// Where a rate comes from: the facts it is the product of.
 struct Rate {
@@ -47,7 +61,7 @@ struct EnergyTable;
 class UncertaintyTable;
 
 /// A device with every choice made: what mappers and prices work on.
-struct ARCHSIM_API Machine {
+struct Machine {
     std::shared_ptr<const Device> device;
     std::shared_ptr<const Runtime> runtime;
     std::shared_ptr<const Mapper> mapper;      ///< null: the family's own, mapper_for(device->family)
@@ -81,7 +95,10 @@ struct ARCHSIM_API Machine {
     /// A parameter of the device on this stack, or `neutral` where it has none.
     double param(Parameter p, double neutral) const { return parameters.get(p, neutral); }
     /// Peak operations per second at the operating clock: matrix engines, or vector where there are none.
-    double peak_ops(Precision p) const;
+    double peak_ops(Precision p) const {
+        const double matrix = matrix_ops(p) * rate(Resource::matrix_cycles);
+        return matrix > 0 ? matrix : vector_ops(p) * rate(Resource::vector_cycles);
+    }
     double power_limit_w =
         0; ///< of one chip: the mode's, else the thermal design power; 0 = unknown or estimated
     double power_budget_w = 0;        ///< the same where it is an estimate: it bounds energy, not the clock

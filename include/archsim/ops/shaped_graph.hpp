@@ -30,7 +30,12 @@ enum class OpKind : std::uint8_t {
     data_movement, ///< transpose, concat, slice, gather, pad, resize: bytes only
     sorting,       ///< TopK, NonMaxSuppression, Unique: data-dependent scans
 };
-ARCHSIM_API std::string_view name_of(OpKind kind);
+template <>
+struct NamesOf<OpKind> {
+    static constexpr std::array<std::string_view, 12> all = {
+        "free",          "convolution", "matmul",    "attention", "recurrent",     "elementwise",
+        "normalization", "softmax",     "reduction", "pooling",   "data_movement", "sorting"};
+};
 
 /// Which kernels most of a network's arithmetic runs in: what was measured of one kind says little of
 /// another.
@@ -43,8 +48,11 @@ enum class NetworkKind : std::uint8_t {
     products, ///< matrix products without attention
 };
 inline constexpr std::size_t kNetworkKinds = 6;
-/// "convolution", "dense_prediction", ...
-ARCHSIM_API std::string_view name_of(NetworkKind kind);
+template <>
+struct NamesOf<NetworkKind> {
+    static constexpr std::array<std::string_view, 6> all = {"convolution", "dense_prediction", "attention",
+                                                            "experts",     "recurrent",        "products"};
+};
 
 /// How an operator may join its neighbours in one kernel (after TVM, Chen et al. OSDI 2018, section 3).
 enum class FusionClass : std::uint8_t {
@@ -54,6 +62,11 @@ enum class FusionClass : std::uint8_t {
     reduction,   ///< pooling, normalisation, softmax: absorbs elementwise inputs and outputs
     contraction, ///< absorbs elementwise successors
     opaque,      ///< never joins
+};
+template <>
+struct NamesOf<FusionClass> {
+    static constexpr std::array<std::string_view, 6> all = {"transparent", "elementwise", "injective",
+                                                            "reduction",   "contraction", "opaque"};
 };
 
 /// One batch of `groups` independent M x N x K products. For a convolution M = output pixels of the batch,
@@ -116,6 +129,7 @@ struct ShapedTensor {
     TensorRole role = TensorRole::intermediate;
     bool known = false;          ///< shape resolved
     bool data_dependent = false; ///< the shape is a documented upper bound or the user's choice
+    bool at_upper_bound = false; ///< and is the largest that it can be
     bool buffer = false;         ///< initializer, but not a learned parameter
     bool replaceable = false;    ///< initializer that callers may replace: no constant for ONNX Runtime
     bool constant = false;       ///< value known at build time (initializer or folded)
@@ -181,13 +195,34 @@ struct ARCHSIM_API ShapedGraph {
     std::optional<Precision> stored_cache;
 
     /// True when no finding is an error.
-    bool complete() const;
+    bool complete() const {
+        return std::none_of(findings.begin(), findings.end(),
+                            [](const Finding& f) { return f.severity == Severity::error; });
+    }
     /// Elements of learned initializers (float or packed), each counted once.
-    double parameters() const;
+    double parameters() const {
+        double total = 0;
+        for (const ShapedTensor& t : tensors)
+            if (t.learned && t.known)
+                total += t.elements() * t.packing;
+        return total;
+    }
     /// Multiply-accumulates of one inference.
-    double macs() const;
+    double macs() const {
+        double total = 0;
+        for (const Operator& op : operators)
+            if (!op.folded)
+                total += op.repeat * op.work.macs;
+        return total;
+    }
     /// Operations of one inference; 1 MAC = 2.
-    double operations() const;
+    double operations() const {
+        double total = 0;
+        for (const Operator& op : operators)
+            if (!op.folded)
+                total += op.repeat * op.work.operations();
+        return total;
+    }
     /// By its multiply-accumulates.
     NetworkKind kind() const;
 };

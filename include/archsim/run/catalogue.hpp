@@ -57,30 +57,25 @@ struct CatalogueEntry {
 
 /// The models that come with the library. Names are read at once, an entry when somebody asks for it; safe to
 /// use from several threads.
-class ARCHSIM_API Catalogue {
+class Catalogue {
   public:
     /// Without models.
     Catalogue();
-    /// Lists every file of `folder`/catalogue; throws InputError naming the file and place of a mistake, of
-    /// one inside an entry where that is first asked for.
+    /// Copies share what was read. Lists every file of `folder`/catalogue; throws InputError naming the file
+    /// and place of a mistake, of one inside an entry where that is first asked for.
     explicit Catalogue(const std::filesystem::path& folder);
-    ~Catalogue();
-    /// Catalogues move; they are not copied.
-    Catalogue(Catalogue&&) noexcept;
-    /// Catalogues move; they are not copied.
-    Catalogue& operator=(Catalogue&&) noexcept;
 
     /// Whether no model is listed.
-    bool empty() const;
-    const std::vector<CatalogueEntry>& entries() const; ///< sorted by name
+    ARCHSIM_API bool empty() const;
+    ARCHSIM_API const std::vector<CatalogueEntry>& entries() const; ///< sorted by name
     /// By name or alias, case-insensitive; null when there is none.
-    const CatalogueEntry* find(std::string_view name) const;
+    ARCHSIM_API const CatalogueEntry* find(std::string_view name) const;
     /// Names closest to `name`.
-    std::vector<std::string> nearest(std::string_view name) const;
+    ARCHSIM_API std::vector<std::string> nearest(std::string_view name) const;
 
   private:
     struct State;
-    std::unique_ptr<State> state_;
+    std::shared_ptr<State> state_;
 };
 
 } // namespace archsim

@@ -2,6 +2,7 @@
 // Models on devices, side by side.
 
 #include "archsim/compare/decisions.hpp"
+#include "archsim/extend/renderer.hpp"
 #include "archsim/run/session.hpp"
 
 #include <memory>
@@ -53,5 +54,20 @@ ARCHSIM_API ModelComparison compare_models(const Session& session, CompareModels
 /// The same of one model that is loaded already, whose name the request has.
 ARCHSIM_API ModelComparison compare_models(const Session& session, CompareModelsRequest request,
                                            const Model& loaded);
+
+/// What compare_models prints of a comparison: the ranking with intervals, what binds each device, and hints.
+/// CSV: one flat table; HTML: with charts.
+/// @code
+/// const Session session;
+/// CompareModelsRequest request;
+/// request.models = {"resnet18"};
+/// request.hardware = {"A100", "H100"};
+/// const ModelComparison comparison = compare_models(session, request);
+/// assert(render(report_of(comparison), Format::markdown).find("H100") != std::string::npos);
+/// assert(document_of(comparison).find("archsim.compare_models/1") != std::string::npos);
+/// @endcode
+ARCHSIM_API Report report_of(const ModelComparison& comparison, Format format = Format::text);
+/// The same as JSON: {"schema": "archsim.compare_models/1", ...}; unknown values are null.
+ARCHSIM_API std::string document_of(const ModelComparison& comparison);
 
 } // namespace archsim

@@ -48,10 +48,10 @@ struct SessionOptions {
 /// assert(result.ok() && result.parts.size() == 3);
 /// assert(result.estimate.latency_interval.low < result.estimate.latency_s);
 /// @endcode
-class ARCHSIM_API Session {
+class Session {
   public:
     /// Opens the data. Throws InputError when it is not there.
-    explicit Session(const SessionOptions& options = {});
+    ARCHSIM_API explicit Session(const SessionOptions& options = {});
 
     /// The hardware database.
     const HardwareDatabase& hardware() const { return *hardware_; }
@@ -66,31 +66,32 @@ class ARCHSIM_API Session {
 
     /// A catalogue name, an alias, or the path of an ONNX file, ready to be estimated whatever its kind.
     /// Throws InputError with the nearest names, and where SessionOptions::budget is spent.
-    Model load(std::string_view name_or_path) const;
+    ARCHSIM_API Model load(std::string_view name_or_path) const;
 
     /// What a workload costs on a device: "H100", "KPU-T64@3W" or a device file. A device that cannot carry
     /// the workload is a result whose status and reason say why. Throws InputError with the nearest names for
     /// a device, power mode or software stack that does not exist, and what facts() throws.
-    Result estimate(const Workload& workload, std::string_view device,
-                    const Conditions& conditions = {}) const;
+    ARCHSIM_API Result estimate(const Workload& workload, std::string_view device,
+                                const Conditions& conditions = {}) const;
 
     /// Hardware-independent facts: parameters, multiply-accumulates, sizes, findings; of all parts together.
     /// Of a prompt, those of its pass. Throws InputError for sizes that the model cannot take, UsageError for
     /// a prompt to a model that takes none.
-    std::shared_ptr<const ModelFacts> facts(const Workload& workload) const;
+    ARCHSIM_API std::shared_ptr<const ModelFacts> facts(const Workload& workload) const;
 
     /// One graph at concrete sizes, for partitions and counts; `batch` sets the dimension named "batch" (or
     /// the leading symbol of the first input). Throws InputError for a model that has parts only.
-    std::shared_ptr<const BoundModel> bind(const ImportedGraph& model, std::int64_t batch,
-                                           const Bindings& bindings = {}) const;
+    ARCHSIM_API std::shared_ptr<const BoundModel> bind(const ImportedGraph& model, std::int64_t batch,
+                                                       const Bindings& bindings = {}) const;
 
     /// Makes a device ready to run. Throws InputError for unknown names.
-    std::shared_ptr<const Machine> machine(std::string_view device, const Conditions& conditions = {}) const;
+    ARCHSIM_API std::shared_ptr<const Machine> machine(std::string_view device,
+                                                       const Conditions& conditions = {}) const;
 
     /// Measurements of one's own: from now on every estimate of their devices and stacks is what they and the
     /// error model say together, and says so. Nothing is fitted; each call replaces the rows of the one
     /// before. Throws InputError for a row that cannot be estimated.
-    void given(const std::vector<MeasuredRow>& rows);
+    ARCHSIM_API void given(const std::vector<MeasuredRow>& rows);
 
   private:
     std::filesystem::path data_;

@@ -17,7 +17,7 @@ struct EngineStep {
 
 /// A model on a device under a stack, shared as one engine, that prices any batch: the very function that
 /// run_serving() prices its own steps by. Safe to use from several threads. It keeps what it needs: session
-/// and model may be gone.
+/// and model may be gone. Copies share their prices.
 /// @code
 /// const Session session;
 /// const StepEngine engine(session, session.load("qwen3-8b"), "H100");
@@ -32,11 +32,6 @@ class ARCHSIM_API StepEngine {
     /// that cannot serve the model, UsageError for a model without a cache of keys and values.
     StepEngine(const Session& session, const Model& model, std::string_view device,
                const Conditions& conditions = {}, const ServingRequest& request = {});
-    ~StepEngine();
-    /// Engines move; they are not copied.
-    StepEngine(StepEngine&&) noexcept;
-    /// Engines move; they are not copied.
-    StepEngine& operator=(StepEngine&&) noexcept;
 
     /// A step over these sequences, as StepLoad::of() tells prompts from those that generate. The first
     /// steps of a size estimate the sizes around it (milliseconds), later ones are read between them
@@ -52,7 +47,7 @@ class ARCHSIM_API StepEngine {
 
   private:
     struct State;
-    std::unique_ptr<State> state_;
+    std::shared_ptr<State> state_;
 };
 
 } // namespace archsim

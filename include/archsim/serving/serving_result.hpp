@@ -2,6 +2,7 @@
 // What a serving run on a device says: the answer of serve_model.
 
 #include "archsim/core/export.hpp"
+#include "archsim/core/provenance.hpp"
 #include "archsim/serving/simulation.hpp"
 
 #include <optional>
@@ -59,7 +60,7 @@ struct ServingResult {
     Parallelism parallelism;
     bool ok = false;
     std::string reason;         ///< one sentence when not ok
-    std::string doubt;          ///< why it may not be named first; empty: it may (see doubt_of())
+    Doubt doubt;                ///< why it may not be named first
     double rate_per_s = 0;      ///< offered; 0: a fixed concurrency
     std::int64_t in_flight = 0; ///< requests held in flight; 0: a rate
     double capacity_per_s = 0;  ///< requests per second that it stands in the long run

@@ -81,7 +81,7 @@ struct StepCost {
 /// Prices of steps, and bytes of a sequence's cache; made by whoever knows model and device.
 class ARCHSIM_API StepPrices {
   public:
-    virtual ~StepPrices();
+    virtual ~StepPrices() = default;
     /// Time and energy of one step with that load.
     virtual StepCost price(const StepLoad& load) = 0;
     /// The same of steps that follow each other: that of `load`, and those that it goes on to, which hold no

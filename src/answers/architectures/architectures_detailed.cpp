@@ -46,7 +46,7 @@ Facts energy_breakdown(const Result& r) {
         if (item.joules < kSmallShare * total)
             rest += item.joules;
         else
-            facts.items.push_back(line(item.name(), item.joules));
+            facts.items.push_back(line(item.name, item.joules));
     if (rest > 0)
         facts.items.push_back(line("everything else", rest));
     return facts;

@@ -8,7 +8,7 @@
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/operation_shares.hpp"
 #include "report/blocks/shape_text.hpp"
-#include "result/shown_pass.hpp"
+#include "result/generation_metrics.hpp"
 
 #include <algorithm>
 #include <cmath>

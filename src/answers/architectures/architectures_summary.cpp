@@ -8,11 +8,10 @@
 
 #include "report/blocks/advice.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/blocks/family_aspects.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
 #include "result/generation_metrics.hpp"
-#include "result/mixed_formats.hpp"
+#include "result/format_parts.hpp"
 #include "result/ties.hpp"
 
 #include <algorithm>
@@ -100,8 +99,8 @@ std::string programmability_text(const ArchitectureComparison& c) {
     NamesByText groups; // in the order of the table
     for (std::size_t i = 0; i < c.results.size(); ++i)
         if (c.results[i].device)
-            for (const FamilyProperty& property : c.results[i].device->family.row().properties)
-                if (const FamilyAspect own = aspect_of(property); own.aspect == kProgrammability)
+            for (const FamilyProperty& own : c.results[i].device->family.row().properties)
+                if (own.aspect == kProgrammability)
                     names_under(own.text, groups).push_back(c.labels[i]);
     return joined(
         groups,

@@ -5,7 +5,7 @@
 #include "result/ties.hpp"
 #include "session/other_conditions.hpp"
 #include "session/usual_precision.hpp"
-#include "session/usual_question.hpp"
+#include "session/usual_precision.hpp"
 
 #include <algorithm>
 #include <array>

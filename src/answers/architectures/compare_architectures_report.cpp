@@ -8,7 +8,7 @@
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
-#include "result/mixed_formats.hpp"
+#include "result/format_parts.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

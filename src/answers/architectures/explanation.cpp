@@ -263,7 +263,7 @@ void add_explanation(const ArchitectureComparison& c, const Explanation& e, Form
                                       x.metric->noun)},
                headline(c, e));
     for (std::size_t i : {e.a, e.b})
-        if (const std::string doubt = doubt_of(c.results[i].estimate); !doubt.empty())
+        if (const std::string doubt = doubt_of(c.results[i].estimate).text(); !doubt.empty())
             report.blocks.push_back(Paragraph{fmt::format("{}: {}.", c.labels[i], doubt)});
     if (*x.metric == metric::cost) {
         const std::array pair = {c.results[e.a], c.results[e.b]};

@@ -2,10 +2,9 @@
 
 #include "answers/architectures/architectures.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/blocks/family_aspects.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
-#include "result/mixed_formats.hpp"
+#include "result/format_parts.hpp"
 #include "result/ties.hpp"
 
 #include <fmt/ranges.h>
@@ -232,10 +231,9 @@ void add_profile(const ModelClassComparison& c, std::size_t i, Report& report) {
         facts.items.push_back({"Price", price_text(any, {})});
         report.blocks.push_back(std::move(facts));
         Facts properties;
-        for (const FamilyProperty& property : any.device->family.row().properties) {
-            const FamilyAspect own = aspect_of(property);
+        for (const FamilyProperty& own : any.device->family.row().properties) {
             properties.items.push_back(
-                {std::string(own.aspect), fmt::format("{} ({})", own.text, property.source), 1});
+                {std::string(own.aspect), fmt::format("{} ({})", own.text, own.source), 1});
         }
         if (!properties.items.empty()) {
             add_blocks(report, Heading{3, "Properties of the architecture:"}, std::move(properties));
@@ -365,10 +363,9 @@ Members<ProfiledArchitecture> profiled_architecture_members() {
                                : std::span<const FamilyProperty>();
              },
              Members<FamilyProperty>{
-                 {"aspect", "programmability, driver, flexibility, use ...",
-                  [](const FamilyProperty& f) { return std::string(aspect_of(f).aspect); }},
-                 {"text", "", [](const FamilyProperty& f) { return std::string(aspect_of(f).text); }},
-                 {"source", "", [](const FamilyProperty& f) { return std::string(f.source); }}}},
+                 {"aspect", "programmability, driver, flexibility, use ...", &FamilyProperty::aspect},
+                 {"text", "", &FamilyProperty::text},
+                 {"source", "", &FamilyProperty::source}}},
             {"compared_with", "architectures of comparable power, with which its speed is compared",
              [](const P& p) {
                  std::vector<std::string> list;

@@ -52,7 +52,7 @@ struct DeviceChange {
 
 void apply_to(const AskedChange& change, DeviceChange& device) {
     MachineChanges& changes = device.rates;
-    if (const auto structure = parse_structure(change.key)) {
+    if (const auto structure = value_named<Structure>(change.key)) {
         device.structure[*structure] *= factor_of(change);
         return;
     }

@@ -10,8 +10,8 @@
 #include "report/blocks/row_marks.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/generation_metrics.hpp"
-#include "session/every_mode.hpp"
-#include "session/usual_question.hpp"
+#include "session/other_conditions.hpp"
+#include "session/usual_precision.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,9 +5,9 @@
 #include "archsim/core/finding.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
-#include "result/chance.hpp"
+#include "result/ties.hpp"
 #include "session/prepared.hpp"
-#include "session/usual_question.hpp"
+#include "session/usual_precision.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 #include "archsim/run/compare_models.hpp"
 
 #include "session/usual_precision.hpp"
-#include "session/usual_question.hpp"
 
-#include "session/every_mode.hpp"
+#include "result/cost_terms.hpp"
+#include "result/format_parts.hpp"
 #include "session/other_conditions.hpp"
 #include "session/prepared.hpp"
 

@@ -8,6 +8,7 @@
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
+#include "result/cost_terms.hpp"
 
 namespace archsim {
 

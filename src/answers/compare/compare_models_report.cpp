@@ -1,6 +1,6 @@
 #include "answers/compare/compare_models_report.hpp"
 
-#include "archsim/report/answers.hpp"
+#include "archsim/run/compare_models.hpp"
 
 #include "answers/compare/model_ranking.hpp"
 #include "report/blocks/advice.hpp"
@@ -17,7 +17,8 @@
 #include "report/blocks/row_marks.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
-#include "result/mixed_formats.hpp"
+#include "result/cost_terms.hpp"
+#include "result/format_parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

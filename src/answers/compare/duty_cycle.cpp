@@ -5,7 +5,7 @@
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
-#include "result/power_at.hpp"
+#include "result/generation_metrics.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -12,7 +12,7 @@
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
-#include "result/shown_pass.hpp"
+#include "result/generation_metrics.hpp"
 
 #include <algorithm>
 #include <map>

@@ -2,10 +2,10 @@
 
 #include "answers/difference/factor_terms.hpp"
 #include "archsim/core/finding.hpp"
+#include "result/cost_terms.hpp"
 #include "result/ties.hpp"
-#include "session/generation/passes.hpp"
+#include "session/generation/phases.hpp"
 #include "session/usual_precision.hpp"
-#include "session/usual_question.hpp"
 
 #include <algorithm>
 #include <cctype>

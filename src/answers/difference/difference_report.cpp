@@ -264,7 +264,7 @@ std::string doubt_text(const DifferenceAnswer& answer) {
     const std::string text = joined(
         answer.results,
         [](const Result& r) {
-            const std::string doubt = doubt_of(r.estimate);
+            const std::string doubt = doubt_of(r.estimate).text();
             return doubt.empty() ? doubt : fmt::format("{}: {}", hardware_label(r), doubt);
         },
         "; ");

@@ -42,7 +42,7 @@ struct LocalModel {
     bool runs = false;
     std::string reason;    ///< one sentence where it does not run
     bool too_slow = false; ///< it runs, below the least rate
-    std::string doubt;     ///< why it may not be named first; empty: it may
+    Doubt doubt;           ///< why it may not be named first
     LocalRate prompt;      ///< tokens read per second; of vision and speech models 0
     LocalRate output;      ///< tokens written per second at the end of the context; inferences
     double memory_bytes = 0, capacity_bytes = 0; ///< of the device, what the model needs whole, and has

@@ -74,7 +74,7 @@ std::vector<LocalColumn> local_columns(const LocalAnswer& answer, bool with_reas
     append_columns(columns, rate_columns(language ? "Output" : "Rate", rate_unit(answer),
                                          language ? "output_tokens" : "inferences", 0, &M::output));
     columns.emplace_back(Column{"Basis", "", "basis", Align::left, 2},
-                         [](const M& m) { return !m.runs ? std::string() : evidence_word(m.doubt); });
+                         [](const M& m) { return std::string(m.runs ? name_of(m.doubt.standing) : ""); });
     if (language)
         columns.emplace_back(Column{"Command", "", "command", Align::left, 3}, &M::command);
     if (with_reasons)
@@ -132,7 +132,7 @@ Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>
     std::copy_if(rows.begin(), rows.end(), std::back_inserter(leading),
                  [](const LocalModel& m) { return m.doubt.empty(); });
     if (leading.empty()) {
-        out.lines.push_back(fmt::format("None is ranked; {}.", rows.front().doubt));
+        out.lines.push_back(fmt::format("None is ranked; {}.", rows.front().doubt.text()));
         return out;
     }
     out.lines.push_back(fmt::format(
@@ -205,8 +205,8 @@ Members<LocalModel> local_model_members() {
         {"fast_enough", "runs at the least rate asked for", [](const M& m) { return m.runs && !m.too_slow; }},
         {"reason", "why it does not run", [](const M& m) { return nonempty(m.reason); }},
         {"evidence", "measured, projected or refuted: what is not measured is not named first",
-         [](const M& m) { return m.runs ? std::optional(evidence_word(m.doubt)) : std::nullopt; }},
-        {"doubt", "why it is not named first", [](const M& m) { return nonempty(m.doubt); }},
+         [](const M& m) { return m.runs ? std::optional(name_of(m.doubt.standing)) : std::nullopt; }},
+        {"doubt", "why it is not named first", [](const M& m) { return nonempty(m.doubt.text()); }},
         {"prompt_tokens_per_s", "tokens read per second; null: it does not run, or is no language model",
          rate(&M::prompt), rates},
         {"output_per_s", "tokens written per second at the end of the context; of vision models inferences",

@@ -5,7 +5,7 @@
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
-#include "result/shown_pass.hpp"
+#include "result/generation_metrics.hpp"
 
 namespace archsim {
 

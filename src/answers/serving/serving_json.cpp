@@ -114,8 +114,8 @@ Members<ServingResult> served_row_members() {
         {"status", "", [](const R& r) { return r.ok ? "ok" : "failed"; }, OneOf{{"ok", "failed"}}},
         {"reason", "why it failed", [](const R& r) { return r.ok ? std::nullopt : std::optional(r.reason); }},
         {"evidence", "measured, projected or refuted: what is not measured is not named first",
-         [](const R& r) { return r.ok ? std::optional(evidence_word(r.doubt)) : std::nullopt; }},
-        {"doubt", "why it is not named first", [](const R& r) { return nonempty(r.doubt); }},
+         [](const R& r) { return r.ok ? std::optional(name_of(r.doubt.standing)) : std::nullopt; }},
+        {"doubt", "why it is not named first", [](const R& r) { return nonempty(r.doubt.text()); }},
         {"notes", "", &R::notes},
         {"run", "null where it failed", [](const R& r) { return r.ok ? &r : nullptr; },
          served_run_members()}};

@@ -78,7 +78,7 @@ std::vector<ColumnOf<ServedRun>> serving_columns() {
         {{"Parallel", "", "parallel"}, [](ServedRun r) { return to_string(r->parallelism); }}};
     append_columns(columns, where<ServedRun>([](ServedRun r) { return r->ok; }, std::move(run)));
     columns.emplace_back(Column{"Basis", "", "evidence", Align::left, 2},
-                         [](ServedRun r) { return r->ok ? evidence_word(r->doubt) : std::string(); });
+                         [](ServedRun r) { return std::string(r->ok ? name_of(r->doubt.standing) : ""); });
     columns.emplace_back(Column{"Stack", "", "runtime", Align::left, 3},
                          [](ServedRun r) { return r->runtime; });
     return columns;
@@ -278,7 +278,8 @@ Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceL
     if (best != nullptr)
         takeaway.lines.push_back(first_served_text(results, *best, level));
     if (doubted != nullptr && (best == nullptr || worth(*doubted, level) >= worth(*best, level)))
-        takeaway.lines.push_back(fmt::format("Not ranked, {}: {}", doubted->doubt, served_text(*doubted)));
+        takeaway.lines.push_back(
+            fmt::format("Not ranked, {}: {}", doubted->doubt.text(), served_text(*doubted)));
     if (failed > 0)
         takeaway.lines.push_back(fmt::format("No answer for {} of {}.", failed, results.size()));
     return takeaway;
@@ -299,7 +300,7 @@ Takeaway frontier_takeaway(std::span<const ServingResult> results) {
         const auto any =
             std::find_if(results.begin(), results.end(), [](const ServingResult& r) { return r.ok; });
         return {{any == results.end() ? std::string("None of these devices serves it: the table says why.")
-                                      : fmt::format("Not ranked: {}.", any->doubt)}};
+                                      : fmt::format("Not ranked: {}.", any->doubt.text())}};
     }
     const auto line = [](const char* what, const ServingResult& r) {
         return fmt::format("{}: {}, {}, {} in flight: {} tokens/s per user, {} tokens/s per device, P99 TTFT "
@@ -311,7 +312,7 @@ Takeaway frontier_takeaway(std::span<const ServingResult> results) {
     Takeaway takeaway{{line("Quickest for a user", *user), line("Most from a device", *device)}};
     for (const ServingResult& r : results)
         if (r.ok && !r.doubt.empty())
-            takeaway.lines.push_back(fmt::format("Not ranked: {}: {}.", r.hardware, r.doubt));
+            takeaway.lines.push_back(fmt::format("Not ranked: {}: {}.", r.hardware, r.doubt.text()));
     return takeaway;
 }
 

@@ -1,6 +1,6 @@
 #include "answers/sizing/layouts.hpp"
 
-#include "result/price_market.hpp"
+#include "result/format_parts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -50,7 +50,7 @@ std::optional<double> hourly_price(const Device& device, double devices, const C
     std::string text, where;
     if (stated && stated->amount.known()) {
         each = stated->amount.value;
-        where = market_of(*stated);
+        where = stated->market;
         text =
             stated->instance.empty() ? stated->date : fmt::format("{}, {}", stated->instance, stated->date);
     } else if (stated)

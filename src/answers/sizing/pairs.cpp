@@ -4,8 +4,8 @@
 #include "core/in_parallel.hpp"
 #include "hardware/uncertainty.hpp"
 #include "session/server/engine.hpp"
-#include "session/server/scaled_prices.hpp"
 #include "session/server/server.hpp"
+#include "session/server/wait_bounds.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 #include "answers/sizing/layouts.hpp"
 
 #include "hardware/uncertainty.hpp"
-#include "session/server/scaled_prices.hpp"
 #include "session/server/wait_bounds.hpp"
 
 #include <algorithm>

@@ -5,6 +5,8 @@
 #include "core/in_parallel.hpp"
 #include "hardware/error_model.hpp"
 #include "map/sharding.hpp"
+#include "result/cost_terms.hpp"
+#include "result/format_parts.hpp"
 #include "session/generation/language_model.hpp"
 #include "session/prepared.hpp"
 #include "session/usual_precision.hpp"

@@ -87,7 +87,7 @@ struct SizedLayout {
 /// One device in one format.
 struct SizedDevice {
     std::string hardware, runtime, precision;
-    std::string doubt;                 ///< why it may not be named first; empty: it may
+    Doubt doubt;                       ///< why it may not be named first
     std::optional<SizedLayout> layout; ///< also where the limits hold with less than the confidence
     bool holds = false;                ///< with the confidence asked for
     bool within_budget = true;
@@ -96,7 +96,7 @@ struct SizedDevice {
     std::string reason;      ///< one sentence where it does not hold, or has no price
     SizingPressure nearest;  ///< without a layout: of one request alone, best layout
     std::string price_basis; ///< "AWS p5.48xlarge / 8, 2025-06"; empty without a price
-    std::string market;      ///< market_of() a price per hour; empty: the user's own, or bought
+    std::string market;      ///< Price::market of a price per hour; empty: the user's own, or bought
 };
 
 /// Prompts on one kind of device, answers on another: the fewest engines of each that hold the limits.

@@ -89,7 +89,7 @@ std::vector<SizingColumn> sizing_columns(std::string_view basis, bool with_reaso
         layout_column(least_best("Busy", "%", "utilization", 3),
                       [](L l) { return percent_cell(l.run.summary.utilization); }),
         {{"Basis", "", "evidence", Align::left, 2},
-         [](const SizedDevice& d) { return d.layout ? evidence_word(d.doubt) : std::string(); }},
+         [](const SizedDevice& d) { return std::string(d.layout ? name_of(d.doubt.standing) : ""); }},
         {{"Stack", "", "runtime", Align::left, 3}, &SizedDevice::runtime}};
     if (with_reasons)
         columns.emplace_back(Column{"Why not", "", "reason"},

@@ -96,7 +96,7 @@ std::string doubted_text(const SizingAnswer& answer) {
     for (const SizedDevice& d : answer.devices)
         if (d.holds && d.within_budget && !d.doubt.empty() && ++count <= kMostNamed)
             text += fmt::format("{}{}: {} ({})", text.empty() ? "" : "; ", layout_text(d),
-                                money_text(answer, d), d.doubt);
+                                money_text(answer, d), d.doubt.text());
     if (count > kMostNamed)
         text += fmt::format("; and {} more", count - kMostNamed);
     return text.empty() ? text : fmt::format("Not ranked: {}.", text);

@@ -7,10 +7,10 @@
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
-#include "result/mixed_formats.hpp"
+#include "result/format_parts.hpp"
 #include "session/prepared.hpp"
 #include "session/usual_precision.hpp"
-#include "session/usual_question.hpp"
+#include "session/usual_precision.hpp"
 
 #include <algorithm>
 #include <map>

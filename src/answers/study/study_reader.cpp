@@ -5,6 +5,7 @@
 #include "core/text.hpp"
 #include "fields/question_json.hpp"
 #include "hardware/json_reader.hpp"
+#include "result/format_parts.hpp"
 
 namespace archsim {
 

@@ -73,7 +73,7 @@ SweepAxis parse_sweep_axis(std::string_view text) {
     if (!sides)
         malformed(text, "no NAME=FACTORS");
     SweepAxis axis{std::string(sides->first), {}};
-    if (!parse_lever(axis.name) && !parse_structure(axis.name))
+    if (!parse_lever(axis.name) && !value_named<Structure>(axis.name))
         throw UsageError(fmt::format("\"{}\": nothing called \"{}\" can be varied; known: {}", text,
                                      axis.name, known_names()));
     std::string_view values = sides->second;
@@ -356,7 +356,7 @@ Result Sweep::result(std::uint64_t point, const std::map<std::string, double>& f
     for (const auto& [part, factor] : factors)
         if (const auto lever = parse_lever(part))
             conditions.changes[*lever] = factor;
-        else if (const auto structure = parse_structure(part))
+        else if (const auto structure = value_named<Structure>(part))
             conditions.structure[*structure] = factor;
         else
             throw UsageError(fmt::format("nothing called \"{}\" can be varied", part));

@@ -2,7 +2,7 @@
 
 #include "map/counts_of_structure.hpp"
 #include "map/on_chip.hpp"
-#include "session/idle_units.hpp"
+#include "session/graph_run.hpp"
 #include "session/usual_precision.hpp"
 
 #include <algorithm>
@@ -149,7 +149,7 @@ SweepWorker::SweepWorker(SweepShared& shared, std::span<const Conditions> format
         Target& target = targets_.emplace_back();
         target.lever = parse_lever(axis.name);
         if (!target.lever)
-            target.structure = *parse_structure(axis.name);
+            target.structure = *value_named<Structure>(axis.name);
     }
 }
 

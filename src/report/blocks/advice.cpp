@@ -51,9 +51,8 @@ std::optional<DominantOperation> dominant_operation(const Result& r) {
         operation.seconds += s.latency_s;
         operation.upper_bound =
             operation.upper_bound ||
-            std::any_of(graph.findings.begin(), graph.findings.end(), [&](const Finding& f) {
-                return f.kind == FindingKind::data_dependent_shape && f.op_type == anchor.type &&
-                       f.hint.starts_with("give the expected size");
+            std::any_of(anchor.outputs.begin(), anchor.outputs.end(), [&](TensorId output) {
+                return output != kNoTensor && graph.tensors[output].at_upper_bound;
             });
     }
     for (auto& [type, operation] : all)

@@ -92,10 +92,45 @@ inline Cell whole_cell(std::size_t value) {
     return {fmt::format("{}", value), static_cast<double>(value), Tone::plain, {}, CellKind::count};
 }
 
+/// A text, also where it is empty.
+inline Cell text_cell(std::string text) {
+    return {std::move(text), {}, Tone::plain, {}, CellKind::text};
+}
+/// A number as it is; empty where it is not known.
+inline Cell number_cell(bool known, double value) {
+    return known && std::isfinite(value) ? Cell{{}, value} : Cell{};
+}
+/// A whole number.
+inline Cell count_cell(bool known, double value) {
+    return known ? Cell{fmt::format("{:.0f}", value), value, Tone::plain, {}, CellKind::count} : Cell{};
+}
+inline Cell flag_cell(bool known, bool value) {
+    return known ? Cell{value ? "yes" : "no", value ? 1.0 : 0.0, Tone::plain, {}, CellKind::flag} : Cell{};
+}
+
 /// What the cells of a column are for programs; all but `text` may be null.
 enum class CellType : std::uint8_t { text, name, number, count, flag, number_or_word };
 
-/// A column and what it shows of a row: a cell, a text, or a number in SI that is shown as so many `unit`.
+/// A value as the cell of a column of that type: a text, a whole number, true or false, or a number where it
+/// is known.
+template <class Value>
+Cell typed_cell(CellType type, const Value& value) {
+    if constexpr (std::convertible_to<Value, std::string_view>) {
+        return type == CellType::text ? text_cell(std::string(value)) : Cell{std::string(value)};
+    } else if constexpr (std::same_as<Value, bool>) {
+        return flag_cell(true, value);
+    } else if constexpr (std::is_arithmetic_v<Value>) {
+        const auto number = static_cast<double>(value);
+        return type == CellType::count  ? count_cell(true, number)
+               : type == CellType::flag ? flag_cell(true, number != 0)
+                                        : number_cell(true, number);
+    } else {
+        return value ? typed_cell(type, *value) : Cell{};
+    }
+}
+
+/// A column and what it shows of a row: a cell, a value of its type, or a number in SI that is shown as so
+/// many `unit`.
 template <class Row>
 struct ColumnOf {
     template <class Get>
@@ -104,8 +139,8 @@ struct ColumnOf {
         if constexpr (std::convertible_to<std::invoke_result_t<Get, const Row&>, Cell>)
             cell = std::move(get);
         else
-            cell = [get = std::move(get)](const Row& row) {
-                return Cell{std::string(std::invoke(get, row))};
+            cell = [in_json, get = std::move(get)](const Row& row) {
+                return typed_cell(in_json, std::invoke(get, row));
             };
     }
     template <class Get>
@@ -163,7 +198,6 @@ void append_columns(std::vector<ColumnOf<Row>>& columns, std::vector<ColumnOf<Ro
     std::move(more.begin(), more.end(), std::back_inserter(columns));
 }
 
-/// The cells of one row.
 template <class Row>
 std::vector<Cell> cells_of(const std::vector<ColumnOf<Row>>& columns, const Row& row) {
     std::vector<Cell> cells;
@@ -180,7 +214,6 @@ inline std::vector<std::size_t> indices(std::size_t count) {
     return all;
 }
 
-/// A table of all rows.
 template <class Row, class Rows>
 Table table_of(std::string title, const std::vector<ColumnOf<Row>>& columns, const Rows& rows) {
     Table table;
@@ -192,7 +225,6 @@ Table table_of(std::string title, const std::vector<ColumnOf<Row>>& columns, con
     return table;
 }
 
-/// A cell as a JSON value.
 nlohmann::ordered_json json_of(const Cell& cell);
 
 /// JSON Schema of json_of() the cells of a column.
@@ -211,7 +243,6 @@ Members<Row> members_of(const std::vector<ColumnOf<Row>>& columns) {
     return Members<Row>(std::move(members));
 }
 
-/// A column of numbers of which the least, or the most, is best.
 inline Column least_best(std::string heading, std::string unit, std::string key, int priority = 0) {
     return {std::move(heading), std::move(unit), std::move(key), Align::right, priority, BestIs::least};
 }
@@ -228,23 +259,6 @@ inline Column interval_column(std::string heading, std::string unit, std::string
 inline Column plain_column(std::string key) {
     return {key, "", key};
 }
-/// A text, also where it is empty.
-inline Cell text_cell(std::string text) {
-    return {std::move(text), {}, Tone::plain, {}, CellKind::text};
-}
-/// A number as it is; empty where it is not known.
-inline Cell number_cell(bool known, double value) {
-    return known && std::isfinite(value) ? Cell{{}, value} : Cell{};
-}
-/// A whole number.
-inline Cell count_cell(bool known, double value) {
-    return known ? Cell{fmt::format("{:.0f}", value), value, Tone::plain, {}, CellKind::count} : Cell{};
-}
-/// True or false.
-inline Cell flag_cell(bool known, bool value) {
-    return known ? Cell{value ? "yes" : "no", value ? 1.0 : 0.0, Tone::plain, {}, CellKind::flag} : Cell{};
-}
-
 struct TableOrder {
     std::string column;  ///< heading or key of a column, in any case: "bandwidth", "int8"; empty: as they are
     std::size_t top = 0; ///< rows that stay; 0: all

@@ -36,8 +36,7 @@ Chart tradeoff_chart(std::span<const Result> results, const Metric& x, const Met
                 fmt::format("{} ({})", x.noun, axis_unit_of(x)),
                 fmt::format("{} ({})", y.noun, axis_unit_of(y)),
                 true,
-                true,
-                {}};
+                true};
     std::vector<Result> estimates;
     for (const Result& result : results)
         if (measure_of(result, x, conditions) && measure_of(result, y, conditions))
@@ -56,10 +55,7 @@ Chart tradeoff_chart(std::span<const Result> results, const Metric& x, const Met
     for (std::size_t i = 0; i < estimates.size(); ++i) {
         const Result& result = estimates[i];
         const Measure across = *measure_of(result, x, conditions), up = *measure_of(result, y, conditions);
-        ChartPoint point;
-        point.label = labels[i];
-        point.x = across.value * x.scale;
-        point.y = up.value * y.scale;
+        ChartPoint point{.label = labels[i], .x = across.value * x.scale, .y = up.value * y.scale};
         if (decision.on_front[i])
             front.points.push_back(point);
         point.x_low = across.interval.low * x.scale;
@@ -67,13 +63,13 @@ Chart tradeoff_chart(std::span<const Result> results, const Metric& x, const Met
         point.y_low = up.interval.low * y.scale;
         point.y_high = up.interval.high * y.scale;
         point.hover =
-            fmt::format("{}: {}, {}, {}", point.label, text(x, across), text(y, up), precision_label(result));
-        ChartSeries& series = families[family_label(result)];
-        series.name = family_label(result);
-        series.points.push_back(std::move(point));
+            fmt::format("{}: {}, {}, {}", labels[i], text(x, across), text(y, up), precision_label(result));
+        families[family_label(result)].points.push_back(std::move(point));
     }
-    for (auto& [family, series] : families)
+    for (auto& [family, series] : families) {
+        series.name = family;
         chart.series.push_back(std::move(series));
+    }
     std::stable_sort(front.points.begin(), front.points.end(),
                      [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
     chart.series.push_back(std::move(front));
@@ -83,13 +79,8 @@ Chart tradeoff_chart(std::span<const Result> results, const Metric& x, const Met
 Chart energy_chart(std::span<const Result> results) {
     const Metric& unit = readable(metric::energy, results, {});
     const char* each = compares_generation(results) ? "answer" : "inference";
-    Chart chart{ChartKind::stacked_bar,
-                fmt::format("Energy per {} by event", each),
-                "device",
-                fmt::format("{} per {}", axis_unit_of(unit), each),
-                false,
-                false,
-                {}};
+    Chart chart{ChartKind::stacked_bar, fmt::format("Energy per {} by event", each), "device",
+                fmt::format("{} per {}", axis_unit_of(unit), each)};
     std::map<std::string, std::size_t> layers;
     const std::vector<std::string> labels = hardware_labels(results);
     for (std::size_t i = 0; i < results.size(); ++i) {
@@ -100,13 +91,12 @@ Chart energy_chart(std::span<const Result> results) {
         for (const EnergyItem& item : energy_items(result)) {
             const auto [at, fresh] = layers.try_emplace(item.event, chart.series.size());
             if (fresh)
-                chart.series.push_back({item.name(), {}});
-            ChartPoint point;
-            point.label = labels[i];
-            point.y = item.joules / batch * unit.scale;
-            point.hover = fmt::format("{}, {}: {} ({})", point.label, item.name(),
-                                      format_energy(item.joules / batch), item.source);
-            chart.series[at->second].points.push_back(std::move(point));
+                chart.series.push_back({item.name, {}});
+            chart.series[at->second].points.push_back(
+                {.label = labels[i],
+                 .y = item.joules / batch * unit.scale,
+                 .hover = fmt::format("{}, {}: {} ({})", labels[i], item.name,
+                                      format_energy(item.joules / batch), item.source)});
         }
     }
     return chart;
@@ -118,8 +108,7 @@ Chart region_heat_map(std::span<const Result> results) {
                 "device",
                 "µs",
                 false,
-                true,
-                {}};
+                true};
     std::vector<const Result*> estimates;
     std::vector<std::string> labels = hardware_labels(results);
     for (std::size_t i = 0; i < results.size(); ++i)
@@ -133,14 +122,12 @@ Chart region_heat_map(std::span<const Result> results) {
         ChartSeries row{region.name, {}};
         for (std::size_t i = 0; i < estimates.size(); ++i) {
             const RegionCost cost = cost_of(region, i, *estimates[i]);
-            ChartPoint point;
-            point.label = labels[i];
-            point.x = static_cast<double>(i);
-            point.y = cost.latency_s * 1e6;
-            point.hover =
-                fmt::format("{} on {}: {}, {}, {} bound", region.name, point.label,
-                            format_time(cost.latency_s), format_energy(cost.energy_j), name_of(cost.bound));
-            row.points.push_back(std::move(point));
+            row.points.push_back({.label = labels[i],
+                                  .x = static_cast<double>(i),
+                                  .y = cost.latency_s * 1e6,
+                                  .hover = fmt::format("{} on {}: {}, {}, {} bound", region.name, labels[i],
+                                                       format_time(cost.latency_s),
+                                                       format_energy(cost.energy_j), name_of(cost.bound))});
         }
         chart.series.push_back(std::move(row));
     }

@@ -4,6 +4,7 @@
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
+#include "result/cost_terms.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -197,7 +198,6 @@ Table token_table(std::span<const Result> results, const CostOptions& options) {
     return table;
 }
 
-/// One result that runs, and its cost.
 struct ResultCost {
     const Result* result = nullptr;
     Cost cost;

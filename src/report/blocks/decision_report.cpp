@@ -81,7 +81,6 @@ std::string recommendation(const Decision& d, std::span<const Result> results,
         format_value(*v.constraint.metric, *v.value), limit_text(v.constraint), shortfall(v));
 }
 
-/// One device of a decision.
 struct DecidedDevice {
     const LabelledDecision* all = nullptr;
     std::size_t index = 0;

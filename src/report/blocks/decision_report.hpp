@@ -16,7 +16,6 @@ namespace archsim {
 std::vector<Block> decision_blocks(const Decision& decision, std::span<const Result> results,
                                    const std::vector<std::string>& labels);
 
-/// A decision over results with these labels.
 struct LabelledDecision {
     const Decision* decision = nullptr;
     std::vector<std::string> labels;

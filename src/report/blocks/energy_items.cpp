@@ -11,59 +11,46 @@ namespace archsim {
 
 namespace {
 
-std::string_view title_of(Event event) {
-    switch (event) {
-    case Event::mac:
-        return "multiply-accumulate";
-    case Event::vector_op:
-        return "vector operation";
-    case Event::special_op:
-        return "special function";
-    case Event::instruction:
-        return "instruction";
-    case Event::register_byte:
-        return "register file, byte";
-    case Event::l1_byte:
-        return "L1 or scratchpad, byte";
-    case Event::l2_byte:
-        return "L2 or on-chip buffer, byte";
-    case Event::llc_byte:
-        return "last-level cache, byte";
-    case Event::dram_byte:
-        return "DRAM, byte";
-    case Event::coherence:
-        return "cache tags and coherence, line";
-    case Event::scheduling:
-        return "scheduling and barriers";
-    case Event::systolic_hop:
-        return "hop to a neighbour, byte";
-    case Event::weight_load_byte:
-        return "weights into the array, byte";
-    case Event::accumulator_byte:
-        return "accumulators, byte";
-    case Event::domain_token:
-        return "domain token";
-    case Event::streamer_byte:
-        return "streamers and DMA, byte";
-    case Event::routing_byte:
-        return "programmable routing, byte";
-    case Event::configuration_byte:
-        return "configuration, byte";
-    case Event::host_link_byte:
-        return "host link, byte";
-    case Event::host_busy_second:
-        return "host processor, second";
-    case Event::count_:
-        break;
-    }
-    return "";
+/// An event for people, and what of the energy it is part of.
+struct EventText {
+    std::string_view name, counted; ///< see EnergyItem
+    EnergyPart part;
+};
+/// In the order of Event.
+constexpr std::array kEventTexts = {
+    EventText{"multiply-accumulate", "", EnergyPart::arithmetic},
+    EventText{"vector operation", "", EnergyPart::arithmetic},
+    EventText{"special function", "", EnergyPart::arithmetic},
+    EventText{"instruction", "", EnergyPart::control},
+    EventText{"register file", "byte", EnergyPart::near_memory},
+    EventText{"L1 or scratchpad", "byte", EnergyPart::near_memory},
+    EventText{"L2 or on-chip buffer", "byte", EnergyPart::far_memory},
+    EventText{"last-level cache", "byte", EnergyPart::far_memory},
+    EventText{"DRAM", "byte", EnergyPart::dram},
+    EventText{"cache tags and coherence", "line", EnergyPart::control},
+    EventText{"scheduling and barriers", "", EnergyPart::control},
+    EventText{"hop to a neighbour", "byte", EnergyPart::movement},
+    EventText{"weights into the array", "byte", EnergyPart::movement},
+    EventText{"accumulators", "byte", EnergyPart::near_memory},
+    EventText{"domain token", "", EnergyPart::control},
+    EventText{"streamers and DMA", "byte", EnergyPart::movement},
+    EventText{"programmable routing", "byte", EnergyPart::movement},
+    EventText{"configuration", "byte", EnergyPart::control},
+    EventText{"host link", "byte", EnergyPart::host},
+    EventText{"host processor", "second", EnergyPart::host},
+};
+static_assert(kEventTexts.size() == kEventCount);
+
+std::string_view source_kind(const Fact& fact) {
+    return !fact.known() ? "no price" : fact.source ? name_of(fact.source->kind) : "no source";
 }
 
 std::string source_of(const Fact& fact) {
+    std::string text(source_kind(fact));
     if (!fact.known())
-        return "no price";
-    std::string text = fact.source ? fmt::format("{}: {}", name_of(fact.source->kind), fact.source->cite)
-                                   : std::string("no source");
+        return text;
+    if (fact.source)
+        text += ": " + fact.source->cite;
     if (!fact.note.empty())
         text += fmt::format(" ({})", fact.note);
     return text;
@@ -84,8 +71,8 @@ class Account {
             if (event == Event::dram_byte)
                 add_dram();
             else if (event != Event::mac)
-                add(std::string(name_of(event)), std::string(title_of(event)), events_.counts[i],
-                    energy_.joules[i], table_.event[i], event == Event::host_busy_second);
+                add(std::string(name_of(event)), kEventTexts[i], events_.counts[i], energy_.joules[i],
+                    table_.event[i], event == Event::host_busy_second);
         }
         add_static();
         std::stable_sort(items_.begin(), items_.end(),
@@ -94,11 +81,11 @@ class Account {
     }
 
   private:
-    void add(std::string event, std::string title, double count, double joules, const Fact& price,
+    void add(std::string event, const EventText& text, double count, double joules, const Fact& price,
              bool timed = false) {
         if (count > 0)
-            items_.push_back(
-                {std::move(event), std::move(title), count, joules / count, joules, source_of(price), timed});
+            items_.push_back({std::move(event), std::string(text.name), text.counted, count, joules / count,
+                              joules, source_kind(price), source_of(price), timed});
     }
 
     /// One line per format, which share the arithmetic's energy as their prices say.
@@ -109,8 +96,10 @@ class Account {
         for (Precision p : kPrecisions) {
             const auto i = static_cast<std::size_t>(p);
             const double share = nominal > 0 ? events_.macs[i] * table_.mac[i].value_or(0) / nominal : 0;
-            add(fmt::format("mac_{}", name_of(p)), fmt::format("{} {}", title_of(Event::mac), name_of(p)),
-                events_.macs[i], share * energy_[Event::mac], table_.mac[i]);
+            const std::string name =
+                fmt::format("{} {}", kEventTexts[static_cast<std::size_t>(Event::mac)].name, name_of(p));
+            add(fmt::format("mac_{}", name_of(p)), {name, "", EnergyPart::arithmetic}, events_.macs[i],
+                share * energy_[Event::mac], table_.mac[i]);
         }
     }
 
@@ -119,20 +108,17 @@ class Account {
         const double bytes = events_[Event::dram_byte], joules = energy_[Event::dram_byte];
         const double device =
             std::min(joules, bytes * std::min(all.value_or(0), table_.dram_device.value_or(0)));
-        add("dram_device", "DRAM chips, byte", bytes, device, table_.dram_device);
-        add("dram_path", "DRAM-to-core wires, byte", bytes, joules - device, all);
+        add("dram_device", {"DRAM chips", "byte", EnergyPart::dram}, bytes, device, table_.dram_device);
+        add("dram_path", {"DRAM-to-core wires", "byte", EnergyPart::dram}, bytes, joules - device, all);
     }
 
     /// Over the time that the energy stands for; watts at the clock that ran.
     void add_static() {
         const Machine& m = *result_.machine;
         const double seconds = energy_.total() / result_.estimate.power_w;
-        if (energy_.static_joules > 0)
-            items_.push_back(
-                {"static", "static power, second", seconds, energy_.static_joules / seconds,
-                 energy_.static_joules,
-                 source_of(m.mode && m.mode->active_idle.known() ? m.mode->active_idle : table_.static_power),
-                 true});
+        add("static", {"static power", "second", EnergyPart::leakage},
+            energy_.static_joules > 0 ? seconds : 0, energy_.static_joules,
+            m.mode && m.mode->active_idle.known() ? m.mode->active_idle : table_.static_power, true);
     }
 
     const Result& result_;
@@ -141,40 +127,6 @@ class Account {
     const EnergyBreakdown& energy_;
     std::vector<EnergyItem> items_;
 };
-
-EnergyPart part_of(Event event) {
-    switch (event) {
-    case Event::mac:
-    case Event::vector_op:
-    case Event::special_op:
-        return EnergyPart::arithmetic;
-    case Event::instruction:
-    case Event::coherence:
-    case Event::scheduling:
-    case Event::domain_token:
-    case Event::configuration_byte:
-        return EnergyPart::control;
-    case Event::register_byte:
-    case Event::l1_byte:
-    case Event::accumulator_byte:
-        return EnergyPart::near_memory;
-    case Event::l2_byte:
-    case Event::llc_byte:
-        return EnergyPart::far_memory;
-    case Event::dram_byte:
-        return EnergyPart::dram;
-    case Event::systolic_hop:
-    case Event::weight_load_byte:
-    case Event::streamer_byte:
-    case Event::routing_byte:
-        return EnergyPart::movement;
-    case Event::host_link_byte:
-    case Event::host_busy_second:
-    case Event::count_:
-        break;
-    }
-    return EnergyPart::host;
-}
 
 double part(const EnergyParts& parts, EnergyPart p) {
     return parts[static_cast<std::size_t>(p)];
@@ -191,7 +143,7 @@ std::vector<EnergyItem> energy_items(const Result& result) {
 EnergyParts parts_of(const EnergyBreakdown& energy) {
     EnergyParts parts{};
     for (std::size_t e = 0; e < kEventCount; ++e)
-        parts[static_cast<std::size_t>(part_of(static_cast<Event>(e)))] += energy.joules[e];
+        parts[static_cast<std::size_t>(kEventTexts[e].part)] += energy.joules[e];
     parts[static_cast<std::size_t>(EnergyPart::leakage)] = energy.static_joules;
     return parts;
 }

@@ -52,14 +52,14 @@ Table account(const Result& result) {
           }},
          {least_best("Energy", "mJ", "energy_j"), 1e-3, &I::joules},
          {least_best("Share", "%", "share"), [=](const I& i) { return percent_cell(i.joules / total); }},
-         {{"Source", "", "source_kind"}, [](const I& i) { return i.source.substr(0, i.source.find(':')); }},
+         {{"Source", "", "source_kind"}, &I::source_kind},
          {{"", "", "source"}, &I::source}},
         items);
     std::vector<std::string> cited;
     for (const I& item : items)
         if (std::find(cited.begin(), cited.end(), item.source) == cited.end()) {
             cited.push_back(item.source);
-            table.notes.push_back(fmt::format("{}: {}", item.title, item.source));
+            table.notes.push_back(fmt::format("{}: {}", item.title(), item.source));
         }
     table.rows.push_back({{result.model->name},
                           {hardware_label(result)},

@@ -27,16 +27,18 @@ namespace archsim {
 
 /// One line of the account.
 struct EnergyItem {
-    std::string event; ///< "mac_int8", "dram_device", "static": the name in JSON and CSV
-    std::string title; ///< "multiply-accumulate int8"
-    double count = 0;  ///< per batch
-    double each_j = 0; ///< joules per count, at the voltage of the clock
+    std::string event;        ///< "mac_int8", "dram_device", "static": the name in JSON and CSV
+    std::string name;         ///< "register file"
+    std::string_view counted; ///< "byte"; empty: the event itself
+    double count = 0;         ///< per batch
+    double each_j = 0;        ///< joules per count, at the voltage of the clock
     double joules = 0;
-    std::string source; ///< kind and citation, and how the price was derived
-    bool timed = false; ///< a power over a time: `count` is seconds, `each_j` watts
+    std::string_view source_kind; ///< "datasheet", "no price"
+    std::string source;           ///< kind and citation, and how the price was derived
+    bool timed = false;           ///< a power over a time: `count` is seconds, `each_j` watts
 
-    /// "register file" of "register file, byte": without what is counted.
-    std::string name() const { return title.substr(0, title.rfind(", ")); }
+    /// "register file, byte".
+    std::string title() const { return counted.empty() ? name : name + ", " + std::string(counted); }
 };
 
 /// Every event of the estimate, largest first; their joules add up to `result.estimate.energy.total()`.

@@ -53,7 +53,6 @@ struct Explanations {
 /// The blocks asked for, for the results of one model.
 std::vector<Block> explanation_blocks(std::span<const Result> results, const Explanations& explanations);
 
-/// Results and what is to be explained of them.
 struct Explained {
     std::span<const Result> results;
     Explanations explanations;

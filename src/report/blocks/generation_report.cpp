@@ -6,8 +6,8 @@
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
-#include "result/offload.hpp"
-#include "result/power_at.hpp"
+#include "result/generation_metrics.hpp"
+#include "result/memory_fit.hpp"
 
 #include <algorithm>
 #include <array>

@@ -26,12 +26,11 @@ ChartSeries roof_of(const Result& result, const std::string& label, std::string_
     ChartSeries roof{
         fmt::format("{} {}, {}", label, level, precision_name(result.estimate.executed)), {}, true, label};
     const auto add = [&](double x) {
-        ChartPoint point;
-        point.x = x;
-        point.y = std::min(peak, x * bandwidth);
-        point.hover = fmt::format("{}/s from {}, ridge at {} operations per byte, peak {}op/s",
-                                  format_bytes(bandwidth), level, format_number(ridge), format_count(peak));
-        roof.points.push_back(std::move(point));
+        roof.points.push_back(
+            {.x = x,
+             .y = std::min(peak, x * bandwidth),
+             .hover = fmt::format("{}/s from {}, ridge at {} operations per byte, peak {}op/s",
+                                  format_bytes(bandwidth), level, format_number(ridge), format_count(peak))});
     };
     add(std::min(from, ridge));
     add(ridge);
@@ -54,12 +53,8 @@ void add_roofs(const Result& result, const std::string& label, bool alone, doubl
     for (const Precision p : kPrecisions)
         if (const double peak = machine.peak_ops(p); peak > 0 && p != result.estimate.executed.compute) {
             ChartSeries ceiling{fmt::format("{} peak, {}", label, name_of(p)), {}, true, label};
-            for (const double x : {from, to}) {
-                ChartPoint point;
-                point.x = x;
-                point.y = peak;
-                ceiling.points.push_back(std::move(point));
-            }
+            for (const double x : {from, to})
+                ceiling.points.push_back({.x = x, .y = peak});
             chart.series.push_back(std::move(ceiling));
         }
 }
@@ -93,13 +88,11 @@ ChartPoint network_point(const Result& result) {
         operations += work.operations() * work.repeat;
         bytes += moved_bytes(result, s);
     }
-    ChartPoint point;
-    point.label = "whole network";
-    point.x = bytes > 0 ? operations / passed_in(*result.machine, e.latency_s, bytes) : 0;
-    point.y = operations / e.latency_s;
-    point.hover = fmt::format("whole network: {}, {} operations, {} from memory", format_time(e.latency_s),
-                              format_count(operations), format_bytes(bytes));
-    return point;
+    return {.label = "whole network",
+            .x = bytes > 0 ? operations / passed_in(*result.machine, e.latency_s, bytes) : 0,
+            .y = operations / e.latency_s,
+            .hover = fmt::format("whole network: {}, {} operations, {} from memory", format_time(e.latency_s),
+                                 format_count(operations), format_bytes(bytes))};
 }
 
 /// One point a subgraph that computes.
@@ -111,14 +104,14 @@ ChartSeries points_of(const Result& result, const std::string& label) {
         const double bytes = moved_bytes(result, s);
         if (!(operations > 0 && bytes > 0 && s.latency_s > 0))
             continue;
-        ChartPoint point;
-        point.label = result.partition->subgraphs[s.index].name;
-        point.x = operations / passed_in(*result.machine, s.latency_s, bytes);
-        point.y = operations / s.latency_s;
-        point.hover = fmt::format("{} {}: {}, {} operations, {} from memory, bound by {}", name_of(work.kind),
-                                  point.label, format_time(s.latency_s), format_count(operations),
-                                  format_bytes(bytes), bound_label(s.bound, s.binding));
-        series.points.push_back(std::move(point));
+        const std::string& name = result.partition->subgraphs[s.index].name;
+        series.points.push_back(
+            {.label = name,
+             .x = operations / passed_in(*result.machine, s.latency_s, bytes),
+             .y = operations / s.latency_s,
+             .hover = fmt::format("{} {}: {}, {} operations, {} from memory, bound by {}", name_of(work.kind),
+                                  name, format_time(s.latency_s), format_count(operations),
+                                  format_bytes(bytes), bound_label(s.bound, s.binding))});
     }
     if (ChartPoint whole = network_point(result); whole.x > 0)
         series.points.push_back(std::move(whole));
@@ -133,8 +126,7 @@ Chart roofline_chart(std::span<const Result> results) {
                 "operations per byte of memory traffic",
                 "operations per second",
                 true,
-                true,
-                {}};
+                true};
     double from = std::numeric_limits<double>::infinity(), to = 0;
     const std::vector<std::string> labels = hardware_labels(results);
     for (std::size_t i = 0; i < results.size(); ++i) {
@@ -156,20 +148,16 @@ Chart roofline_chart(std::span<const Result> results) {
 Chart memory_chart(const Result& result) {
     Chart chart{ChartKind::step,
                 fmt::format("Memory on {}: live activations at every step", hardware_label(result)),
-                "step (subgraph)",
-                "MB",
-                false,
-                false,
-                {}};
+                "step (subgraph)", "MB"};
     const MemoryPlan& plan = result.work->memory;
     ChartSeries live{"live activations", {}};
     for (std::size_t i = 0; i < plan.timeline.size(); ++i) {
-        ChartPoint point;
-        point.label = i < result.partition->subgraphs.size() ? result.partition->subgraphs[i].name : "";
-        point.x = static_cast<double>(i);
-        point.y = plan.timeline[i] * 1e-6;
-        point.hover = fmt::format("{}: {} alive", point.label, format_bytes(plan.timeline[i]));
-        live.points.push_back(std::move(point));
+        const std::string name =
+            i < result.partition->subgraphs.size() ? result.partition->subgraphs[i].name : "";
+        live.points.push_back({.label = name,
+                               .x = static_cast<double>(i),
+                               .y = plan.timeline[i] * 1e-6,
+                               .hover = fmt::format("{}: {} alive", name, format_bytes(plan.timeline[i]))});
     }
     ChartSeries arena{"arena after offset planning", {}, true};
     for (const double x : {0.0, static_cast<double>(plan.timeline.size() - 1)})

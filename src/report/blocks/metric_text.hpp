@@ -42,7 +42,6 @@ ColumnOf<Row> interval_column_of(const Metric& metric, int priority, Get measure
 }
 /// Unit of axes: "mJ".
 const std::string& axis_unit_of(const Metric& metric);
-/// True where at least one result has a value.
 bool any_value(std::span<const Result> results, const Metric& metric, const CostOptions& conditions);
 /// What a value's ratio to another says, as a verb: "is 1.45x slower than", "has 13 % less energy per
 /// inference than", "has 2.65x the average power of", "has the same latency as".

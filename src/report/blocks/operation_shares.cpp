@@ -189,6 +189,12 @@ std::string utilization_reading(const Result& result) {
                        format_percent(shares->of(shares->largest())), binds, helps);
 }
 
+std::string utilization_line(const Result& result) {
+    const Estimate& e = result.estimate;
+    return fmt::format("Average {}; Min {}; Max {}", format_percent(e.utilization),
+                       format_percent(e.utilization_min), format_percent(e.utilization_max));
+}
+
 std::vector<NamedValue> utilization_facts(const Result& result) {
     const Estimate& e = result.estimate;
     const UtilizationExtremes found = extremes_of(result);

@@ -4,7 +4,8 @@
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
-#include "result/mixed_formats.hpp"
+#include "result/cost_terms.hpp"
+#include "result/format_parts.hpp"
 
 #include <algorithm>
 #include <cmath>

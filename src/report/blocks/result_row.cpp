@@ -7,8 +7,8 @@
 #include "report/blocks/generation_report.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
-#include "result/offload.hpp"
-#include "result/power_at.hpp"
+#include "result/generation_metrics.hpp"
+#include "result/memory_fit.hpp"
 
 #include <fmt/format.h>
 
@@ -46,35 +46,49 @@ Members<ShownColdStart> cold_start_members() {
          }}};
 }
 
-void add_identity(ResultColumns& columns) {
-    const auto name = [&](const char* key, const char* meaning, std::string (*of)(const Result&)) {
-        columns.push_back({plain_column(key), [of](const RankedResult& row) { return Cell{of(*row.result)}; },
-                           CellType::name, meaning});
-    };
-    name("model", "", [](const Result& r) { return r.model->name; });
-    columns.push_back({plain_column("batch_size"),
-                       [](const RankedResult& row) { return count_cell(true, row.batch_size); },
-                       CellType::count, "items"});
-    name("hardware", "device, and how many where several",
-         [](const Result& r) { return counted(r.device ? r.device->id : r.hardware, r); });
-    name("family", "architecture of the device",
-         [](const Result& r) { return r.device ? std::string(name_of(r.device->family)) : std::string(); });
-    name("power_mode", "", [](const Result& r) { return r.power_mode; });
-    name("runtime", "software stack", runtime_label);
-    name("precision", "format asked for",
-         [](const Result& r) { return precision_name(r.conditions.precision); });
-    name("executed_precision", "format that runs",
-         [](const Result& r) { return r.ok() ? precision_name(r.estimate.executed) : std::string(); });
-    name("status", "", [](const Result& r) { return std::string(status_text(r.estimate)); });
-    columns.push_back({plain_column("reason"),
-                       [](const RankedResult& row) {
-                           const Estimate& e = row.result->estimate;
-                           return text_cell(e.reason.empty() ? e.precision_note : e.reason);
-                       },
-                       CellType::text, "one sentence, empty when exactly as asked"});
+/// A column for programs of what `of` gives of a result.
+template <class Of>
+ColumnOf<RankedResult> of_result(const char* key, CellType type, const char* meaning, Of of) {
+    return {plain_column(key), [of](const RankedResult& row) { return std::invoke(of, *row.result); }, type,
+            meaning};
 }
 
-void add_metrics(const MetricView& view, ResultColumns& columns) {
+template <class Of>
+ColumnOf<RankedResult> of_estimate(const char* key, CellType type, const char* meaning, Of of) {
+    return of_result(key, type, meaning,
+                     [of](const Result& r) { return known(r.ok(), std::invoke(of, r.estimate)); });
+}
+
+/// A size of a network, which is known as soon as it is planned.
+ColumnOf<RankedResult> planned_size(const char* key, const char* meaning, double MemoryEstimate::*bytes) {
+    return of_result(key, CellType::number, meaning, [bytes](const Result& r) {
+        return known(r.ok() || r.estimate.status == Status::does_not_fit, r.estimate.memory.*bytes);
+    });
+}
+
+ResultColumns identity_columns() {
+    using R = const Result&;
+    constexpr CellType kName = CellType::name;
+    return {of_result("model", kName, "", [](R r) { return r.model->name; }),
+            {plain_column("batch_size"), &RankedResult::batch_size, CellType::count, "items"},
+            of_result("hardware", kName, "device, and how many where several",
+                      [](R r) { return counted(r.device ? r.device->id : r.hardware, r); }),
+            of_result("family", kName, "architecture of the device",
+                      [](R r) { return r.device ? name_of(r.device->family) : std::string_view(); }),
+            of_result("power_mode", kName, "", &Result::power_mode),
+            of_result("runtime", kName, "software stack", runtime_label),
+            of_result("precision", kName, "format asked for",
+                      [](R r) { return precision_name(r.conditions.precision); }),
+            of_result("executed_precision", kName, "format that runs",
+                      [](R r) { return r.ok() ? precision_name(r.estimate.executed) : std::string(); }),
+            of_result("status", kName, "", [](R r) { return status_text(r.estimate); }),
+            of_result("reason", CellType::text, "one sentence, empty when exactly as asked", [](R r) {
+                return r.estimate.reason.empty() ? r.estimate.precision_note : r.estimate.reason;
+            })};
+}
+
+ResultColumns metric_columns(const MetricView& view) {
+    ResultColumns columns;
     for (const MetricField& field : fields_of(*view.metrics))
         columns.push_back({plain_column(field.key()),
                            [field, conditions = view.conditions](const RankedResult& row) {
@@ -82,90 +96,50 @@ void add_metrics(const MetricView& view, ResultColumns& columns) {
                                return number_cell(measure.has_value(), measure ? field.of(*measure) : 0);
                            },
                            CellType::number, meaning_of(field)});
+    return columns;
 }
 
-/// Known with the estimate, and (sizes) as soon as the network is planned.
-void add_estimate_details(ResultColumns& columns) {
-    const auto number = [&](const char* key, const char* meaning, double (*of)(const Estimate&)) {
-        columns.push_back({plain_column(key),
-                           [of](const RankedResult& row) {
-                               return number_cell(row.result->ok(), of(row.result->estimate));
-                           },
-                           CellType::number, meaning});
-    };
-    const auto count = [&](const char* key, const char* meaning, double (*of)(const Estimate&)) {
-        columns.push_back(
-            {plain_column(key),
-             [of](const RankedResult& row) { return count_cell(row.result->ok(), of(row.result->estimate)); },
-             CellType::count, meaning});
-    };
-    const auto size = [&](const char* key, const char* meaning, double (*of)(const Estimate&)) {
-        columns.push_back({plain_column(key),
-                           [of](const RankedResult& row) {
-                               const Result& r = *row.result;
-                               const bool sized = r.ok() || r.estimate.status == Status::does_not_fit;
-                               return number_cell(sized, of(r.estimate));
-                           },
-                           CellType::number, meaning});
-    };
-    const auto flag = [&](const char* key, const char* meaning, bool (*of)(const Estimate&)) {
-        columns.push_back(
-            {plain_column(key),
-             [of](const RankedResult& row) { return flag_cell(row.result->ok(), of(row.result->estimate)); },
-             CellType::flag, meaning});
-    };
-    number("peak_power_w", "while the most demanding subgraph runs",
-           [](const Estimate& e) { return e.peak_power_w; });
-    count("batch_pieces", "most parts of the batch that any subgraph runs one after another",
-          [](const Estimate& e) { return e.pieces; });
-    flag("power_limited", "the power limit lowers the clock",
-         [](const Estimate& e) { return e.power_limited; });
-    flag("projected", "no comparable device was measured on this stack; not ranked",
-         [](const Estimate& e) { return e.projected; });
-    columns.push_back({plain_column("evidence"),
-                       [](const RankedResult& row) {
-                           const Result& r = *row.result;
-                           return text_cell(r.ok() ? std::string(name_of(standing_of(r.estimate)))
-                                                   : std::string());
-                       },
-                       CellType::text, "measured; what is projected, refuted or incomplete is not ranked"});
-    columns.push_back({plain_column("doubt"),
-                       [](const RankedResult& row) {
-                           const Estimate& e = row.result->estimate;
-                           return text_cell(may_lead(e) ? e.unlike : doubt_of(e));
-                       },
-                       CellType::text, "why it is not ranked, or less sure than others; empty: neither"});
-    number("utilization_min", "of any subgraph", [](const Estimate& e) { return e.utilization_min; });
-    number("utilization_max", "of any subgraph", [](const Estimate& e) { return e.utilization_max; });
-    size("weight_bytes", "constants at the size they run in",
-         [](const Estimate& e) { return e.memory.weight_bytes; });
-    size("activation_bytes", "the arena", [](const Estimate& e) { return e.memory.activation_bytes; });
-    number("workspace_bytes", "largest scratch memory of any kernel",
-           [](const Estimate& e) { return e.memory.workspace_bytes; });
-    columns.push_back({plain_column("subgraphs"),
-                       [](const RankedResult& row) {
-                           const auto& partition = row.result->partition;
-                           return count_cell(
-                               !!partition, partition ? static_cast<double>(partition->subgraphs.size()) : 0);
-                       },
-                       CellType::count, "that the network is fused into"});
-    count("compute_bound_subgraphs", "", [](const Estimate& e) { return double(e.compute_bound); });
-    count("memory_bound_subgraphs", "", [](const Estimate& e) { return double(e.memory_bound); });
-    count("overhead_bound_subgraphs", "", [](const Estimate& e) { return double(e.overhead_bound); });
-    columns.push_back({plain_column("first_inference_s"),
-                       [](const RankedResult& row) {
-                           const auto start = cold_start_of(*row.result);
-                           return number_cell(start.has_value(), start ? start->first_s() : 0);
-                       },
-                       CellType::number, "first inference: building, upload of weights and one batch"});
-    columns.push_back({plain_column("rank"),
-                       [](const RankedResult& row) {
-                           return count_cell(row.place > 0 && may_lead(row.result->estimate), row.place);
-                       },
-                       CellType::count, "1 is best; equal where the odds are less than 3 to 1"});
-    columns.push_back({plain_column("probability"),
-                       [](const RankedResult& row) { return number_cell(row.place > 0, row.probability); },
-                       CellType::number, "that it is the best of those that are ranked"});
+ResultColumns estimate_columns() {
+    using R = const Result&;
+    using E = Estimate;
+    constexpr CellType kNumber = CellType::number, kCount = CellType::count, kFlag = CellType::flag;
+    return {
+        of_estimate("peak_power_w", kNumber, "while the most demanding subgraph runs", &E::peak_power_w),
+        of_estimate("batch_pieces", kCount,
+                    "most parts of the batch that any subgraph runs one after another", &E::pieces),
+        of_estimate("power_limited", kFlag, "the power limit lowers the clock", &E::power_limited),
+        of_estimate("projected", kFlag, "no comparable device was measured on this stack; not ranked",
+                    &E::projected),
+        of_result("evidence", CellType::text,
+                  "measured; what is projected, refuted or incomplete is not ranked",
+                  [](R r) { return r.ok() ? name_of(standing_of(r.estimate)) : std::string_view(); }),
+        of_result("doubt", CellType::text, "why it is not ranked, or less sure than others; empty: neither",
+                  [](R r) { return may_lead(r.estimate) ? r.estimate.unlike : doubt_of(r.estimate).text(); }),
+        of_estimate("utilization_min", kNumber, "of any subgraph", &E::utilization_min),
+        of_estimate("utilization_max", kNumber, "of any subgraph", &E::utilization_max),
+        planned_size("weight_bytes", "constants at the size they run in", &MemoryEstimate::weight_bytes),
+        planned_size("activation_bytes", "the arena", &MemoryEstimate::activation_bytes),
+        of_estimate("workspace_bytes", kNumber, "largest scratch memory of any kernel",
+                    [](const E& e) { return e.memory.workspace_bytes; }),
+        of_result(
+            "subgraphs", kCount, "that the network is fused into",
+            [](R r) { return r.partition ? std::optional(r.partition->subgraphs.size()) : std::nullopt; }),
+        of_estimate("compute_bound_subgraphs", kCount, "", &E::compute_bound),
+        of_estimate("memory_bound_subgraphs", kCount, "", &E::memory_bound),
+        of_estimate("overhead_bound_subgraphs", kCount, "", &E::overhead_bound),
+        of_result("first_inference_s", kNumber, "first inference: building, upload of weights and one batch",
+                  [](R r) {
+                      const auto start = cold_start_of(r);
+                      return start ? std::optional(start->first_s()) : std::nullopt;
+                  }),
+        {plain_column("rank"),
+         [](const RankedResult& row) {
+             return known(row.place > 0 && may_lead(row.result->estimate), row.place);
+         },
+         kCount, "1 is best; equal where the odds are less than 3 to 1"},
+        {plain_column("probability"),
+         [](const RankedResult& row) { return known(row.place > 0, row.probability); }, kNumber,
+         "that it is the best of those that are ranked"}};
 }
 
 } // namespace
@@ -183,10 +157,9 @@ OneOf result_status() {
 }
 
 std::vector<ColumnOf<RankedResult>> result_columns(const MetricView& view) {
-    ResultColumns columns;
-    add_identity(columns);
-    add_metrics(view, columns);
-    add_estimate_details(columns);
+    ResultColumns columns = identity_columns();
+    append_columns(columns, metric_columns(view));
+    append_columns(columns, estimate_columns());
     return columns;
 }
 

@@ -40,7 +40,6 @@ std::vector<RankedResult> ranked(const RankedGroup& group, const MetricView& vie
 /// What was asked: its model, its device, and every field of the question.
 Members<Result> request_members();
 
-/// A model, and how it was cut where that is known.
 struct KnownModel {
     const ModelFacts* model = nullptr;
     const Partition* partition = nullptr;

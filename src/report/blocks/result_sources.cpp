@@ -74,7 +74,7 @@ std::string energy_detail(const Result& result) {
     for (const EnergyItem& item : energy_items(result)) {
         if (++listed > kEnergyItems)
             break;
-        text += fmt::format("\n{}: {} ({})", item.title, format_energy(item.joules), item.source);
+        text += fmt::format("\n{}: {} ({})", item.title(), format_energy(item.joules), item.source);
     }
     return text;
 }

@@ -8,7 +8,7 @@
 #include "report/blocks/row_marks.hpp"
 #include "report/blocks/shape_text.hpp"
 #include "result/bound_shares.hpp"
-#include "result/power_at.hpp"
+#include "result/generation_metrics.hpp"
 
 #include <fmt/format.h>
 
@@ -236,16 +236,6 @@ std::string memory_text(const MemoryEstimate& m, Detail detail) {
     return text;
 }
 
-/// "Average 60.8 %; Min 4.1 %; Max 68.6 %": items in one line, without what they say in brackets.
-std::string joined(const std::vector<NamedValue>& items) {
-    std::string text;
-    for (const NamedValue& item : items)
-        if (item.name != "Reading") // a sentence; the verdict and what would help say it shorter
-            text += fmt::format("{}{} {}", text.empty() ? "" : "; ", item.name,
-                                item.value.substr(0, item.value.find(" (")));
-    return text;
-}
-
 /// What is named under "Performance": memory and utilisation have lines of their own.
 std::vector<const Metric*> performance_metrics(const Result& result, const MetricView& view, Detail detail) {
     std::vector<const Metric*> list;
@@ -365,16 +355,15 @@ Facts performance_facts(const Result& result, const MetricView& view, Detail det
     const auto add = [&](const char* title, std::vector<NamedValue> items) {
         if (items.empty())
             return;
-        if (detail == Detail::brief) {
-            facts.items.push_back({title, joined(items)});
-            return;
-        }
         facts.items.push_back({title, ""});
         std::move(items.begin(), items.end(), std::back_inserter(facts.items));
     };
-    add("Utilization", utilization_facts(result));
-    if (detail == Detail::all)
+    if (detail == Detail::brief)
+        facts.items.push_back({"Utilization", utilization_line(result)});
+    else {
+        add("Utilization", utilization_facts(result));
         add("Time by operation", time_shares(result));
+    }
     if (const auto time = bound_shares(result);
         time && detail == Detail::brief) // as the verdict speaks of it
         facts.items.push_back(

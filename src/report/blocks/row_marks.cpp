@@ -17,7 +17,7 @@ constexpr std::array kMarks = {
             [](const Result& r) {
                 const Estimate& e = r.estimate;
                 return r.ok() && !may_lead(e) && e.uncounted.empty()
-                           ? doubt_of(e) + "; excluded from the ranking"
+                           ? doubt_of(e).text() + "; excluded from the ranking"
                            : std::string();
             }},
     RowMark{"~", MarkedCell::hardware, false,
@@ -62,12 +62,11 @@ std::string named(const std::vector<std::string>& names, const std::string& note
     return fmt::format("{}: {}", fmt::join(names, ", "), note);
 }
 
-/// What makes an edit change nothing says more than the peak that is off by the same edit.
+/// An edit of the units that no power mode runs changes nothing, which says more than the peak that is off by
+/// the same edit.
 const Finding& most_telling(const std::vector<Finding>& findings) {
-    const auto changes_nothing = [](const Finding& f) {
-        return f.message.ends_with("change nothing") || f.message.ends_with("changes nothing");
-    };
-    const auto found = std::find_if(findings.begin(), findings.end(), changes_nothing);
+    const auto found = std::find_if(findings.begin(), findings.end(),
+                                    [](const Finding& f) { return f.where == "/power_modes"; });
     return found == findings.end() ? findings.front() : *found;
 }
 

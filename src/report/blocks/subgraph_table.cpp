@@ -4,7 +4,7 @@
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/shape_text.hpp"
-#include "result/shown_pass.hpp"
+#include "result/generation_metrics.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -8,8 +8,9 @@
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
 #include "result/bound_shares.hpp"
+#include "result/cost_terms.hpp"
+#include "result/format_parts.hpp"
 #include "result/generation_metrics.hpp"
-#include "result/mixed_formats.hpp"
 #include "result/ties.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +25,6 @@ namespace archsim {
 
 namespace {
 
-/// Who is best by one metric.
 struct Best {
     const Metric* metric = nullptr;
     Winner winner;
@@ -305,7 +305,7 @@ std::string single_text(const VerdictQuestion& q) {
     for (const Metric* m : judged(q))
         add(*m);
     add(metric::power);
-    const std::string doubt = doubt_of(r.estimate);
+    const std::string doubt = doubt_of(r.estimate).text();
     return fmt::format("{}: {}{}.", q.labels.front(), text, doubt.empty() ? doubt : "; " + doubt);
 }
 

@@ -17,15 +17,8 @@ namespace archsim {
 
 namespace {
 
-struct FormatInfo {
-    Format format;
-    std::string_view name, extension;
-};
-
-constexpr std::array kFormats = {
-    FormatInfo{Format::text, "text", ".txt"}, FormatInfo{Format::markdown, "markdown", ".md"},
-    FormatInfo{Format::json, "json", ".json"}, FormatInfo{Format::csv, "csv", ".csv"},
-    FormatInfo{Format::html, "html", ".html"}};
+/// In the order of Format.
+constexpr std::array<std::string_view, 5> kExtensions = {".txt", ".md", ".json", ".csv", ".html"};
 
 /// Tables without their columns for CSV, and with a sign for what is unknown.
 Report for_people(Report report) {
@@ -124,24 +117,10 @@ void write_in_place(const std::string& file, std::string_view content) {
 
 } // namespace
 
-std::string_view name_of(Format format) {
-    for (const FormatInfo& info : kFormats)
-        if (info.format == format)
-            return info.name;
-    return "";
-}
-
-std::optional<Format> parse_format(std::string_view name) {
-    for (const FormatInfo& info : kFormats)
-        if (info.name == name)
-            return info.format;
-    return std::nullopt;
-}
-
 std::optional<Format> format_of_file(std::string_view file) {
-    for (const FormatInfo& info : kFormats)
-        if (file.ends_with(info.extension))
-            return info.format;
+    for (std::size_t i = 0; i < kExtensions.size(); ++i)
+        if (file.ends_with(kExtensions[i]))
+            return static_cast<Format>(i);
     return std::nullopt;
 }
 

@@ -8,7 +8,6 @@
 
 namespace archsim {
 
-/// Whether a note holds for a table of which these columns are shown.
 bool explains_any(const TableNote& note, const std::vector<Column>& columns);
 
 std::string render_text(const Report& report, const RenderOptions& options);
@@ -23,7 +22,6 @@ std::string render_html_body(const Report& report, std::string_view name);
 std::string markdown_inline(std::string_view text);
 /// The same where it begins a line: no heading, list, quotation, rule or fence either.
 std::string markdown_line(std::string_view text);
-/// The name of a file as the target of a link.
 std::string markdown_target(std::string_view file);
 /// A fence that no line of the text closes.
 std::string markdown_fence(std::string_view text);

@@ -5,10 +5,10 @@
 #include "estimate/intervals.hpp"
 #include "estimate/memory_pools.hpp"
 #include "map/sharding.hpp"
-#include "session/generation/prepared_prompt.hpp"
+#include "result/memory_fit.hpp"
+#include "session/generation/language_model.hpp"
 #include "session/generation/step.hpp"
-#include "session/gigabytes.hpp"
-#include "session/idle_units.hpp"
+#include "session/graph_run.hpp"
 
 #include <fmt/format.h>
 

@@ -4,6 +4,7 @@
 
 #include "archsim/run/session.hpp"
 #include "session/bound_model.hpp"
+#include "session/prepared.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -45,7 +46,6 @@ class GenerationModel {
     }
     /// Part of the weights of products whose rows are no multiple of `block`.
     double broken_rows(std::int64_t block) const;
-    /// Format of most weights where a checkpoint states it.
     std::optional<Precision> stored_weights() const { return stored_weights_; }
     /// Format of the cache where the checkpoint states it.
     std::optional<Precision> stored_cache() const { return stored_cache_; }
@@ -116,5 +116,22 @@ PrecisionConfig with_stored_weights(const Machine& machine, const PrecisionConfi
 /// `supported` is false when it has no such kernels.
 ExecutedPrecision language_precision(const Machine& machine, const PrecisionConfig& requested,
                                      std::optional<Precision> kv_cache);
+
+/// The result's estimate is that of the whole answer (its subgraphs those of a decode step in the middle),
+/// Result::generation tells the phases apart. Conditions::devices = 0 takes the smallest power of two of
+/// devices that holds the model.
+class PreparedPrompt : public Prepared {
+  public:
+    PreparedPrompt(std::shared_ptr<const GenerationModel> model, std::int64_t batch, const Prompt& prompt);
+
+    /// Facts of the pass over the prompt.
+    std::shared_ptr<const ModelFacts> facts() const override;
+    Result on(const Session& session, std::string_view device, const Conditions& conditions) const override;
+
+  private:
+    const std::shared_ptr<const GenerationModel> model_;
+    const std::int64_t batch_;
+    const Prompt prompt_;
+};
 
 } // namespace archsim

@@ -2,6 +2,7 @@
 // One phase alone, in the forms in which measurements of language models are published.
 
 #include "archsim/estimate/estimate.hpp"
+#include "archsim/run/session.hpp"
 #include "session/generation/language_model.hpp"
 
 #include <cstdint>
@@ -37,5 +38,12 @@ PhaseEstimate estimate_phase(const Session& session, const GenerationModel& mode
 
 /// What most of the time goes to: "compute", "memory" or "overhead". The estimate keeps its subgraphs.
 std::string regime_of(const Estimate& estimate);
+
+/// The estimate of a workload with a prompt; where it has one, its parts are the pass over the prompt and
+/// steps at the contexts at which they are priced. Throws UsageError for a model that is shared in stages,
+/// copies or groups, or is served (Scenario::throughput), or has parts before the prompt: what these add is
+/// of no pass.
+Result answer_in_passes(const Session& session, const Workload& workload, std::string_view device,
+                        const Conditions& conditions);
 
 } // namespace archsim

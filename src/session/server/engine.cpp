@@ -6,7 +6,7 @@
 #include "hardware/uncertainty.hpp"
 #include "map/sharding.hpp"
 #include "map/stored_tensors.hpp"
-#include "session/gigabytes.hpp"
+#include "result/memory_fit.hpp"
 #include "session/graph_run.hpp"
 #include "session/prepared.hpp"
 #include "session/server/servers.hpp"
@@ -244,7 +244,7 @@ Spread waiting_spread(const Machine& machine, SpreadOf waited) {
     return spread;
 }
 
-std::string doubt_of_waits(const Machine& machine, Estimate step) {
+Doubt doubt_of_waits(const Machine& machine, Estimate step) {
     if (machine.uncertainty && given_waits(machine).rows == 0) {
         const HeldEvidence held =
             machine.uncertainty->held().of(*machine.device, *machine.runtime, TimeKind::served, step.kind);

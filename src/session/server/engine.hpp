@@ -17,7 +17,6 @@ struct RequestLengths {
 /// The mean lengths of some requests.
 RequestLengths lengths_of(const std::vector<ServedRequest>& requests);
 
-/// An engine, or why there is none.
 struct ServingEngine {
     std::string reason; ///< one sentence where there is none
     std::shared_ptr<const GenerationModel> model;
@@ -52,6 +51,6 @@ GivenWaits given_waits(const Machine& machine);
 /// How far times of later tokens, or of first ones, lie from their estimates.
 Spread waiting_spread(const Machine& machine, SpreadOf waited);
 /// Why waits under such steps may not be named first; empty: they may.
-std::string doubt_of_waits(const Machine& machine, Estimate step);
+Doubt doubt_of_waits(const Machine& machine, Estimate step);
 
 } // namespace archsim

@@ -1,7 +1,7 @@
 // Measured passes and waits of language models against their estimates: passes are priced as phases, waits of
 // clients as the simulation of a server under their load.
 
-#include "session/language_rows.hpp"
+#include "session/given.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "core/parse_number.hpp"

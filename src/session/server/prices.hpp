@@ -43,7 +43,6 @@ class EnginePrices final : public StepPrices {
 
     /// Bytes that the weights and the largest step's activations take on one chip.
     double fixed_bytes(std::int64_t step_tokens) const;
-    /// Bytes of the weights alone.
     double weight_bytes() const;
     const Machine& machine() const { return *machine_; }
     const Parallelism& parallelism() const { return parallelism_; }

@@ -16,7 +16,7 @@ struct StepEngine::State {
 
 StepEngine::StepEngine(const Session& session, const Model& model, std::string_view device,
                        const Conditions& conditions, const ServingRequest& request)
-    : state_(std::make_unique<State>()) {
+    : state_(std::make_shared<State>()) {
     const RequestPlan& load = request.load;
     const auto longest = static_cast<std::int64_t>(load.prompt_tokens + load.output_tokens);
     state_->model = model;
@@ -29,10 +29,6 @@ StepEngine::StepEngine(const Session& session, const Model& model, std::string_v
     state_->low = spread.low;
     state_->high = spread.high;
 }
-
-StepEngine::~StepEngine() = default;
-StepEngine::StepEngine(StepEngine&&) noexcept = default;
-StepEngine& StepEngine::operator=(StepEngine&&) noexcept = default;
 
 EngineStep StepEngine::step(std::span<const StepRequest> requests) const {
     // Far beyond every engine; sums of them are exact.

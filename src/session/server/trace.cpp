@@ -90,7 +90,6 @@ std::optional<double> seconds_of_date(const std::string& text) {
            kHour * numbers[3] + kMinute * numbers[4] + *seconds;
 }
 
-/// Columns of a CSV trace.
 struct TraceColumns {
     const char *time, *prompt, *output;
 };

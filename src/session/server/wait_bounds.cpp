@@ -1,7 +1,5 @@
 #include "session/server/wait_bounds.hpp"
 
-#include "session/server/scaled_prices.hpp"
-
 #include <algorithm>
 #include <array>
 

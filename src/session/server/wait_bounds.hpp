@@ -2,6 +2,7 @@
 // How far what clients wait for lies from its estimate.
 
 #include "archsim/serving/serving_result.hpp"
+#include "archsim/serving/simulation.hpp"
 
 namespace archsim {
 
@@ -17,5 +18,29 @@ struct TimeFactors {
 /// cent of a step are many of a wait. Worked: an engine 90 % busy whose steps take 10 % longer is 99 % busy.
 WaitBounds wait_bounds(const ServingPlan& plan, StepPrices& prices, const RequestPlan& requests,
                        const ServingSummary& estimate, TimeFactors first, TimeFactors later);
+
+class ScaledPrices final : public StepPrices {
+  public:
+    /// `prices` must outlive it.
+    ScaledPrices(StepPrices& prices, double factor) : prices_(prices), factor_(factor) {}
+
+    StepCost price(const StepLoad& load) override { return scaled(prices_.price(load)); }
+    void price_on(StepLoad load, std::span<StepCost> costs) override {
+        prices_.price_on(load, costs);
+        for (StepCost& cost : costs)
+            cost = scaled(cost);
+    }
+    double cache_bytes(double positions) const override { return prices_.cache_bytes(positions); }
+
+  private:
+    StepCost scaled(StepCost cost) const {
+        cost.seconds *= factor_;
+        cost.prompt_seconds *= factor_;
+        return cost;
+    }
+
+    StepPrices& prices_;
+    double factor_;
+};
 
 } // namespace archsim

@@ -1,4 +1,4 @@
-#include "archsim/core/budget.hpp"
+#include "core/spending.hpp"
 
 #include "archsim/core/finding.hpp"
 

@@ -1,4 +1,4 @@
-#include "hardware/made_entries.hpp"
+#include "hardware/made_entry.hpp"
 
 #include "core/text.hpp"
 

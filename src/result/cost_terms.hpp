@@ -1,0 +1,47 @@
+#pragma once
+// The terms that costs are compared on: what a user states, what is in range, which way of paying holds for
+// all.
+
+#include "archsim/compare/cost.hpp"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace archsim {
+
+/// Parses "H100=2.5/h" (rent) or "H100=25000" (purchase). Throws UsageError.
+GivenPrice parse_price(std::string_view text);
+
+/// Throws UsageError for options outside of their range.
+void check_cost_options(const CostOptions& options);
+
+/// The options with one way of paying for all results, so that a ranking compares like with like: that asked
+/// for; else rent, where at least as many devices have a price for it as for buying, else buying. Who has no
+/// such price has no cost (Cost::best()).
+CostOptions on_one_basis(std::span<const Result> results, CostOptions options);
+/// The same before anything is estimated.
+CostOptions on_one_basis(std::span<const std::shared_ptr<const Device>> devices, CostOptions options);
+
+/// What a ranking by cost compares, and who is left out: "Cost is that of renting, at 60 % utilisation; no
+/// rental price: Jetson-Orin-Nano (--buy compares purchases)." Empty where no result has a cost.
+std::string cost_basis(std::span<const Result> results, const CostOptions& options);
+
+// Carbon intensity of electricity by country, for --grid-intensity.
+
+/// One country or region.
+struct GridIntensity {
+    std::string_view code; ///< ISO 3166-1 alpha-3, or the name of a group of countries
+    std::string_view name;
+    double g_per_kwh = 0; ///< g CO2e per kWh generated, yearly mean, upstream emissions included
+    int year = 0;         ///< that it is of
+};
+/// By code: hardware_db/grid_intensities.json. Throws InputError for a file that is not as it should be.
+std::span<const GridIntensity> grid_intensities();
+
+/// g CO2e per kWh of "350", or of a country by code or name in any case of letters. Throws UsageError that
+/// names the nearest.
+double parse_grid_intensity(std::string_view text);
+
+} // namespace archsim

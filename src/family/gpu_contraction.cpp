@@ -20,6 +20,8 @@ constexpr double kFewChannels = 4;
 constexpr double kWinogradOutputs = 2, kWinogradProducts = 16, kWinogradInputOps = 32,
                  kWinogradOutputOps = 24;
 
+// Formats whose experts have a scale for each block of weights (Parameter::narrow_expert_efficiency).
+constexpr double kNarrowExpertBits = 8;
 // Range of a row, scale and rounding: an operation each per element.
 constexpr double kQuantiseOps = 3;
 
@@ -79,6 +81,9 @@ Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) 
         if (p.engine.matrix && !is_integer(p.multiplied)) // whose engine has it already
             g.efficiency *= view.param(Parameter::warp_product_efficiency, 1);
     }
+    // Scales of blocks are applied between the products, and each expert's rows are gathered first.
+    if (p.engine.matrix && has_experts(work) && bits_of(p.multiplied) <= kNarrowExpertBits)
+        g.efficiency *= view.param(Parameter::narrow_expert_efficiency, 1);
     // What is multiplied in fp32 beside narrower products is a library's, which splits long reductions: 6.9
     // us for one row of 6144 x 128 weights, 13.6 us for two, on B200 (vllm-project/vllm#44343).
     if (!p.engine.matrix && multiplies_floats_alone(work))

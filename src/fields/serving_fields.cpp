@@ -383,6 +383,31 @@ std::vector<ServingField> engine_fields() {
              .help = "devices for prompts alone; their caches are handed over",
              .group = kEngineGroup},
             [](ServingRequest & r) -> auto& { return r.prompt_devices; }, 0, 1 << 12),
+        {.key = "prompt_parallel",
+         .flag = "--prompt-parallel",
+         .help = "how engines for prompts alone share the model, and how many: tp=4,dp=3",
+         .value = "WAY",
+         .fallback = "as the others",
+         .group = kEngineGroup,
+         .print =
+             [](const ServingRequest& r) {
+                 std::vector<std::string> text;
+                 if (const auto& way = r.prompt_parallelism)
+                     text.push_back(fmt::format("tp={},pp={},dp={},ep={}", way->tensor, way->pipeline,
+                                                way->data, way->experts));
+                 return text;
+             },
+         .parse = [](const std::string& text, const std::string&,
+                     ServingRequest& r) { r.prompt_parallelism = parse_parallelism(text); }},
+        {.key = "prompt_hardware",
+         .flag = "--prompt-hardware",
+         .help = "device of the engines for prompts alone (with --prompt-parallel)",
+         .value = "DEVICE",
+         .fallback = "that of the others",
+         .group = kEngineGroup,
+         .print = [](const ServingRequest& r) { return unusual(r.prompt_hardware, std::string()); },
+         .parse = [](const std::string& text, const std::string&,
+                     ServingRequest& r) { r.prompt_hardware = text; }},
     };
 }
 
@@ -484,6 +509,8 @@ void ServingTexts::check(const ServingRequest& request) const {
         throw UsageError(fmt::format("{} or {}, and {}: give both or neither", named("wait_tokens"),
                                      named("wait_prompts"), named("wait_steps")));
     exclude("rate", "concurrency");
+    exclude("prompt_devices", "prompt_parallel");
+    only_with("prompt_hardware", has("prompt_parallel"), named("prompt_parallel"));
     exclude("reserved_context", "block_tokens");
     constexpr std::array kOwnLengths = {"shape", "length_range", "lengths"};
     for (const char* key : kOwnLengths)

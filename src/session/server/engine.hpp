@@ -37,6 +37,11 @@ ServingEngine make_engine(const Session& session, const Model& model, std::strin
                           const Conditions& conditions, const ServingRequest& request,
                           const RequestLengths& lengths);
 
+/// Bytes per second between so many devices of an engine and those of another: over the slower network of two
+/// that are stated, or the one; absent where neither states one.
+std::optional<double> network_between(const Device& from, std::int64_t from_devices, const Device& to,
+                                      std::int64_t to_devices);
+
 /// Shares of the lanes that a client waits for: first tokens wait for arithmetic, later ones for memory.
 LaneShares lanes_waited_for(SpreadOf waited);
 

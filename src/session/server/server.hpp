@@ -29,17 +29,22 @@ class Server {
     /// What is simulated, and the prices of its steps; of a server that is ready.
     const ServingPlan& plan() const { return plan_; }
     EnginePrices& prices() const { return *engine_.prices; }
+    /// Those of engines for prompts alone, where they are of another kind; else null.
+    EnginePrices* prompt_prices() const { return prompt_engine_ ? prompt_engine_->prices.get() : nullptr; }
     /// What runs at any rate have in common: names, format, layout, room for caches; the reason of one that
     /// is not ready.
     const ServingResult& basis() const { return result_; }
 
   private:
+    void make_prompt_engine(const Session& session, const Model& model, std::string_view device,
+                            const Conditions& conditions);
     void describe_step(ServingResult& out) const;
     void fill_plan(const Parallelism& way, const Device& device);
     void note_conditions();
 
     ServingRequest request_;
     ServingEngine engine_;
+    std::optional<ServingEngine> prompt_engine_; ///< ServingRequest::prompt_parallelism
     ServingResult result_;
     ServingPlan plan_;
     double capacity_ = -1;

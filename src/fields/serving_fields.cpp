@@ -114,6 +114,27 @@ void give_request_time(const std::string& text, const std::string& name, Serving
     request.plan.prompt_token_s = 0;
 }
 
+std::vector<std::string> print_prompt_engines(const ServingRequest& request) {
+    const auto& way = request.prompt_parallelism;
+    if (!way)
+        return {};
+    return {fmt::format("tp={},pp={},dp={},ep={}{}{}", way->tensor, way->pipeline, way->data, way->experts,
+                        request.prompt_hardware.empty() ? "" : "@", request.prompt_hardware)};
+}
+
+/// "tp=4,dp=3", or "tp=4,dp=3@H200".
+void give_prompt_engines(const std::string& text, const std::string& name, ServingRequest& request) {
+    const std::size_t at = std::min(text.find('@'), text.size());
+    try {
+        request.prompt_parallelism = parse_parallelism(text.substr(0, at));
+    } catch (const UsageError&) {
+        throw UsageError(fmt::format(
+            "{}: expected a layout and, where it is another, a device (tp=4,dp=3@H200), got \"{}\"", name,
+            text));
+    }
+    request.prompt_hardware = at < text.size() ? text.substr(at + 1) : "";
+}
+
 std::vector<ServingField> load_fields() {
     const auto load = [](auto member) {
         return [member](ServingRequest & r) -> auto& {
@@ -385,29 +406,13 @@ std::vector<ServingField> engine_fields() {
             [](ServingRequest & r) -> auto& { return r.prompt_devices; }, 0, 1 << 12),
         {.key = "prompt_parallel",
          .flag = "--prompt-parallel",
-         .help = "how engines for prompts alone share the model, and how many: tp=4,dp=3",
-         .value = "WAY",
+         .help = "how engines for prompts alone share the model, how many, and their device where it is "
+                 "another: tp=4,dp=3@H200",
+         .value = "WAY[@DEVICE]",
          .fallback = "as the others",
          .group = kEngineGroup,
-         .print =
-             [](const ServingRequest& r) {
-                 std::vector<std::string> text;
-                 if (const auto& way = r.prompt_parallelism)
-                     text.push_back(fmt::format("tp={},pp={},dp={},ep={}", way->tensor, way->pipeline,
-                                                way->data, way->experts));
-                 return text;
-             },
-         .parse = [](const std::string& text, const std::string&,
-                     ServingRequest& r) { r.prompt_parallelism = parse_parallelism(text); }},
-        {.key = "prompt_hardware",
-         .flag = "--prompt-hardware",
-         .help = "device of the engines for prompts alone (with --prompt-parallel)",
-         .value = "DEVICE",
-         .fallback = "that of the others",
-         .group = kEngineGroup,
-         .print = [](const ServingRequest& r) { return unusual(r.prompt_hardware, std::string()); },
-         .parse = [](const std::string& text, const std::string&,
-                     ServingRequest& r) { r.prompt_hardware = text; }},
+         .print = print_prompt_engines,
+         .parse = give_prompt_engines},
     };
 }
 
@@ -510,7 +515,6 @@ void ServingTexts::check(const ServingRequest& request) const {
                                      named("wait_prompts"), named("wait_steps")));
     exclude("rate", "concurrency");
     exclude("prompt_devices", "prompt_parallel");
-    only_with("prompt_hardware", has("prompt_parallel"), named("prompt_parallel"));
     exclude("reserved_context", "block_tokens");
     constexpr std::array kOwnLengths = {"shape", "length_range", "lengths"};
     for (const char* key : kOwnLengths)

@@ -36,7 +36,6 @@ double padded_k(const View& view, const Window& w, double k, bool aligned, Preci
     return k * std::max(padded, channels) / channels;
 }
 
-/// Whether the product keeps fp32 whatever the others take.
 bool multiplies_floats_alone(const SubgraphWork& work) {
     return work.kind == OpKind::matmul && work.precision == Precision::fp32 &&
            std::any_of(work.operators.begin(), work.operators.end(),
@@ -281,7 +280,6 @@ View::Copies relaying_of(const View& view, const SubgraphWork& work, bool matrix
     return {share * (1 + wider) * image_elements(w) * element, share * 2};
 }
 
-/// Of operands that lie scattered.
 View::Copies gathering_of(const SubgraphWork& work) {
     return {2 * work.gathered_elements * bytes_of(work.precision), work.gathered_tensors};
 }

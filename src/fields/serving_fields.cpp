@@ -20,7 +20,6 @@ constexpr const char* kCarbonGroup = "Energy and carbon";
 constexpr std::int64_t kMostServedRequests = 1 << 24, kMostServedSequences = 1 << 20,
                        kMostServedTokens = 1 << 24;
 
-/// What is different from a new request, as one text.
 template <class T>
 std::vector<std::string> unusual(const T& value, const T& usual) {
     return value == usual ? std::vector<std::string>{} : std::vector<std::string>{fmt::format("{}", value)};
@@ -42,7 +41,6 @@ ServingField whole_field(ServingField row, At at, std::int64_t low, std::int64_t
     return row;
 }
 
-/// A number within bounds.
 template <class At>
 ServingField real_field(ServingField row, At at, double low, double high) {
     row.print = [at](const ServingRequest& r) {
@@ -63,7 +61,6 @@ ServingField real_field(ServingField row, At at, double low, double high) {
     return row;
 }
 
-/// True or nothing; `usual`: what a new request has, of which the field is the opposite.
 template <class At>
 ServingField truth_field(ServingField row, At at, bool usual) {
     row.kind = FieldKind::truth;
@@ -77,7 +74,6 @@ ServingField truth_field(ServingField row, At at, bool usual) {
     return row;
 }
 
-/// One of some names, in the order of an enumeration.
 template <class At>
 ServingField choice_field(ServingField row, At at) {
     const std::vector<std::string> names = row.choices;

@@ -14,7 +14,6 @@ struct RequestLengths {
     double prompt = 1, output = 1; ///< means
     std::int64_t longest = 1;      ///< prompt and answer
 };
-/// The mean lengths of some requests.
 RequestLengths lengths_of(const std::vector<ServedRequest>& requests);
 
 /// An engine, or why there is none.

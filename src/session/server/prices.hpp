@@ -43,7 +43,6 @@ class EnginePrices final : public StepPrices {
 
     /// Bytes that the weights and the largest step's activations take on one chip.
     double fixed_bytes(std::int64_t step_tokens) const;
-    /// Bytes of the weights alone.
     double weight_bytes() const;
     const Machine& machine() const { return *machine_; }
     const Parallelism& parallelism() const { return parallelism_; }
@@ -55,7 +54,6 @@ class EnginePrices final : public StepPrices {
     /// Time of one layer and the output head as part of a step: what a layer that predicts one more token
     /// takes for it (DeepSeek-V3's, EAGLE's). Worked: 64 layers, a head of 4 % of the step: 5.5 %.
     double draft_cost() const;
-    /// A prompt of that length alone.
     Estimate typical_prompt(std::int64_t tokens) const;
 
   private:

@@ -131,7 +131,6 @@ void Server::add_bounds(ServingResult& out) {
                              {out.prompt_low, out.prompt_high}, {out.step_low, out.step_high});
 }
 
-/// How sure the steps are, and what binds them.
 void Server::describe_step(ServingResult& out) const {
     // Widths of what clients wait for come from what clients saw, not from steps alone.
     const Machine& machine = prices().machine();
@@ -164,8 +163,8 @@ void Server::fill_plan(const Parallelism& way, const Device& device) {
     const auto engine_devices = static_cast<double>(way.engine_devices());
     plan_.idle_watts = m.static_power_w * engine_devices;
     const auto cost = [](const Device& of, double devices) {
-        return of.cloud_price && of.cloud_price->amount.known() ? of.cloud_price->amount.value * devices
-                                                                : std::nan("");
+        const bool known = of.cloud_price && of.cloud_price->amount.known();
+        return known ? of.cloud_price->amount.value * devices : std::nan("");
     };
     double usd =
         cost(device, engine_devices *
@@ -189,7 +188,6 @@ void Server::fill_plan(const Parallelism& way, const Device& device) {
         result_.usd_per_hour = usd;
 }
 
-/// Once: whatever the number of engines is.
 void Server::note_conditions() {
     const Machine& m = prices().machine();
     const GivenWaits given = given_waits(m);

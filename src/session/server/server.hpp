@@ -14,17 +14,11 @@ class Server {
 
     /// Whether there are prices of steps and room for a sequence; the reason is that of `run`'s results.
     bool ready() const { return engine_.prices != nullptr && result_.reason.empty(); }
-    /// The load at another rate; 0: all requests at the start.
     ServingResult run(double rate_per_s, bool with_capacity);
-    /// That many requests in flight, a new one when one ends.
     ServingResult run_in_flight(std::int64_t requests);
-    /// Sequences that an engine runs at once.
     std::int64_t sequences() const { return engine_.plan.engine.all_sequences(); }
-    /// Adds the intervals of a run's waits to it.
     void add_bounds(ServingResult& out);
-    /// Requests per second in the long run.
     double capacity() { return run(0, true).capacity_per_s; }
-    /// From here on that many engines beside each other.
     void use_engines(std::int64_t engines);
     /// What is simulated, and the prices of its steps; of a server that is ready.
     const ServingPlan& plan() const { return plan_; }

@@ -35,7 +35,8 @@ struct SizeOptions {
         model.add_to(flags);
         flags.add_option("--hardware", hardware,
                          "devices, files of devices, or all (default: rented servers')", "DEVICE");
-        serving.add_to(flags, {.without = {"warm_up", "prompt_devices", "pue", "grid_intensity", "--users"},
+        serving.add_to(flags, {.without = {"warm_up", "prompt_devices", "prompt_parallel", "pue",
+                                           "grid_intensity", "--users"},
                                .usual = {{"prompt_tokens", "2k"}, {"output_tokens", "300"}},
                                .found = {{"requests", "as many as the load needs"}}});
         flags.add_option("--users", request.users, "people who use it, each asking every --think-time")

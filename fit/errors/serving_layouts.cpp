@@ -31,6 +31,20 @@ std::int64_t whole_number(const NamedTable& table, std::size_t row, std::string_
     return static_cast<std::int64_t>(value);
 }
 
+/// The columns whose names begin so.
+Parallelism way_in(const NamedTable& table, std::size_t row, const std::string& of) {
+    Parallelism way;
+    way.tensor = whole_number(table, row, of + "tensor");
+    way.pipeline = whole_number(table, row, of + "pipeline");
+    way.experts = whole_number(table, row, of + "experts");
+    if (table.has(of + "engines"))
+        way.data = whole_number(table, row, of + "engines");
+    if (way.experts > 1 && way.experts % way.tensor != 0)
+        throw InputError(fmt::format("{}: {}experts: {} is no multiple of {}tensor, {}", table.where(row), of,
+                                     way.experts, of, way.tensor));
+    return way;
+}
+
 LayoutRow layout_row(const NamedTable& table, std::size_t row) {
     LayoutRow out;
     out.model = table.text(row, "model");
@@ -40,12 +54,9 @@ LayoutRow layout_row(const NamedTable& table, std::size_t row) {
     out.source = table.text(row, "source");
     if (table.has("client"))
         out.client = table.text(row, "client");
-    out.way.tensor = whole_number(table, row, "tensor");
-    out.way.pipeline = whole_number(table, row, "pipeline");
-    out.way.experts = whole_number(table, row, "experts");
-    if (out.way.experts > 1 && out.way.experts % out.way.tensor != 0)
-        throw InputError(fmt::format("{}: experts: {} is no multiple of tensor, {}", table.where(row),
-                                     out.way.experts, out.way.tensor));
+    out.way = way_in(table, row, "");
+    if (table.has("prompt_tensor") && !table.text(row, "prompt_tensor").empty())
+        out.prompts = way_in(table, row, "prompt_");
     out.prompt_tokens = whole_number(table, row, "prompt_tokens");
     out.output_tokens = whole_number(table, row, "output_tokens");
     out.in_flight = whole_number(table, row, "in_flight");
@@ -80,6 +91,7 @@ void estimate_rows(const Session& session, std::vector<LayoutRow>& rows,
         const ServedProtocol protocol = protocol_of(as_measured_row(first), benchmarks);
         ServingRequest request = request_of(protocol, first.in_flight);
         request.parallelism = first.way;
+        request.prompt_parallelism = first.prompts;
         Conditions conditions;
         conditions.stack = first.runtime;
         if (!first.precision.empty())
@@ -109,7 +121,8 @@ void estimate_rows(const Session& session, std::vector<LayoutRow>& rows,
                 plan.engine.wait_steps = own.balance_steps;
             }
             const RequestPlan load = request_of(protocol, row.in_flight).load;
-            const ServingOutcome run = simulate_serving(plan, server.prices(), make_requests(load));
+            const ServingOutcome run =
+                simulate_serving(plan, server.prices(), make_requests(load), server.prompt_prices());
             if (run.output_tokens == 0 || !server.prices().problem().empty()) {
                 row.problem =
                     run.output_tokens == 0 ? "no request fits into the cache" : server.prices().problem();
@@ -129,8 +142,9 @@ std::vector<std::vector<std::size_t>> rows_by_engine(const std::vector<LayoutRow
     std::map<std::string, std::vector<std::size_t>> by;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const LayoutRow& r = rows[i];
-        by[fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", r.model, r.hardware, r.runtime, r.precision,
-                       to_string(r.way), r.prompt_tokens, r.output_tokens, r.client)]
+        by[fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", r.model, r.hardware, r.runtime, r.precision,
+                       to_string(r.way), r.prompts ? to_string(*r.prompts) : "", r.prompt_tokens,
+                       r.output_tokens, r.client)]
             .push_back(i);
     }
     std::vector<std::vector<std::size_t>> out;

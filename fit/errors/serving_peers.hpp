@@ -50,6 +50,7 @@ ServingPeers compare_serving_peers(const Session& session, const std::vector<std
 struct LayoutRow {
     std::string model, hardware, runtime, precision;
     Parallelism way;
+    std::optional<Parallelism> prompts; ///< of engines that process prompts alone, where there are some
     std::int64_t prompt_tokens = 1, output_tokens = 1, in_flight = 1;
     MeanWaits measured;
     std::optional<MeanWaits> ours; ///< absent: see `problem`
@@ -84,7 +85,8 @@ struct ServingLayouts {
 
 /// Simulates every row of a CSV file of measured layouts: columns model, hardware, runtime, precision (empty:
 /// the model's own), tensor, pipeline, experts (devices that hold whole experts; 1: shared like the rest),
-/// prompt_tokens, output_tokens, in_flight, ttft_ms, tpot_ms (means), source and, if it likes, client. Uses
+/// prompt_tokens, output_tokens, in_flight, ttft_ms, tpot_ms (means), source and, if it likes, client,
+/// engines, and of disaggregated servers prompt_tensor, prompt_pipeline, prompt_experts, prompt_engines. Uses
 /// all processors;
 /// `progress` is told rows done and rows in all. Throws InputError naming file and line of what is not as it
 /// should be.

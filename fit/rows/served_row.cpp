@@ -15,7 +15,14 @@ namespace archsim {
 
 namespace {
 
-std::int64_t tokens_in(std::string_view text) {
+/// "1000", or "variable:177" of a data set with that mean, whose lengths lie around it.
+std::int64_t mean_tokens(std::string_view text, ServedProtocol& p) {
+    constexpr std::string_view kDataSet = "variable:";
+    if (text.starts_with(kDataSet)) {
+        text.remove_prefix(kDataSet.size());
+        p.shortest = 0;
+        p.longest = 2;
+    }
     return take_number<std::int64_t>(text).value_or(0);
 }
 
@@ -63,7 +70,8 @@ bool starts(const JsonValue& server, const ServedProtocol& p, const MeasuredRow&
 
 void fill(const JsonValue& benchmark, const MeasuredRow& row, ServedProtocol& p) {
     p.name = benchmark.text_at("client");
-    p.shortest = number_at(benchmark, "shortest", p.shortest);
+    if (p.longest <= 1)
+        p.shortest = number_at(benchmark, "shortest", p.shortest);
     p.warm_up = whole_at(benchmark, "warm_up", p.warm_up);
     p.counted = whole_at(benchmark, "counted", p.counted);
     p.distinct_prompts = whole_at(benchmark, "distinct_prompts", p.distinct_prompts);
@@ -71,7 +79,10 @@ void fill(const JsonValue& benchmark, const MeasuredRow& row, ServedProtocol& p)
     for (const JsonValue& server : servers != nullptr ? servers->items() : std::span<const JsonValue>{}) {
         if (!starts(server, p, row))
             continue;
+        p.counted = whole_at(server, "counted", p.counted);
         p.step_tokens = whole_at(server, "step_tokens", p.step_tokens);
+        if (const std::int64_t prompts = whole_at(server, "step_prompts", 0); prompts > 0)
+            p.step_tokens = p.prompt_tokens * prompts;
         if (const std::int64_t beside = whole_at(server, "tokens_beside_prompt", 0); beside > 0)
             p.step_tokens = p.prompt_tokens + beside;
         p.chunked = server.text_at("prompts") != "whole";
@@ -159,8 +170,8 @@ Prediction prediction_of(const Waits& waits, bool first_token) {
 
 ServedProtocol protocol_of(const MeasuredRow& row, const std::filesystem::path& file) {
     ServedProtocol p;
-    p.prompt_tokens = tokens_in(row.prompt_tokens);
-    p.output_tokens = tokens_in(row.generated_tokens);
+    p.prompt_tokens = mean_tokens(row.prompt_tokens, p);
+    p.output_tokens = mean_tokens(row.generated_tokens, p);
     p.name = row.client;
     p.step_tokens = 0;
     std::vector<Finding> findings;
@@ -202,7 +213,7 @@ ServingRequest request_of(const ServedProtocol& protocol, std::int64_t clients) 
     request.load.output_tokens = static_cast<double>(protocol.output_tokens);
     request.load.shape = protocol.shortest < 1 ? LengthShape::uniform : LengthShape::constant;
     request.load.shortest = protocol.shortest;
-    request.load.longest = 1;
+    request.load.longest = protocol.longest;
     request.load.count = (protocol.counted + protocol.warm_up) * clients;
     request.load.distinct_prompts = protocol.distinct_prompts;
     request.plan.concurrency = clients;

@@ -20,7 +20,7 @@ namespace archsim {
 struct ServedProtocol {
     std::string name;
     std::int64_t prompt_tokens = 1, output_tokens = 1;
-    double shortest = 1;               ///< lengths are uniform between this part of the stated ones and those
+    double shortest = 1, longest = 1;  ///< lengths are uniform between these parts of the stated ones
     std::int64_t warm_up = 0;          ///< requests per request in flight that are not counted
     std::int64_t counted = 10;         ///< and those that are
     std::int64_t distinct_prompts = 0; ///< of the client: RequestPlan::distinct_prompts

@@ -23,7 +23,6 @@ void operator+=(Interval& sum, const Interval& i) {
     sum.high += i.high;
 }
 
-/// What does not add up: formats, notes, extremes.
 void add_facts(const Estimate& part, Estimate& whole) {
     whole.executed = part.executed;
     if (whole.precision_note.empty())

@@ -43,7 +43,6 @@ std::size_t Joiner::cut(bool inner) const {
             if (!inner || !can_cross(at))
                 continue;
         }
-        // Of equals, the whole batch.
         const double limit = fastest * (at == 0 ? 1 + kRounding : 1 - kRounding);
         const auto better = [&](const Cost& c) {
             const double time = seconds(c);

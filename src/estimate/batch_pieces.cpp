@@ -118,7 +118,6 @@ void map_whole(const NetworkWork& work, const Machine& machine, BatchSchedule& w
     whole.network = mapper.map_network(work, machine);
 }
 
-/// What is kept of cuts at changing prices, per batch.
 constexpr std::size_t kCutsKept = 8;
 
 /// The schedule of the smaller batch, as often as the larger batch has it.

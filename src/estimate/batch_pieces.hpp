@@ -13,7 +13,6 @@
 #include "estimate/intervals.hpp"
 #include "estimate/price.hpp"
 #include "estimate/schedule.hpp"
-#include "estimate/schedule_costs.hpp"
 
 #include <cstddef>
 #include <cstdint>

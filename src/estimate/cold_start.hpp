@@ -28,7 +28,6 @@ struct ColdStart {
 
     /// Seconds until the first result.
     double first_s() const { return build_s + upload_s + warm_s; }
-    /// The same with all parts built at once.
     double side_by_side_s() const { return largest_build_s + upload_s + warm_s; }
 };
 

@@ -396,7 +396,6 @@ double waits_for_launches(const NetworkWork& work, const Machine& machine, doubl
     return launch * kernels - latency_s;
 }
 
-/// Of the network as the machine has it arranged.
 Estimate estimate_arrangement(const NetworkWork& work, const Machine& machine, const EstimateOptions& options,
                               BatchCounts& counted) {
     Estimate e;

@@ -31,7 +31,6 @@ struct MemoryPools {
     bool fits() const { return too_small() == nullptr; }
 };
 MemoryPools memory_pools(const MemoryEstimate& memory, const Machine& machine);
-/// Of all of them together; 0: not known, or without limit.
 double memory_of_pools(const Machine& machine);
 
 } // namespace archsim

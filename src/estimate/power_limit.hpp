@@ -1,9 +1,7 @@
 #pragma once
 // The clock a machine settles at: as tabulated, or lower where energy over time exceeds the power limit.
 
-#include "estimate/price.hpp"
 #include "estimate/schedule.hpp"
-#include "estimate/schedule_costs.hpp"
 
 namespace archsim {
 

@@ -1,4 +1,4 @@
-#include "estimate/schedule_costs.hpp"
+#include "estimate/schedule.hpp"
 
 #include <algorithm>
 

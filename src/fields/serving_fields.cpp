@@ -20,7 +20,6 @@ constexpr const char* kCarbonGroup = "Energy and carbon";
 constexpr std::int64_t kMostServedRequests = 1 << 24, kMostServedSequences = 1 << 20,
                        kMostServedTokens = 1 << 24;
 
-/// What is different from a new request, as one text.
 template <class T>
 std::vector<std::string> unusual(const T& value, const T& usual) {
     return value == usual ? std::vector<std::string>{} : std::vector<std::string>{fmt::format("{}", value)};
@@ -42,7 +41,6 @@ ServingField whole_field(ServingField row, At at, std::int64_t low, std::int64_t
     return row;
 }
 
-/// A number within bounds.
 template <class At>
 ServingField real_field(ServingField row, At at, double low, double high) {
     row.print = [at](const ServingRequest& r) {
@@ -63,7 +61,6 @@ ServingField real_field(ServingField row, At at, double low, double high) {
     return row;
 }
 
-/// True or nothing; `usual`: what a new request has, of which the field is the opposite.
 template <class At>
 ServingField truth_field(ServingField row, At at, bool usual) {
     row.kind = FieldKind::truth;
@@ -77,7 +74,6 @@ ServingField truth_field(ServingField row, At at, bool usual) {
     return row;
 }
 
-/// One of some names, in the order of an enumeration.
 template <class At>
 ServingField choice_field(ServingField row, At at) {
     const std::vector<std::string> names = row.choices;
@@ -112,6 +108,27 @@ void give_request_time(const std::string& text, const std::string& name, Serving
             fmt::format("{}: expected a time with a unit (500ms, 0.5s), got \"{}\"", name, text));
     request.plan.request_s = *seconds; // all of it
     request.plan.prompt_token_s = 0;
+}
+
+std::vector<std::string> print_prompt_engines(const ServingRequest& request) {
+    const auto& way = request.prompt_parallelism;
+    if (!way)
+        return {};
+    return {fmt::format("tp={},pp={},dp={},ep={}{}{}", way->tensor, way->pipeline, way->data, way->experts,
+                        request.prompt_hardware.empty() ? "" : "@", request.prompt_hardware)};
+}
+
+/// "tp=4,dp=3", or "tp=4,dp=3@H200".
+void give_prompt_engines(const std::string& text, const std::string& name, ServingRequest& request) {
+    const std::size_t at = std::min(text.find('@'), text.size());
+    try {
+        request.prompt_parallelism = parse_parallelism(text.substr(0, at));
+    } catch (const UsageError&) {
+        throw UsageError(fmt::format(
+            "{}: expected a layout and, where it is another, a device (tp=4,dp=3@H200), got \"{}\"", name,
+            text));
+    }
+    request.prompt_hardware = at < text.size() ? text.substr(at + 1) : "";
 }
 
 std::vector<ServingField> load_fields() {
@@ -383,6 +400,15 @@ std::vector<ServingField> engine_fields() {
              .help = "devices for prompts alone; their caches are handed over",
              .group = kEngineGroup},
             [](ServingRequest & r) -> auto& { return r.prompt_devices; }, 0, 1 << 12),
+        {.key = "prompt_parallel",
+         .flag = "--prompt-parallel",
+         .help = "how engines for prompts alone share the model, how many, and their device where it is "
+                 "another: tp=4,dp=3@H200",
+         .value = "WAY[@DEVICE]",
+         .fallback = "as the others",
+         .group = kEngineGroup,
+         .print = print_prompt_engines,
+         .parse = give_prompt_engines},
     };
 }
 
@@ -484,6 +510,7 @@ void ServingTexts::check(const ServingRequest& request) const {
         throw UsageError(fmt::format("{} or {}, and {}: give both or neither", named("wait_tokens"),
                                      named("wait_prompts"), named("wait_steps")));
     exclude("rate", "concurrency");
+    exclude("prompt_devices", "prompt_parallel");
     exclude("reserved_context", "block_tokens");
     constexpr std::array kOwnLengths = {"shape", "length_range", "lengths"};
     for (const char* key : kOwnLengths)

@@ -1,5 +1,4 @@
 #pragma once
-// What will happen in a simulation, the soonest first.
 
 #include <algorithm>
 #include <cstdint>

@@ -106,7 +106,6 @@ Sequence Generating::take(bool shortest_answer) {
     if (one_by_one_)
         return s;
     std::make_heap(members_.begin(), members_.end(), later);
-    // Of crossings that are alike any one is its own.
     const std::int64_t beat = beat_ + ContextCounts::last_of(s.context) + 1 - s.context;
     const auto own = std::find_if(crossings_.begin(), crossings_.end(), [&](const Crossing& c) {
         return c.beat == beat && c.ends == ends && c.from == span;

@@ -20,7 +20,6 @@ class RandomStream {
     }
     /// In [0, 1).
     double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
-    /// Of mean one.
     double exponential() { return -std::log1p(-uniform()); }
     /// Of mean zero and variance one (Box and Muller, 1958).
     double normal() {

@@ -14,7 +14,6 @@
 
 namespace archsim::serving {
 
-/// What an engine does for a request.
 enum class EngineRole : std::uint8_t { both, prompts, answers };
 
 class Engine {

@@ -367,7 +367,6 @@ double serving_capacity(const ServingPlan& plan, StepPrices& prices,
     const ServingOutcome out = simulation.run();
     if (out.duration_s <= 0 || outputs <= 0)
         return 0;
-    // What the processes before the engines hand over.
     const double before = plan.before_engine_s(prompt);
     const double handed_over =
         before > 0 && !plan.side_by_side ? out.engines / before : std::numeric_limits<double>::infinity();

@@ -1,5 +1,3 @@
-// What a step holds, from its sequences.
-
 #include "archsim/serving/simulation.hpp"
 
 namespace archsim {

@@ -92,9 +92,12 @@ nlohmann::json load_json(const ServingRequest& request) {
         if (value != usual)
             object[key] = value;
     };
-    const auto& [load, plan, parallelism, prompt_devices, sizes, find_capacity, pue, grid] = request;
+    const auto& [load, plan, parallelism, prompt_devices, prompt_way, prompt_hardware, sizes, find_capacity,
+                 pue, grid] = request;
     static_cast<void>(pue), static_cast<void>(grid); // no number that is saved depends on them
     add("prompt_devices", prompt_devices, usual_request.prompt_devices);
+    add("prompt_parallel", prompt_way ? to_string(*prompt_way) : "", "");
+    add("prompt_hardware", prompt_hardware, usual_request.prompt_hardware);
     const auto& [count, rate, prompt_tokens, output_tokens, distinct, systems, system_tokens, shape, shortest,
                  longest, lengths, seed, arrivals, burstiness, trace] = load;
     const RequestPlan& l = usual_request.load;

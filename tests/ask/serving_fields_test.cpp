@@ -22,6 +22,8 @@ std::string another(const ServingField& field) {
         return "0.25,2";
     if (field.key == "request_time")
         return "0.25s";
+    if (field.key == "prompt_parallel")
+        return "tp=2,pp=1,dp=3,ep=1@H200";
     if (field.key == "pue")
         return "1.5";
     return field.kind == FieldKind::whole ? "7" : "0.5";
@@ -69,6 +71,7 @@ TEST_CASE("fields of a server that cannot be together are refused in the words o
     refused({{"wait_tokens", "0.5"}}, "both or neither");
     refused({{"system_prompts", "4"}}, "both or neither");
     refused({{"length_range", "0.5,1"}}, "uniform");
+    refused({{"prompt_devices", "4"}, {"prompt_parallel", "tp=2"}}, "excludes");
     refused({{"reserved_context", "100"}, {"prompt_tokens", "200"}}, "do not hold");
     ServingTexts texts(Spelling::key);
     CHECK_THROWS_WITH(texts.give("max_sequence", "2"), Catch::Contains("max_sequences"));

@@ -4,7 +4,7 @@
 #include "estimate/algebra.hpp"
 #include "estimate/price.hpp"
 #include "estimate/resource_times.hpp"
-#include "estimate/schedule_costs.hpp"
+#include "estimate/schedule.hpp"
 #include "estimate/wall_power.hpp"
 #include "map/expected_counts.hpp"
 #include "map/overlap.hpp"

@@ -28,14 +28,17 @@ ServedProtocol protocol_for(const char* stack, const char* prompt, const char* o
 
 } // namespace
 
-TEST_CASE("measured servers were asked by one of three benchmarks", "[run][measurements]") {
+TEST_CASE("measured servers were asked by the benchmark that they name", "[run][measurements]") {
+    const auto genai = [](const char* stack) {
+        return protocol_for(stack, "2048", "256", 2, "H200", "llama-3.1-70b", "genai-perf");
+    };
     const ServedProtocol random = protocol_for("vllm", "1024", "8192");
     CHECK(random.name == "InferenceMAX");
     CHECK(random.shortest == 0.8);
     CHECK(random.distinct_prompts == 0); // its server keeps no prompts
     CHECK(random.warm_up == 0);
 
-    const ServedProtocol fresh = protocol_for("trt-llm", "2048", "256", 2);
+    const ServedProtocol fresh = genai("trt-llm");
     CHECK(fresh.name == "genai-perf");
     CHECK(fresh.shortest == 1);
     CHECK(fresh.distinct_prompts == 0); // twelve prompts for each request in flight, none twice
@@ -43,13 +46,13 @@ TEST_CASE("measured servers were asked by one of three benchmarks", "[run][measu
     CHECK_FALSE(fresh.chunked);
 
     for (const char* stack : {"vllm", "sglang"}) // every prompt is another whoever serves it
-        CHECK(protocol_for(stack, "2048", "256", 2).distinct_prompts == 0);
-    CHECK_FALSE(protocol_for("vllm", "2048", "256", 2).scheduled_ahead); // vLLM 0.12
+        CHECK(genai(stack).distinct_prompts == 0);
+    CHECK_FALSE(genai("vllm").scheduled_ahead); // vLLM 0.12
     CHECK(protocol_for("vllm", "1024", "8192").scheduled_ahead);
-    CHECK(protocol_for("vllm", "2048", "256", 2).side_by_side); // Dynamo's front end
+    CHECK(genai("vllm").side_by_side); // Dynamo's front end
     CHECK_FALSE(protocol_for("vllm", "1024", "8192").side_by_side);
-    CHECK(protocol_for("sglang", "2048", "256", 2).step_tokens == 2048 + 1500);
-    CHECK_FALSE(protocol_for("sglang", "2048", "256", 2).chunked);
+    CHECK(genai("sglang").step_tokens == 2048 + 1500);
+    CHECK_FALSE(genai("sglang").chunked);
 
     const ServedProtocol repeated = protocol_for("vllm", "4000", "100", 4, "H200", "llama-3.1-8b", "aiperf");
     CHECK(repeated.name == "aiperf");
@@ -58,6 +61,24 @@ TEST_CASE("measured servers were asked by one of three benchmarks", "[run][measu
     CHECK(repeated.distinct_prompts == 100); // its client's default
     CHECK(repeated.counted == 10);
     CHECK(repeated.chunked);
+}
+
+TEST_CASE("who names no client asked as the engine's own benchmark does a server at its defaults",
+          "[run][measurements]") {
+    for (const char* stack : {"vllm", "sglang", "trt-llm"}) {
+        const ServedProtocol own = protocol_for(stack, "1000", "1000", 8);
+        CAPTURE(stack, own.name);
+        CHECK(own.step_tokens == 0);
+        CHECK(own.warm_up == 0);
+        CHECK_FALSE(own.side_by_side);
+        // SGLang's client draws lengths up to the stated ones, which never end together.
+        CHECK(own.shortest == (own.name == "sglang.bench_serving" ? 0 : 1));
+    }
+    CHECK(protocol_for("sglang", "1000", "1000").name == "sglang.bench_serving");
+    const ServingRequest drawn = request_of(protocol_for("vllm", "variable:400", "variable:100"), 4);
+    CHECK(drawn.load.shape == LengthShape::uniform);
+    CHECK(drawn.load.prompt_tokens == 400); // the mean of lengths from none to twice as many
+    CHECK(drawn.load.shortest + drawn.load.longest == 2);
 }
 
 TEST_CASE("one benchmark compiles whole graphs under vLLM on B200, as its scripts say",
@@ -117,4 +138,9 @@ TEST_CASE("how often SGLang looks for requests follows from format and requests 
     CHECK(of("B300", "fp4", 64).poll_steps == 30);
     CHECK(of("B300", "fp4", 64).step_tokens == 16384);
     CHECK(of("H200", "fp8", 64).poll_steps == 1);
+    // What a script sends once is not ten times as much, and steps of two prompts follow their length.
+    CHECK(of("B300", "fp4", 64).counted == 1);
+    CHECK(of("B200", "fp4", 64).counted == 10);
+    CHECK(protocol_for("vllm", "8192", "1024", 4, "B200", "MiniMaxAI/MiniMax-M2.5").step_tokens == 16384);
+    CHECK(protocol_for("vllm", "1024", "1024", 4, "B300", "MiniMaxAI/MiniMax-M2.5").step_tokens == 2048);
 }

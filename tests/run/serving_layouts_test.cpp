@@ -39,15 +39,14 @@ TEST_CASE("measured layouts are estimated as serve_model does, whatever stands b
     const ServingLayouts layouts = compare_serving_layouts(session, file);
     REQUIRE(layouts.rows.size() == 4);
     CHECK_THAT(layouts.rows[3].problem, Catch::Contains("experts")); // a dense model has none
-    // Two requests for each in flight warm up, ten count: genai-perf as TensorRT-LLM's rows are taken.
+    // Ten requests for each in flight count, as of a client that nobody names.
     ServingRequest request;
     request.load.prompt_tokens = 300;
     request.load.output_tokens = 40;
-    request.load.count = 12 * 16;
+    request.load.count = 10 * 16;
+    request.plan.warm_up = 0;
     request.plan.concurrency = 16;
-    request.plan.engine.step_tokens = 8192;
     request.plan.engine.chunked = false;
-    request.plan.side_by_side = true;
     request.parallelism = Parallelism{};
     Conditions conditions;
     conditions.precision = precision_named("fp8");
@@ -66,6 +65,52 @@ TEST_CASE("measured layouts are estimated as serve_model does, whatever stands b
     }
     const std::string text = render(describe_serving_layouts(layouts), Format::text, {.width = 200});
     CHECK_THAT(text, Catch::Contains("TPOT bias") && Catch::Contains("1 row: "));
+}
+
+TEST_CASE("prompts and answers on devices of their own wait for each other's pool and the link",
+          "[serving][measurements]") {
+    const std::string head = "model,hardware,runtime,precision,tensor,pipeline,experts,engines,prompt_tensor,"
+                             "prompt_pipeline,prompt_experts,prompt_engines,prompt_tokens,output_tokens,"
+                             "in_flight,ttft_ms,tpot_ms,source\n";
+    const std::string file =
+        write_layouts(head + "llama-3.2-1b,H100,vllm,fp8,1,1,1,1,1,1,1,1,2000,200,8,20,2,a\n"
+                             "llama-3.2-1b,H100,vllm,fp8,1,1,1,2,1,1,1,1,2000,200,8,20,2,a\n"
+                             "llama-3.2-1b,H100,vllm,fp8,1,1,1,1,2,1,1,4,2000,200,8,20,2,a\n"
+                             "llama-3.2-1b,H100,vllm,fp8,1,1,1,1,,,,,2000,200,8,20,2,a\n");
+    const Session& session = test::shipped_session();
+    const ServingLayouts layouts = compare_serving_layouts(session, file);
+    REQUIRE(layouts.rows.size() == 4);
+    for (const LayoutRow& row : layouts.rows) {
+        CAPTURE(row.problem);
+        REQUIRE(row.ours);
+    }
+    const auto& rows = layouts.rows;
+    CHECK(rows[1].ours->token_ms < rows[0].ours->token_ms); // half as many beside each other
+    CHECK(rows[2].ours->first_ms < rows[0].ours->first_ms); // eight devices for prompts in place of one
+    CHECK(rows[0].ours->token_ms < rows[3].ours->token_ms); // no prompt is between two tokens
+    ServingRequest request;
+    request.load.prompt_tokens = 2000;
+    request.load.output_tokens = 200;
+    request.load.count = 40;
+    request.plan.concurrency = 8;
+    request.parallelism = request.prompt_parallelism = Parallelism{};
+    Conditions conditions;
+    conditions.precision = precision_named("bf16");
+    conditions.stack = "vllm";
+    const Model model = session.load("llama-3.2-1b");
+    const auto first = [&](const char* prompts) {
+        request.prompt_hardware = prompts;
+        const ServingResult run = run_serving(session, model, "A100", conditions, request);
+        CAPTURE(run.reason);
+        REQUIRE(run.ok);
+        return run;
+    };
+    const ServingResult same = first(""), faster = first("H100");
+    CHECK(faster.summary.time_to_first_s.p50 < same.summary.time_to_first_s.p50);
+    CHECK(faster.usd_per_hour > same.usd_per_hour);
+    request.prompt_hardware = "no such device";
+    CHECK_THAT(run_serving(session, model, "A100", conditions, request).reason,
+               Catch::Contains("engines for prompts on no such device"));
 }
 
 TEST_CASE("tokens of a device follow from waits by Little's law", "[serving][measurements]") {

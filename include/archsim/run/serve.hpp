@@ -24,7 +24,10 @@ struct ServingRequest {
     std::optional<Parallelism>
         parallelism;                 ///< empty: the fewest devices (a power of two) that hold the model
     std::int64_t prompt_devices = 0; ///< devices for prompts alone, in engines of the same kind; 0: none
-    Bindings sizes = {};             ///< of symbolic dimensions, besides batch and lengths
+    /// How engines for prompts alone share the model, `data` of them, where they are not of the same kind.
+    std::optional<Parallelism> prompt_parallelism = {};
+    std::string prompt_hardware = {}; ///< the device of those; empty: that of the others
+    Bindings sizes = {};              ///< of symbolic dimensions, besides batch and lengths
     bool find_capacity = true;
     /// Facility over device power, and g CO2e per kWh, for the carbon of the run (CostOptions).
     double pue = CostOptions{}.pue, grid_intensity = CostOptions{}.grid_intensity;

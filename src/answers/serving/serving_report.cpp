@@ -30,7 +30,6 @@ std::vector<ColumnOf<ServedRun>> p99_columns(const char* heading, const std::str
              }}};
 }
 
-/// What the abbreviations of the field mean.
 void add_latency_notes(Table& table) {
     table.notes.emplace_back(
         "TTFT: time to first token; TPOT: time per output token; P99: 99 of 100 requests "
@@ -110,7 +109,6 @@ double worth(const ServingResult& r, const ServiceLevel& level) {
     return !r.ok ? -1 : level.any() ? r.rate_per_s : r.summary.output_tokens_per_s;
 }
 
-/// What a reader must know before a number of a run is used.
 std::vector<std::string> serving_sentences(const ServingResult& r) {
     std::vector<std::string> out;
     if (r.overloaded)

@@ -50,7 +50,6 @@ std::string launch_text(const Session& session, const SizingAnswer& answer, cons
 /// The checkpoint of a model of the catalogue, by its stated source: "Qwen/Qwen3-30B-A3B"; else its name.
 std::string checkpoint_of(const Session& session, std::string_view model);
 
-/// What a manifest starts.
 struct ManifestOf {
     std::string model;               ///< names the objects
     std::vector<std::string> engine; ///< "vllm", "serve", the checkpoint and flags

@@ -90,7 +90,6 @@ class Replicas {
     std::vector<Asked> missed_; ///< of what no more is known
 };
 
-/// What all devices of an answer share.
 struct SizingBasis {
     const Session& session;
     const Model& model;

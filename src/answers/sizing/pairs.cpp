@@ -61,13 +61,8 @@ Pool pool_of(const SizingBasis& basis, const std::string& hardware, const Condit
     return pool;
 }
 
-/// Bytes per second between an engine of each: over the slower network of two that are stated, or the one.
 std::optional<double> transfer_rate(const Pool& a, const Pool& b) {
-    const double from = a.device->network_bandwidth.value_or(0), to = b.device->network_bandwidth.value_or(0);
-    if (from <= 0 && to <= 0)
-        return std::nullopt;
-    const double each = from > 0 && to > 0 ? std::min(from, to) : std::max(from, to);
-    return each * static_cast<double>(std::min(a.each(), b.each()));
+    return network_between(*a.device, a.each(), *b.device, b.each());
 }
 
 class PairSizer {

@@ -188,7 +188,7 @@ WaitBounds Replicas::bounds(std::int64_t engines, const ServingSummary& run) {
     }
     if (plan.concurrency > 0)
         load.rate_per_s = 0;
-    return wait_bounds(plan, server_.prices(), load, run, {first_.low, first_.high},
+    return wait_bounds(plan, server_.prices(), nullptr, load, run, {first_.low, first_.high},
                        {later_.low, later_.high});
 }
 

@@ -14,7 +14,6 @@
 
 namespace archsim {
 
-/// What is to be served, and how well.
 struct SizingRequest {
     /// The load: `load.rate_per_s`, or `plan.concurrency` requests that are always in flight.
     /// `load.count` 0: as many requests as settle the percentiles (sized_requests()).
@@ -34,7 +33,6 @@ struct SizingRequest {
     bool pairs = false; ///< also prompts on one kind of device and answers on another
 };
 
-/// What must hold of a layout.
 enum class SizingLimit : std::uint8_t {
     time_to_first,  ///< P99 time to first token
     time_per_token, ///< P99 time per output token
@@ -80,7 +78,6 @@ struct SizedLayout {
     std::optional<double> usd_per_month() const;
     /// Grams of CO2e per million tokens that are written, by their share of the energy.
     double carbon_g_per_million_output() const;
-    /// The same of a million that are read.
     double carbon_g_per_million_prompt() const;
 };
 

@@ -160,6 +160,7 @@ class ServerQuestion(Question, total=False):
     accepted: float
     draft_cost: float
     prompt_devices: int
+    prompt_parallel: str
     pue: float
     grid_intensity: float | str
 

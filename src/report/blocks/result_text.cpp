@@ -337,7 +337,10 @@ Facts device_facts(const Result& result) {
     const std::string each =
         result.devices() > 1 ? fmt::format("{:.0f} x ", result.devices()) : std::string();
     if (result.devices() > 1)
-        facts.items.push_back({"Devices", fmt::format("{:.0f}, which share every layer", result.devices())});
+        facts.items.push_back(
+            {"Devices",
+             fmt::format("{:.0f}, which share every layer{}", result.devices(),
+                         result.generation ? " (split by tensors; by layers: --parallel pp)" : "")});
     if (result.machine && result.machine->power_limit_w > 0)
         facts.items.push_back({result.power_mode.empty() ? "TDP" : "Power limit",
                                each + format_power(result.machine->power_limit_w)});

@@ -185,6 +185,15 @@ ServingEngine make_engine(const Session& session, const Model& model, std::strin
     return engine;
 }
 
+std::optional<double> network_between(const Device& from, std::int64_t from_devices, const Device& to,
+                                      std::int64_t to_devices) {
+    const double one = from.network_bandwidth.value_or(0), other = to.network_bandwidth.value_or(0);
+    if (one <= 0 && other <= 0)
+        return std::nullopt;
+    const double each = one > 0 && other > 0 ? std::min(one, other) : std::max(one, other);
+    return each * static_cast<double>(std::min(from_devices, to_devices));
+}
+
 LaneShares lanes_waited_for(SpreadOf waited) {
     return waited == SpreadOf::first_token ? LaneShares{1, 0, 0} : LaneShares{0, 1, 0};
 }

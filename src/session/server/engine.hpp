@@ -14,7 +14,6 @@ struct RequestLengths {
     double prompt = 1, output = 1; ///< means
     std::int64_t longest = 1;      ///< prompt and answer
 };
-/// The mean lengths of some requests.
 RequestLengths lengths_of(const std::vector<ServedRequest>& requests);
 
 struct ServingEngine {
@@ -35,6 +34,11 @@ struct ServingEngine {
 ServingEngine make_engine(const Session& session, const Model& model, std::string_view device,
                           const Conditions& conditions, const ServingRequest& request,
                           const RequestLengths& lengths);
+
+/// Bytes per second between so many devices of an engine and those of another: over the slower network of two
+/// that are stated, or the one; absent where neither states one.
+std::optional<double> network_between(const Device& from, std::int64_t from_devices, const Device& to,
+                                      std::int64_t to_devices);
 
 /// Shares of the lanes that a client waits for: first tokens wait for arithmetic, later ones for memory.
 LaneShares lanes_waited_for(SpreadOf waited);

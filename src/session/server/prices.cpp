@@ -261,7 +261,6 @@ EnginePrices::Point EnginePrices::several_at(std::size_t tokens, std::size_t len
     });
 }
 
-/// Prompts of that length, so many tokens all together.
 EnginePrices::Point EnginePrices::several(double tokens, double length) {
     const Place p = on_lengths(tokens),
                 n = on_lengths(std::max(length, static_cast<double>(ContextCounts::kFirst)));

@@ -54,7 +54,6 @@ class EnginePrices final : public StepPrices {
     /// Time of one layer and the output head as part of a step: what a layer that predicts one more token
     /// takes for it (DeepSeek-V3's, EAGLE's). Worked: 64 layers, a head of 4 % of the step: 5.5 %.
     double draft_cost() const;
-    /// A prompt of that length alone.
     Estimate typical_prompt(std::int64_t tokens) const;
 
   private:

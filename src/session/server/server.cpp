@@ -34,10 +34,26 @@ Server::Server(const Session& session, const Model& model, std::string_view devi
     result_.fixed_cache_bytes_per_sequence = engine_.fixed_cache_bytes_per_sequence;
     result_.longest_batch = engine_.longest_batch;
     result_.reason = engine_.reason;
+    if (ready() && request_.prompt_parallelism)
+        make_prompt_engine(session, model, device, conditions);
     if (!ready())
         return;
     fill_plan(result_.parallelism, *engine_.device);
     note_conditions();
+}
+
+/// Which holds the caches of prompts alone; what `device` has by default it has of its own.
+void Server::make_prompt_engine(const Session& session, const Model& model, std::string_view device,
+                                const Conditions& conditions) {
+    ServingRequest own = request_;
+    own.parallelism = request_.prompt_parallelism;
+    RequestLengths lengths = lengths_of(make_requests(own.load));
+    lengths.output = 1;
+    const std::string_view prompts =
+        own.prompt_hardware.empty() ? device : std::string_view(own.prompt_hardware);
+    prompt_engine_ = make_engine(session, model, prompts, conditions, own, lengths);
+    if (!prompt_engine_->prices)
+        result_.reason = fmt::format("engines for prompts on {}: {}", prompts, prompt_engine_->reason);
 }
 
 void Server::use_engines(std::int64_t engines) {
@@ -61,7 +77,7 @@ ServingResult Server::run(double rate_per_s, bool with_capacity) {
     try {
         if (with_capacity) {
             if (capacity_ < 0)
-                capacity_ = serving_capacity(plan_, prices(), requests);
+                capacity_ = serving_capacity(plan_, prices(), requests, prompt_prices());
             out.capacity_per_s = capacity_;
             out.overloaded = plan_.concurrency == 0 && rate_per_s > 0 && rate_per_s > capacity_;
         }
@@ -71,7 +87,7 @@ ServingResult Server::run(double rate_per_s, bool with_capacity) {
             spending.step(0); // however many there are, the clock decides
             return !plan_.goes_on || plan_.goes_on(index, r);
         };
-        out.outcome = simulate_serving(plan, prices(), std::move(requests));
+        out.outcome = simulate_serving(plan, prices(), std::move(requests), prompt_prices());
     } catch (const Error& problem) {
         out.reason = problem.what();
         return out;
@@ -111,11 +127,10 @@ void Server::add_bounds(ServingResult& out) {
         return;
     RequestPlan load = request_.load;
     load.rate_per_s = out.rate_per_s;
-    out.bounds = wait_bounds(plan_, prices(), load, out.summary, {out.prompt_low, out.prompt_high},
-                             {out.step_low, out.step_high});
+    out.bounds = wait_bounds(plan_, prices(), prompt_prices(), load, out.summary,
+                             {out.prompt_low, out.prompt_high}, {out.step_low, out.step_high});
 }
 
-/// How sure the steps are, and what binds them.
 void Server::describe_step(ServingResult& out) const {
     // Widths of what clients wait for come from what clients saw, not from steps alone.
     const Machine& machine = prices().machine();
@@ -133,7 +148,8 @@ void Server::describe_step(ServingResult& out) const {
     out.doubt = doubt_of_waits(machine, step);
     const auto served = static_cast<double>(std::max<std::size_t>(1, out.outcome.requests.size()));
     const auto prompt = static_cast<std::int64_t>(static_cast<double>(out.outcome.prompt_tokens) / served);
-    relative(prices().typical_prompt(prompt), SpreadOf::first_token, out.prompt_low, out.prompt_high);
+    const EnginePrices& reading = prompt_engine_ ? *prompt_engine_->prices : prices();
+    relative(reading.typical_prompt(prompt), SpreadOf::first_token, out.prompt_low, out.prompt_high);
 }
 
 void Server::fill_plan(const Parallelism& way, const Device& device) {
@@ -146,12 +162,32 @@ void Server::fill_plan(const Parallelism& way, const Device& device) {
     plan_.transfer_bytes_per_s = m.rate(Resource::link_bytes) * m.param(Parameter::link_efficiency, 1);
     const auto engine_devices = static_cast<double>(way.engine_devices());
     plan_.idle_watts = m.static_power_w * engine_devices;
-    if (device.cloud_price && device.cloud_price->amount.known())
-        result_.usd_per_hour = device.cloud_price->amount.value * engine_devices *
-                               static_cast<double>(plan_.engines + plan_.prompt_engines);
+    const auto cost = [](const Device& of, double devices) {
+        const bool known = of.cloud_price && of.cloud_price->amount.known();
+        return known ? of.cloud_price->amount.value * devices : std::nan("");
+    };
+    double usd =
+        cost(device, engine_devices *
+                         static_cast<double>(plan_.engines + (prompt_engine_ ? 0 : plan_.prompt_engines)));
+    if (prompt_engine_) {
+        const ServingEngine& own = *prompt_engine_;
+        plan_.prompt_engines = own.parallelism.data;
+        plan_.prompt_engine = own.plan.engine;
+        plan_.prompt_engine->cache_bytes = own.cache_room_bytes;
+        plan_.transfer_bytes_per_s =
+            network_between(*own.device, own.parallelism.engine_devices(), device, way.engine_devices())
+                .value_or(plan_.transfer_bytes_per_s);
+        const auto devices = static_cast<double>(own.parallelism.devices());
+        const auto engines = static_cast<double>(plan_.engines),
+                   prompts = static_cast<double>(plan_.prompt_engines);
+        plan_.idle_watts = (engines * plan_.idle_watts + devices * own.prices->machine().static_power_w) /
+                           (engines + prompts);
+        usd += cost(*own.device, devices);
+    }
+    if (!std::isnan(usd))
+        result_.usd_per_hour = usd;
 }
 
-/// Once: whatever the number of engines is.
 void Server::note_conditions() {
     const Machine& m = prices().machine();
     const GivenWaits given = given_waits(m);

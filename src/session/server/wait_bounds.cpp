@@ -34,8 +34,9 @@ PercentileBounds around(const Percentiles& estimate, Percentiles low, Percentile
 
 } // namespace
 
-WaitBounds wait_bounds(const ServingPlan& plan, StepPrices& prices, const RequestPlan& requests,
-                       const ServingSummary& estimate, TimeFactors first, TimeFactors later) {
+WaitBounds wait_bounds(const ServingPlan& plan, StepPrices& prices, StepPrices* prompt_prices,
+                       const RequestPlan& requests, const ServingSummary& estimate, TimeFactors first,
+                       TimeFactors later) {
     const bool in_proportion = plan.concurrency > 0;
     const double fixed = plan.before_engine_s(requests.prompt_tokens);
     const auto with = [&](double factor) {
@@ -45,11 +46,12 @@ WaitBounds wait_bounds(const ServingPlan& plan, StepPrices& prices, const Reques
             summary.time_per_token_s = times(estimate.time_per_token_s, factor);
             summary.end_to_end_s = times_behind(estimate.end_to_end_s, factor, fixed);
         } else if (factor != 1) {
-            ScaledPrices scaled(prices, factor);
+            ScaledPrices scaled(prices, factor),
+                prompts(prompt_prices != nullptr ? *prompt_prices : prices, factor);
             ServingPlan unseen = plan;
             unseen.on_step = nullptr;
             unseen.goes_on = nullptr;
-            summary = summarize(simulate_serving(unseen, scaled, make_requests(requests)));
+            summary = summarize(simulate_serving(unseen, scaled, make_requests(requests), &prompts));
         }
         return summary;
     };

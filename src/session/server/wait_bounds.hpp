@@ -16,8 +16,10 @@ struct TimeFactors {
 /// on top. Answers are as late as their later tokens. A fixed number of requests in flight waits in
 /// proportion to the steps; arrivals do not slow down with the engine, so that near its capacity a few per
 /// cent of a step are many of a wait. Worked: an engine 90 % busy whose steps take 10 % longer is 99 % busy.
-WaitBounds wait_bounds(const ServingPlan& plan, StepPrices& prices, const RequestPlan& requests,
-                       const ServingSummary& estimate, TimeFactors first, TimeFactors later);
+/// `prompt_prices`: as simulate_serving takes them.
+WaitBounds wait_bounds(const ServingPlan& plan, StepPrices& prices, StepPrices* prompt_prices,
+                       const RequestPlan& requests, const ServingSummary& estimate, TimeFactors first,
+                       TimeFactors later);
 
 class ScaledPrices final : public StepPrices {
   public:

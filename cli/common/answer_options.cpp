@@ -65,9 +65,8 @@ void ExplainOptions::add_to(Flags& flags) {
     flags
         .add_option(
             "--power-at", power_at,
-            "where power and energy are taken: the chip with its memory, the board around it, the wall "
-            "socket of the system")
-        .show_default()
+            "where power and energy are taken: the chip with its memory (default; of \"BOARD + MODULE\" the "
+            "board), the board around it, the wall socket of the system")
         .one_of({"chip", "board", "wall"})
         .in_group(group);
     flags.add_option("--kwh-price", c.kwh_price, "USD per kWh")
@@ -102,7 +101,7 @@ void ExplainOptions::expect_costs(const OutputOptions& output, bool decided_by_c
             throw UsageError(std::string(flag) + ": nothing shown here depends on it; add --cost");
 }
 
-Explanations ExplainOptions::chosen(bool verbose) const {
+Explanations ExplainOptions::chosen(bool verbose, const std::vector<std::string>& hardware) const {
     Explanations result = explanations;
     if (rent || buy)
         result.conditions.tenure = rent ? Tenure::rent : Tenure::buy;
@@ -112,7 +111,12 @@ Explanations ExplainOptions::chosen(bool verbose) const {
         result.conditions.grid_intensity = parse_grid_intensity(grid_intensity);
         result.carbon = true;
     }
-    result.conditions.power_at = *parse_power_boundary(power_at);
+    const bool board = std::any_of(hardware.begin(), hardware.end(), [](const std::string& name) {
+        return name.find(" + ") != std::string::npos;
+    });
+    result.conditions.power_at = *parse_power_boundary(!power_at.empty() ? power_at
+                                                       : board           ? "board"
+                                                                         : "chip");
     check_cost_options(result.conditions);
     result.subgraphs = verbose;
     return result;

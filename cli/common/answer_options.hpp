@@ -27,14 +27,14 @@ struct CheckOptions {
 
 struct ExplainOptions {
     Explanations explanations;
-    std::string power_at = "chip";
+    std::string power_at;       ///< empty: the chip, of a board that is named ("A + B") the board
     std::string grid_intensity; ///< a number or a country; empty: not asked for
     bool rent = false, buy = false;
     std::vector<std::string> prices;
 
     void add_to(Flags& flags);
     /// Throws UsageError for conditions outside of their range.
-    Explanations chosen(bool verbose) const;
+    Explanations chosen(bool verbose, const std::vector<std::string>& hardware = {}) const;
     /// Throws UsageError for a flag about money where no cost is shown, as tables of every format but text
     /// have them, nor decides anything.
     void expect_costs(const OutputOptions& output, bool decided_by_costs) const;

@@ -23,7 +23,7 @@ constexpr Words kWords[] = {{" awq gptq 4bit q4 q4_0 q4_1 q4_k q4_k_s q4_k_l iq4
                             {" f16 ", "fp16", 0},
                             {" q2_k ", "int4", 3.16},
                             {" q3_k_s ", "int4", 3.64},
-                            {" q3_k q3_k_m ", "int4", 4.0},
+                            {" q3_k q3_k_m ", "int4", 3.97}, // between the other two
                             {" q3_k_l ", "int4", 4.30},
                             {" q5_0 q5_k_s ", "int4", 5.57},
                             {" q5 q5_k q5_k_m ", "int4", 5.70},

@@ -101,8 +101,8 @@ constexpr FirstQuestion kQuestions[] = {
     {"size_service qwen3-8b --users 200 --think-time 0s --ttft-p99 2s --tpot-p99 50ms --hardware H100",
      "Cheapest: H100, "},
     {"size_service qwen3-8b --rate 4 --ttft-p99 2s --hardware RTX-4090 H100", "Cheapest: "},
-    {"local_models --on 'Mac mini M4, 16GB'",
-     "Apple-M4-GPU@16GB with 1[0-2][0-9.]* GB: [0-9]+ of [0-9]+ language models run .*Newest: .*20[0-9]{2}"},
+    {"local_models --on 'Mac mini M4, 16GB'", "Apple-M4-GPU@16GB with 1[0-2][0-9.]* GB: [0-9]+ of [0-9]+ "
+                                              "language models run .*Newest \\(20[0-9]{2}\\): "},
     {"local_models --on 'Mac mini M4'", "Apple-M4-GPU .*no size was named: 32 GB"},
     {"local_models Qwen3-8B-Q4_K_M --on 'RTX 3060 12GB'",
      "RTX-3060 with [0-9.]+ GB: 1 of 1 language models run"},

@@ -143,8 +143,10 @@ class LocalRunner {
     static Conditions conditions(const Model& model, const std::string& stack, const std::string& format) {
         Conditions c;
         c.stack = stack;
-        c.keep_subgraphs = true;                                             // lanes, for intervals
-        c.precision = model.info.products.value_or(precision_named(format)); // of a type of files, its bits
+        c.keep_subgraphs = true; // lanes, for intervals
+        c.precision = precision_named(format);
+        if (const auto& own = model.info.products; own && own->weight_bits_overhead != 0)
+            c.precision = *own; // a type of files says its bits
         return c;
     }
 

@@ -104,16 +104,13 @@ std::vector<LocalModel> rows_of(const LocalAnswer& answer, const LocalView& view
     return rows;
 }
 
-/// "qwen3-8b (2025) in int4, 62 tokens/s (41 to 94)"; of what may not lead why, instead of the interval.
+/// "qwen3-8b in int4, 62 tokens/s (41 to 94)"; of what may not lead why, instead of the interval.
 std::string rate_text(const LocalAnswer& answer, const LocalModel& m) {
     return fmt::format(
-        "{}{} in {}, {} {} ({}){}", m.name, m.year > 0 ? fmt::format(" ({})", m.year) : std::string(),
-        m.format, format_number(m.output.per_s), rate_unit(answer),
+        "{} in {}, {} {} ({}){}.", m.name, m.format, format_number(m.output.per_s), rate_unit(answer),
         m.doubt.empty() ? fmt::format("{} to {}", format_number(m.output.low), format_number(m.output.high))
                         : evidence_word(m.doubt),
-        m.device_layers < m.layers ? fmt::format(", {} of {} layers on it", m.device_layers, m.layers)
-        : m.expert_layers > 0      ? fmt::format(", experts of {} layers on the host", m.expert_layers)
-                                   : "");
+        m.device_layers < m.layers || m.expert_layers > 0 ? ", with the host" : "");
 }
 
 /// What people weigh: the newest, of one year the largest, then the largest of all; what may lead before what
@@ -149,18 +146,19 @@ Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>
     if (!answer.request.models.empty()) { // each that was named
         constexpr std::size_t kNamed = 2;
         for (std::size_t i = 0; i < std::min(order.size(), kNamed); ++i)
-            out.lines.push_back(rate_text(answer, order[i]) + ".");
+            out.lines.push_back(rate_text(answer, order[i]));
         return out;
     }
     const LocalModel& largest =
         *std::max_element(order.begin(), order.end(), [](const LocalModel& a, const LocalModel& b) {
             return std::pair(a.doubt.empty(), a.parameters) < std::pair(b.doubt.empty(), b.parameters);
         });
-    const bool both = order.front().name == largest.name, years = order.front().year > 0;
-    if (years && !both)
-        out.lines.push_back(fmt::format("Newest: {}.", rate_text(answer, order.front())));
-    out.lines.push_back(
-        fmt::format("{}: {}.", years && both ? "Newest and largest" : "Largest", rate_text(answer, largest)));
+    const bool both = order.front().name == largest.name;
+    if (const int year = order.front().year; year > 0)
+        out.lines.push_back(fmt::format("{} ({}): {}", both ? "Newest and largest" : "Newest", year,
+                                        rate_text(answer, order.front())));
+    if (!both || order.front().year == 0)
+        out.lines.push_back("Largest: " + rate_text(answer, largest));
     return out;
 }
 

@@ -465,6 +465,9 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
     const std::size_t leader = facts.best.front().winner.best;
     const std::string asked = question_text(q, facts);
     all.push_back({1, 0, none_text(q, facts)});
+    if (facts.within || facts.limits.size() > 1) // else the first line has it
+        all.push_back({3, q.modes.empty() ? 6 : 0, limits_text(q, facts),
+                       fmt::format("Limits: met by {} of {}.", facts.all_limits, facts.running), 1});
     all.push_back({3, 3, too_large_text(q)});
     if (one) {
         all.push_back({2, 9, asked + single_text(q, facts, false), asked + single_text(q, facts, true)});
@@ -482,8 +485,6 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
         all.push_back({4, 6, unlike_text(q, leader)});
     }
     all.push_back({4, 0, q.beside});
-    if (facts.within || facts.limits.size() > 1) // else the first line has it
-        all.push_back({5, q.modes.empty() ? 2 : 0, limits_text(q, facts)});
     all.push_back({5, 4, failing_text(q)});
     if (q.by == metric::cost && !one)
         all.push_back({5, 0, cost_basis(q.results, q.conditions)});

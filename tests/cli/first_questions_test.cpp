@@ -56,7 +56,7 @@ constexpr FirstQuestion kQuestions[] = {
     {"compare_models bert-base --hardware EPYC-9654 H100", "Fastest: H100"},
     {"compare_models whisper-tiny --hardware RTX-4090 M4-Max-GPU", "Fastest: "},
     {"compare_models resnet50 --hardware Jetson-Orin-Nano --max-latency 33ms", "Jetson-Orin-Nano"},
-    {"compare_models llama-3-8b --hardware H100 --pass", "H100 in bf16: latency "},
+    {"compare_models llama-3-8b --hardware H100 --pass", "H100 in int8: latency "},
     {"compare_models resnet50 --hardware H100 --precision fp32 -o -", "H100 in tf32: latency "},
     {"compare_models resnet50 --hardware H100 A100 L4 --max-power 100W", "Within the limit, "},
     {"compare_models resnet50 --hardware H100 --max-latency 0.1ms",

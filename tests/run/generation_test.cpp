@@ -306,8 +306,8 @@ TEST_CASE("phases of an answer", "[generation]") {
 TEST_CASE("weights that pass through a chip must fit its host", "[generation]") {
     // 13 GB of int8 weights, out of the 8 GB of the board that the stick hangs on.
     const Session& session = laws::session();
-    const Result large = session.estimate({.model = session.load("llama-2-13b")}, "Coral-Edge-TPU",
-                                          options_of(Precision::int8)); // one pass: it serves no answers
+    const Workload pass{.model = session.load("llama-2-13b"), .single_pass = true}; // it serves no answers
+    const Result large = session.estimate(pass, "Coral-Edge-TPU", options_of(Precision::int8));
     CHECK(large.estimate.status == Status::does_not_fit);
     CHECK_THAT(large.estimate.reason, Catch::Contains("its host Cortex-A72-RPi4 has 8.0 GB"));
     const Workload small{.model = session.load("mobilenet_v2")};

@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
     std::string study_file, subgraphs, sort, every, battery;
     PercentileRequest load;
     bool percentiles = false;
+    double per_second = 0;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_document("compare_models", compare_models_schema);
         flags.add_document("study", study_schema);
@@ -70,6 +71,8 @@ int main(int argc, char** argv) {
                          "arrival rate in items/s; adds queueing delay to the percentiles", "RATE");
         flags.add_option("--every", every,
                          "one inference in so long, idle between: average power, battery; 1s", "TIME");
+        flags.add_option("--fps", per_second, "the same as a rate: 10 is --every 100ms", "RATE");
+        flags.exclude("--every", "--fps");
         flags.add_option("--battery", battery, "hours on a battery with --every: 10Wh, 5000mAh", "CAPACITY");
         flags.add_option("--sort", sort, "metric that ranks: " + MetricTable::standard().keys(), "COLUMN");
         flags.add_top(view.top, "rows of the ranking; 0: all");
@@ -117,15 +120,18 @@ int main(int argc, char** argv) {
             throw UsageError("--rate: items per second that arrive, from 0");
         if (percentiles || load.rate_per_s > 0)
             view.percentiles = load;
-        if (!every.empty())
-            view.duty = {cli::time_given(every, "--every"), battery.empty() ? 0 : parse_battery(battery)};
+        if (!(per_second >= 0) || per_second > 1e9)
+            throw UsageError("--fps: inferences per second, above 0");
+        if (!every.empty() || per_second > 0)
+            view.duty = {per_second > 0 ? 1 / per_second : cli::time_given(every, "--every"),
+                         battery.empty() ? 0 : parse_battery(battery)};
         else if (!battery.empty())
-            throw UsageError("--battery: say how often it works, with --every");
+            throw UsageError("--battery: say how often it works, with --every or --fps");
         if (!sort.empty())
             view.sort_by = &view.metrics->at(sort, "--sort");
         request.decision = decisions.request(
             view.sort_by != nullptr ? *view.sort_by : ranked_by(request.conditions.scenario));
-        view.explanations = explain.chosen(view.verbose);
+        view.explanations = explain.chosen(view.verbose, request.hardware);
         explain.expect_costs(output, decisions.about_costs() || sort == metric::cost.key);
         request.decision.cost = view.explanations.conditions;
         // Each subgraph of an estimate takes a kilobyte: of thousands of estimates the totals are kept.

@@ -22,7 +22,7 @@ constexpr const char* kExamples = R"(  local_models --on "RTX 4090"
 
 struct LocalOptions {
     bool here = false;
-    std::string on, host, context = "8k", kind = "language", by = "size", least;
+    std::string on, host, context = "8k", kind = "language", by = "newest", least;
     std::vector<std::string> models, formats, overlays, measured;
     LocalView view;
 
@@ -48,7 +48,7 @@ struct LocalOptions {
             "twice as fast as people read; of models that are named 0)",
             "RATE");
         flags.add_option("--kind", kind, "of model").one_of({"language", "vision", "speech"}).show_default();
-        flags.add_option("--by", by, "order of the list").one_of({"size", "speed"}).show_default();
+        flags.add_option("--by", by, "order of the list").one_of({"newest", "size", "speed"}).show_default();
         flags.add_flag("--every-format", view.every_format, "each format that runs, not the widest alone");
         flags.add_option(
             "--measured", measured,
@@ -60,7 +60,7 @@ struct LocalOptions {
     }
 
     LocalRequest request(const Session& session) {
-        view.by_speed = by == "speed";
+        view.by = by == "speed" ? LocalOrder::speed : by == "size" ? LocalOrder::size : LocalOrder::newest;
         LocalRequest r;
         r.kind = kind == "vision"   ? LocalKind::vision
                  : kind == "speech" ? LocalKind::speech
@@ -89,17 +89,8 @@ struct LocalOptions {
         if (here) {
             take_this_machine(session, r);
         } else {
-            const auto [name, memory] = parse_local_machine(on);
-            r.host_memory_bytes = memory;
-            DeviceChoice choice = session.hardware().device(name);
-            if (memory > 0) { // of a computer whose memory the device shares
-                try {
-                    constexpr double kGibi = 0x1p30;
-                    choice = session.hardware().device(
-                        fmt::format("{}@{:g}GB", choice.device->id, memory / kGibi));
-                } catch (const InputError&) { // it has its own
-                }
-            }
+            r.host_memory_bytes = stated_memory(on);
+            const DeviceChoice choice = session.hardware().device(on);
             r.device = choice.device->id;
             const bool sized = choice.power_mode.ends_with("GB"); // the memory of that computer
             if (!choice.power_mode.empty() &&

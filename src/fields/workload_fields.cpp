@@ -93,19 +93,6 @@ auto of_prompt(Get get) {
     };
 }
 
-/// Throws for what only an answer to a prompt has.
-Prompt& prompt_of(Question& question, const std::string& name) {
-    if (question.workload.prompt)
-        return *question.workload.prompt;
-    const bool flag = name.starts_with("--");
-    throw UsageError(fmt::format("{}: only with {} or {}{}", name, flag ? "--prompt-tokens" : "prompt_tokens",
-                                 flag ? "--generate-tokens" : "generate_tokens",
-                                 name == "--context"
-                                     ? "; the sizes of a single pass are --dim sequence=N and "
-                                       "--dim past_sequence=N"
-                                     : ""));
-}
-
 /// The prompt, made where there is none yet.
 Prompt& new_prompt(Question& question) {
     if (!question.workload.prompt)
@@ -272,7 +259,7 @@ std::vector<QuestionField> workload_fields() {
          .parse =
              [](const std::string& text, const std::string& name, Question& q) {
                  const std::int64_t positions = whole_of(text, name, 1, kMostPositions);
-                 prompt_of(q, name).context = positions;
+                 new_prompt(q).context = positions;
              }},
         {.key = "sampling",
          .flag = "--sampling",
@@ -284,9 +271,9 @@ std::vector<QuestionField> workload_fields() {
          .of = FieldOf::answer,
          .print = of_prompt([](const Prompt& p) { return text_or_none(p.sampled ? "top-p" : "greedy"); }),
          .parse =
-             [](const std::string& text, const std::string& name, Question& q) {
+             [](const std::string& text, const std::string&, Question& q) {
                  if (q.workload.prompt || text != "greedy") // which a single pass does as well
-                     prompt_of(q, name).sampled = text == "top-p";
+                     new_prompt(q).sampled = text == "top-p";
              },
          .usual = of_prompt([](const Prompt&) { return text_or_none("greedy"); })},
         {.key = "parallel",
@@ -305,7 +292,7 @@ std::vector<QuestionField> workload_fields() {
          }),
          .parse =
              [](const std::string& text, const std::string& name, Question& q) {
-                 Prompt& prompt = prompt_of(q, name);
+                 Prompt& prompt = new_prompt(q);
                  if (text.empty())
                      throw UsageError(name + ": give tp=N, pp=N, dp=N or ep=N");
                  prompt.parallel = parse_parallelism(text);
@@ -320,7 +307,7 @@ std::vector<QuestionField> workload_fields() {
          .parse =
              [](const std::string& text, const std::string& name, Question& q) {
                  const std::int64_t beams = whole_of(text, name, 1, kMostItems);
-                 prompt_of(q, name).beams = static_cast<double>(beams);
+                 new_prompt(q).beams = static_cast<double>(beams);
              },
          .usual = of_prompt([](const Prompt&) { return text_or_none("1"); })},
     };

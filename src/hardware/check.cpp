@@ -304,7 +304,7 @@ class Checker {
     void tables() {
         for (const std::string_view name :
              {"server_benchmarks", "evidence", "grid_intensities", "microarchitectures", "pci_ids",
-              "model_types", "reference_machines"}) {
+              "model_types", "model_releases", "reference_machines"}) {
             const fs::path file = root_ / fmt::format("{}.json", name);
             if (!is_text_file(file))
                 continue;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 namespace archsim {
@@ -138,8 +139,10 @@ std::string multiplied_format(const Result& result) {
     if (config.convolutions && has_convolutions(result))
         return std::string(name_of(*config.convolutions));
     const int multiplied = bits_of(is_integer(config.compute) ? config.compute : config.activations);
-    if (is_integer(config.weights) && config.weights != config.activations)
-        return fmt::format("w{}a{}", bits_of(config.weights), multiplied);
+    if (is_integer(config.weights) && config.weights != config.activations) {
+        const double more = result.conditions.precision.weight_bits_overhead; // Q6_K has 6.56 bits
+        return fmt::format("w{:.0f}a{}", std::floor(bits_of(config.weights) + more), multiplied);
+    }
     const auto stored =
         result.model && result.model->graph ? result.model->graph->stored_weights : std::nullopt;
     if (stored && bits_of(*stored) < bits_of(config.compute)) // a checkpoint with narrow weights

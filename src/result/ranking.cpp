@@ -158,7 +158,7 @@ std::optional<Winner> find_winner(std::span<const Result> results, const Metric&
             winner.tied.push_back(i);
     const std::vector<double> odds = odds_of(contest, rivals);
     winner.probability = odds.front();
-    if (const auto next = std::max_element(odds.begin() + 1, odds.end()); next != odds.end() && *next > 0)
+    if (const auto next = std::max_element(odds.begin() + 1, odds.end()); next != odds.end())
         winner.next = rivals[static_cast<std::size_t>(next - odds.begin())];
     constexpr double kWellMay = 0.1;
     for (std::size_t k = 0; k < rivals.size() && winner.probability < kCalled; ++k)

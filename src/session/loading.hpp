@@ -40,6 +40,11 @@ Catalogue find_catalogue(const std::filesystem::path& data);
 /// What to throw for a name that is not in the catalogue.
 InputError unknown_model(const Catalogue& catalogue, std::string_view name);
 
+/// "llama3.1:8b": a file in Q4_K_M unless its tag says another type (ollama.com/library, tags).
+inline bool is_ollama_name(std::string_view name) {
+    return name.find(':') != name.npos && name.find('/') == name.npos;
+}
+
 /// The network of the catalogue that a name means together with the format at its end: "nvidia/Llama-3.1-8B-
 /// Instruct-FP8" is llama-3.1-8b in fp8 (CatalogueEntry::products), "Qwen3-8B-Q4_K_M.gguf" qwen3-8b in int4
 /// and a file of llama.cpp's kind. Owners of repositories are not looked at. Nothing where no network is

@@ -5,35 +5,44 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 namespace archsim {
 
 namespace {
 
-struct Word {
-    std::string_view text, format; ///< empty: it says how, not in what
+struct Words {
+    std::string_view words, format; ///< no format: they say how, not in what
+    double weight_bits = 0;         ///< 0: as the stack states
 };
 // What names of repositories and files say beside what PrecisionConfig::parse reads. Four-bit types of GGUF
-// files differ by a tenth of a bit and are run as the one that the stack states.
-constexpr std::array kWords = {
-    Word{"awq", "int4"},    Word{"gptq", "int4"},   Word{"4bit", "int4"},   Word{"q4", "int4"},
-    Word{"q4_0", "int4"},   Word{"q4_1", "int4"},   Word{"q4_k", "int4"},   Word{"q4_k_s", "int4"},
-    Word{"q4_k_l", "int4"}, Word{"iq4_xs", "int4"}, Word{"iq4_nl", "int4"}, Word{"8bit", "int8"},
-    Word{"q8", "int8"},     Word{"f16", "fp16"},    Word{"bnb", ""},        Word{"gguf", ""},
-    Word{"dynamic", ""},    Word{"block", ""},      Word{"quantized", ""},  Word{"kv", ""},
-};
+// files differ by a tenth of a bit and are run as the one that the stack states; bits of the others:
+// llama.cpp, tools/quantize/README.md (Llama 3.1 8B).
+constexpr Words kWords[] = {{" awq gptq 4bit q4 q4_0 q4_1 q4_k q4_k_s q4_k_l iq4_xs iq4_nl ", "int4", 0},
+                            {" 8bit q8 ", "int8", 0},
+                            {" f16 ", "fp16", 0},
+                            {" q2_k ", "int4", 3.16},
+                            {" q3_k_s ", "int4", 3.64},
+                            {" q3_k q3_k_m ", "int4", 3.97}, // between the other two
+                            {" q3_k_l ", "int4", 4.30},
+                            {" q5_0 q5_k_s ", "int4", 5.57},
+                            {" q5 q5_k q5_k_m ", "int4", 5.70},
+                            {" q6 q6_k q6_k_l ", "int4", 6.56},
+                            {" bnb gguf dynamic block quantized kv ", "", 0}};
 
 /// The formats that a word at the end of a name means; nullopt: none. `format` stays as it is where the word
 /// says how the weights were quantised.
 bool takes(std::string_view word, std::optional<PrecisionConfig>& format) {
     const std::string lower = lower_case(word);
-    const auto known =
-        std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.text == lower; });
-    const auto meant = PrecisionConfig::parse(known != kWords.end() ? known->format : lower);
+    const auto* const known = std::find_if(std::begin(kWords), std::end(kWords), [&](const Words& w) {
+        return w.words.find(" " + lower + " ") != w.words.npos;
+    });
+    const bool is_word = known != std::end(kWords);
+    auto meant = PrecisionConfig::parse(is_word ? known->format : lower);
     if (!meant)
-        return known != kWords.end();
+        return is_word;
+    if (is_word && known->weight_bits > 0)
+        meant->weight_bits_overhead = known->weight_bits - bits_of(meant->weights);
     if (!format) // the last word is the nearest to the file
         format = meant;
     return true;
@@ -80,11 +89,15 @@ std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::s
         gguf = gguf || is_ggml_type(lower_case(rest.substr(at)));
         rest = rest.substr(0, at - 1);
     }
+    const bool ollama = !format && !gguf && is_ollama_name(name);
+    if (ollama)
+        format = PrecisionConfig::uniform(Precision::int4);
+    gguf = gguf || ollama;
     const CatalogueEntry* const known = format ? find_owned(catalogue, rest) : nullptr;
     if (known == nullptr || !(known->language_model || known->file.extension() == ".json"))
         return std::nullopt;
     CatalogueEntry entry = *known;
-    entry.title = fmt::format("{} in {}", known->title, whole.substr(rest.size() + 1));
+    entry.title = fmt::format("{} in {}", known->title, ollama ? "Q4_K_M" : whole.substr(rest.size() + 1));
     if (!is_integer(format->compute) && bits_of(format->compute) < bits_of(Precision::bf16)) {
         PrecisionConfig around = PrecisionConfig::uniform(Precision::bf16); // what lies between products
         around.compute = format->compute;

@@ -163,6 +163,31 @@ std::vector<TriedChange> tried_changes(const Session& session, const Workload& w
     return tried;
 }
 
+std::optional<Result> in_fewer_bits(const Session& session, const Workload& workload,
+                                    const Result& too_large) {
+    if (!workload.prompt && workload.model.info.parts.empty())
+        return std::nullopt;
+    std::optional<Result> last;
+    for (const std::string_view format : {"fp8", "w8a16", "w4a16"}) {
+        Conditions then = too_large.conditions;
+        then.precision = *PrecisionConfig::parse(format);
+        if (bits_of(then.precision.weights) >= bits_of(too_large.estimate.executed.weights))
+            continue;
+        Result tried = session.estimate(workload, too_large.hardware, then);
+        // Weights alone may meet any format of 16 bits and more.
+        if (tried.ok() && tried.estimate.executed.weights == then.precision.weights &&
+            (bits_of(then.precision.compute) >= 16 || tried.estimate.precision_note.empty()))
+            return tried;
+        if (tried.estimate.status == Status::does_not_fit) {
+            const bool parts = !tried.estimate.reason.starts_with("needs");
+            tried.estimate.reason =
+                fmt::format("even {}{} {}", format, parts ? ":" : "", tried.estimate.reason);
+            last = std::move(tried);
+        }
+    }
+    return last;
+}
+
 std::vector<Result> modes_within(const Session& session, const Workload& workload,
                                  std::span<const Result> results, const DecisionRequest& limits) {
     std::vector<Result> found;

@@ -6,6 +6,7 @@
 #include "archsim/hardware/database.hpp"
 #include "archsim/run/session.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,13 @@ namespace archsim {
 /// Other power modes of devices that miss a limit, those in which they meet every one; totals only.
 std::vector<Result> modes_within(const Session& session, const Workload& workload,
                                  std::span<const Result> results, const DecisionRequest& limits);
+
+/// A result that the memory does not hold, in the widest format of fewer bits that it holds, of those in
+/// which language models and generators of images are published: fp8 where the device multiplies it, 8 and 4
+/// bits a weight beside 16-bit products. Where none fits the last, whose reason says so; absent for other
+/// networks.
+std::optional<Result> in_fewer_bits(const Session& session, const Workload& workload,
+                                    const Result& too_large);
 
 /// What would help the few best results: of each kind of change the one that gains most, of formats the
 /// widest that gains. Larger batches are tried where items come together (Scenario::throughput, a batch): a

@@ -106,7 +106,8 @@ std::shared_ptr<const std::vector<SpreadRow>> Session::spread_rows() const {
 Model Session::load(std::string_view name_or_path) const {
     Model model;
     model.prepared = std::make_shared<PreparedWorkloads>(operators_);
-    if (const CatalogueEntry* entry = catalogue_->find(name_or_path)) {
+    const CatalogueEntry* const entry = catalogue_->find(name_or_path);
+    if (entry != nullptr && !(is_ollama_name(name_or_path) && entry_in_format(*catalogue_, name_or_path))) {
         if (!entry->file.empty() && is_diffusion_pipeline(entry->file))
             return load_pipeline(entry->file, *entry, operators_, budget_);
         model.info = *entry;

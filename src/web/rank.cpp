@@ -49,8 +49,8 @@ Json answer_rank(const Session& session, const Question& question) {
     const std::vector<std::string> labels = hardware_labels(c.results);
     const DecisionRequest& limits = c.request.decision; // with costs on one basis
     const Decision decision = decide(c.results, limits);
-    std::vector<Block> verdicts = {
-        verdict_block({c.results, labels, by, limits.cost, &decision, c.modes.front(), c.tried.front()})};
+    std::vector<Block> verdicts = {verdict_block({c.results, labels, by, limits.cost, &decision,
+                                                  c.modes.front(), c.tried.front(), c.too_large.front()})};
     if (question.limits.active()) {
         auto decided = decision_blocks(decision, c.results, labels);
         std::move(decided.begin(), decided.end(), std::back_inserter(verdicts));

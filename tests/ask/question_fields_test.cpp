@@ -336,8 +336,6 @@ TEST_CASE("what cannot be asked is refused and leaves what was given", "[ask]") 
     CHECK_THROWS_WITH(texts.give("contxt", "8"), Catch::Contains("context"));
     CHECK(texts.question().workload.batch == 8);
     texts.give("--context", "600");
-    CHECK_THROWS_WITH(texts.question(), Catch::Contains("only with --prompt-tokens or --generate-tokens"));
-    texts.give("--prompt-tokens", "512");
     CHECK_THROWS_WITH(texts.question(), Catch::Contains("600 positions do not hold"));
     texts.give("--context", "1k");
     CHECK(texts.question().workload.prompt->context == 1000);

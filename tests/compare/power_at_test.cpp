@@ -7,8 +7,24 @@
 
 #include <catch2/catch.hpp>
 
+#include <utility>
+
 using namespace archsim;
 using archsim::test::shipped_session;
+
+TEST_CASE("a module on a computer of the database has that one's idle power on its board", "[compare]") {
+    const Workload network{.model = shipped_session().load("resnet18")};
+    Conditions int8;
+    int8.precision = PrecisionConfig::uniform(Precision::int8);
+    for (const auto& [module, idle_w] : {std::pair("Hailo-8L", 2.8), std::pair("Coral-Edge-TPU", 2.7)}) {
+        const Result r = shipped_session().estimate(network, module, int8);
+        CAPTURE(module, r.estimate.reason);
+        REQUIRE(r.ok());
+        const double chip = joules_at(r, 1, 1, PowerBoundary::chip);
+        CHECK(joules_at(r, 1, 1, PowerBoundary::board) == Approx(chip + idle_w));
+        CHECK(joules_at(r, 1, 1, PowerBoundary::wall) > chip + idle_w);
+    }
+}
 
 TEST_CASE("power times time is energy at every place where power is taken", "[compare][laws]") {
     for (const char* device : {"H100", "L4", "MI300X", "Apple-M4-GPU", "EPYC-9654"}) {

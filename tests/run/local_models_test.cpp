@@ -157,11 +157,10 @@ TEST_CASE("a measurement of one's own moves what runs on its device", "[local]")
 }
 
 TEST_CASE("names of machines may end in the memory of their computer", "[local]") {
-    CHECK(parse_local_machine("RTX 4070 laptop, 32GB") ==
-          std::pair(std::string("RTX 4070 laptop"), 32 * 0x1p30));
-    CHECK(parse_local_machine("RTX-4090") == std::pair(std::string("RTX-4090"), 0.0));
-    CHECK(parse_local_machine("A, B") == std::pair(std::string("A, B"), 0.0));
-    CHECK_THROWS_AS(parse_local_machine(""), UsageError);
+    CHECK(stated_memory("RTX 4070 laptop, 32GB") == 32 * 0x1p30);
+    CHECK(stated_memory("RTX 4070 laptop,32 GiB") == 32 * 0x1p30);
+    for (const char* without : {"RTX-4090", "A, B", "RTX 3060 12GB", "A, -3GB", ","})
+        CHECK(stated_memory(without) == 0);
     LocalRequest request;
     request.device = "RTX-4090";
     request.context = 100;
@@ -176,6 +175,29 @@ TEST_CASE("commands of llama.cpp name the file's type and the layers on the GPU"
     CHECK(llama_command("qwen3-8b", "bf16", 4096, -1, 36) ==
           "llama-server -m qwen3-8b-BF16.gguf -c 4096 -ngl 0");
     CHECK(llama_command("qwen3-8b", "fp8", 4096, 36, 36).empty()); // it has no such files
+}
+
+TEST_CASE("the newest stand first, of one year the largest, and every language model has a year", "[local]") {
+    LocalRequest request;
+    request.device = "RTX-4070-Laptop";
+    request.formats = {"int4"};
+    const LocalAnswer answer = local_models(shipped_session(), request);
+    for (const LocalModel& m : answer.models) {
+        INFO(m.name);
+        CHECK(m.year >= 2017);
+    }
+    const Report report = describe(answer, {}, Format::text);
+    const auto table = std::find_if(report.blocks.begin(), report.blocks.end(),
+                                    [](const Block& b) { return std::holds_alternative<Table>(b); });
+    REQUIRE(table != report.blocks.end());
+    std::pair<double, double> before = {3000, 0}; // year, parameters
+    for (const std::vector<Cell>& row : std::get<Table>(*table).rows) {
+        INFO(row[0].text);
+        const std::pair<double, double> own = {row[2].value.value_or(0), row[1].value.value_or(0)};
+        CHECK((own.first < before.first || own.second <= before.second));
+        CHECK(own.first <= before.first);
+        before = own;
+    }
 }
 
 TEST_CASE("listed models and those that are left out are all that were considered", "[local]") {

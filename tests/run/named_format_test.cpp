@@ -35,6 +35,7 @@ TEST_CASE("a name that ends in a format is the network in that format", "[sessio
              Named{"Qwen3-8B-Q4_K_M.gguf", "qwen3-8b", "int4", "llama.cpp", "RTX-3060"},
              Named{"hf.co/unsloth/Qwen3-8B-GGUF:Q4_K_M", "qwen3-8b", "int4", "llama.cpp", "RTX-3060"},
              Named{"qwen3:8b-q8_0", "qwen3-8b", "int8", "llama.cpp", "Apple-M4-Max-GPU"},
+             Named{"llama3.1:8b", "llama-3.1-8b", "int4", "llama.cpp", "RTX-3060"},
              Named{"Qwen/Qwen3-8B-AWQ", "qwen3-8b", "int4", "", "H100"},
              Named{"RedHatAI/Llama-3.1-8B-Instruct-quantized.w4a16", "llama-3.1-8b", "int4", "", "H100"},
              Named{"Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4", "qwen2.5-7b", "int4", "", "L40S"},
@@ -51,6 +52,18 @@ TEST_CASE("a name that ends in a format is the network in that format", "[sessio
     CHECK(fp8.estimate.executed.compute == Precision::fp8);
     CHECK(fp8.estimate.memory.weight_bytes < 0.6 * wide.estimate.memory.weight_bytes);
     CHECK(run("nvidia/Llama-3.1-8B-Instruct-NVFP4", "B200").estimate.executed.compute == Precision::fp4);
+    // Types of GGUF files by their bits per weight: bytes of weights in that order, time too.
+    double bytes = 0, seconds = 0;
+    for (const char* type : {"Q2_K", "Q3_K_S", "Q3_K_M", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0"}) {
+        INFO(type);
+        const Result r = run(std::string("Qwen3-8B-") + type + ".gguf", "RTX-4090");
+        REQUIRE(r.ok());
+        CHECK(r.runtime->id == "llama.cpp");
+        CHECK(r.estimate.memory.weight_bytes > bytes);
+        CHECK(r.generation->time_per_output_token_s > seconds);
+        bytes = r.estimate.memory.weight_bytes;
+        seconds = r.generation->time_per_output_token_s;
+    }
 }
 
 TEST_CASE("what names no network, or no format, is no name of a format", "[session][names]") {

@@ -35,6 +35,9 @@ struct ModelComparison {
     std::vector<std::vector<Result>> modes = {};
     /// Per model: changes that help the best of its results.
     std::vector<std::vector<TriedChange>> tried = {};
+    /// Per model, where no format was asked for: what the memory does not hold in the usual one. `results`
+    /// has it in fewer bits.
+    std::vector<std::vector<Result>> too_large = {};
 };
 
 /// Runs every model on every device and stack of the request. One failing device never stops the others: it

@@ -52,6 +52,9 @@ ModelComparison compare(const Session& session, CompareModelsRequest request, co
         for (Conditions& conditions : each_format)
             conditions = settled(std::move(conditions), workload);
         const std::size_t before = comparison.results.size();
+        std::vector<Result>& too_large = comparison.too_large.emplace_back();
+        const bool any_format = request.precisions.empty() && !request.conditions.precision.named() &&
+                                !request.conditions.weights;
         for (const std::string& hardware : request.hardware)
             for (const double devices : counts) {
                 const std::size_t first = comparison.results.size();
@@ -60,6 +63,12 @@ ModelComparison compare(const Session& session, CompareModelsRequest request, co
                         conditions.devices = devices;
                         conditions.stack = stack;
                         Result result = session.estimate(workload, hardware, conditions);
+                        if (any_format && result.estimate.status == Status::does_not_fit)
+                            if (auto fewer = in_fewer_bits(session, workload, result)) {
+                                if (fewer->ok())
+                                    too_large.push_back(std::move(result));
+                                result = std::move(*fewer);
+                            }
                         // "usual" may be a format that is named, "cuda" and "pytorch-eager" one stack.
                         const auto same = [&](const Result& r) {
                             return r.conditions.precision == result.conditions.precision &&

@@ -45,8 +45,9 @@ ComparedModels compared(const ModelComparison& c, const CompareModelsView& view)
                           .next = next_commands(c, m, by, view.explanations.conditions),
                           .rows = ranked({results, static_cast<double>(c.request.workload.batch), &by},
                                          view.metric_view())};
-        one.verdict = verdict_record({results, one.decision.labels, by, view.explanations.conditions,
-                                      &decided, modes_of(c, m), tried_of(c, m)});
+        one.verdict =
+            verdict_record({results, one.decision.labels, by, view.explanations.conditions, &decided,
+                            of_model(c.modes, m), of_model(c.tried, m), of_model(c.too_large, m)});
         for (const Result& r : results)
             if (one.partition == nullptr && r.partition)
                 one.partition = r.partition.get();

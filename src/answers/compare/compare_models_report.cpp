@@ -228,14 +228,26 @@ class ModelSection {
                 by_,
                 shown_.conditions,
                 &decision_,
-                modes_of(c_, model_),
-                tried_of(c_, model_)};
+                of_model(c_.modes, model_),
+                of_model(c_.tried, model_),
+                of_model(c_.too_large, model_),
+                duty_text()};
     }
 
     /// What the verdict names: within the limits, where any is.
     std::optional<Winner> winner() const {
         const auto within = winner_within(results_, by_, decision_);
         return within ? within : find_winner(results_, by_, shown_.conditions);
+    }
+
+    /// "One inference every 100 ms: average power 0.87 W, 23 h on the battery." of the best.
+    std::string duty_text() const {
+        const auto winner = this->winner();
+        if (!view_.duty || !winner)
+            return {};
+        const auto cycles =
+            duty_cycles(results_.subspan(winner->best, 1), *view_.duty, shown_.conditions.power_at);
+        return cycles.empty() ? std::string() : in_words(cycles.front(), *view_.duty);
     }
 
     std::string conditions_text() const {
@@ -284,7 +296,7 @@ class ModelSection {
     }
 
     void add_next() {
-        add_all(advice_blocks(tried_of(c_, model_), results_, labels_));
+        add_all(advice_blocks(of_model(c_.tried, model_), results_, labels_));
         add_all(command_blocks(next_commands(c_, model_, by_, shown_.conditions)));
     }
 

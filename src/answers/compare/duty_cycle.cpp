@@ -40,6 +40,20 @@ DutyCycle cycle_of(const Result& r, const DutyRequest& request, PowerBoundary bo
     return duty;
 }
 
+std::vector<ColumnOf<DutyCycle>> duty_columns(bool battery) {
+    using D = DutyCycle;
+    std::vector<ColumnOf<D>> columns = {
+        {{"Hardware", "", "hardware"}, [](const D& d) { return hardware_label(*d.result); }},
+        {least_best("At work", "%", "active_share"), [](const D& d) { return percent_cell(d.active_share); }},
+        {least_best("Inference", "mJ", "inference_energy_j"), kMilli, &D::inference_j},
+        {least_best("Idle", "W", "idle_power_w"), 1, &D::idle_w},
+        {least_best("Average", "W", "average_power_w"), 1, &D::average_w},
+        {least_best("Charge", "mAh/day", "charge_mah_per_day"), 1, &D::mah_per_day}};
+    if (battery)
+        columns.push_back({most_best("Battery", "h", "battery_hours"), 1, &D::battery_hours});
+    return columns;
+}
+
 } // namespace
 
 std::vector<DutyCycle> duty_cycles(std::span<const Result> results, const DutyRequest& request,
@@ -51,24 +65,26 @@ std::vector<DutyCycle> duty_cycles(std::span<const Result> results, const DutyRe
     return cycles;
 }
 
+std::string in_words(const DutyCycle& d, const DutyRequest& request) {
+    std::string text = fmt::format("One inference every {}: ", format_time(request.every_s));
+    if (d.active_share > 1)
+        return text + "too fast for it.";
+    text +=
+        d.average_w ? fmt::format("average power {}", format_power(*d.average_w)) : "idle power not known";
+    if (d.battery_hours)
+        text += fmt::format(", {} h on the battery", format_number(*d.battery_hours));
+    return text + ".";
+}
+
 Table duty_table(std::span<const Result> results, const DutyRequest& request, PowerBoundary boundary) {
     using D = DutyCycle;
     std::vector<DutyCycle> cycles = duty_cycles(results, request, boundary);
     std::stable_sort(cycles.begin(), cycles.end(), [](const D& a, const D& b) {
         return a.average_w.value_or(INFINITY) < b.average_w.value_or(INFINITY);
     });
-    std::vector<ColumnOf<D>> columns = {
-        {{"Hardware", "", "hardware"}, [](const D& d) { return hardware_label(*d.result); }},
-        {least_best("At work", "%", "active_share"), [](const D& d) { return percent_cell(d.active_share); }},
-        {least_best("Inference", "mJ", "inference_energy_j"), kMilli, &D::inference_j},
-        {least_best("Idle", "W", "idle_power_w"), 1, &D::idle_w},
-        {least_best("Average", "W", "average_power_w"), 1, &D::average_w},
-        {least_best("Charge", "mAh/day", "charge_mah_per_day"), 1, &D::mah_per_day}};
-    if (request.battery_wh > 0)
-        columns.push_back({most_best("Battery", "h", "battery_hours"), 1, &D::battery_hours});
     Table table = table_of(fmt::format("One inference every {}, power at the {}",
                                        format_time(request.every_s), name_of(boundary)),
-                           columns, cycles);
+                           duty_columns(request.battery_wh > 0), cycles);
     table.notes.push_back(
         fmt::format("Charge: of a lithium-ion cell of {:g} V, without losses of its converter.", kCellVolts));
     std::vector<std::string> late, awake;
@@ -87,14 +103,7 @@ Table duty_table(std::span<const Result> results, const DutyRequest& request, Po
 }
 
 Members<DutyCycle> duty_members() {
-    using D = DutyCycle;
-    return {{"hardware", "", [](const D& d) { return d.result->hardware; }},
-            {"active_share", "of the time; above 1: it cannot keep up", &D::active_share},
-            {"inference_energy_j", "while it works", &D::inference_j},
-            {"idle_power_w", "null: nobody states it", &D::idle_w},
-            {"average_power_w", "", &D::average_w},
-            {"charge_mah_per_day", "of a lithium-ion cell", &D::mah_per_day},
-            {"battery_hours", "null without --battery", &D::battery_hours}};
+    return members_of(duty_columns(true));
 }
 
 double parse_battery(std::string_view text) {

@@ -20,15 +20,6 @@ std::span<const Result> results_of(const ModelComparison& c, std::size_t model) 
     return std::span(c.results).subspan(model * per_model, per_model);
 }
 
-std::span<const Result> modes_of(const ModelComparison& c, std::size_t model) {
-    return model < c.modes.size() ? std::span<const Result>(c.modes[model]) : std::span<const Result>();
-}
-
-std::span<const TriedChange> tried_of(const ModelComparison& c, std::size_t model) {
-    return model < c.tried.size() ? std::span<const TriedChange>(c.tried[model])
-                                  : std::span<const TriedChange>();
-}
-
 std::string asked_formats(const ModelComparison& c) {
     if (!c.request.precisions.empty())
         return fmt::format("{}", fmt::join(c.request.precisions, ", "));
@@ -84,6 +75,9 @@ std::vector<std::string> next_commands(const ModelComparison& c, std::size_t mod
     Question of_leader = asked;
     of_leader.conditions.stack = leader.conditions.stack;
     of_leader.conditions.devices = leader.conditions.devices;
+    for (const Result& r : of_model(c.too_large, model))
+        if (r.hardware == leader.hardware)
+            of_leader.conditions.precision = leader.conditions.precision;
     if (asked.workload.prompt) // a batch of sequences in step becomes as many requests in flight
         return {fmt::format("serve_model {} --hardware {}{} --concurrency {}", name, on,
                             command_flags(of_leader, kOfStepsAlone), asked.workload.batch)};

@@ -22,10 +22,12 @@ std::span<const Result> results_of(const ModelComparison& comparison, std::size_
 const Metric& order_of(const ModelComparison& comparison, std::span<const Result> results,
                        const CompareModelsView& view);
 
-/// Other power modes within the limits; empty where that is not to be said.
-std::span<const Result> modes_of(const ModelComparison& comparison, std::size_t model);
-/// What helps its best results.
-std::span<const TriedChange> tried_of(const ModelComparison& comparison, std::size_t model);
+/// What a comparison keeps of a model: modes, what was tried, what is too large. Empty where that is not to
+/// be said.
+template <class T>
+std::span<const T> of_model(const std::vector<std::vector<T>>& kept, std::size_t model) {
+    return model < kept.size() ? std::span<const T>(kept[model]) : std::span<const T>();
+}
 /// "fp32", "fp16, int8", "usual": the formats as they were asked for.
 std::string asked_formats(const ModelComparison& comparison);
 /// What was asked of every device; of models with formats of their own that of none of them.

@@ -13,12 +13,12 @@ namespace archsim {
 
 namespace {
 
-using Row = std::pair<const Result*, ResultPercentiles>;
+using Row = ShownPercentiles;
 
 /// Of a queue that grows without bound there are none.
 ColumnOf<Row> percentile_column(const char* heading, const char* key, double RunPercentiles::*which) {
     return {least_best(heading, "ms", key), 1e-3, [which](const Row& row) -> std::optional<double> {
-                const ResultPercentiles& found = row.second;
+                const ResultPercentiles& found = row.found;
                 if (!found.queued)
                     return found.run_to_run.*which;
                 return known(!found.queued->overloaded, found.queued->latency.*which);
@@ -27,67 +27,64 @@ ColumnOf<Row> percentile_column(const char* heading, const char* key, double Run
 
 std::vector<ColumnOf<Row>> percentile_columns(bool queued) {
     std::vector<ColumnOf<Row>> columns = {
-        {{"Hardware", "", "hardware"}, [](const Row& row) { return hardware_label(*row.first); }},
-        {{"Stack", "", "runtime"}, [](const Row& row) { return row.first->runtime->id; }},
+        {{"Hardware", "", "hardware"}, [](const Row& row) { return hardware_label(*row.result); }},
+        {{"Stack", "", "runtime"}, [](const Row& row) { return row.result->runtime->id; }},
         percentile_column("P50", "p50_s", &RunPercentiles::p50),
         percentile_column("P90", "p90_s", &RunPercentiles::p90),
         percentile_column("P99", "p99_s", &RunPercentiles::p99),
         percentile_column("P99.9", "p999_s", &RunPercentiles::p999)};
     if (queued)
         append_columns(columns,
-                       where<Row>([](const Row& row) { return row.second.queued.has_value(); },
+                       where<Row>([](const Row& row) { return row.found.queued.has_value(); },
                                   {{least_best("Wait", "ms", "mean_wait_s"), 1e-3,
                                     [](const Row& row) {
-                                        return known(!row.second.queued->overloaded,
-                                                     row.second.queued->mean_wait_s);
+                                        return known(!row.found.queued->overloaded,
+                                                     row.found.queued->mean_wait_s);
                                     }},
                                    {least_best("Busy", "%", "utilization"),
                                     [](const Row& row) {
-                                        return row.second.queued->overloaded
+                                        return row.found.queued->overloaded
                                                    ? Cell{"overloaded", {}, Tone::bad}
-                                                   : cell_in(0.01, row.second.queued->utilization);
+                                                   : cell_in(0.01, row.found.queued->utilization);
                                     }},
                                    {most_best("Saturated rate", "per s", "capacity_per_s"), 1,
-                                    [](const Row& row) { return row.second.queued->capacity_per_s; }}}));
+                                    [](const Row& row) { return row.found.queued->capacity_per_s; }}}));
     else
         columns.emplace_back(
             interval_column("Model error", "90 %", "latency_low_s", "latency_high_s"), [](const Row& row) {
-                const Estimate& e = row.first->estimate;
+                const Estimate& e = row.result->estimate;
                 return interval_cell(1e-3, e.latency_interval.low, e.latency_s, e.latency_interval.high);
             });
-    append_columns(columns, {{most_best("Runs", "", "runs", 1), 1,
-                              [](const Row& row) { return row.second.spread.rows; }},
-                             {interval_column("P99/P50", "", "p99_over_p50_least", "p99_over_p50_most", 2),
-                              [](const Row& row) {
-                                  const LatencySpread& s = row.second.spread;
-                                  return Cell{fmt::format("{:.3f}-{:.3f}", 1 + s.least, 1 + s.most),
-                                              {},
-                                              Tone::plain,
-                                              {},
-                                              CellKind::number,
-                                              CellInterval{1 + s.least, 1 + s.least, 1 + s.most}};
-                              }},
-                             {{"Spread from", "", "spread_basis", Align::left, 2},
-                              [](const Row& row) { return row.second.spread.basis; }}});
+    append_columns(
+        columns, {{most_best("Runs", "", "runs", 1), 1, [](const Row& row) { return row.found.spread.rows; }},
+                  {interval_column("P99/P50", "", "p99_over_p50_least", "p99_over_p50_most", 2),
+                   [](const Row& row) {
+                       const LatencySpread& s = row.found.spread;
+                       return Cell{fmt::format("{:.3f}-{:.3f}", 1 + s.least, 1 + s.most),
+                                   {},
+                                   Tone::plain,
+                                   {},
+                                   CellKind::number,
+                                   CellInterval{1 + s.least, 1 + s.least, 1 + s.most}};
+                   }},
+                  {{"Spread from", "", "spread_basis", Align::left, 2},
+                   [](const Row& row) { return row.found.spread.basis; }}});
     return columns;
 }
 
 } // namespace
 
 Table percentile_table(std::span<const Result> results, const PercentileRequest& request) {
-    std::vector<Row> rows;
-    for (const Result& r : results)
-        if (auto found = percentiles(r, request))
-            rows.emplace_back(&r, std::move(*found));
-    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-        return a.first->estimate.latency_s < b.first->estimate.latency_s;
+    std::vector<Row> rows = shown_percentiles(results, request);
+    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+        return a.result->estimate.latency_s < b.result->estimate.latency_s;
     });
     const bool queued = request.rate_per_s > 0;
     Table table = table_of(queued ? fmt::format("Latency Percentiles at {} Arrivals per Second",
                                                 format_number(request.rate_per_s))
                                   : std::string("Latency Percentiles (Run to Run)"),
                            percentile_columns(queued), rows);
-    for (const auto& [result, found] : rows)
+    for (const auto& [result, found, rate_per_s] : rows)
         if (found.queued && found.queued->overloaded)
             table.notes.push_back(
                 fmt::format("{}: overloaded, the queue grows without bound above {} per second",

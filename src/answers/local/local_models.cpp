@@ -3,7 +3,9 @@
 #include "archsim/core/finding.hpp"
 #include "core/data_dir.hpp"
 #include "core/in_parallel.hpp"
+#include "core/json_document.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
 #include "estimate/memory_pools.hpp"
 #include "map/sharding.hpp"
 #include "result/format_parts.hpp"
@@ -42,6 +44,25 @@ bool is_asked(const CatalogueEntry& entry, LocalKind kind) {
     return std::find(std::begin(kVision), std::end(kVision), entry.task) != std::end(kVision);
 }
 
+/// The year of the family whose name is the longest beginning of the model's; 0: none.
+int year_of(std::string_view name) {
+    static const std::vector<std::pair<std::string, int>> families = [] {
+        std::vector<Finding> findings;
+        const auto document = parse_document(data_table("model_releases.json").string(), findings);
+        std::vector<std::pair<std::string, int>> rows;
+        if (const JsonValue* years = document ? document->root.find("families") : nullptr)
+            for (const JsonValue& row : years->items())
+                if (const JsonValue* year = row.find("year"); year != nullptr && year->is_number())
+                    rows.emplace_back(row.text_at("name"), static_cast<int>(year->number()));
+        return rows;
+    }();
+    const std::pair<std::string, int>* longest = nullptr;
+    for (const auto& row : families)
+        if (name.starts_with(row.first) && (longest == nullptr || row.first.size() > longest->first.size()))
+            longest = &row;
+    return longest != nullptr ? longest->second : 0;
+}
+
 /// Prompt and token of a model on one machine, whether or not its memory holds it.
 struct Passes {
     Estimate first, token;
@@ -51,16 +72,6 @@ struct Passes {
     /// The share of the experts of all layers: bytes of weights, and their part of the two times.
     double expert_bytes = 0, expert_first_s = 0, expert_token_s = 0;
 };
-
-/// Which subgraphs multiply by weights of experts.
-std::vector<bool> subgraphs_of_experts(const NetworkWork& work) {
-    std::vector<bool> of(work.partition != nullptr ? work.partition->subgraphs.size() : 0);
-    for (const SubgraphWork& sub : work.subgraphs)
-        for (const OperatorUse& use : sub.operators)
-            if (sub.index < of.size() && use.op != nullptr && is_of_experts(*use.op))
-                of[sub.index] = true;
-    return of;
-}
 
 /// Part of a network's weights that are of experts.
 double expert_share(const ShapedGraph& graph) {
@@ -78,13 +89,16 @@ double expert_share(const ShapedGraph& graph) {
     return all > 0 ? experts / all : 0;
 }
 
-/// Their part of the time of a pass.
+/// Their part of the time of a pass: of the subgraphs that multiply by them.
 double expert_seconds(const NetworkWork& work, const Estimate& e) {
-    const std::vector<bool> of = subgraphs_of_experts(work);
+    std::set<std::size_t> of_experts;
+    for (const SubgraphWork& sub : work.subgraphs)
+        for (const OperatorUse& use : sub.operators)
+            if (use.op != nullptr && is_of_experts(*use.op))
+                of_experts.insert(sub.index);
     double seconds = 0;
     for (const SubgraphEstimate& sub : e.subgraphs)
-        if (sub.index < of.size() && of[sub.index])
-            seconds += sub.latency_s;
+        seconds += of_experts.contains(sub.index) ? sub.latency_s : 0;
     return std::min(seconds, e.latency_s);
 }
 
@@ -110,6 +124,7 @@ class LocalRunner {
             row.name = entry.name;
             row.format = format;
             row.parameters = entry.published ? entry.published->parameters : 0;
+            row.year = year_of(entry.name);
             try {
                 if (!surely_too_large(row)) {
                     if (!model)
@@ -126,11 +141,13 @@ class LocalRunner {
     }
 
   private:
-    Conditions conditions(const std::string& stack, const std::string& format) const {
+    static Conditions conditions(const Model& model, const std::string& stack, const std::string& format) {
         Conditions c;
         c.stack = stack;
         c.keep_subgraphs = true; // lanes, for intervals
         c.precision = precision_named(format);
+        if (const auto& own = model.info.products; own && own->weight_bits_overhead != 0)
+            c.precision = *own; // a type of files says its bits
         return c;
     }
 
@@ -151,7 +168,8 @@ class LocalRunner {
     }
 
     double capacity() const {
-        return session_.machine(answer_.device, stack_only(stack_))->memory_capacity_bytes;
+        return std::min(session_.machine(answer_.device, stack_only(stack_))->memory_capacity_bytes,
+                        answer_.stated_bytes);
     }
     double host_capacity() const {
         return request_.host_memory_bytes > 0
@@ -167,7 +185,7 @@ class LocalRunner {
     std::optional<Passes> passes(const Model& model, const std::string& device, const std::string& stack,
                                  const std::string& format, LocalModel& row) const {
         const auto language = model.prepared->language(model, {});
-        Result made = asked(nullptr, device, settled(conditions(stack, format), {.prompt = Prompt{}}));
+        Result made = asked(nullptr, device, settled(conditions(model, stack, format), {.prompt = Prompt{}}));
         auto runner = make_runner(session_, *language, made);
         if (!runner) {
             row.reason = made.estimate.reason;
@@ -234,13 +252,13 @@ class LocalRunner {
             row.format = name_of(*stored);
         const auto prompt = static_cast<double>(request_.context - kAnswer);
         row.memory_bytes = whole->memory.peak_bytes;
-        row.capacity_bytes = whole->memory.capacity_bytes;
+        row.capacity_bytes = std::min(whole->memory.capacity_bytes, answer_.stated_bytes);
         row.doubt = doubt_of(whole->token);
         row.layers = whole->layers;
         if (row.parameters <= 0)
             row.parameters = model.prepared->language(model, {})->bound(1, 1, 1)->graph().parameters();
         row.device_layers = row.layers;
-        if (whole->fits) {
+        if (whole->fits && row.memory_bytes <= row.capacity_bytes) {
             row.runs = true;
             row.prompt = rate(prompt, whole->first.latency_s, whole->first.latency_interval);
             row.output = rate(1, whole->token.latency_s, whole->token.latency_interval);
@@ -253,7 +271,7 @@ class LocalRunner {
                                         row.expert_layers);
     }
 
-    /// Whole layers on the device, the others on the host.
+    /// Whole layers on the device, the others on the host, or experts of some where that is faster.
     void split(const Model& model, const Passes& whole, double prompt, const std::string& format,
                LocalModel& row) const {
         const MemoryEstimate& m = whole.memory;
@@ -267,25 +285,16 @@ class LocalRunner {
             row.reason += "; what is no layer does not fit either";
             return;
         }
-        LocalModel apart = row;
-        const bool of_experts = whole.expert_bytes > 0 && outside < whole.expert_bytes &&
-                                split_experts(model, whole, prompt, format, apart);
-        split_layers(model, whole, prompt, format, outside / layers_bytes, row);
-        if (of_experts && (!row.runs || apart.output.per_s > row.output.per_s))
-            row = apart;
-    }
-
-    /// Some layers on the host.
-    void split_layers(const Model& model, const Passes& whole, double prompt, const std::string& format,
-                      double outside, LocalModel& row) const {
         const auto layers = static_cast<double>(row.layers);
-        const double layers_bytes = whole.memory.weight_bytes + whole.memory.kv_cache_bytes;
-        row.device_layers = static_cast<std::int64_t>(std::floor(layers * (1 - outside)));
-        const double on_host = 1 - static_cast<double>(row.device_layers) / layers;
-        row.host_bytes = on_host * layers_bytes;
-        if (row.host_bytes > host_capacity()) {
-            row.reason += fmt::format("; the {} beside it do not fit the host's {}",
-                                      gigabytes_text(row.host_bytes), gigabytes_text(host_capacity()));
+        const double kept = std::floor(layers * (1 - outside / layers_bytes)), on_host = 1 - kept / layers;
+        const double moved =
+            whole.expert_bytes > 0 ? std::ceil(layers * outside / whole.expert_bytes) : layers + 1;
+        const double share = moved / layers;
+        if (on_host * layers_bytes > host_capacity() &&
+            (moved > layers || share * whole.expert_bytes > host_capacity())) {
+            row.reason +=
+                fmt::format("; the {} beside it do not fit the host's {}",
+                            gigabytes_text(on_host * layers_bytes), gigabytes_text(host_capacity()));
             return;
         }
         LocalModel beside = row;
@@ -294,46 +303,33 @@ class LocalRunner {
             row.reason += "; on the host: " + beside.reason;
             return;
         }
-        const auto mixed = [&](const Estimate& device, const Estimate& processor, double tokens) {
-            const double here = 1 - on_host;
-            const Interval &a = device.latency_interval, &b = processor.latency_interval;
-            return rate(tokens, here * device.latency_s + on_host * processor.latency_s,
-                        {here * a.low + on_host * b.low, here * a.high + on_host * b.high});
-        };
         row.runs = true;
         row.reason.clear();
-        row.prompt = mixed(whole.first, host->first, prompt);
-        row.output = mixed(whole.token, host->token, 1);
+        row.device_layers = static_cast<std::int64_t>(kept);
+        row.host_bytes = on_host * layers_bytes;
+        row.prompt = mixed(prompt, whole.first, 1 - on_host, host->first, on_host);
+        row.output = mixed(1, whole.token, 1 - on_host, host->token, on_host);
+        if (moved > layers || share * whole.expert_bytes > host_capacity())
+            return;
+        const auto without = [&](double all, double experts) { return (all - share * experts) / all; };
+        const LocalRate output = mixed(1, whole.token, without(whole.token.latency_s, whole.expert_token_s),
+                                       host->token, share * host->expert_token_s / host->token.latency_s);
+        if (output.per_s <= row.output.per_s && row.host_bytes <= host_capacity())
+            return;
+        row.expert_layers = static_cast<std::int64_t>(moved);
+        row.device_layers = row.layers;
+        row.host_bytes = share * whole.expert_bytes;
+        row.output = output;
+        row.prompt = mixed(prompt, whole.first, without(whole.first.latency_s, whole.expert_first_s),
+                           host->first, share * host->expert_first_s / host->first.latency_s);
     }
 
-    /// Experts of some layers on the host, all else on the device: attention and cache stay there.
-    bool split_experts(const Model& model, const Passes& whole, double prompt, const std::string& format,
-                       LocalModel& row) const {
-        const auto layers = static_cast<double>(row.layers);
-        const double outside = row.memory_bytes - row.capacity_bytes;
-        const double moved = std::ceil(layers * outside / whole.expert_bytes);
-        const double share = moved / layers, bytes = share * whole.expert_bytes;
-        if (moved > layers || bytes > host_capacity())
-            return false;
-        LocalModel beside = row;
-        const auto host = passes(model, answer_.host, host_stack_, format, beside);
-        if (!host)
-            return false;
-        row.expert_layers = static_cast<std::int64_t>(moved);
-        row.host_bytes = bytes;
-        const auto mixed = [&](const Estimate& device, double device_s, const Estimate& processor,
-                               double processor_s, double tokens) {
-            const double here = (device.latency_s - share * device_s) / device.latency_s,
-                         there = share * processor_s / processor.latency_s;
-            const Interval &a = device.latency_interval, &b = processor.latency_interval;
-            return rate(tokens, here * device.latency_s + there * processor.latency_s,
-                        {here * a.low + there * b.low, here * a.high + there * b.high});
-        };
-        row.runs = true;
-        row.reason.clear();
-        row.prompt = mixed(whole.first, whole.expert_first_s, host->first, host->expert_first_s, prompt);
-        row.output = mixed(whole.token, whole.expert_token_s, host->token, host->expert_token_s, 1);
-        return true;
+    /// Parts of the time of two machines, one after the other.
+    static LocalRate mixed(double tokens, const Estimate& device, double here, const Estimate& processor,
+                           double there) {
+        const Interval &a = device.latency_interval, &b = processor.latency_interval;
+        return rate(tokens, here * device.latency_s + there * processor.latency_s,
+                    {here * a.low + there * b.low, here * a.high + there * b.high});
     }
 
     /// A network of images or sound, in the format that is usual for the device.
@@ -367,25 +363,12 @@ std::string stack_for(const Session& session, const std::string& device) {
 
 } // namespace
 
-std::pair<std::string, double> parse_local_machine(std::string_view text) {
-    double bytes = 0;
-    std::string_view name = text;
-    if (const std::size_t comma = text.rfind(','); comma != std::string_view::npos) {
-        std::string_view size = text.substr(comma + 1);
-        while (size.starts_with(' '))
-            size.remove_prefix(1);
-        const double number = take_number<double>(size).value_or(0);
-        while (size.starts_with(' '))
-            size.remove_prefix(1);
-        constexpr double kGibi = 0x1p30; // modules of memory hold powers of two
-        if (number > 0 && (size == "GB" || size == "GiB" || size == "gb")) {
-            bytes = number * kGibi;
-            name = text.substr(0, comma);
-        }
-    }
-    if (name.empty())
-        throw UsageError("--on: expected a device, such as \"RTX 4070 laptop, 32GB\"");
-    return {std::string(name), bytes};
+double stated_memory(std::string_view machine) {
+    std::string_view size = machine.substr(std::min(machine.rfind(','), machine.size() - 1) + 1);
+    size.remove_prefix(std::min(size.find_first_not_of(' '), size.size()));
+    const double number = take_number<double>(size).value_or(0);
+    const std::string unit = bare_name(size);
+    return number > 0 && (unit == "gb" || unit == "gib") ? number * 0x1p30 : 0; // modules hold powers of two
 }
 
 LocalAnswer local_models(const Session& session, const LocalRequest& request,
@@ -397,7 +380,12 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
     answer.request = request;
     answer.device = request.device;
     answer.host = request.host;
-    session.hardware().device(request.device);
+    const DeviceChoice choice = session.hardware().device(request.device);
+    if (choice.device->dram && choice.device->host_link_type == "shared memory" &&
+        choice.power_mode.empty() && request.host_memory_bytes <= 0)
+        answer.computer_bytes = choice.device->dram->capacity.value_or(0);
+    if (choice.device->host_link_type.empty() && request.host_memory_bytes > 0) // a processor: its computer's
+        answer.stated_bytes = request.host_memory_bytes;
     const bool language = request.kind == LocalKind::language;
     const std::string stack = language ? stack_for(session, request.device) : std::string();
     answer.runtime =
@@ -408,8 +396,7 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
     std::vector<const CatalogueEntry*> entries;
     std::vector<CatalogueEntry> named;
     for (const std::string& name : request.models) {
-        const CatalogueEntry* const known = session.catalogue().find(name);
-        named.push_back(known != nullptr ? *known : session.load(name).info);
+        named.push_back(session.load(name).info);
         named.back().source = name; // to load it by
     }
     for (const CatalogueEntry& entry : named)

@@ -7,6 +7,7 @@
 #include "archsim/run/catalogue.hpp"
 #include "archsim/run/session.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -39,6 +40,7 @@ struct LocalRate {
 struct LocalModel {
     std::string name, format;
     double parameters = 0; ///< 0: not published
+    int year = 0;          ///< in which its family came out; 0: not known
     bool runs = false;
     std::string reason;    ///< one sentence where it does not run
     bool too_slow = false; ///< it runs, below the least rate
@@ -57,12 +59,13 @@ struct LocalAnswer {
     LocalRequest request;
     std::string device, runtime, host; ///< as they were resolved
     std::vector<LocalModel> models;
-    std::size_t considered = 0; ///< models that were asked for, or of the catalogue
+    std::size_t considered = 0;     ///< models that were asked for, or of the catalogue
+    double stated_bytes = INFINITY; ///< memory that was stated of a processor's computer
+    double computer_bytes = 0;      ///< memory that the device shares where none was stated; else 0
 };
 
-/// "RTX 4070 laptop, 32GB": the name, and the memory that is named after the last comma in bytes; 0 where
-/// none is. Throws UsageError for an empty name.
-std::pair<std::string, double> parse_local_machine(std::string_view text);
+/// Bytes of "RTX 4070 laptop, 32GB": memory of the computer, after the last comma; 0 where none is named.
+double stated_memory(std::string_view machine);
 
 /// Never throws for a model: what fails is its reason. Throws InputError for a device or stack that does not
 /// exist, UsageError for a context below 256.
@@ -85,12 +88,15 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
 
 // What runs on a machine, as report blocks and as a JSON document.
 //
-//   RTX-4090: 61 of 154 language models run, with a context of 8192.
-//   Largest: qwen3-32b in int4, 38.1 tokens/s. Fastest of 7 billion parameters and more: ...
+//   RTX-4090 with 25.3 GB: 61 of 154 language models run with a context of 8192.
+//   Newest: qwen3.5-27b (2026) in int4, 38.1 tokens/s (22 to 66); ... Largest: qwen3-32b in int4, ...
+
+/// The order of a list of models. Newest: by year, of one year the largest first.
+enum class LocalOrder : std::uint8_t { newest, size, speed };
 
 /// How a list of models is shown.
 struct LocalView {
-    bool by_speed = false;     ///< fastest first; else largest first
+    LocalOrder by = LocalOrder::newest;
     bool every_format = false; ///< each that runs; else the widest of a model
 };
 /// CSV has every model in every format.

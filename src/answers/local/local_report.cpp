@@ -7,13 +7,14 @@
 #include "report/render/answer_document.hpp"
 #include "result/ranking.hpp"
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace archsim {
@@ -58,6 +59,10 @@ std::vector<LocalColumn> local_columns(const LocalAnswer& answer, bool with_reas
         {{"Model", "", "model"}, &M::name},
         {most_best("Parameters", "", "parameters"),
          [](const M& m) { return m.parameters > 0 ? amount_cell(m.parameters) : Cell{}; }},
+        {most_best("Year", "", "year", 1),
+         [](const M& m) {
+             return m.year > 0 ? Cell{fmt::format("{}", m.year), double(m.year)} : Cell{};
+         }},
         {{"Format", "", "precision"}, &M::format},
         {least_best("Memory", "GB", "memory_bytes"), kLocalGiga,
          [](const M& m) { return positive(m.memory_bytes); }}};
@@ -92,51 +97,68 @@ std::vector<LocalModel> rows_of(const LocalAnswer& answer, const LocalView& view
     for (const LocalModel& m : answer.models)
         if (shown(m) && (view.every_format || rows.empty() || rows.back().name != m.name))
             rows.push_back(m);
-    if (view.by_speed)
-        std::stable_sort(rows.begin(), rows.end(), [](const LocalModel& a, const LocalModel& b) {
-            return a.output.per_s > b.output.per_s;
+    if (view.by != LocalOrder::size) // as they come
+        std::stable_sort(rows.begin(), rows.end(), [&](const LocalModel& a, const LocalModel& b) {
+            return view.by == LocalOrder::speed ? a.output.per_s > b.output.per_s : a.year > b.year;
         });
     return rows;
 }
 
+/// "qwen3-8b in int4, 62 tokens/s (41 to 94)"; of what may not lead why, instead of the interval.
 std::string rate_text(const LocalAnswer& answer, const LocalModel& m) {
     return fmt::format(
-        "{} in {}, {} {} ({} to {}){}", m.name, m.format, format_number(m.output.per_s), rate_unit(answer),
-        format_number(m.output.low), format_number(m.output.high),
-        m.device_layers < m.layers ? fmt::format(", {} of {} layers on the device", m.device_layers, m.layers)
-        : m.expert_layers > 0
-            ? fmt::format(", experts of {} of {} layers on the host", m.expert_layers, m.layers)
-            : "");
+        "{} in {}, {} {} ({}){}.", m.name, m.format, format_number(m.output.per_s), rate_unit(answer),
+        m.doubt.empty() ? fmt::format("{} to {}", format_number(m.output.low), format_number(m.output.high))
+                        : std::string(name_of(m.doubt.standing)),
+        m.device_layers < m.layers || m.expert_layers > 0 ? ", with the host" : "");
 }
 
+/// What people weigh: the newest, of one year the largest, then the largest of all; what may lead before what
+/// may not.
 Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>& rows) {
     const bool language = answer.request.kind == LocalKind::language;
-    std::vector<std::string> names;
+    std::set<std::string> names;
+    for (const LocalModel& m : rows)
+        names.insert(m.name);
+    double capacity = 0;
     for (const LocalModel& m : answer.models)
-        if (shown(m) && (names.empty() || names.back() != m.name))
-            names.push_back(m.name);
+        capacity = std::max(capacity, m.capacity_bytes);
     Takeaway out;
     std::string first =
-        fmt::format("{}: {} of {} {} models{} run", answer.device, names.size(), answer.considered,
-                    name_of(answer.request.kind), answer.request.models.empty() ? " of the catalogue" : "");
+        fmt::format("{}{}: {} of {} {} models run", answer.device,
+                    capacity > 0 ? fmt::format(" with {:.3g} GB", capacity / kLocalGiga) : std::string(),
+                    names.size(), answer.considered, name_of(answer.request.kind));
     if (language)
         first += fmt::format(" with a context of {}", answer.request.context);
     if (answer.request.least_tokens_per_s > 0)
         first += fmt::format(" at {} {} or more", format_number(answer.request.least_tokens_per_s),
                              rate_unit(answer));
+    if (answer.computer_bytes > capacity) // the system keeps a part of it
+        first += fmt::format("; no size was named: {:.0f} GB", answer.computer_bytes / 0x1p30);
     out.lines.push_back(first + ".");
-    if (rows.empty())
+    std::vector<LocalModel> order = rows;
+    std::stable_sort(order.begin(), order.end(), [](const LocalModel& a, const LocalModel& b) {
+        return std::tuple(!a.doubt.empty(), -a.year, -a.parameters) <
+               std::tuple(!b.doubt.empty(), -b.year, -b.parameters);
+    });
+    if (order.empty())
         return out;
-    const auto larger = [](const LocalModel& a, const LocalModel& b) { return a.parameters < b.parameters; };
-    std::vector<LocalModel> leading;
-    std::copy_if(rows.begin(), rows.end(), std::back_inserter(leading),
-                 [](const LocalModel& m) { return m.doubt.empty(); });
-    if (leading.empty()) {
-        out.lines.push_back(fmt::format("None is ranked; {}.", rows.front().doubt.text()));
+    if (!answer.request.models.empty()) { // each that was named
+        constexpr std::size_t kNamed = 2;
+        for (std::size_t i = 0; i < std::min(order.size(), kNamed); ++i)
+            out.lines.push_back(rate_text(answer, order[i]));
         return out;
     }
-    out.lines.push_back(fmt::format(
-        "Largest: {}.", rate_text(answer, *std::max_element(leading.begin(), leading.end(), larger))));
+    const LocalModel& largest =
+        *std::max_element(order.begin(), order.end(), [](const LocalModel& a, const LocalModel& b) {
+            return std::pair(a.doubt.empty(), a.parameters) < std::pair(b.doubt.empty(), b.parameters);
+        });
+    const bool both = order.front().name == largest.name;
+    if (const int year = order.front().year; year > 0)
+        out.lines.push_back(fmt::format("{} ({}): {}", both ? "Newest and largest" : "Newest", year,
+                                        rate_text(answer, order.front())));
+    if (!both || order.front().year == 0)
+        out.lines.push_back("Largest: " + rate_text(answer, largest));
     return out;
 }
 
@@ -201,6 +223,8 @@ Members<LocalModel> local_model_members() {
         {"model", "", &M::name},
         {"precision", "of the weights", &M::format},
         {"parameters", "null: not published", [](const M& m) { return positive(m.parameters); }},
+        {"year", "in which its family came out; null: not known",
+         [](const M& m) { return m.year > 0 ? std::optional(m.year) : std::nullopt; }},
         {"runs", "", &M::runs},
         {"fast_enough", "runs at the least rate asked for", [](const M& m) { return m.runs && !m.too_slow; }},
         {"reason", "why it does not run", [](const M& m) { return nonempty(m.reason); }},

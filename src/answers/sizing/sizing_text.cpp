@@ -170,8 +170,7 @@ Takeaway single_takeaway(const SizingAnswer& answer) {
     else
         out.lines.push_back("Cheapest: nothing that holds has a price in the database (--price gives one).");
     if (answer.greenest == answer.fewest && answer.fewest != answer.cheapest) {
-        told("Fewest devices and lowest carbon", answer.fewest,
-             money_text(answer, at(answer.fewest)) + ", " + power_text(*at(answer.greenest).layout));
+        told("Fewest devices and lowest carbon", answer.fewest, money_text(answer, at(answer.fewest)));
     } else if (answer.greenest == answer.cheapest) {
         out.lines.back() += fmt::format(" Lowest carbon, too: {}.", power_text(*at(answer.greenest).layout));
     } else {
@@ -187,11 +186,6 @@ Takeaway single_takeaway(const SizingAnswer& answer) {
             at(first).market, layout_text(at(answer.elsewhere)), money_text(answer, at(answer.elsewhere))));
     if (!doubted.empty())
         out.lines.push_back(doubted);
-    const SizingPressure& twice = at(first).layout->at_twice;
-    out.lines.push_back(fmt::format("{} at twice the load: {}.", at(first).hardware,
-                                    twice.ratio <= 1
-                                        ? "still holds by the estimate (" + pressure_text(twice) + ")"
-                                        : "no longer holds (" + pressure_text(twice) + ")"));
     if (std::string misses = misses_text(answer); !misses.empty())
         out.lines.push_back(std::move(misses));
     return out;

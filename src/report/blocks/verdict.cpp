@@ -11,6 +11,7 @@
 #include "result/cost_terms.hpp"
 #include "result/format_parts.hpp"
 #include "result/generation_metrics.hpp"
+#include "result/memory_fit.hpp"
 #include "result/ties.hpp"
 
 #include <fmt/format.h>
@@ -20,6 +21,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace archsim {
 
@@ -30,17 +32,11 @@ struct Best {
     Winner winner;
 };
 
-/// How many of those that run meet a limit.
-struct LimitCount {
-    const Constraint* constraint = nullptr;
-    std::size_t met = 0, of = 0;
-};
-
 struct VerdictFacts {
     bool within = false; ///< `best` is of those that meet every limit
     bool mixed = false;  ///< estimates multiply in different formats
     std::vector<Best> best;
-    std::vector<LimitCount> limits;
+    std::vector<VerdictRecord::Limit> limits;
     std::size_t all_limits = 0; ///< results that meet every limit
     std::size_t running = 0;
 };
@@ -77,7 +73,7 @@ VerdictFacts facts_of(const VerdictQuestion& q) {
         return facts;
     const auto& constraints = q.decision->request.constraints;
     for (std::size_t c = 0; c < constraints.size(); ++c) {
-        LimitCount count{&constraints[c], 0, facts.running};
+        VerdictRecord::Limit count{constraints[c], 0, facts.running};
         for (std::size_t i = 0; i < q.results.size(); ++i)
             count.met += q.results[i].ok() && q.decision->verdicts[i][c].met ? 1U : 0U;
         facts.limits.push_back(count);
@@ -111,17 +107,15 @@ std::vector<std::string> names_at(const VerdictQuestion& q, const std::vector<st
 /// "H100"; of mixed formats, or `first` where the question has not said it, "H100 in int8".
 std::string named(const VerdictQuestion& q, const VerdictFacts& facts, std::size_t index,
                   bool first = false) {
-    const std::string format = facts.mixed || (first && !q.results[index].generation)
-                                   ? " in " + multiplied_format(q.results[index])
-                                   : std::string();
-    return q.labels[index].ends_with(format) ? q.labels[index] : q.labels[index] + format;
+    const bool said = q.labels[index].find(" in ") != std::string::npos; // as it was asked for
+    return !said && (facts.mixed || (first && !q.results[index].generation))
+               ? q.labels[index] + " in " + multiplied_format(q.results[index])
+               : q.labels[index];
 }
 
 /// "A, B and C between 11.7 ms and 12.0 ms".
 std::string close_text(const VerdictQuestion& q, const Best& best) {
-    std::vector<std::string> names;
-    for (const std::size_t i : best.winner.close)
-        names.push_back(q.labels[i]);
+    const std::vector<std::string> names = names_at(q, best.winner.close);
     const std::string low = value_text(q, *best.metric, best.winner.close.front()),
                       high = value_text(q, *best.metric, best.winner.close.back());
     return low == high ? fmt::format("{}, {}", names_text(names), low)
@@ -158,7 +152,7 @@ std::string question_text(const VerdictQuestion& q, const VerdictFacts& facts) {
 }
 
 /// "Fastest: H100, 465 us, 1.76x ahead of A100 (82 % likely)."; "Too close to call: A and B between 11.7 ms
-/// and 12.0 ms." of the first metric, with its words of the others.
+/// and 12.0 ms." of the first metric, with its words of the others, where it is not best by them too.
 std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
     const bool first = &best == &facts.best.front();
     const std::string words = words_of(*best.metric);
@@ -171,22 +165,38 @@ std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const
     if (!best.winner.close.empty())
         return fmt::format("{}: {}.", first ? "Too close to call" : words + " is too close to call",
                            close_text(q, best));
-    const bool same = !first && facts.best.front().winner.close.empty() &&
-                      facts.best.front().winner.best == best.winner.best;
-    return fmt::format("{}: {}, {}{}.", words, same ? "the same" : named(q, facts, best.winner.best, first),
+    return fmt::format("{}: {}, {}{}.", words, named(q, facts, best.winner.best, first),
                        value_text(q, *best.metric, best.winner.best),
                        first ? lead_text(q, best) : std::string());
 }
 
-/// "Not ranked: KPU-T64, 8.99 ms and 33.1 mJ (projected); Coral-Edge-TPU (refuted): detectors such as yolov8n
+/// "Also best: time to first token, 27.5 ms, energy per token, 3.00 J. Least energy: L4, 4.40 J.": the
+/// others.
+std::string others_text(const VerdictQuestion& q, const VerdictFacts& facts) {
+    const auto leads_alone = [](const Best& best) { return best.winner.leads && best.winner.close.empty(); };
+    const Best& lead = facts.best.front();
+    std::string same, others;
+    for (const Best& best : facts.best)
+        if (&best == &lead)
+            continue;
+        else if (leads_alone(best) && leads_alone(lead) && best.winner.best == lead.winner.best)
+            same += fmt::format("{}{}, {}", same.empty() ? "Also best: " : "; ", best.metric->noun,
+                                value_text(q, *best.metric, best.winner.best));
+        else if (const std::string text = best_text(q, facts, best); !text.empty())
+            others += (others.empty() ? "" : " ") + text;
+    same += same.empty() ? "" : others.empty() ? "." : ". ";
+    return same + others;
+}
+
+/// "Not ranked: KPU-T64, 8.99 ms, 33.1 mJ (projected); Coral-Edge-TPU (refuted): detectors such as yolov8n
 /// were measured 2 to 5 times slower than estimated here (22 of 22 outside of their intervals)." Who would be
 /// best, and who is refuted.
-std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts) {
+std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, bool reasons) {
     std::map<std::size_t, std::string> values;
     for (const Best& best : facts.best)
         if (best.winner.projected) {
             std::string& text = values[*best.winner.projected];
-            text += (text.empty() ? "" : " and ") + value_text(q, *best.metric, *best.winner.projected);
+            text += (text.empty() ? "" : ", ") + value_text(q, *best.metric, *best.winner.projected);
         }
     std::vector<std::string> all;
     for (const auto& [i, value] : values)
@@ -194,7 +204,8 @@ std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts) {
             all.push_back(fmt::format("{}, {} ({})", q.labels[i], value, name_of(standing_of(e))));
     for (std::size_t i = 0; i < q.results.size(); ++i)
         if (q.results[i].ok() && !q.results[i].estimate.refuted.empty())
-            all.push_back(fmt::format("{} (refuted): {}", q.labels[i], q.results[i].estimate.refuted));
+            all.push_back(fmt::format("{} (refuted){}", q.labels[i],
+                                      reasons ? ": " + q.results[i].estimate.refuted : std::string()));
     constexpr std::size_t kSaid = 2;
     const std::size_t more = all.size() > kSaid ? all.size() - kSaid : 0;
     all.resize(all.size() - more);
@@ -229,8 +240,8 @@ std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     const bool one = q.results.size() == 1;
     std::string text = facts.limits.size() == 1 ? "Limit " : "Limits: ";
     for (std::size_t i = 0; i < facts.limits.size(); ++i) {
-        const LimitCount& count = facts.limits[i];
-        text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", limit_words(*count.constraint),
+        const VerdictRecord::Limit& count = facts.limits[i];
+        text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", limit_words(count.constraint),
                             one ? std::string(count.met > 0 ? "met" : "missed")
                                 : fmt::format("met by {} of {}", count.met, count.of));
     }
@@ -238,43 +249,35 @@ std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
         text += fmt::format("; all: {} of {}", facts.all_limits, facts.running);
     text += ".";
     const std::string modes = modes_text(q);
-    if (modes.empty() || (!facts.within && !one)) // stands in the first line
+    if (modes.empty() || !facts.within) // stands in the first line
         return text;
     return text + fmt::format(" {} would meet {}.", modes, facts.limits.size() == 1 ? "it" : "them");
 }
 
-/// "None meets the limit; nearest is H100, average power of 223 W.", or the power mode that would."
+/// "None meets the limit; nearest is H100, average power of 223 W, at most 200 W required.", or the power
+/// mode that would; of one device what it misses.
 std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
-    if (facts.within || facts.limits.empty() || q.results.size() < 2)
+    if (facts.within || facts.limits.empty())
         return "";
-    std::string text = fmt::format("None meets {}", facts.limits.size() == 1 ? "the limit" : "all limits");
+    const std::string limits = facts.limits.size() == 1 ? "the limit"
+                               : q.results.size() == 1  ? "its limits"
+                                                        : "all limits";
+    std::string text = q.results.size() == 1 ? fmt::format("{} misses {}", q.labels.front(), limits)
+                                             : "None meets " + limits;
     if (const std::string modes = modes_text(q); !modes.empty())
         return fmt::format("{} as listed; another power mode would: {}.", text, modes);
-    if (q.decision->nearest) {
-        const Verdict& v = q.decision->verdicts[q.decision->nearest->result][q.decision->nearest->constraint];
+    if (const auto& nearest = q.decision->nearest) {
+        const Verdict& v = q.decision->verdicts[nearest->result][nearest->constraint];
+        const Constraint& limit = v.constraint;
+        text += q.results.size() == 1 ? ": "
+                                      : fmt::format("; nearest is {}, ", standing_label(q, nearest->result));
         if (v.value)
-            text += fmt::format("; nearest is {}, {} of {}", standing_label(q, q.decision->nearest->result),
-                                v.constraint.metric->noun, format_value(*v.constraint.metric, *v.value));
+            text += fmt::format("{} of {}, {} {} required", limit.metric->noun,
+                                format_value(*limit.metric, *v.value),
+                                limit.metric->better == Better::higher ? "at least" : "at most",
+                                format_value(*limit.metric, limit.limit));
     }
     return text + ".";
-}
-
-/// "H100 misses the limit: latency of 340 us, at most 100 us required." of one device.
-std::string missed_text(const VerdictQuestion& q, const VerdictFacts& facts) {
-    std::string text;
-    if (facts.within || facts.limits.empty() || q.decision == nullptr)
-        return text;
-    for (const Verdict& v : q.decision->verdicts.front())
-        if (!v.met)
-            text += fmt::format("{}{}, {} {} required", text.empty() ? "" : "; ",
-                                v.value ? fmt::format("{} of {}", v.constraint.metric->noun,
-                                                      format_value(*v.constraint.metric, *v.value))
-                                        : "unknown " + v.constraint.metric->noun,
-                                v.constraint.metric->better == Better::higher ? "at least" : "at most",
-                                format_value(*v.constraint.metric, v.constraint.limit));
-    return text.empty() ? text
-                        : fmt::format("{} misses {}: {}.", q.labels.front(),
-                                      facts.limits.size() == 1 ? "the limit" : "its limits", text);
 }
 
 /// "2 of 7 cannot run it: A, B."
@@ -288,44 +291,68 @@ std::string failing_text(const VerdictQuestion& q) {
     return fmt::format("No estimate for {} of {}: {}.", names.size(), q.results.size(), names_text(names));
 }
 
-/// The one device's numbers, with the interval of what ranks.
-std::string single_text(const VerdictQuestion& q) {
+/// "bf16 needs 35 GB, RTX-4090 has 25.3 GB; offloading parts in turn: 30.3 s.": why a device runs fewer bits,
+/// and what else would do.
+std::string too_large_text(const VerdictQuestion& q) {
+    if (q.too_large.empty())
+        return "";
+    const Result& first = q.too_large.front();
+    std::vector<std::string> names;
+    for (const Result& r : q.too_large)
+        names.push_back(hardware_label(r));
+    const MemoryEstimate& memory = first.estimate.memory;
+    std::string text = precision_name(first.conditions.precision);
+    text = text.substr(0, text.find(" (")) + " "; // without what lies between its products
+    text += names.size() > 1 ? fmt::format("does not fit {}", names_text(names))
+                             : fmt::format("needs {:.3g} GB, {} has {:.3g} GB", memory.peak_bytes / 1e9,
+                                           names.front(), memory.capacity_bytes / 1e9);
+    if (const auto turn = parts_in_turn(first);
+        names.size() == 1 && turn && turn->moved_s > 0 && turn->peak_bytes <= memory.capacity_bytes) {
+        double seconds = turn->moved_s;
+        for (const ResultPart& part : first.parts)
+            seconds += part.repeat * part.result->estimate.latency_s;
+        text += fmt::format("; offloading parts in turn: {}", format_time(seconds));
+    }
+    return text + ".";
+}
+
+/// The one device's numbers, with the interval of what ranks; `brief`: of its doubts the word alone.
+std::string single_text(const VerdictQuestion& q, const VerdictFacts& facts, bool brief) {
     const Result& r = q.results.front();
     std::string text;
     const auto add = [&](const Metric& m) {
         const auto measure = measure_of(r, m, q.conditions);
         if (!measure)
             return;
-        const bool named = m != metric::token_rate && m != metric::total_token_rate; // its unit names it
-        text += fmt::format("{}{}{}", text.empty() ? "" : ", ", named ? m.noun + " " : std::string(),
+        const bool unit_names_it = m == metric::token_rate || m == metric::total_token_rate;
+        text += fmt::format("{}{}{}", text.empty() ? "" : ", ", unit_names_it ? std::string() : m.noun + " ",
                             format_value(m, measure->value));
         if (measure->interval.high > measure->interval.low && m == q.by) // the table has the others
             text += fmt::format(" ({})", range_text(m, measure->interval));
     };
     for (const Metric* m : judged(q))
         add(*m);
-    add(metric::power);
-    const std::string doubt = doubt_of(r.estimate).text();
-    return fmt::format("{}: {}{}.", q.labels.front(), text, doubt.empty() ? doubt : "; " + doubt);
+    if (!brief)
+        add(metric::power);
+    const std::string doubt = brief ? standing_note(r.estimate) : doubt_of(r.estimate).text();
+    return fmt::format("{}: {}{}{}.", named(q, facts, 0, true), text, brief || doubt.empty() ? "" : "; ",
+                       doubt);
 }
 
 /// "; would help: --precision fp8, 1.62x".
-std::string advice_text(const VerdictQuestion& q) {
-    const auto advice = advice_for(q.tried, q.results);
-    return advice.empty() ? "" : "; would help: " + advice.front().text;
+std::string advice_text(const VerdictQuestion& q, std::size_t i) {
+    for (const Advice& advice : advice_for(q.tried, q.results))
+        if (advice.result == i)
+            return "; would help: " + advice.text;
+    return {};
 }
 
-/// " Less sure: no transformer was measured on Hailo-8."
+/// "Less sure: no transformer was measured on Hailo-8."
 std::string unlike_text(const VerdictQuestion& q, std::size_t i) {
     const Estimate& e = q.results[i].estimate;
     if (e.unlike.empty() || e.projected)
         return {};
-    return fmt::format(" Less sure: {} on {}.", e.unlike, q.labels[i]);
-}
-
-void add_line(std::vector<std::string>& lines, std::string line) {
-    if (!line.empty())
-        lines.push_back(std::move(line));
+    return fmt::format("Less sure: {} on {}.", e.unlike, q.labels[i]);
 }
 
 /// What the numbers leave out; empty for whole models.
@@ -350,56 +377,121 @@ std::string sizes_line(const VerdictQuestion& q) {
 }
 
 /// Where it is the model that is not understood, no device is to blame.
-std::string none_runs_text(std::span<const Result> results) {
-    const Result& first = results.front();
-    const bool unknown = std::all_of(results.begin(), results.end(), [&](const Result& r) {
-        return r.estimate.status == Status::incomplete && r.estimate.reason == first.estimate.reason;
+std::string none_runs_text(const VerdictQuestion& q) {
+    const Estimate& first = q.results.front().estimate;
+    if (q.results.size() == 1)
+        return fmt::format("No estimate: {}.", first.reason);
+    const bool alike = std::all_of(q.results.begin(), q.results.end(), [&](const Result& r) {
+        return r.estimate.status == first.status && r.estimate.reason == first.reason;
     });
-    return unknown
-               ? fmt::format("No estimate: a part of the model is not understood: {}.", first.estimate.reason)
-               : std::string("None of these devices runs it: the table says why.");
+    if (alike && first.status == Status::incomplete)
+        return fmt::format("No estimate: a part of the model is not understood: {}.", first.reason);
+    // The nearest to running: what needs least of the memory that there is.
+    const auto lack = [](const Result& r) {
+        const MemoryEstimate& m = r.estimate.memory;
+        return r.estimate.status == Status::does_not_fit && m.capacity_bytes > 0
+                   ? m.peak_bytes / m.capacity_bytes
+                   : INFINITY;
+    };
+    const auto nearest =
+        std::min_element(q.results.begin(), q.results.end(),
+                         [&](const Result& a, const Result& b) { return lack(a) < lack(b); });
+    return fmt::format("None of these {} runs it. {}: {}.", q.results.size(),
+                       q.labels[static_cast<std::size_t>(nearest - q.results.begin())],
+                       nearest->estimate.reason);
+}
+
+/// A sentence of the first lines. The least needed give way until kFirstRows rows of a narrow screen hold the
+/// rest; the tables have what they said.
+struct Sentence {
+    int line = 0;      ///< sentences of one line follow each other
+    int gives_way = 0; ///< the greatest first; 0: never
+    std::string text, shorter = {};
+    int keeps = 0; ///< then, of the shorter one
+};
+constexpr std::size_t kFirstRows = 4, kFirstColumns = 80;
+
+/// Rows of a screen that a line takes, broken between words.
+std::size_t rows_of(const std::string& line) {
+    std::size_t rows = 1, used = 0;
+    for (std::size_t at = 0; at < line.size();) {
+        const std::size_t end = std::min(line.find(' ', at), line.size());
+        if (used > 0 && used + 1 + end - at > kFirstColumns) {
+            ++rows;
+            used = 0;
+        }
+        used += (used > 0 ? 1 : 0) + end - at;
+        at = end + 1;
+    }
+    return rows;
+}
+
+std::vector<std::string> joined(const std::vector<Sentence>& sentences) {
+    std::map<int, std::string> lines;
+    for (const Sentence& s : sentences)
+        if (!s.text.empty())
+            lines[s.line] += (lines[s.line].empty() ? "" : " ") + s.text;
+    std::vector<std::string> all;
+    for (auto& [number, line] : lines)
+        all.push_back(std::move(line));
+    return all;
+}
+
+std::vector<std::string> in_few_rows(std::vector<Sentence> sentences) {
+    while (true) {
+        std::vector<std::string> lines = joined(sentences);
+        std::size_t rows = 0;
+        for (const std::string& line : lines)
+            rows += rows_of(line);
+        const auto next =
+            std::max_element(sentences.begin(), sentences.end(), [](const Sentence& a, const Sentence& b) {
+                return (a.text.empty() ? 0 : a.gives_way) < (b.text.empty() ? 0 : b.gives_way);
+            });
+        if (rows <= kFirstRows || next == sentences.end() || next->text.empty() || next->gives_way == 0)
+            return lines;
+        next->gives_way = next->shorter.empty() ? next->gives_way : next->keeps;
+        next->text = std::exchange(next->shorter, {});
+    }
 }
 
 std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& facts) {
-    std::vector<std::string> lines;
-    add_line(lines, uncounted_line(q));
+    std::vector<Sentence> all = {{0, 0, uncounted_line(q)}};
     if (facts.best.empty()) {
-        if (std::string sizes = sizes_line(q); !sizes.empty())
-            return {std::move(sizes)};
-        lines.push_back(q.results.size() == 1
-                            ? fmt::format("No estimate: {}.", q.results.front().estimate.reason)
-                            : none_runs_text(q.results));
-        return lines;
+        const std::string sizes = sizes_line(q);
+        all.push_back({1, 0, sizes.empty() ? none_runs_text(q) : sizes});
+        return in_few_rows(std::move(all));
     }
-    const bool one = q.results.size() == 1; // of several the end of the report says what would help
-    std::string first;
+    const bool one = q.results.size() == 1;
+    const std::size_t leader = facts.best.front().winner.best;
+    const std::string asked = question_text(q, facts);
+    all.push_back({1, 0, none_text(q, facts)});
+    if (facts.within || facts.limits.size() > 1) // else the first line has it
+        all.push_back({3, q.modes.empty() ? 6 : 0, limits_text(q, facts),
+                       fmt::format("Limits: met by {} of {}.", facts.all_limits, facts.running), 1});
+    all.push_back({3, 3, too_large_text(q)});
     if (one) {
-        add_line(lines, missed_text(q, facts));
-        first = single_text(q);
+        all.push_back({2, 9, asked + single_text(q, facts, false), asked + single_text(q, facts, true)});
     } else {
-        for (const Best& best : facts.best)
-            if (const std::string text = best_text(q, facts, best); !text.empty())
-                first += (first.empty() ? "" : " ") + text;
-        add_line(lines, none_text(q, facts));
+        std::string first = best_text(q, facts, facts.best.front());
         if (!facts.limits.empty())
             first = fmt::format("{} the limit{}, {}", facts.within ? "Within" : "Without",
                                 facts.limits.size() == 1 ? "" : "s", first_lower(std::move(first)));
+        all.push_back({2, 0, asked + first});
+        all.push_back({2, 7, others_text(q, facts)});
+        all.push_back({3, 10, unranked_text(q, facts, true), unranked_text(q, facts, false), 1});
     }
-    lines.push_back(question_text(q, facts) + first);
-    const std::size_t leader = facts.best.front().winner.best;
-    if (!one)
-        add_line(lines, unranked_text(q, facts));
-    if (const std::string bound = bound_sentence(q.results[leader], q.labels[leader]); !bound.empty())
-        lines.push_back(bound + (one ? advice_text(q) : std::string()) + "." + unlike_text(q, leader));
-    std::string rest = limits_text(q, facts);
-    for (const std::string& more :
-         {failing_text(q),
-          q.by == metric::cost && !one ? cost_basis(q.results, q.conditions) : std::string()})
-        rest += (rest.empty() || more.empty() ? "" : " ") + more;
-    add_line(lines, rest);
+    if (const std::string bound = bound_sentence(q.results[leader], q.labels[leader]); !bound.empty()) {
+        all.push_back({4, 8, bound + advice_text(q, leader) + ".", bound + ".", 5});
+        all.push_back({4, 6, unlike_text(q, leader)});
+    }
+    all.push_back({4, 0, q.beside});
+    all.push_back({5, 4, failing_text(q)});
+    if (q.by == metric::cost && !one)
+        all.push_back({5, 0, cost_basis(q.results, q.conditions)});
+    int line = 5;
     for (std::string& warning : device_warnings(q.results))
-        lines.push_back(std::move(warning));
-    return lines;
+        all.push_back({++line, 0, std::move(warning)});
+    return in_few_rows(std::move(all));
 }
 
 } // namespace
@@ -418,13 +510,10 @@ Takeaway verdict_block(const VerdictQuestion& question) {
 
 std::vector<std::string> brief_lines(const VerdictQuestion& q) {
     const VerdictFacts facts = facts_of(q);
-    const std::vector<std::string> lines = lines_of(q, facts);
-    std::vector<std::string> brief = {lines.front()};
-    if (facts.best.empty())
-        return brief;
-    if (lines.front() == none_text(q, facts))
-        brief.push_back(lines[1]); // the best all the same
-    return brief;
+    std::vector<std::string> lines = lines_of(q, facts);
+    const bool none = !facts.best.empty() && lines.size() > 1 && lines.front() == none_text(q, facts);
+    lines.resize(none ? 2 : 1); // the best all the same
+    return lines;
 }
 
 VerdictRecord verdict_record(const VerdictQuestion& q) {
@@ -442,9 +531,7 @@ VerdictRecord verdict_record(const VerdictQuestion& q) {
              .projected = b.winner.projected ? std::optional(q.labels[*b.winner.projected])
                           : b.winner.leads   ? std::nullopt
                                              : std::optional(q.labels[b.winner.best])});
-    for (const LimitCount& count : facts.limits)
-        record.limits.push_back(
-            {count.constraint->metric->key, count.constraint->limit, count.met, count.of});
+    record.limits = facts.limits;
     if (!facts.best.empty()) {
         const std::size_t leader = facts.best.front().winner.best;
         if (const auto shares = bound_shares(q.results[leader]))
@@ -484,8 +571,8 @@ Members<VerdictRecord> verdict_members() {
                                  {"by", "", &V::BoundOf::by, UpTo{Bound::overhead}},
                                  {"share", "of its time", &V::BoundOf::share}}},
             {"limits", "how many of those that run meet each", &V::limits,
-             Members<V::Limit>{{"metric", "", &V::Limit::metric},
-                               {"limit", "", &V::Limit::limit},
+             Members<V::Limit>{{"metric", "", [](auto& l) { return l.constraint.metric->key; }},
+                               {"limit", "", [](auto& l) { return l.constraint.limit; }},
                                {"met", "", &V::Limit::met},
                                {"of", "", &V::Limit::of}}},
             {"helps", "changes that would help", &V::helps,

@@ -1,10 +1,11 @@
 #pragma once
-// The answer in a few lines, on top of every report, and as the field "verdict" of its document:
+// The answer in four rows of 80 columns at most, on top of every report, and as the field "verdict" of its
+// document; what is least needed gives way.
 //
 //   Within the limit, fastest: Jetson-Orin-Nano@7W in tf32, 12.0 ms, 1.31x ahead of QRB5165 (93 % likely).
-//   Least energy: the same, 65.8 mJ. Not ranked: KPU-T256, 101 us (projected). Jetson-Orin-Nano@7W is bound
-//   by compute, 88 % of its time at 16 % of the peak. Limit power at most 15 W: met by 3 of 4. KPU-T256@15W
-//   would meet it.
+//   Also best: energy per inference, 65.8 mJ. Not ranked: KPU-T256, 101 us (projected).
+//   Jetson-Orin-Nano@7W is bound by compute, 88 % of its time; would help: --precision int8, 1.9x.
+//   Limit power at most 15 W: met by 3 of 4. KPU-T256@15W would meet it.
 
 #include "archsim/compare/decisions.hpp"
 #include "archsim/extend/renderer.hpp"
@@ -26,6 +27,8 @@ struct VerdictQuestion {
     const Decision* decision = nullptr;      ///< limits; null or inactive: none
     std::span<const Result> modes = {};      ///< other power modes that meet every limit
     std::span<const TriedChange> tried = {}; ///< what would help
+    std::span<const Result> too_large = {};  ///< those that run in fewer bits, as they do not
+    std::string beside = {};                 ///< a sentence on what else was asked of the best
 };
 
 /// The answer for several devices, or for one; for none that runs the reason.
@@ -50,8 +53,7 @@ struct VerdictRecord {
         double share = 0;
     };
     struct Limit {
-        std::string metric;
-        double limit = 0;
+        Constraint constraint;
         std::size_t met = 0, of = 0;
     };
     struct Help {
@@ -66,9 +68,6 @@ struct VerdictRecord {
     std::vector<Help> helps;
 };
 VerdictRecord verdict_record(const VerdictQuestion& question);
-/// {"lines": [...], "complete", "uncounted", "best": [{"metric", "device", "value", "unit",
-/// "probability", "tied", "close", "measured", "projected"}],
-///  "bound": {"device", "by", "share"}, "limits": [{"metric", "limit", "met", "of"}], "helps": [...]}
 Members<VerdictRecord> verdict_members();
 
 /// "A, B and 3 more".

@@ -139,7 +139,9 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
     for (const WeightParameters& row : kWeightParameters) {
         if (row.format != runs.weights)
             continue;
-        if (row.weight_bits != Parameter::count_)
+        if (requested.weight_bits_overhead != 0) // a type of file that says so itself
+            runs.weight_bits_overhead = requested.weight_bits_overhead;
+        else if (row.weight_bits != Parameter::count_)
             runs.weight_bits_overhead =
                 machine.param(row.weight_bits, bits_of(runs.weights)) - bits_of(runs.weights);
         runs.head_bits = machine.param(row.head_bits, 0);

@@ -257,6 +257,15 @@ std::optional<StepRunner> make_runner(const Session& session, const GenerationMo
         result.estimate.precision_note = executed.note;
         if (executed.config.weights == Precision::int4)
             store_in_blocks(model, *result.machine, executed.config);
+        const Runtime& stack = *result.runtime;
+        if (!stack.language_models && stack.fallback == Fallback::host && !stack.fusion.attention &&
+            is_integer(executed.config.compute)) {
+            executed.supported = false;
+            executed.note =
+                fmt::format("{} multiplies integers alone and leaves attention, with its cache, to the "
+                            "host: nobody serves language models so",
+                            stack.name);
+        }
         if (executed.supported)
             return StepRunner(model, result.machine, executed.config, own.allow_unknown);
         result.estimate.reason = executed.note;

@@ -6,6 +6,7 @@
 #include "archsim/core/precision.hpp"
 #include "archsim/graph/graph.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>

@@ -82,7 +82,7 @@ class Profiler {
         const double elements = read_elements(op, index, tensor);
         if (is_constant(tensor)) {
             sums.weight_bytes += op.repeat * bytes_of(tensor, elements);
-            if (sources_[id].empty())
+            if (sources_[id].empty() && tensor.role == TensorRole::initializer) // else made of sizes alone
                 store(id);
             for (const TensorId source : sources_[id])
                 store(source);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kOutdated = 0.01;
 
-using NamesOf = std::map<std::string, std::set<std::string>>;
+using MembersOf = std::map<std::string, std::set<std::string>>;
 
 /// What was measured: devices of each stack, and networks of each device under its stack.
 struct Measured {
@@ -30,13 +30,13 @@ struct Measured {
     static std::string pair_of(const ValidatedRow& row) {
         return row.measured.hardware + " " + row.prediction.runtime;
     }
-    NamesOf devices, networks;
+    MembersOf devices, networks;
 };
 
 /// What is left to go by: after a network the other networks of its device where there are any, after a
 /// device the stack where other devices carry it, after a family nothing.
 std::string evidence_after(LeaveOut what, const ValidatedRow& row, const Measured& measured) {
-    const auto others = [](const NamesOf& members, const std::string& of) {
+    const auto others = [](const MembersOf& members, const std::string& of) {
         const auto found = members.find(of);
         return found != members.end() && found->second.size() > 1;
     };

@@ -423,8 +423,6 @@ void add_layer_overhead(const Machine& machine, double layers, double shared_by,
 
 namespace archsim {
 
-Mapper::~Mapper() = default;
-
 NetworkMapping Mapper::map_network(const NetworkWork& network, const Machine& machine) const {
     NetworkMapping result;
     accelerator::add_inference_overhead(network, machine, result.fixed);

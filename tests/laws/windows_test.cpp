@@ -109,7 +109,8 @@ const std::vector<NamedWindow>& language_models() {
         std::vector<NamedWindow> models;
         for (const CatalogueEntry& entry : laws::session().catalogue().entries())
             if (entry.kind == "decoder-lm" && !entry.file.empty()) {
-                NamedWindow& one = models.emplace_back(NamedWindow{entry.name, laws::session().load(entry.name), {}});
+                NamedWindow& one =
+                    models.emplace_back(NamedWindow{entry.name, laws::session().load(entry.name), {}});
                 if (entry.file.extension() == ".json")
                     one.checkpoint = read_checkpoint(file_of(entry));
             }

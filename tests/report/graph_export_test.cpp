@@ -6,7 +6,7 @@
 #include "cli/workplace.hpp"
 #include "import/model_maker.hpp"
 #include "laws/laws.hpp"
-#include "result/shown_pass.hpp"
+#include "result/generation_metrics.hpp"
 #include "support/trace_check.hpp"
 
 #include <catch2/catch.hpp>

@@ -10,8 +10,9 @@
 #include "report/blocks/columns.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
-#include "result/generation_metrics.hpp"
+#include "result/cost_terms.hpp"
 #include "result/format_parts.hpp"
+#include "result/generation_metrics.hpp"
 #include "result/ties.hpp"
 
 #include <algorithm>

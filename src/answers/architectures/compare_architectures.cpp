@@ -2,9 +2,9 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/text.hpp"
+#include "result/cost_terms.hpp"
 #include "result/ties.hpp"
 #include "session/other_conditions.hpp"
-#include "session/usual_precision.hpp"
 #include "session/usual_precision.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 #include "answers/architectures/architectures.hpp"
+#include "result/cost_terms.hpp"
 
 #include "report/blocks/columns.hpp"
 #include "report/blocks/result_text.hpp"

@@ -5,6 +5,7 @@
 #include "archsim/core/finding.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
+#include "result/cost_terms.hpp"
 #include "result/ties.hpp"
 #include "session/prepared.hpp"
 #include "session/usual_precision.hpp"

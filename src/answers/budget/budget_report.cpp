@@ -1,4 +1,5 @@
 #include "answers/budget/budget.hpp"
+#include "result/cost_terms.hpp"
 
 #include "answers/difference/attribution.hpp"
 #include "archsim/core/version.hpp"

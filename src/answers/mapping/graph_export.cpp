@@ -10,7 +10,7 @@
 #include "report/blocks/subgraph_table.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/common_regions.hpp"
-#include "result/shown_pass.hpp"
+#include "result/generation_metrics.hpp"
 
 #include <algorithm>
 #include <array>

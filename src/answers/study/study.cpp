@@ -7,9 +7,9 @@
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
+#include "result/cost_terms.hpp"
 #include "result/format_parts.hpp"
 #include "session/prepared.hpp"
-#include "session/usual_precision.hpp"
 #include "session/usual_precision.hpp"
 
 #include <algorithm>

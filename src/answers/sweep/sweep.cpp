@@ -4,6 +4,8 @@
 #include "answers/sweep/sweep_worker.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
+#include "result/cost_terms.hpp"
+#include "result/format_parts.hpp"
 #include "result/generation_metrics.hpp"
 #include "session/prepared.hpp"
 #include "session/usual_precision.hpp"

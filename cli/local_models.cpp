@@ -89,13 +89,7 @@ struct LocalOptions {
         if (here) {
             take_this_machine(session, r);
         } else {
-            r.host_memory_bytes = stated_memory(on);
-            const DeviceChoice choice = session.hardware().device(on);
-            r.device = choice.device->id;
-            const bool sized = choice.power_mode.ends_with("GB"); // the memory of that computer
-            if (!choice.power_mode.empty() &&
-                (sized || choice.power_mode != choice.device->default_power_mode))
-                r.device += "@" + choice.power_mode;
+            take_machine(session, on, r);
         }
         return r;
     }

@@ -173,8 +173,8 @@ SizingAnswer size(const Session& session, const std::string& model, const std::v
 LocalAnswer local(const Session& session, const std::string& device, const std::vector<std::string>& models,
                   const std::string& host, const std::string& kind, std::int64_t context,
                   const std::vector<std::string>& formats, double least) {
-    const auto [name, memory] = parse_local_machine(device);
-    LocalRequest request{.device = name, .host = host, .host_memory_bytes = memory, .context = context};
+    LocalRequest request{.host = host, .context = context};
+    take_machine(session, device, request);
     const std::vector<std::string> kinds = {"language", "vision", "speech"};
     const auto found = std::find(kinds.begin(), kinds.end(), kind);
     if (found == kinds.end())

@@ -371,6 +371,15 @@ double stated_memory(std::string_view machine) {
     return number > 0 && (unit == "gb" || unit == "gib") ? number * 0x1p30 : 0; // modules hold powers of two
 }
 
+void take_machine(const Session& session, const std::string& machine, LocalRequest& request) {
+    request.host_memory_bytes = stated_memory(machine);
+    const DeviceChoice choice = session.hardware().device(machine);
+    request.device = choice.device->id;
+    const bool sized = choice.power_mode.ends_with("GB"); // the memory of that computer
+    if (!choice.power_mode.empty() && (sized || choice.power_mode != choice.device->default_power_mode))
+        request.device += "@" + choice.power_mode;
+}
+
 LocalAnswer local_models(const Session& session, const LocalRequest& request,
                          const std::function<void(std::size_t, std::size_t)>& progress) {
     if (request.context < kShortestContext)

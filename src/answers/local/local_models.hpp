@@ -66,6 +66,8 @@ struct LocalAnswer {
 
 /// Bytes of "RTX 4070 laptop, 32GB": memory of the computer, after the last comma; 0 where none is named.
 double stated_memory(std::string_view machine);
+/// The device and the memory of a request from such a text. Throws InputError where no device is so named.
+void take_machine(const Session& session, const std::string& machine, LocalRequest& request);
 
 /// Never throws for a model: what fails is its reason. Throws InputError for a device or stack that does not
 /// exist, UsageError for a context below 256.

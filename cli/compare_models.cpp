@@ -71,7 +71,8 @@ int main(int argc, char** argv) {
                          "arrival rate in items/s; adds queueing delay to the percentiles", "RATE");
         flags.add_option("--every", every,
                          "one inference in so long, idle between: average power, battery; 1s", "TIME");
-        flags.add_option("--fps", per_second, "the same as a rate: 10 is --every 100ms", "RATE");
+        flags.add_option("--fps", per_second, "inferences a second, idle between: 10 is --every 100ms",
+                         "RATE");
         flags.exclude("--every", "--fps");
         flags.add_option("--battery", battery, "hours on a battery with --every: 10Wh, 5000mAh", "CAPACITY");
         flags.add_option("--sort", sort, "metric that ranks: " + MetricTable::standard().keys(), "COLUMN");

@@ -101,13 +101,13 @@ ExecutedPrecision find_formats(const Device& device, const Runtime& runtime,
         result.supported = true;
         result.note = explain(requested.compute, p);
         result.config.compute = p;
-        // Storage follows the arithmetic, except that narrower floats stay narrow, and integers of weights
-        // that the stack unpacks.
+        // Storage follows the arithmetic, except that narrower stored values stay narrow; integers of less
+        // than a byte where the stack unpacks them.
         const auto store = [p](Precision asked) { return bits_of(asked) < bits_of(p) ? asked : p; };
         const auto& unpacks = runtime.weight_only;
-        const bool narrow = !is_integer(requested.weights) ||
+        const bool narrow = bits_of(requested.weights) >= 8 || !is_integer(requested.weights) ||
                             std::find(unpacks.begin(), unpacks.end(), requested.weights) != unpacks.end();
-        result.config.activations = is_integer(requested.activations) ? p : store(requested.activations);
+        result.config.activations = bits_of(requested.activations) < 8 ? p : store(requested.activations);
         result.config.weights = narrow ? store(requested.weights) : p;
         result.config.kv_cache = store(requested.kv_cache);
         return result;

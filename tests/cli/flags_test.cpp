@@ -249,8 +249,8 @@ TEST_CASE("a device alone that misses a limit says so first", "[cli]") {
 
 TEST_CASE("a batch that does not fit says how many sequences do, and so many do", "[cli]") {
     const Workplace workplace;
-    const std::string question =
-        "compare_models llama-3-8b --hardware RTX-4090 --prompt-tokens 8k --generate-tokens 1k --batch-size ";
+    const std::string question = "compare_models llama-3-8b --hardware RTX-4090 --precision bf16 "
+                                 "--prompt-tokens 8k --generate-tokens 1k --batch-size ";
     const std::string said = workplace.run(question + "32").output;
     std::smatch found;
     const std::regex words(R"((\d+) of the 32\s+sequences\s+fit)");

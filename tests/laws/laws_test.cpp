@@ -176,13 +176,15 @@ double allowed_energy_per_inference(const Result& previous, const Result& curren
     };
     const EnergyTable& prices = *m.energy;
     const double evicted = rise(Event::dram_byte);
+    const double static_w =
+        m.static_power_w / current.estimate.clock_ratio; // while clocks wait for the limit
     if (m.device->family == Family("gpu"))
         allowed += rise(Event::l2_byte) * prices[Event::l2_byte].value_or(0);
     else if (m.rate(Resource::llc_bytes) > 0)
         allowed += rise(Event::llc_byte) *
-                   (prices[Event::llc_byte].value_or(0) + m.static_power_w / m.rate(Resource::llc_bytes));
+                   (prices[Event::llc_byte].value_or(0) + static_w / m.rate(Resource::llc_bytes));
     return allowed + evicted * (prices[Event::dram_byte].value + prices[Event::llc_byte].value_or(0) +
-                                m.static_power_w / m.rate(Resource::dram_bytes));
+                                static_w / m.rate(Resource::dram_bytes));
 }
 
 // Where the batch has one item, a transposition of it moves nothing; more items are moved by a region of its

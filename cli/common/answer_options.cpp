@@ -80,7 +80,7 @@ void ExplainOptions::add_to(Flags& flags) {
     flags
         .add_option("--power-at", power_at,
                     "where power and energy are taken: the chip with its memory (default; of \"BOARD + "
-                    "MODULE\" the board), the board around it, the wall socket of the system")
+                    "MODULE\" the wall), the board around it, the wall socket of the system")
         .one_of({"chip", "board", "wall"});
     money.add_use_to(flags);
     flags.add_option("--utilization", money.conditions.utilization, "share of time at work", "SHARE")
@@ -107,7 +107,7 @@ Explanations ExplainOptions::chosen(bool verbose, const std::vector<std::string>
     const bool board = std::any_of(hardware.begin(), hardware.end(), [](const std::string& name) {
         return name.find(" + ") != std::string::npos;
     });
-    result.conditions.power_at = power_at.empty() ? board ? PowerBoundary::board : PowerBoundary::chip
+    result.conditions.power_at = power_at.empty() ? board ? PowerBoundary::wall : PowerBoundary::chip
                                                   : *value_named<PowerBoundary>(power_at);
     check_cost_options(result.conditions);
     result.subgraphs = verbose;

@@ -44,7 +44,7 @@ struct MoneyOptions {
 struct ExplainOptions {
     Explanations explanations;
     MoneyOptions money;
-    std::string power_at; ///< empty: the chip, of a board that is named ("A + B") the board
+    std::string power_at; ///< empty: the chip, of a computer that is named ("A + B") the wall
 
     void add_to(Flags& flags);
     /// Throws UsageError for conditions outside of their range.

@@ -20,12 +20,12 @@ WallPower wall_power(const Machine& machine, double device_power_w, double accel
     WallPower wall;
     wall.accelerators_w = accelerators * device_power_w;
     wall.board_w = accelerators * machine.device->board_draw.value_or(0);
-    const bool on_board = machine.host && machine.host->idle.known(); // a module on a computer of its own
-    if (on_board)
-        wall.board_w += machine.host->idle.value;
+    const bool known_host = machine.host && machine.host->idle.known(); // a module on a computer of its own
+    if (known_host)
+        wall.host_w = machine.host->idle.value;
     if (!machine.energy)
         return wall;
-    if (!on_board)
+    if (!known_host)
         wall.host_w = machine.energy->host_share.value_or(0) * accelerators * machine.device->tdp.value_or(0);
     const double drawn = wall.accelerators_w + wall.board_w + wall.host_w;
     wall.supply_loss_w = drawn / machine.energy->supply_efficiency.value_or(1) - drawn;

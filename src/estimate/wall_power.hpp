@@ -21,8 +21,8 @@ struct WallPower {
 /// P_wall = (n (P + B) + h n TDP) / eta: `accelerators` devices at `device_power_w` each on boards that draw
 /// B beside them (Device::board_draw), a host that grows with what it has to feed (h:
 /// EnergyTable::host_share, 0 for modules and processors that are their own host), and the supply's
-/// efficiency eta. A module that runs beside a computer in the database has that one's idle power on its
-/// board instead of the host. Worked: eight cards of 300 W TDP at 200 W, h = 0.2, eta = 0.93: (1600 + 480) /
+/// efficiency eta. A module that runs beside a computer in the database has that one's idle power as its
+/// host's. Worked: eight cards of 300 W TDP at 200 W, h = 0.2, eta = 0.93: (1600 + 480) /
 /// 0.93 = 2237 W.
 WallPower wall_power(const Machine& machine, double device_power_w, double accelerators = 1);
 

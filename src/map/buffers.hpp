@@ -28,7 +28,7 @@ struct TiledFacts : BufferFacts {
     std::unique_ptr<FamilyFacts> clone() const override {
         return std::make_unique<Facts>(static_cast<const Facts&>(*this));
     }
-    const void* type() const override { return &FactsOf<Facts>::kType; }
+    const void* type() const override { return &kFactsType<Facts>; }
 };
 
 inline constexpr std::array<std::string_view, tiling::kStationary> kTileOrders = {

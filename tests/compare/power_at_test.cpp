@@ -12,7 +12,7 @@
 using namespace archsim;
 using archsim::test::shipped_session;
 
-TEST_CASE("a module on a computer of the database has that one's idle power on its board", "[compare]") {
+TEST_CASE("a module on a computer of the database has that one's idle power at the wall alone", "[compare]") {
     const Workload network{.model = shipped_session().load("resnet18")};
     Conditions int8;
     int8.precision = PrecisionConfig::uniform(Precision::int8);
@@ -21,7 +21,7 @@ TEST_CASE("a module on a computer of the database has that one's idle power on i
         CAPTURE(module, r.estimate.reason);
         REQUIRE(r.ok());
         const double chip = joules_at(r, 1, 1, PowerBoundary::chip);
-        CHECK(joules_at(r, 1, 1, PowerBoundary::board) == Approx(chip + idle_w));
+        CHECK(joules_at(r, 1, 1, PowerBoundary::board) < chip + idle_w);
         CHECK(joules_at(r, 1, 1, PowerBoundary::wall) > chip + idle_w);
     }
 }

@@ -60,16 +60,19 @@ struct ARCHSIM_API FamilyFacts {
     virtual const void* type() const = 0;
 };
 
+/// Its address identifies a type of facts.
+template <class Facts>
+inline constexpr char kFactsType = 0;
+
 /// Base of a family's facts: `struct CgraFacts : FactsOf<CgraFacts> { Fact lanes; };`
 template <class Facts>
 struct FactsOf : FamilyFacts {
-    static constexpr char kType = 0;
     /// A copy of the same type.
     std::unique_ptr<FamilyFacts> clone() const override {
         return std::make_unique<Facts>(static_cast<const Facts&>(*this));
     }
     /// Identifies the type.
-    const void* type() const override { return &kType; }
+    const void* type() const override { return &kFactsType<Facts>; }
 };
 
 /// The facts of a device's family, by value; empty until stated.
@@ -93,8 +96,7 @@ class FamilyBlock {
     template <class Facts>
     const Facts& as() const {
         static const Facts kNone;
-        return facts_ && facts_->type() == &FactsOf<Facts>::kType ? static_cast<const Facts&>(*facts_)
-                                                                  : kNone;
+        return facts_ && facts_->type() == &kFactsType<Facts> ? static_cast<const Facts&>(*facts_) : kNone;
     }
     /// Null when empty.
     const FamilyFacts* get() const { return facts_.get(); }

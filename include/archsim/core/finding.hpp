@@ -16,6 +16,7 @@
 namespace archsim {
 
 enum class Severity { note, warning, error };
+/// Names of its values.
 template <>
 struct NamesOf<Severity> {
     static constexpr std::array<std::string_view, 3> all = {"note", "warning", "error"};
@@ -40,6 +41,7 @@ enum class FindingKind {
     unknown_name,
     unsupported,
 };
+/// Names of its values.
 template <>
 struct NamesOf<FindingKind> {
     static constexpr std::array<std::string_view, 17> all = {

@@ -17,6 +17,7 @@ inline constexpr std::array kPrecisions = {
     Precision::fp4,  Precision::int32, Precision::int16, Precision::int8, Precision::int4};
 inline constexpr std::size_t kPrecisionCount = kPrecisions.size();
 
+/// Names of its values.
 template <>
 struct NamesOf<Precision> {
     static constexpr std::array<std::string_view, 11> all = {"fp64", "fp32",  "tf32",  "bf16", "fp16", "fp8",

@@ -19,6 +19,7 @@ enum class SourceKind { datasheet, paper, measured, derived, fitted, tuned, assu
 constexpr bool rests_on_measurements(SourceKind kind) {
     return kind == SourceKind::fitted || kind == SourceKind::tuned;
 }
+/// Names of its values.
 template <>
 struct NamesOf<SourceKind> {
     static constexpr std::array<std::string_view, 7> all = {"datasheet", "paper", "measured", "derived",
@@ -34,6 +35,7 @@ struct Source {
 /// Whether an estimate may be named first: measurements stand behind it, none was made of its kind, some
 /// refute it, or it leaves a part of the network out.
 enum class Standing : std::uint8_t { leads, projected, refuted, incomplete };
+/// Names of its values.
 template <>
 struct NamesOf<Standing> {
     static constexpr std::array<std::string_view, 4> all = {"measured", "projected", "refuted", "incomplete"};

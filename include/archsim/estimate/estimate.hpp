@@ -15,6 +15,7 @@
 namespace archsim {
 
 enum class Status : std::uint8_t { ok, unsupported, does_not_fit, incomplete };
+/// Names of its values.
 template <>
 struct NamesOf<Status> {
     static constexpr std::array<std::string_view, 4> all = {"ok", "unsupported", "does_not_fit",
@@ -22,6 +23,7 @@ struct NamesOf<Status> {
 };
 
 enum class Bound : std::uint8_t { compute, memory, overhead };
+/// Names of its values.
 template <>
 struct NamesOf<Bound> {
     static constexpr std::array<std::string_view, 3> all = {"compute", "memory", "overhead"};
@@ -36,6 +38,7 @@ enum class PowerBoundary : std::uint8_t {
     board,  ///< the board around chip or module: other chips, links, fans
     wall    ///< the socket of the whole system: host, fans, power supply
 };
+/// Names of its values.
 template <>
 struct NamesOf<PowerBoundary> {
     static constexpr std::array<std::string_view, 5> all = {"rail", "chip", "module", "board", "wall"};

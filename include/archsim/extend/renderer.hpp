@@ -159,6 +159,7 @@ struct Report {
 };
 
 enum class Format : std::uint8_t { text, markdown, json, csv, html };
+/// Names of its values.
 template <>
 struct NamesOf<Format> {
     static constexpr std::array<std::string_view, 5> all = {"text", "markdown", "json", "csv", "html"};

@@ -18,6 +18,7 @@
 namespace archsim {
 
 enum class EngineClass : std::uint8_t { matrix, vector, special };
+/// Names of its values.
 template <>
 struct NamesOf<EngineClass> {
     static constexpr std::array<std::string_view, 3> all = {"matrix", "vector", "special"};

@@ -34,6 +34,7 @@ enum class Event : std::uint8_t {
     count_
 };
 inline constexpr std::size_t kEventCount = static_cast<std::size_t>(Event::count_);
+/// Names of its values.
 template <>
 struct NamesOf<Event> {
     static constexpr std::array<std::string_view, 20> all = {

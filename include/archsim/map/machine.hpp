@@ -14,10 +14,12 @@ namespace archsim {
 
 enum class Scenario : std::uint8_t { latency, throughput };
 enum class Scope : std::uint8_t { kernel, end_to_end };
+/// Names of its values.
 template <>
 struct NamesOf<Scenario> {
     static constexpr std::array<std::string_view, 2> all = {"latency", "throughput"};
 };
+/// Names of its values.
 template <>
 struct NamesOf<Scope> {
     static constexpr std::array<std::string_view, 2> all = {"kernel", "end_to_end"};
@@ -41,6 +43,7 @@ enum class Resource : std::uint8_t {
 };
 inline constexpr std::size_t kResourceCount = static_cast<std::size_t>(Resource::count_);
 /// What people call it.
+/// Names of its values.
 template <>
 struct NamesOf<Resource> {
     static constexpr std::array<std::string_view, 12> all = {

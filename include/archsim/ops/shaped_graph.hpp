@@ -31,6 +31,7 @@ enum class OpKind : std::uint8_t {
     data_movement, ///< transpose, concat, slice, gather, pad, resize: bytes only
     sorting,       ///< TopK, NonMaxSuppression, Unique: data-dependent scans
 };
+/// Names of its values.
 template <>
 struct NamesOf<OpKind> {
     static constexpr std::array<std::string_view, 12> all = {
@@ -49,6 +50,7 @@ enum class NetworkKind : std::uint8_t {
     products, ///< matrix products without attention
 };
 inline constexpr std::size_t kNetworkKinds = 6;
+/// Names of its values.
 template <>
 struct NamesOf<NetworkKind> {
     static constexpr std::array<std::string_view, 6> all = {"convolution", "dense_prediction", "attention",
@@ -64,6 +66,7 @@ enum class FusionClass : std::uint8_t {
     contraction, ///< absorbs elementwise successors
     opaque,      ///< never joins
 };
+/// Names of its values.
 template <>
 struct NamesOf<FusionClass> {
     static constexpr std::array<std::string_view, 6> all = {"transparent", "elementwise", "injective",

@@ -107,7 +107,8 @@ ExecutedPrecision find_formats(const Device& device, const Runtime& runtime,
         const auto& unpacks = runtime.weight_only;
         const bool narrow = bits_of(requested.weights) >= 8 || !is_integer(requested.weights) ||
                             std::find(unpacks.begin(), unpacks.end(), requested.weights) != unpacks.end();
-        result.config.activations = bits_of(requested.activations) < 8 ? p : store(requested.activations);
+        const bool packed = is_integer(requested.activations) && bits_of(requested.activations) < 8;
+        result.config.activations = packed ? p : store(requested.activations);
         result.config.weights = narrow ? store(requested.weights) : p;
         result.config.kv_cache = store(requested.kv_cache);
         return result;

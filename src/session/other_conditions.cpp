@@ -179,9 +179,9 @@ std::optional<Result> in_fewer_bits(const Session& session, const Workload& work
             (bits_of(then.precision.compute) >= 16 || tried.estimate.precision_note.empty()))
             return tried;
         if (tried.estimate.status == Status::does_not_fit) {
-            const bool parts = !tried.estimate.reason.starts_with("needs");
+            const bool names_part = !workload.model.info.parts.empty();
             tried.estimate.reason =
-                fmt::format("even {}{} {}", format, parts ? ":" : "", tried.estimate.reason);
+                fmt::format("even {}{} {}", format, names_part ? ":" : "", tried.estimate.reason);
             last = std::move(tried);
         }
     }

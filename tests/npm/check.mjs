@@ -189,7 +189,8 @@ const compiled = spawnSync(process.execPath, [compiler, '--strict', '--noEmit', 
 assert.equal(compiled.status, 0, `tsc: ${compiled.stdout}${compiled.stderr}`);
 
 // A page uses it, served as it is installed: the same answers, and files of the reader's.
-if (chromium) {
+{
+  assert(chromium, 'a browser is missing: scripts/setup test installs it');
   const kinds = { '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.json': 'application/json', '.wasm': 'application/wasm' };
   fs.writeFileSync(path.join(folder, 'page.html'), '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>archsim</title>');
   const server = http.createServer((request, response) => {

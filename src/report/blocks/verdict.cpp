@@ -107,9 +107,14 @@ std::vector<std::string> names_at(const VerdictQuestion& q, const std::vector<st
 /// "H100"; of mixed formats, or `first` where the question has not said it, "H100 in int8".
 std::string named(const VerdictQuestion& q, const VerdictFacts& facts, std::size_t index,
                   bool first = false) {
-    const bool said = q.labels[index].find(" in ") != std::string::npos; // as it was asked for
-    return !said && (facts.mixed || (first && !q.results[index].generation))
-               ? q.labels[index] + " in " + multiplied_format(q.results[index])
+    const Result& r = q.results[index];
+    // Labels tell rows of one device apart by the formats that were asked for.
+    const bool said = std::any_of(q.results.begin(), q.results.end(), [&](const Result& other) {
+        return hardware_label(other) == hardware_label(r) &&
+               precision_name(other.conditions.precision) != precision_name(r.conditions.precision);
+    });
+    return !said && (facts.mixed || (first && !r.generation))
+               ? q.labels[index] + " in " + multiplied_format(r)
                : q.labels[index];
 }
 
@@ -301,10 +306,9 @@ std::string too_large_text(const VerdictQuestion& q) {
     for (const Result& r : q.too_large)
         names.push_back(hardware_label(r));
     const MemoryEstimate& memory = first.estimate.memory;
-    std::string text = precision_name(first.conditions.precision);
-    text = text.substr(0, text.find(" (")) + " "; // without what lies between its products
-    text += names.size() > 1 ? fmt::format("does not fit {}", names_text(names))
-                             : fmt::format("needs {:.3g} GB, {} has {:.3g} GB", memory.peak_bytes / 1e9,
+    std::string text(name_of(first.conditions.precision.weights)); // it is they that do not fit
+    text += names.size() > 1 ? fmt::format(" does not fit {}", names_text(names))
+                             : fmt::format(" needs {:.3g} GB, {} has {:.3g} GB", memory.peak_bytes / 1e9,
                                            names.front(), memory.capacity_bytes / 1e9);
     if (const auto turn = parts_in_turn(first);
         names.size() == 1 && turn && turn->moved_s > 0 && turn->peak_bytes <= memory.capacity_bytes) {

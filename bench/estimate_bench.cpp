@@ -7,12 +7,10 @@
 //   machine/H100      device, power mode and stack resolved to rates
 //   map/H100          counts of every subgraph, none shared
 //   price/H100        time and energy of these
-//   systolic          cycles of every convolution and product on one 128 x 128 array
 
 #include "bench/shared.hpp"
 #include "estimate/price.hpp"
 #include "estimate/resource_times.hpp"
-#include "map/systolic_cycles.hpp"
 #include "session/graph_run.hpp"
 
 #include <benchmark/benchmark.h>
@@ -76,11 +74,6 @@ void price(benchmark::State& state, const std::string& device) {
     }
 }
 
-void systolic(benchmark::State& state) {
-    for (auto _ : state)
-        benchmark::DoNotOptimize(systolic_cycles(resnet50()->graph(), 128, Dataflow::weight_stationary));
-}
-
 [[maybe_unused]] const bool registered = [] {
     using Of = void (*)(benchmark::State&, const std::string&);
     for (const auto& [name, run] : {std::pair<std::string, Of>{"totals/", totals},
@@ -92,8 +85,6 @@ void systolic(benchmark::State& state) {
             benchmark::RegisterBenchmark((name + device).c_str(), run, device)->Unit(benchmark::kMicrosecond);
     return true;
 }();
-
-BENCHMARK(systolic)->Unit(benchmark::kMicrosecond);
 
 } // namespace
 

@@ -69,7 +69,7 @@ def stages(tools):
     """Median CPU time of each benchmark: on one thread the same as the time where nothing else runs."""
     for program in STAGES:
         if not (tools / program).exists():
-            sys.exit(f"{tools / program}: not built; configure with -D ARCHSIM_BUILD_BENCH=ON")
+            sys.exit(f"{tools / program}: not built; scripts/test builds it")
         text = subprocess.run(
             [str(tools / program), "--benchmark_format=json", "--benchmark_repetitions=5",
              "--benchmark_min_time=0.1", "--benchmark_report_aggregates_only=true"],

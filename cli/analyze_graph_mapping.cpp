@@ -3,6 +3,7 @@
 #include "answers/mapping/graph_mapping.hpp"
 #include "answers/measuring/check_me.hpp"
 #include "common/answer_options.hpp"
+#include "core/new_file.hpp"
 #include "report/render/answer_document.hpp"
 #include "session/bound_model.hpp"
 

@@ -1,6 +1,7 @@
 // calibrate_device: fits the parameters of a device, or of a software stack, to measurements.
 
 #include "common/measurement_options.hpp"
+#include "core/new_file.hpp"
 #include "fit/parameters/calibrate.hpp"
 #include "fit/report/validation_report.hpp"
 

@@ -3,6 +3,7 @@
 
 #include "answers/budget/budget.hpp"
 #include "common/tool.hpp"
+#include "core/new_file.hpp"
 #include "fields/question.hpp"
 #include "report/render/answer_document.hpp"
 #include "session/measured_key.hpp"

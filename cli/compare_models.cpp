@@ -4,6 +4,7 @@
 #include "answers/study/study.hpp"
 #include "common/answer_options.hpp"
 #include "common/serving_options.hpp"
+#include "core/new_file.hpp"
 #include "report/render/answer_document.hpp"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #include "common/progress.hpp"
 #include "common/tool.hpp"
 #include "core/data_dir.hpp"
+#include "core/new_file.hpp"
 #include "hardware/family_schema.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/render/answer_document.hpp"

@@ -3,6 +3,7 @@
 #include "common/answer_options.hpp"
 #include "common/measurement_options.hpp"
 #include "common/progress.hpp"
+#include "core/new_file.hpp"
 #include "fit/errors/leave_out.hpp"
 #include "fit/errors/serving_peers.hpp"
 #include "fit/parameters/calibrate.hpp"

@@ -2,6 +2,7 @@
 #include "archsim/hardware/database.hpp"
 #include "common/flags.hpp"
 #include "core/json_document.hpp"
+#include "core/text.hpp"
 #include "core/text_file.hpp"
 
 #include <algorithm>

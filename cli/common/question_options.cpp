@@ -3,6 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "common/answer_options.hpp"
 #include "core/parse_number.hpp"
+#include "result/decisions.hpp"
 #include "session/given.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+#include "core/text.hpp"
 #include "fit/parameters/calibrate.hpp"
 #include "hardware/error_model.hpp"
 

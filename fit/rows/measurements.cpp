@@ -2,6 +2,7 @@
 
 #include "archsim/hardware/database.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
 #include "core/text_file.hpp"
 
 #include <algorithm>

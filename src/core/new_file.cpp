@@ -176,4 +176,27 @@ void NewFile::fail(const char* step) {
         fmt::format("{}: {}: {}; the old file, if any, is unchanged", called_, step, std::strerror(errno)));
 }
 
+/// There is nothing to keep of a device or a pipe, and renaming would put a file in its place.
+static void write_in_place(const std::string& file, std::string_view content) {
+    const int descriptor = open(file.c_str(), O_WRONLY | O_CLOEXEC);
+    bool written = descriptor >= 0 && write_fully(descriptor, content);
+    const int problem = errno;
+    if (descriptor >= 0)
+        close(descriptor);
+    if (!written)
+        throw InputError(fmt::format("{}: cannot be written: {}", file, std::strerror(problem)));
+}
+
+void write_file(const std::string& file, std::string_view content) {
+    std::error_code unknown;
+    if (fs::exists(file, unknown) && !fs::is_regular_file(file, unknown)) {
+        write_in_place(file, content);
+        return;
+    }
+    const fs::path resolved = fs::weakly_canonical(file, unknown);
+    NewFile made(unknown ? fs::path(file) : resolved, file);
+    made.write(content);
+    made.put_in_place();
+}
+
 } // namespace archsim

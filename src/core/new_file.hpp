@@ -75,4 +75,9 @@ class NewFile {
     int descriptor_ = -1;
 };
 
+/// Writes a file by writing a temporary neighbour and renaming it, so that a failure leaves the old file. A
+/// link keeps pointing to the file that is written; a device or a pipe (/dev/stdout) is written to. Throws
+/// InputError that says what went wrong.
+void write_file(const std::string& file, std::string_view content);
+
 } // namespace archsim

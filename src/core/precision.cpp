@@ -52,11 +52,6 @@ std::optional<Precision> parse_precision(std::string_view text) {
     return std::nullopt;
 }
 
-PrecisionConfig PrecisionConfig::uniform(Precision p) {
-    const Precision stored = p == Precision::tf32 ? Precision::fp32 : p;
-    return {p, stored, stored, stored, 0.0};
-}
-
 std::optional<PrecisionConfig> PrecisionConfig::parse(std::string_view text) {
     if (const auto p = parse_precision(text))
         return uniform(*p);

@@ -27,6 +27,9 @@ constexpr std::string_view name_in(const std::string_view (&names)[Count], Enum 
     const auto at = static_cast<std::size_t>(value);
     return at < Count ? names[at] : std::string_view();
 }
+/// Up to `limit` known names closest to `name` by edit distance.
+std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& known,
+                                       std::size_t limit = 3);
 /// "a, b or c"
 template <class Names>
 std::string either_of(const Names& names) {

@@ -21,25 +21,6 @@
 
 namespace archsim {
 
-Standing standing_of(const Estimate& e) {
-    return !e.uncounted.empty() ? Standing::incomplete
-           : !e.refuted.empty() ? Standing::refuted
-           : e.projected        ? Standing::projected
-                                : Standing::leads;
-}
-
-Doubt doubt_of(const Estimate& e) {
-    const Standing standing = standing_of(e);
-    if (standing == Standing::leads)
-        return {};
-    const std::string why = standing == Standing::refuted      ? e.refuted
-                            : standing == Standing::incomplete ? e.uncounted
-                            : e.unlike.empty()
-                                ? std::string("no comparable device was measured on this stack")
-                                : e.unlike + " on such a chip and stack";
-    return {standing, why};
-}
-
 std::string_view status_text(const Estimate& estimate) {
     return name_of(estimate.status == Status::ok && !estimate.uncounted.empty() ? Status::incomplete
                                                                                 : estimate.status);

@@ -1,6 +1,7 @@
 #include "family/cpu_view.hpp"
 
 #include "core/same_everywhere.hpp"
+#include "hardware/parameter_site.hpp"
 #include "hardware/reference_machine.hpp"
 #include "map/engine_rate.hpp"
 

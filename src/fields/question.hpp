@@ -7,6 +7,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 #include "archsim/run/workload.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -50,20 +50,6 @@ std::vector<Family> families() {
     return result;
 }
 
-std::vector<std::string> family_names() {
-    std::vector<std::string> names;
-    for (const FamilyRow* row : table())
-        names.emplace_back(row->name);
-    return names;
-}
-
-Fact assumption(double value, std::string reason) {
-    Fact fact;
-    fact.value = value;
-    fact.source = std::make_shared<const Source>(Source{SourceKind::assumed, std::move(reason)});
-    return fact;
-}
-
 AddedFamily::AddedFamily(const FamilyRow& row) : row_(row) {
     if (row.name.empty() || row.title.empty() || row.mapper == nullptr)
         throw InputError(fmt::format("the family \"{}\" needs a name, a title and a mapper", row.name));

@@ -42,4 +42,12 @@ const Fact* stated_at(const Device& device, const Runtime& runtime, const Parame
 /// Replaces or adds the values whose site belongs to this device or this stack.
 void apply(const ParameterOverrides& overrides, Device& device, Runtime& runtime);
 
+/// Device fit > value for the device's generation > default.
+ParameterSet resolve_parameters(const Device& device, const Runtime& runtime);
+
+/// True when the stack has kernels for that engine's instructions, or none of its own are needed.
+bool uses(const Runtime& runtime, const Engine& engine);
+/// True when its convolutions, too, have kernels for that engine's instructions.
+bool convolves_on(const Runtime& runtime, const Engine& engine);
+
 } // namespace archsim

@@ -29,13 +29,13 @@ bool Runtime::serves(const Device& device) const {
            (generations.empty() || listed(generations, device.generation));
 }
 
-bool Runtime::uses(const Engine& engine) const {
-    return engine.isa.empty() || listed(instruction_sets, engine.isa);
+bool uses(const Runtime& runtime, const Engine& engine) {
+    return engine.isa.empty() || listed(runtime.instruction_sets, engine.isa);
 }
 
-bool Runtime::convolves_on(const Engine& engine) const {
-    return uses(engine) && (engine.isa.empty() || !convolution_instruction_sets ||
-                            listed(*convolution_instruction_sets, engine.isa));
+bool convolves_on(const Runtime& runtime, const Engine& engine) {
+    return uses(runtime, engine) && (engine.isa.empty() || !runtime.convolution_instruction_sets ||
+                                     listed(*runtime.convolution_instruction_sets, engine.isa));
 }
 
 ParameterSet resolve_parameters(const Device& device, const Runtime& runtime) {

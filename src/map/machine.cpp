@@ -2,6 +2,7 @@
 
 #include "archsim/hardware/family.hpp"
 #include "hardware/energy_table.hpp"
+#include "hardware/parameter_site.hpp"
 #include "map/engine_rate.hpp"
 #include "map/on_chip.hpp"
 
@@ -115,7 +116,7 @@ class MachineBuilder {
         for (const Engine& engine : m_.device->engines) {
             auto& table =
                 engine.kind == EngineClass::matrix ? m_.matrix_ops_per_cycle : m_.vector_ops_per_cycle;
-            if (engine.kind == EngineClass::special || !m_.runtime->uses(engine))
+            if (engine.kind == EngineClass::special || !uses(*m_.runtime, engine))
                 continue;
             for (Precision p : kPrecisions)
                 if (engine.supports(p))

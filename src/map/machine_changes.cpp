@@ -6,54 +6,6 @@
 
 namespace archsim {
 
-const LeverInfo& info_of(Lever lever) {
-    static constexpr std::array<LeverInfo, kLeverCount> kInfos = {{
-        {"peak", "peak compute"},
-        {"bandwidth", "memory bandwidth"},
-        {"on_chip", "on-chip bandwidth"},
-        {"fixed_cost", "fixed cost per kernel and inference"},
-        {"host_time", "time of operators on the host"},
-        {"power_limit", "power limit"},
-        {"operation_energy", "energy per operation"},
-        {"control_energy", "instruction and control energy"},
-        {"on_chip_energy", "energy of on-chip data movement"},
-        {"memory_energy", "energy per byte of external memory"},
-        {"static_power", "static power"},
-        {"capacity", "memory capacity"},
-    }};
-    return kInfos[static_cast<std::size_t>(lever)];
-}
-
-std::optional<Lever> parse_lever(std::string_view text) {
-    for (std::size_t i = 0; i < kLeverCount; ++i)
-        if (info_of(static_cast<Lever>(i)).name == text)
-            return static_cast<Lever>(i);
-    return std::nullopt;
-}
-
-std::optional<Lever> lever_of(Event event) {
-    switch (event) {
-    case Event::mac:
-    case Event::vector_op:
-    case Event::special_op:
-        return Lever::operation_energy;
-    case Event::instruction:
-    case Event::scheduling:
-    case Event::coherence:
-    case Event::domain_token:
-    case Event::configuration_byte:
-        return Lever::control_energy;
-    case Event::dram_byte:
-        return Lever::memory_energy;
-    case Event::host_link_byte:
-    case Event::host_busy_second:
-    case Event::count_:
-        return std::nullopt;
-    default:
-        return Lever::on_chip_energy;
-    }
-}
-
 namespace {
 
 void scale(Fact& fact, double factor) {

@@ -2,6 +2,7 @@
 // it.
 
 #include "archsim/map/machine.hpp"
+#include "hardware/parameter_site.hpp"
 
 #include <fmt/format.h>
 

@@ -13,27 +13,6 @@
 
 namespace archsim {
 
-std::string_view describe(FusionReason reason) {
-    static constexpr std::string_view kNames[] = {
-        "starts a kernel of its own",
-        "scale and shift folded into the weights",
-        "constant added in the epilogue",
-        "activation applied in the epilogue",
-        "gated activation applied in the epilogue",
-        "second tensor added in the epilogue",
-        "elementwise work on the same elements",
-        "scores stay on chip between the two products",
-        "part of one normalisation over the same tensor",
-        "no work at run time",
-        "producers write their part of the result directly",
-        "cut: the input is also needed elsewhere",
-        "cut: the runtime does not fuse this",
-        "cut: the weights are inputs of the graph, which callers may replace",
-        "cut: no input has the size of the output",
-        "cut: the kernel already reads a second tensor"};
-    return name_in(kNames, reason);
-}
-
 namespace {
 
 struct Group {

@@ -3,6 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "core/parse_number.hpp"
 #include "hardware/error_model.hpp"
+#include "result/decisions.hpp"
 #include "result/ties.hpp"
 
 #include <algorithm>

@@ -74,182 +74,178 @@ std::optional<Measure> emitted(const Result& r, const CostOptions& conditions) {
 
 } // namespace
 
-namespace metric {
+const LibraryMetrics library_metrics = {
+    .latency = {.key = "latency",
+                .title = "Latency",
+                .unit = "s",
+                .measure = estimated([](const Estimate& e) {
+                    return Measure{e.latency_s, e.latency_interval},
+                }),
+                .quantity = QuantityKind::time,
+                .noun = "latency",
+                .field = "latency_s",
+                .low_field = "latency_low_s",
+                .high_field = "latency_high_s",
+                .heading = "Latency",
+                .scale = 1e3,
+                .column_unit = "ms",
+                .priority = 0,
+                .limit_help = "of one batch, e.g. 50ms",
+                .best = "Fastest",
+                .has_causes = true},
 
-const Metric latency = {.key = "latency",
-                        .title = "Latency",
-                        .unit = "s",
-                        .measure = estimated([](const Estimate& e) {
-                            return Measure{e.latency_s, e.latency_interval};
-                        }),
-                        .quantity = QuantityKind::time,
-                        .noun = "latency",
-                        .field = "latency_s",
-                        .low_field = "latency_low_s",
-                        .high_field = "latency_high_s",
-                        .heading = "Latency",
-                        .scale = 1e3,
-                        .column_unit = "ms",
-                        .priority = 0,
-                        .limit_help = "of one batch, e.g. 50ms",
-                        .best = "Fastest",
-                        .has_causes = true};
+    .throughput = {.key = "throughput",
+                   .title = "Throughput",
+                   .unit = "1/s",
+                   .better = Better::higher,
+                   .measure = estimated([](const Estimate& e) {
+                       return Measure{e.throughput_per_s, e.throughput_interval},
+                   }),
+                   .quantity = QuantityKind::rate,
+                   .noun = "throughput",
+                   .field = "throughput_per_s",
+                   .low_field = "throughput_low_per_s",
+                   .high_field = "throughput_high_per_s",
+                   .heading = "FPS",
+                   .axis_unit = "FPS",
+                   .priority = 0,
+                   .limit_help = "inferences per second, e.g. 10k",
+                   .best = "Most throughput",
+                   .has_causes = true},
 
-const Metric throughput = {.key = "throughput",
-                           .title = "Throughput",
-                           .unit = "1/s",
-                           .better = Better::higher,
-                           .measure = estimated([](const Estimate& e) {
-                               return Measure{e.throughput_per_s, e.throughput_interval};
-                           }),
-                           .quantity = QuantityKind::rate,
-                           .noun = "throughput",
-                           .field = "throughput_per_s",
-                           .low_field = "throughput_low_per_s",
-                           .high_field = "throughput_high_per_s",
-                           .heading = "FPS",
-                           .axis_unit = "FPS",
-                           .priority = 0,
-                           .limit_help = "inferences per second, e.g. 10k",
-                           .best = "Most throughput",
-                           .has_causes = true};
+    .power = {.key = "power",
+              .title = "Power",
+              .unit = "W",
+              .measure = drawn([](const Estimate& e, double times) { return point(times * e.power_w); }),
+              .quantity = QuantityKind::power,
+              .noun = "average power",
+              .field = "power_w",
+              .heading = "Power",
+              .column_unit = "W",
+              .priority = 0,
+              .limit_help = "average, e.g. 15W",
+              .recommend = false,
+              .best = "Least power",
+              .has_causes = true},
 
-const Metric power = {.key = "power",
-                      .title = "Power",
-                      .unit = "W",
-                      .measure =
-                          drawn([](const Estimate& e, double times) { return point(times * e.power_w); }),
-                      .quantity = QuantityKind::power,
-                      .noun = "average power",
-                      .field = "power_w",
-                      .heading = "Power",
-                      .column_unit = "W",
-                      .priority = 0,
-                      .limit_help = "average, e.g. 15W",
-                      .recommend = false,
-                      .best = "Least power",
-                      .has_causes = true};
+    .efficiency = {.key = "efficiency",
+                   .title = "Efficiency",
+                   .unit = "1/J",
+                   .better = Better::higher,
+                   .measure = drawn([](const Estimate& e, double times) {
+                       return point(e.throughput_per_s / (times * e.power_w));
+                   }),
+                   .noun = "throughput per watt",
+                   .field = "efficiency_per_w",
+                   .heading = "FPS/W",
+                   .axis_unit = "FPS/W",
+                   .priority = 0,
+                   .limit_help = "inferences per second and watt, e.g. 20",
+                   .recommend = false,
+                   .best = "Most efficient"},
 
-const Metric efficiency = {.key = "efficiency",
-                           .title = "Efficiency",
-                           .unit = "1/J",
-                           .better = Better::higher,
-                           .measure = drawn([](const Estimate& e, double times) {
-                               return point(e.throughput_per_s / (times * e.power_w));
-                           }),
-                           .noun = "throughput per watt",
-                           .field = "efficiency_per_w",
-                           .heading = "FPS/W",
-                           .axis_unit = "FPS/W",
-                           .priority = 0,
-                           .limit_help = "inferences per second and watt, e.g. 20",
-                           .recommend = false,
-                           .best = "Most efficient"};
+    .energy = {.key = "energy",
+               .title = "Energy",
+               .unit = "J",
+               .measure = drawn([](const Estimate& e, double times) {
+                   return Measure{times * e.energy_per_inference_j,
+                                  {times * e.energy_interval.low, times * e.energy_interval.high}},
+               }),
+               .quantity = QuantityKind::energy,
+               .noun = "energy per inference",
+               .field = "energy_per_inference_j",
+               .low_field = "energy_low_j",
+               .high_field = "energy_high_j",
+               .heading = "Energy",
+               .scale = 1e3,
+               .column_unit = "mJ/inf",
+               .axis_unit = "mJ",
+               .priority = 0,
+               .limit_help = "per inference, e.g. 100mJ",
+               .best = "Least energy",
+               .has_causes = true},
 
-const Metric energy = {.key = "energy",
-                       .title = "Energy",
-                       .unit = "J",
-                       .measure = drawn([](const Estimate& e, double times) {
-                           return Measure{times * e.energy_per_inference_j,
-                                          {times * e.energy_interval.low, times * e.energy_interval.high}};
-                       }),
-                       .quantity = QuantityKind::energy,
-                       .noun = "energy per inference",
-                       .field = "energy_per_inference_j",
-                       .low_field = "energy_low_j",
-                       .high_field = "energy_high_j",
-                       .heading = "Energy",
-                       .scale = 1e3,
-                       .column_unit = "mJ/inf",
-                       .axis_unit = "mJ",
-                       .priority = 0,
-                       .limit_help = "per inference, e.g. 100mJ",
-                       .best = "Least energy",
-                       .has_causes = true};
+    .utilization = {.key = "utilization",
+                    .title = "Utilization",
+                    .unit = "1",
+                    .better = Better::higher,
+                    .measure = estimated([](const Estimate& e) { return point(e.utilization); }),
+                    .quantity = QuantityKind::ratio,
+                    .noun = "utilization",
+                    .field = "utilization",
+                    .heading = "Util",
+                    .scale = 100,
+                    .column_unit = "%",
+                    .priority = 4,
+                    .limit_help = "useful share of the peak, e.g. 30%",
+                    .recommend = false,
+                    .best = "Best used"},
 
-const Metric utilization = {.key = "utilization",
-                            .title = "Utilization",
-                            .unit = "1",
-                            .better = Better::higher,
-                            .measure = estimated([](const Estimate& e) { return point(e.utilization); }),
-                            .quantity = QuantityKind::ratio,
-                            .noun = "utilization",
-                            .field = "utilization",
-                            .heading = "Util",
-                            .scale = 100,
-                            .column_unit = "%",
-                            .priority = 4,
-                            .limit_help = "useful share of the peak, e.g. 30%",
-                            .recommend = false,
-                            .best = "Best used"};
+    .memory = {.key = "memory",
+               .title = "Memory",
+               .unit = "B",
+               .measure = peak_memory,
+               .quantity = QuantityKind::bytes,
+               .noun = "peak memory",
+               .field = "peak_memory_bytes",
+               .heading = "Memory",
+               .scale = 1e-6,
+               .column_unit = "MB",
+               .priority = 5,
+               .limit_help = "peak, e.g. 512MB",
+               .best = "Least memory",
+               .has_causes = true},
 
-const Metric memory = {.key = "memory",
-                       .title = "Memory",
-                       .unit = "B",
-                       .measure = peak_memory,
-                       .quantity = QuantityKind::bytes,
-                       .noun = "peak memory",
-                       .field = "peak_memory_bytes",
-                       .heading = "Memory",
-                       .scale = 1e-6,
-                       .column_unit = "MB",
-                       .priority = 5,
-                       .limit_help = "peak, e.g. 512MB",
-                       .best = "Least memory",
-                       .has_causes = true};
+    .cost = {.key = "cost",
+             .title = "Cost",
+             .unit = "USD",
+             .measure = cheapest,
+             .quantity = QuantityKind::money,
+             .noun = "cost per inference",
+             .field = "cost_usd_per_inference",
+             .heading = "Cost",
+             .scale = 1e6,
+             .column_unit = "USD/million",
+             .axis_unit = "USD per million",
+             .priority = 8,
+             .limit_help = "USD per million inferences, e.g. 0.25",
+             .recommend = false,
+             .best = "Cheapest",
+             .has_causes = true},
 
-const Metric cost = {.key = "cost",
-                     .title = "Cost",
-                     .unit = "USD",
-                     .measure = cheapest,
-                     .quantity = QuantityKind::money,
-                     .noun = "cost per inference",
-                     .field = "cost_usd_per_inference",
-                     .heading = "Cost",
-                     .scale = 1e6,
-                     .column_unit = "USD/million",
-                     .axis_unit = "USD per million",
-                     .priority = 8,
-                     .limit_help = "USD per million inferences, e.g. 0.25",
-                     .recommend = false,
-                     .best = "Cheapest",
-                     .has_causes = true};
+    .carbon = {.key = "carbon",
+               .title = "Carbon",
+               .unit = "g",
+               .measure = emitted,
+               .quantity = QuantityKind::carbon,
+               .noun = "carbon per inference",
+               .field = "carbon_g_per_inference",
+               .low_field = "carbon_low_g",
+               .high_field = "carbon_high_g",
+               .heading = "Carbon",
+               .scale = 1e3,
+               .column_unit = "g/1000",
+               .axis_unit = "g CO2e per 1000",
+               .priority = 7,
+               .limit_help = "g CO2e per 1000 inferences, e.g. 0.5",
+               .best = "Least carbon"},
 
-const Metric carbon = {.key = "carbon",
-                       .title = "Carbon",
-                       .unit = "g",
-                       .measure = emitted,
-                       .quantity = QuantityKind::carbon,
-                       .noun = "carbon per inference",
-                       .field = "carbon_g_per_inference",
-                       .low_field = "carbon_low_g",
-                       .high_field = "carbon_high_g",
-                       .heading = "Carbon",
-                       .scale = 1e3,
-                       .column_unit = "g/1000",
-                       .axis_unit = "g CO2e per 1000",
-                       .priority = 7,
-                       .limit_help = "g CO2e per 1000 inferences, e.g. 0.5",
-                       .best = "Least carbon"};
-
-const Metric balance = {.key = "balance",
-                        .title = "Balance",
-                        .unit = "J s",
-                        .measure = drawn([](const Estimate& e, double times) {
-                            return Measure{times * e.energy_per_inference_j * e.latency_s,
-                                           {times * e.energy_interval.low * e.latency_interval.low,
-                                            times * e.energy_interval.high * e.latency_interval.high}};
-                        }),
-                        .noun = "energy-delay product",
-                        .field = "energy_delay_j_s",
-                        .heading = "EDP",
-                        .scale = 1e6,
-                        .column_unit = "mJ ms",
-                        .priority = 9,
-                        .limit_help = "energy per inference x latency in J s, e.g. 1e-5",
-                        .best = "Best balance"};
-
-} // namespace metric
+    .balance = {.key = "balance",
+                .title = "Balance",
+                .unit = "J s",
+                .measure = drawn([](const Estimate& e, double times) {
+                    return Measure{times * e.energy_per_inference_j * e.latency_s,
+                                   {times * e.energy_interval.low * e.latency_interval.low,
+                                    times * e.energy_interval.high * e.latency_interval.high}},
+                }),
+                .noun = "energy-delay product",
+                .field = "energy_delay_j_s",
+                .heading = "EDP",
+                .scale = 1e6,
+                .column_unit = "mJ ms",
+                .priority = 9,
+                .limit_help = "energy per inference x latency in J s, e.g. 1e-5",
+                .best = "Best balance"}};
 
 const MetricTable& MetricTable::standard() {
     static const MetricTable table = [] {
@@ -259,12 +255,6 @@ const MetricTable& MetricTable::standard() {
                      &metric::carbon,  &metric::balance};
         return all;
     }();
-    return table;
-}
-
-MetricTable MetricTable::of(std::vector<const Metric*> rows) {
-    MetricTable table;
-    table.rows_ = std::move(rows);
     return table;
 }
 
@@ -300,22 +290,6 @@ const Metric& MetricTable::at(std::string_view key, std::string_view flag) const
     if (const Metric* found = find(key))
         return *found;
     throw UsageError(fmt::format("{}: \"{}\" is not one of {}", flag, key, keys()));
-}
-
-std::string MetricTable::keys() const {
-    std::string text;
-    for (const Metric* m : rows_)
-        text += (text.empty() ? "" : ", ") + m->key;
-    return text;
-}
-
-std::vector<MetricField> fields_of(const MetricTable& table) {
-    std::vector<MetricField> fields;
-    for (const Metric* m : table.rows())
-        for (const auto part : {MetricField::Part::value, MetricField::Part::low, MetricField::Part::high})
-            if (const MetricField field{m, part}; !field.key().empty())
-                fields.push_back(field);
-    return fields;
 }
 
 std::optional<Measure> measure_of(const Result& result, const Metric& metric, const CostOptions& conditions) {

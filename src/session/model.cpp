@@ -3,6 +3,7 @@
 #include "map/format_invariants.hpp"
 #include "map/sharding.hpp"
 #include "ops/given_values.hpp"
+#include "ops/passes.hpp"
 #include "partition/alike.hpp"
 #include "session/bound_model.hpp"
 #include "session/prepared.hpp"

@@ -6,6 +6,7 @@
 #include "core/text.hpp"
 #include "fields/question_json.hpp"
 #include "result/cost_terms.hpp"
+#include "result/decisions.hpp"
 
 #include <algorithm>
 #include <array>

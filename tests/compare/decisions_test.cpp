@@ -2,6 +2,7 @@
 
 #include "archsim/compare/decisions.hpp"
 #include "archsim/core/finding.hpp"
+#include "result/decisions.hpp"
 
 #include <catch2/catch.hpp>
 

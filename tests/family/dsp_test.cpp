@@ -1,4 +1,5 @@
 #include "archsim/hardware/database.hpp"
+#include "hardware/parameter_site.hpp"
 #include "laws/laws.hpp"
 #include "map/accelerator.hpp"
 #include "map/accelerator_support.hpp"

@@ -4,6 +4,7 @@
 #include "archsim/hardware/database.hpp"
 #include "archsim/run/session.hpp"
 
+#include "hardware/parameter_site.hpp"
 #include "laws/laws.hpp"
 
 #include <catch2/catch.hpp>

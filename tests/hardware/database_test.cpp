@@ -1,5 +1,6 @@
 #include "archsim/hardware/database.hpp"
 
+#include "core/text.hpp"
 #include "hardware/temporary_database.hpp"
 #include "support/shipped_session.hpp"
 

@@ -1,5 +1,6 @@
 #include "archsim/hardware/database.hpp"
 
+#include "hardware/parameter_site.hpp"
 #include "hardware/temporary_database.hpp"
 
 #include <catch2/catch.hpp>

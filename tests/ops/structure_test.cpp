@@ -5,6 +5,7 @@
 #include "archsim/partition/partition.hpp"
 #include "ops/families.hpp"
 #include "ops/graph_maker.hpp"
+#include "ops/passes.hpp"
 
 #include <catch2/catch.hpp>
 #include <onnx/defs/schema.h>

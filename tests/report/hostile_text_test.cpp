@@ -2,6 +2,7 @@
 
 #include "answers/budget/budget.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "core/new_file.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/render/renderers.hpp"
 #include "support/lines.hpp"

@@ -10,6 +10,7 @@
 #include "laws/laws.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
+#include "result/decisions.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>

@@ -19,11 +19,6 @@ struct Constraint {
     double limit = 0;
 };
 
-/// Parses "50ms", "15W", "100 mJ", "512MB", "2GiB", "30%"; throughput per second as "10000" or "10k"; cost as
-/// USD per million inferences, carbon as grams per thousand, "0.25". Throws UsageError naming `flag` and the
-/// form expected.
-ARCHSIM_API Constraint parse_constraint(const Metric& metric, std::string_view text, std::string_view flag);
-
 /// One constraint on one device.
 struct Verdict {
     Constraint constraint;
@@ -62,11 +57,6 @@ struct Decision {
 };
 
 ARCHSIM_API Decision decide(std::span<const Result> results, DecisionRequest request);
-
-/// The best by `metric` of the results that meet every limit of the decision that was made over them; of all
-/// where it has no limits. Absent where none meets them.
-ARCHSIM_API std::optional<Winner> winner_within(std::span<const Result> results, const Metric& metric,
-                                                const Decision& decision);
 
 /// One thing asked otherwise of a device that runs, tried: what gains at least a twentieth by what ranks and
 /// misses no limit that was met.

@@ -24,6 +24,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace archsim {
@@ -76,13 +77,20 @@ inline bool better(const Metric& metric, double a, double b) {
     return metric.better == Better::higher ? a > b : a < b;
 }
 
-/// The metrics that the library's own code speaks of.
+/// The metrics that the library's own code speaks of: seconds of the whole batch; items per second; watts on
+/// average; items per second and watt; joules per inference; useful share of the peak; bytes at the peak; USD
+/// per inference of the cheaper way to pay; grams of CO2e per inference; energy per inference x latency.
+struct LibraryMetrics {
+    Metric latency, throughput, power, efficiency, energy, utilization, memory, cost, carbon, balance;
+};
+ARCHSIM_API extern const LibraryMetrics library_metrics;
+/// The same by their names.
 namespace metric {
-/// Seconds of the whole batch; items per second; watts on average; items per second and watt; joules per
-/// inference; useful share of the peak; bytes at the peak; USD per inference of the cheaper way to pay;
-/// grams of CO2e per inference; energy per inference x latency.
-ARCHSIM_API extern const Metric latency, throughput, power, efficiency, energy, utilization, memory, cost,
-    carbon, balance;
+inline constexpr const Metric &latency = library_metrics.latency, &throughput = library_metrics.throughput,
+                              &power = library_metrics.power, &efficiency = library_metrics.efficiency,
+                              &energy = library_metrics.energy, &utilization = library_metrics.utilization,
+                              &memory = library_metrics.memory, &cost = library_metrics.cost,
+                              &carbon = library_metrics.carbon, &balance = library_metrics.balance;
 } // namespace metric
 
 /// Metrics in the order of their columns.
@@ -91,7 +99,11 @@ class ARCHSIM_API MetricTable {
     /// The library's.
     static const MetricTable& standard();
     /// Rows that live as long as the program, in this order.
-    static MetricTable of(std::vector<const Metric*> rows);
+    static MetricTable of(std::vector<const Metric*> rows) {
+        MetricTable table;
+        table.rows_ = std::move(rows);
+        return table;
+    }
     /// This table and one row more, its empty words filled in from key and title. Throws UsageError where the
     /// key or a field is taken, or `measure` is missing.
     MetricTable with(Metric row) const;
@@ -103,7 +115,12 @@ class ARCHSIM_API MetricTable {
     /// The same; throws UsageError that names `flag`, and the keys there are.
     const Metric& at(std::string_view key, std::string_view flag) const;
     /// "latency, throughput, ..."
-    std::string keys() const;
+    std::string keys() const {
+        std::string text;
+        for (const Metric* m : rows_)
+            text += (text.empty() ? "" : ", ") + m->key;
+        return text;
+    }
 
   private:
     std::vector<const Metric*> rows_;
@@ -134,7 +151,14 @@ struct MetricField {
     }
 };
 /// The numbers of every metric, in order: what CSV, JSON and sweep rows and Python columns hold.
-ARCHSIM_API std::vector<MetricField> fields_of(const MetricTable& table);
+inline std::vector<MetricField> fields_of(const MetricTable& table) {
+    std::vector<MetricField> fields;
+    for (const Metric* m : table.rows())
+        for (const auto part : {MetricField::Part::value, MetricField::Part::low, MetricField::Part::high})
+            if (const MetricField field{m, part}; !field.key().empty())
+                fields.push_back(field);
+    return fields;
+}
 
 /// What a metric makes of an estimate; absent where there is no estimate, or no value (a price that nobody
 /// published, the energy of a chip whose static power nobody knows).

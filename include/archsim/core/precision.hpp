@@ -62,7 +62,10 @@ struct PrecisionConfig {
     bool requantized = false;
 
     /// The same format everywhere. tf32 stores fp32; int8 and int4 keep activations in the same format.
-    ARCHSIM_API static PrecisionConfig uniform(Precision p);
+    static PrecisionConfig uniform(Precision p) {
+        const Precision stored = p == Precision::tf32 ? Precision::fp32 : p;
+        return {p, stored, stored, stored, 0.0};
+    }
     /// Parses "fp16", "int8", "w8a16" (weights int8, activations and arithmetic 16 bit), "w4a16", "mixed".
     ARCHSIM_API static std::optional<PrecisionConfig> parse(std::string_view text);
     /// Equal in every format.

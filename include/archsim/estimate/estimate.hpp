@@ -152,9 +152,24 @@ struct Estimate {
 
 /// The one rule of who may be named first: an estimate of the whole network that measurements stand behind
 /// and that none of them refutes.
-ARCHSIM_API Standing standing_of(const Estimate& estimate);
+inline Standing standing_of(const Estimate& e) {
+    return !e.uncounted.empty() ? Standing::incomplete
+           : !e.refuted.empty() ? Standing::refuted
+           : e.projected        ? Standing::projected
+                                : Standing::leads;
+}
 /// Why it may not be named first.
-ARCHSIM_API Doubt doubt_of(const Estimate& estimate);
+inline Doubt doubt_of(const Estimate& e) {
+    const Standing standing = standing_of(e);
+    if (standing == Standing::leads)
+        return {};
+    const std::string why = standing == Standing::refuted      ? e.refuted
+                            : standing == Standing::incomplete ? e.uncounted
+                            : e.unlike.empty()
+                                ? std::string("no comparable device was measured on this stack")
+                                : e.unlike + " on such a chip and stack";
+    return {standing, why};
+}
 inline bool may_lead(const Estimate& estimate) {
     return standing_of(estimate) == Standing::leads;
 }

@@ -40,7 +40,7 @@ using SequenceElements = std::vector<SequenceElement>;
 class ARCHSIM_API NodeContext {
   public:
     /// Made by binding for each node.
-    NodeContext(BindState& state, const Node& node, const OperatorRow& row, Operator& op);
+    ARCHSIM_PRIVATE NodeContext(BindState& state, const Node& node, const OperatorRow& row, Operator& op);
 
     /// The node as the file has it.
     const Node& node() const { return node_; }
@@ -237,10 +237,5 @@ class ARCHSIM_API OperatorRegistry {
 ARCHSIM_API ShapedGraph bind(const Graph& graph, const Bindings& bindings,
                              const std::map<std::string, std::int64_t>& defaults,
                              const OperatorRegistry& registry, const Budget& budget = {});
-
-/// What is wrong with a graph whatever its sizes are: nodes without an operand that their row needs, nodes
-/// that read themselves or later ones, tensors that are none of the graph's. Of such a graph nothing can be
-/// said.
-ARCHSIM_API std::vector<Finding> structural_faults(const Graph& graph, const OperatorRegistry& registry);
 
 } // namespace archsim

@@ -202,9 +202,4 @@ std::string render(const Answer& answer, Format format, const View& view, const 
                                   : render(describe(answer, view, format), format, options);
 }
 
-/// Writes a file by writing a temporary neighbour and renaming it, so that a failure leaves the old file. A
-/// link keeps pointing to the file that is written; a device or a pipe (/dev/stdout) is written to. Throws
-/// InputError that says what went wrong.
-ARCHSIM_API void write_file(const std::string& file, std::string_view content);
-
 } // namespace archsim

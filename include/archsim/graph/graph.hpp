@@ -5,6 +5,8 @@
 #include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -46,10 +48,39 @@ enum class DataType : std::uint8_t {
     uint2 = 25,
     int2 = 26,
 };
-ARCHSIM_API std::string_view name_of(DataType type);
+/// What is known of an element type.
+struct DataTypeRow {
+    std::string_view name;
+    int bits; ///< per element as stored: packed as onnx.proto says; a string counts as one 64-bit reference
+    bool floating;
+};
+/// Indexed by DataType.
+inline constexpr std::array<DataTypeRow, 27> kDataTypes = {{
+    {"undefined", 0, false},     {"float32", 32, true},   {"uint8", 8, false},
+    {"int8", 8, false},          {"uint16", 16, false},   {"int16", 16, false},
+    {"int32", 32, false},        {"int64", 64, false},    {"string", 64, false},
+    {"bool", 8, false},          {"float16", 16, true},   {"float64", 64, true},
+    {"uint32", 32, false},       {"uint64", 64, false},   {"complex64", 64, true},
+    {"complex128", 128, true},   {"bfloat16", 16, true},  {"float8e4m3fn", 8, true},
+    {"float8e4m3fnuz", 8, true}, {"float8e5m2", 8, true}, {"float8e5m2fnuz", 8, true},
+    {"uint4", 4, false},         {"int4", 4, false},      {"float4e2m1", 4, true},
+    {"float8e8m0", 8, true},     {"uint2", 2, false},     {"int2", 2, false},
+}};
+/// Its row; that of `undefined` for what is no element type.
+constexpr const DataTypeRow& row_of(DataType type) {
+    const auto index = static_cast<std::size_t>(type);
+    return kDataTypes[index < kDataTypes.size() ? index : 0];
+}
+constexpr std::string_view name_of(DataType type) {
+    return row_of(type).name;
+}
 /// Bits per element as stored; strings count 64.
-ARCHSIM_API int bits_of(DataType type);
-ARCHSIM_API bool is_floating(DataType type);
+constexpr int bits_of(DataType type) {
+    return row_of(type).bits;
+}
+constexpr bool is_floating(DataType type) {
+    return row_of(type).floating;
+}
 
 using TensorId = std::uint32_t;
 inline constexpr TensorId kNoTensor = 0xFFFFFFFFu;

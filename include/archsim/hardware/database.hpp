@@ -93,8 +93,4 @@ class HardwareDatabase {
 /// aliases, unknown keys (with the nearest known), cycles in "extends". Empty when clean.
 ARCHSIM_API std::vector<Finding> check_hardware(const std::filesystem::path& file_or_folder);
 
-/// Up to `limit` known names closest to `name` by edit distance.
-ARCHSIM_API std::vector<std::string>
-nearest_names(std::string_view name, const std::vector<std::string>& known, std::size_t limit = 3);
-
 } // namespace archsim

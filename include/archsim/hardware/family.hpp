@@ -140,7 +140,12 @@ struct AssumedParameter {
     Fact value;
 };
 /// A number with the reason why it is assumed.
-ARCHSIM_API Fact assumption(double value, std::string reason);
+inline Fact assumption(double value, std::string reason) {
+    Fact fact;
+    fact.value = value;
+    fact.source = std::make_shared<const Source>(Source{SourceKind::assumed, std::move(reason)});
+    return fact;
+}
 
 /// Facts of which nothing is stated: `.make_facts = empty_facts<CgraFacts>`.
 template <class Facts>
@@ -224,7 +229,12 @@ ARCHSIM_API std::optional<Family> parse_family(std::string_view text);
 /// All families, in the order of the table.
 ARCHSIM_API std::vector<Family> families();
 /// Their names: "cpu", "gpu", ...
-ARCHSIM_API std::vector<std::string> family_names();
+inline std::vector<std::string> family_names() {
+    std::vector<std::string> names;
+    for (const Family family : families())
+        names.emplace_back(name_of(family));
+    return names;
+}
 
 /// A family that the library does not know, in the table while this lives. Not thread-safe: add families
 /// before work starts, remove them in reverse order. The row must outlive it.

@@ -2,7 +2,6 @@
 // Parameters of the latency model that a software stack (or one device's own fit) sets. The table is the one
 // place that names them: a database key that is not listed here is a finding.
 
-#include "archsim/core/export.hpp"
 #include "archsim/core/provenance.hpp"
 
 #include <array>
@@ -43,8 +42,22 @@ struct ParameterInfo {
     ParameterRole role;
     std::string_view doc;
 };
-ARCHSIM_API const ParameterInfo& info_of(Parameter p);
-ARCHSIM_API std::optional<Parameter> parse_parameter(std::string_view name);
+inline constexpr std::array<ParameterInfo, kParameterCount> kParameterInfos = {{
+#define ARCHSIM_PARAMETER(id, unit, low, high, prices, kind, role, doc)                                      \
+    {#id, unit, low, high, Priced::prices, ParameterKind::kind, ParameterRole::role, doc},
+#include "archsim/hardware/parameters.def"
+#undef ARCHSIM_PARAMETER
+}};
+constexpr const ParameterInfo& info_of(Parameter p) {
+    return kParameterInfos[static_cast<std::size_t>(p)];
+}
+/// By its name, which is a key of the database; nothing where no parameter has it.
+constexpr std::optional<Parameter> parse_parameter(std::string_view name) {
+    for (std::size_t i = 0; i < kParameterCount; ++i)
+        if (kParameterInfos[i].name == name)
+            return static_cast<Parameter>(i);
+    return std::nullopt;
+}
 
 /// Resolved parameters of one (device, runtime): device fit > runtime value of its generation > runtime
 /// default > what the family assumes.

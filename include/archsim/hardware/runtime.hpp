@@ -110,13 +110,6 @@ struct Runtime {
     bool allows(Precision p) const {
         return precisions.empty() || std::find(precisions.begin(), precisions.end(), p) != precisions.end();
     }
-    /// True when it has kernels for that engine's instructions, or none of its own are needed.
-    ARCHSIM_API bool uses(const Engine& engine) const;
-    /// True when its convolutions, too, have kernels for that engine's instructions.
-    ARCHSIM_API bool convolves_on(const Engine& engine) const;
 };
-
-/// Device fit > value for the device's generation > default.
-ARCHSIM_API ParameterSet resolve_parameters(const Device& device, const Runtime& runtime);
 
 } // namespace archsim

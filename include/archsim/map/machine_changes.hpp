@@ -38,10 +38,30 @@ struct LeverInfo {
     std::string_view name;  ///< flag value and JSON key: "bandwidth"
     std::string_view title; ///< "memory bandwidth"
 };
-ARCHSIM_API const LeverInfo& info_of(Lever lever);
-ARCHSIM_API std::optional<Lever> parse_lever(std::string_view text);
-/// The lever that scales the price of an event; absent for what the host's own supplies deliver.
-ARCHSIM_API std::optional<Lever> lever_of(Event event);
+inline constexpr std::array<LeverInfo, kLeverCount> kLevers = {{
+    {"peak", "peak compute"},
+    {"bandwidth", "memory bandwidth"},
+    {"on_chip", "on-chip bandwidth"},
+    {"fixed_cost", "fixed cost per kernel and inference"},
+    {"host_time", "time of operators on the host"},
+    {"power_limit", "power limit"},
+    {"operation_energy", "energy per operation"},
+    {"control_energy", "instruction and control energy"},
+    {"on_chip_energy", "energy of on-chip data movement"},
+    {"memory_energy", "energy per byte of external memory"},
+    {"static_power", "static power"},
+    {"capacity", "memory capacity"},
+}};
+constexpr const LeverInfo& info_of(Lever lever) {
+    return kLevers[static_cast<std::size_t>(lever)];
+}
+/// By its name; nothing where no lever has it.
+constexpr std::optional<Lever> parse_lever(std::string_view text) {
+    for (std::size_t i = 0; i < kLeverCount; ++i)
+        if (info_of(static_cast<Lever>(i)).name == text)
+            return static_cast<Lever>(i);
+    return std::nullopt;
+}
 
 /// Factors on a machine; 1 everywhere is the machine itself.
 struct MachineChanges {

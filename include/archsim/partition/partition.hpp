@@ -6,6 +6,8 @@
 #include "archsim/extend/fusion_policy.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,7 +34,26 @@ enum class FusionReason : std::uint8_t {
     cut_shape,           ///< sizes differ (broadcast in the wrong direction)
     cut_second_residual, ///< the subgraph already reads one extra tensor
 };
-ARCHSIM_API std::string_view describe(FusionReason reason);
+inline constexpr std::array<std::string_view, 16> kFusionReasons = {
+    "starts a kernel of its own",
+    "scale and shift folded into the weights",
+    "constant added in the epilogue",
+    "activation applied in the epilogue",
+    "gated activation applied in the epilogue",
+    "second tensor added in the epilogue",
+    "elementwise work on the same elements",
+    "scores stay on chip between the two products",
+    "part of one normalisation over the same tensor",
+    "no work at run time",
+    "producers write their part of the result directly",
+    "cut: the input is also needed elsewhere",
+    "cut: the runtime does not fuse this",
+    "cut: the weights are inputs of the graph, which callers may replace",
+    "cut: no input has the size of the output",
+    "cut: the kernel already reads a second tensor"};
+constexpr std::string_view describe(FusionReason reason) {
+    return kFusionReasons[static_cast<std::size_t>(reason)];
+}
 
 /// An operator of a subgraph.
 struct SubgraphMember {

@@ -42,7 +42,11 @@ struct ServiceLevel {
     /// Whether there is a limit at all.
     bool any() const { return time_to_first_s > 0 || time_per_token_s > 0 || end_to_end_s > 0; }
     /// Whether the ninety-ninth percentiles of a run stay within every limit.
-    ARCHSIM_API bool met_by(const ServingSummary& summary) const;
+    bool met_by(const ServingSummary& s) const {
+        return (time_to_first_s <= 0 || s.time_to_first_s.p99 <= time_to_first_s) &&
+               (time_per_token_s <= 0 || s.time_per_token_s.p99 <= time_per_token_s) &&
+               (end_to_end_s <= 0 || s.end_to_end_s.p99 <= end_to_end_s);
+    }
 };
 
 /// Ends of the 90 % intervals of percentiles.
@@ -84,9 +88,13 @@ struct ServingResult {
 
     /// Dollars per million tokens of either kind, by the share of time that each takes; absent without a
     /// price.
-    ARCHSIM_API std::optional<double> usd_per_million_output() const;
+    std::optional<double> usd_per_million_output() const {
+        return usd_per_million(1 - prompt_share(), outcome.output_tokens);
+    }
     /// The same of the prompt's tokens.
-    ARCHSIM_API std::optional<double> usd_per_million_prompt() const;
+    std::optional<double> usd_per_million_prompt() const {
+        return usd_per_million(prompt_share(), outcome.prompt_tokens);
+    }
     /// Joules per thousand tokens, of prompts and answers together, over the whole run.
     double joules_per_thousand_tokens() const {
         const auto tokens = static_cast<double>(outcome.prompt_tokens + outcome.output_tokens);
@@ -106,6 +114,16 @@ struct ServingResult {
     /// Output tokens per second that the median user sees after the first token; 0 with one token.
     double tokens_per_user() const {
         return summary.time_per_token_s.p50 > 0 ? 1 / summary.time_per_token_s.p50 : 0;
+    }
+
+  private:
+    double prompt_share() const { return outcome.busy_s > 0 ? outcome.prompt_busy_s / outcome.busy_s : 0; }
+    std::optional<double> usd_per_million(double share, std::int64_t tokens) const {
+        if (usd_per_hour <= 0 || tokens <= 0)
+            return std::nullopt;
+        constexpr double kMillion = 1e6, kSecondsPerHour = 3600;
+        return kMillion * share * usd_per_hour * outcome.duration_s / kSecondsPerHour /
+               static_cast<double>(tokens);
     }
 };
 

@@ -67,9 +67,39 @@ struct StepLoad {
     /// others generates, as attention kernels tell them apart (vLLM: reorder_batch_threshold); the rest are
     /// prompts or chunks of prompts. Worked: {1, 1000}, {1, 3000} and {512, 0} are two sequences of a mean
     /// context of 2000 and one prompt whose tokens attend to 256.5 positions in the mean.
-    ARCHSIM_API static StepLoad of(std::span<const StepRequest> requests, std::int64_t verified = 1);
+    static StepLoad of(std::span<const StepRequest> requests, std::int64_t verified = 1) {
+        StepLoad load;
+        load.verified = verified;
+        std::int64_t contexts = 0;
+        double keys = 0, squares = 0;
+        for (const StepRequest& r : requests) {
+            if (r.new_tokens <= verified && r.cached > 0) {
+                ++load.sequences;
+                contexts += r.cached;
+                load.contexts.add(r.cached);
+                continue;
+            }
+            const auto tokens = static_cast<double>(r.new_tokens);
+            ++load.prompts;
+            load.prompt_tokens += r.new_tokens;
+            keys += tokens * (static_cast<double>(r.cached) + (tokens + 1) / 2);
+            squares += tokens * tokens;
+        }
+        if (load.sequences > 0)
+            load.context = static_cast<double>(contexts) / static_cast<double>(load.sequences);
+        if (load.prompt_tokens > 0) {
+            load.prompt_keys = keys / static_cast<double>(load.prompt_tokens);
+            load.prompt_length = squares / static_cast<double>(load.prompt_tokens);
+        }
+        return load;
+    }
     /// So many steps later, of sequences that all generate one token a step and stay in their spans.
-    ARCHSIM_API void go_on(std::int64_t steps);
+    void go_on(std::int64_t steps) {
+        std::int64_t all = 0;
+        for (std::size_t span = 0; span < ContextCounts::kSpans; ++span)
+            all += contexts.positions[span] += steps * contexts.sequences[span];
+        context = static_cast<double>(all) / static_cast<double>(sequences);
+    }
 };
 
 /// What a step costs an engine, with what its prompts add to it.

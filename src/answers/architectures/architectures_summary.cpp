@@ -11,6 +11,7 @@
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
 #include "result/cost_terms.hpp"
+#include "result/decisions.hpp"
 #include "result/format_parts.hpp"
 #include "result/generation_metrics.hpp"
 #include "result/ties.hpp"

@@ -6,6 +6,7 @@
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "result/cost_terms.hpp"
+#include "result/decisions.hpp"
 #include "result/ties.hpp"
 #include "session/prepared.hpp"
 #include "session/usual_precision.hpp"

@@ -18,6 +18,7 @@
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
 #include "result/cost_terms.hpp"
+#include "result/decisions.hpp"
 #include "result/format_parts.hpp"
 
 #include <fmt/format.h>

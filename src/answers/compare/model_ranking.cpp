@@ -4,6 +4,7 @@
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"
 #include "result/bound_shares.hpp"
+#include "result/decisions.hpp"
 #include "result/ranking.hpp"
 
 #include <fmt/format.h>

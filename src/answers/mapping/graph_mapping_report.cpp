@@ -1,6 +1,7 @@
 #include "answers/mapping/graph_mapping.hpp"
 
 #include "archsim/hardware/database.hpp"
+#include "core/text.hpp"
 #include "estimate/resource_times.hpp"
 #include "report/blocks/comparison_charts.hpp"
 #include "report/blocks/explanations.hpp"

@@ -1,5 +1,6 @@
 #include "report/blocks/result_text.hpp"
 #include "core/text.hpp"
+#include "hardware/parameter_site.hpp"
 
 #include "ops/given_values.hpp"
 #include "report/blocks/metric_text.hpp"
@@ -166,7 +167,7 @@ std::vector<const Engine*> running_engines(const Result& result) {
         return engines;
     for (const EngineClass kind : {EngineClass::matrix, EngineClass::vector}) {
         for (const Engine& engine : result.device->engines)
-            if (engine.kind == kind && result.runtime->uses(engine) &&
+            if (engine.kind == kind && uses(*result.runtime, engine) &&
                 engine.rate(result.estimate.executed.compute).known())
                 engines.push_back(&engine);
         if (!engines.empty())

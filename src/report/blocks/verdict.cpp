@@ -9,6 +9,7 @@
 #include "report/blocks/row_marks.hpp"
 #include "result/bound_shares.hpp"
 #include "result/cost_terms.hpp"
+#include "result/decisions.hpp"
 #include "result/format_parts.hpp"
 #include "result/generation_metrics.hpp"
 #include "result/memory_fit.hpp"

@@ -1,17 +1,11 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/extend/renderer.hpp"
-#include "core/new_file.hpp"
 #include "core/text.hpp"
 #include "report/render/html.hpp"
 #include "report/render/renderers.hpp"
 
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <filesystem>
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace archsim {
 
@@ -102,19 +96,6 @@ class Shown {
     }
 };
 
-namespace fs = std::filesystem;
-
-/// There is nothing to keep of a device or a pipe, and renaming would put a file in its place.
-void write_in_place(const std::string& file, std::string_view content) {
-    const int descriptor = open(file.c_str(), O_WRONLY | O_CLOEXEC);
-    bool written = descriptor >= 0 && write_fully(descriptor, content);
-    const int problem = errno;
-    if (descriptor >= 0)
-        close(descriptor);
-    if (!written)
-        throw InputError(fmt::format("{}: cannot be written: {}", file, std::strerror(problem)));
-}
-
 } // namespace
 
 std::optional<Format> format_of_file(std::string_view file) {
@@ -143,18 +124,6 @@ std::string render(const Report& report, Format format, const RenderOptions& opt
 
 std::string html_fragment(std::span<const Block> blocks, std::string_view name) {
     return render_html_body(for_people({"", {blocks.begin(), blocks.end()}}), name);
-}
-
-void write_file(const std::string& file, std::string_view content) {
-    std::error_code unknown;
-    if (fs::exists(file, unknown) && !fs::is_regular_file(file, unknown)) {
-        write_in_place(file, content);
-        return;
-    }
-    const fs::path resolved = fs::weakly_canonical(file, unknown);
-    NewFile made(unknown ? fs::path(file) : resolved, file);
-    made.write(content);
-    made.put_in_place();
 }
 
 } // namespace archsim

@@ -10,11 +10,13 @@
 #include "report/render/answer_document.hpp"
 #include "session/given.hpp"
 
+#include <utility>
+
 namespace {
 
 using namespace archsim;
 
-constexpr const char* kExamples = R"(  local_models --on "RTX 4090"
+constexpr const char* kExamples = R"(  local_models "RTX 4090"
   local_models --on "RTX 4070 laptop, 32GB" --host Core-i7-12700H --min-tokens-per-s 15 --context 16k
   local_models --this-machine --by speed
   local_models Qwen3-8B-Q4_K_M.gguf --on "RTX 3060 12GB"
@@ -79,10 +81,16 @@ struct LocalOptions {
                     fmt::format("--min-tokens-per-s: expected a rate above 0, got \"{}\"", least));
             r.least_tokens_per_s = *rate;
         }
+        if (!here && on.empty() && models.size() == 1) // the one name that is given may be the machine's
+            try {
+                session.hardware().device(models.front());
+                on = std::exchange(models, {}).front();
+            } catch (const InputError&) { // it is a model's
+            }
+        r.models = models;
         constexpr double kReadable = 10;
         if (least.empty() && models.empty() && r.kind == LocalKind::language)
             r.least_tokens_per_s = kReadable;
-        r.models = models;
         r.host = host;
         if (!here && on.empty())
             throw UsageError("name the machine: --on DEVICE, or --this-machine");

@@ -94,7 +94,7 @@ constexpr FirstQuestion kQuestions[] = {
     {"compare_models qwen3-4b --hardware 'Steam Deck' N100",
      "512 tokens in, 128 out. Fastest: Steam-Deck in "},
     {"local_models --on 'Ryzen 5 3600, 16GB'", "Ryzen-5-3600 with 17.2 GB: "},
-    {"local_models --on 'GTX 1060'", "GTX-1060 with [0-9.]+ GB: [0-9]+ of [0-9]+ language models run "},
+    {"local_models 'GTX 1060'", "GTX-1060 with [0-9.]+ GB: [0-9]+ of [0-9]+ language models run "},
     // Where it runs, how many are needed, what it costs.
     {"size_service qwen3-8b --users 200 --ttft-p99 2s --tpot-p99 50ms --hardware H100 L40S",
      "Cheapest: .*, 1 device, .* USD/h rented \\(.*, 20[0-9-]+\\)"},
@@ -103,6 +103,8 @@ constexpr FirstQuestion kQuestions[] = {
     {"size_service qwen3-8b --rate 4 --ttft-p99 2s --hardware RTX-4090 H100", "Cheapest: "},
     {"local_models --on 'Mac mini M4, 16GB'", "Apple-M4-GPU@16GB with 1[0-2][0-9.]* GB: [0-9]+ of [0-9]+ "
                                               "language models run .*Newest \\(20[0-9]{2}\\): "},
+    {"serve_model qwen3-8b --hardware L4 RTX-4090 --rate 20 --prompt-tokens 1k --output-tokens 200",
+     "None bears the load; most tokens: RTX-4090, 1 device: overloaded"},
     {"local_models --on 'Mac mini M4'", "Apple-M4-GPU .*no size was named: 32 GB"},
     {"local_models Qwen3-8B-Q4_K_M --on 'RTX 3060 12GB'",
      "RTX-3060 with [0-9.]+ GB: 1 of 1 language models run"},

@@ -254,9 +254,12 @@ std::string first_served_text(std::span<const ServingResult> results, const Serv
             if (!frugal || r.summary.joules_per_million_output < frugal->summary.joules_per_million_output)
                 frugal = &r;
         }
-    return bear < 2 ? "Most tokens: " + served_text(best)
-                    : fmt::format("{} of {} bear the load; least energy: {}", bear, results.size(),
-                                  served_text(*frugal));
+    if (bear > 1)
+        return fmt::format("{} of {} bear the load; least energy: {}", bear, results.size(),
+                           served_text(*frugal));
+    const bool none = std::none_of(results.begin(), results.end(),
+                                   [](const ServingResult& r) { return r.ok && !r.overloaded; });
+    return (none ? "None bears the load; most tokens: " : "Most tokens: ") + served_text(best);
 }
 
 /// The most load within the limits, where there are any; else the run that gives out most tokens.

@@ -35,7 +35,7 @@ bool streams_of(const Machine& machine) {
 
 const Engine* first_engine(const Machine& machine, EngineClass kind, Precision p) {
     for (const Engine& engine : machine.device->engines)
-        if (engine.kind == kind && engine.supports(p) && machine.runtime->uses(engine))
+        if (engine.kind == kind && engine.supports(p) && uses(*machine.runtime, engine))
             return &engine;
     return nullptr;
 }
@@ -63,7 +63,7 @@ Team team_of(const Machine& machine) {
     Team best;
     for (const Engine& engine : machine.device->engines) {
         if (engine.kind != EngineClass::vector || !engine.supports(Precision::fp32) ||
-            !machine.runtime->uses(engine))
+            !uses(*machine.runtime, engine))
             continue;
         const double pace = engine.rate(Precision::fp32).value * engine.clock.value_or(1);
         if (first == 0)
@@ -133,7 +133,7 @@ const MultiplyUnit& View::unit(Precision precision, OpKind kind) const {
 MultiplyUnit View::make_unit(Precision precision, OpKind kind) const {
     const auto first = [this](EngineClass of, Precision p) { return first_engine(machine, of, p); };
     const auto reached = [&](const Engine* engine) {
-        return engine != nullptr && (kind != OpKind::convolution || machine.runtime->convolves_on(*engine));
+        return engine != nullptr && (kind != OpKind::convolution || convolves_on(*machine.runtime, *engine));
     };
     // Attention products of 8-bit networks stay in the widest fast float format.
     if (kind == OpKind::attention && wide_bytes > bytes_of(precision))

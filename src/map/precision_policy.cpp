@@ -16,7 +16,7 @@ namespace {
 bool native(const Device& device, const Runtime& runtime, Precision p) {
     return runtime.allows(p) &&
            std::any_of(device.engines.begin(), device.engines.end(), [&](const Engine& engine) {
-               return engine.kind != EngineClass::special && engine.supports(p) && runtime.uses(engine);
+               return engine.kind != EngineClass::special && engine.supports(p) && uses(runtime, engine);
            });
 }
 

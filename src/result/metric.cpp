@@ -79,7 +79,7 @@ const LibraryMetrics library_metrics = {
                 .title = "Latency",
                 .unit = "s",
                 .measure = estimated([](const Estimate& e) {
-                    return Measure{e.latency_s, e.latency_interval},
+                    return Measure{e.latency_s, e.latency_interval};
                 }),
                 .quantity = QuantityKind::time,
                 .noun = "latency",
@@ -99,7 +99,7 @@ const LibraryMetrics library_metrics = {
                    .unit = "1/s",
                    .better = Better::higher,
                    .measure = estimated([](const Estimate& e) {
-                       return Measure{e.throughput_per_s, e.throughput_interval},
+                       return Measure{e.throughput_per_s, e.throughput_interval};
                    }),
                    .quantity = QuantityKind::rate,
                    .noun = "throughput",
@@ -149,7 +149,7 @@ const LibraryMetrics library_metrics = {
                .unit = "J",
                .measure = drawn([](const Estimate& e, double times) {
                    return Measure{times * e.energy_per_inference_j,
-                                  {times * e.energy_interval.low, times * e.energy_interval.high}},
+                                  {times * e.energy_interval.low, times * e.energy_interval.high}};
                }),
                .quantity = QuantityKind::energy,
                .noun = "energy per inference",
@@ -236,7 +236,7 @@ const LibraryMetrics library_metrics = {
                 .measure = drawn([](const Estimate& e, double times) {
                     return Measure{times * e.energy_per_inference_j * e.latency_s,
                                    {times * e.energy_interval.low * e.latency_interval.low,
-                                    times * e.energy_interval.high * e.latency_interval.high}},
+                                    times * e.energy_interval.high * e.latency_interval.high}};
                 }),
                 .noun = "energy-delay product",
                 .field = "energy_delay_j_s",

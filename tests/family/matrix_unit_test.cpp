@@ -36,12 +36,12 @@ TEST_CASE("a machine has the engines that its stack has kernels for, and no othe
                 bool used = false;
                 for (const Engine& engine : device->engines)
                     used = used || (engine.kind == EngineClass::matrix && engine.supports(p) &&
-                                    machine.runtime->uses(engine));
+                                    uses(*machine.runtime, engine));
                 CAPTURE(device->id, name, name_of(p));
                 CHECK((machine.matrix_ops(p) > 0) == used);
             }
             for (const Engine& engine : device->engines)
-                if (!engine.isa.empty() && machine.runtime->uses(engine))
+                if (!engine.isa.empty() && uses(*machine.runtime, engine))
                     reached.insert(engine.isa);
         }
     CHECK(reached == std::set<std::string>{"amx", "apple-amx", "sme"});

@@ -63,6 +63,30 @@ constexpr std::optional<Lever> parse_lever(std::string_view text) {
     return std::nullopt;
 }
 
+/// The lever that scales the price of an event; absent for what the host's own supplies deliver.
+constexpr std::optional<Lever> lever_of(Event event) {
+    switch (event) {
+    case Event::mac:
+    case Event::vector_op:
+    case Event::special_op:
+        return Lever::operation_energy;
+    case Event::instruction:
+    case Event::scheduling:
+    case Event::coherence:
+    case Event::domain_token:
+    case Event::configuration_byte:
+        return Lever::control_energy;
+    case Event::dram_byte:
+        return Lever::memory_energy;
+    case Event::host_link_byte:
+    case Event::host_busy_second:
+    case Event::count_:
+        return std::nullopt;
+    default:
+        return Lever::on_chip_energy;
+    }
+}
+
 /// Factors on a machine; 1 everywhere is the machine itself.
 struct MachineChanges {
     std::array<double, kLeverCount> factors;

@@ -10,30 +10,6 @@ namespace archsim {
 
 namespace {
 
-/// The lever that scales the price of an event; absent for what the host's own supplies deliver.
-std::optional<Lever> lever_of(Event event) {
-    switch (event) {
-    case Event::mac:
-    case Event::vector_op:
-    case Event::special_op:
-        return Lever::operation_energy;
-    case Event::instruction:
-    case Event::scheduling:
-    case Event::coherence:
-    case Event::domain_token:
-    case Event::configuration_byte:
-        return Lever::control_energy;
-    case Event::dram_byte:
-        return Lever::memory_energy;
-    case Event::host_link_byte:
-    case Event::host_busy_second:
-    case Event::count_:
-        return std::nullopt;
-    default:
-        return Lever::on_chip_energy;
-    }
-}
-
 struct AskedChange {
     std::optional<std::size_t> architecture;
     std::string key, value, text;

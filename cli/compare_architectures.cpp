@@ -106,8 +106,7 @@ int main(int argc, char** argv) {
         request.level = *parse_comparison_level(level);
         request.metric = &request.metrics->at(metric, "--metric");
         question.put_into(request);
-        const Explanations explanations =
-            explain.chosen(request.level == ComparisonLevel::detailed, request.architectures);
+        const Explanations explanations = explain.chosen(request.level == ComparisonLevel::detailed);
         explain.expect_costs(output, decisions.about_costs() || metric == metric::cost.key);
         request.decision = decisions.request(*request.metric);
         request.decision.cost = explanations.conditions;

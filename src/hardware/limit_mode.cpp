@@ -2,8 +2,12 @@
 
 #include "archsim/core/finding.hpp"
 
+#include "archsim/hardware/device_changes.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
+#include "hardware/family_facts.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -80,6 +84,32 @@ std::shared_ptr<const Device> with_memory(const Device& device, const StatedMemo
     smaller->default_power_mode = mode.name;
     smaller->power_modes.push_back(std::move(mode));
     return smaller;
+}
+
+std::shared_ptr<const Device> slice_of(const Device& device, std::string_view name) {
+    const auto slice = std::find_if(device.slices.begin(), device.slices.end(),
+                                    [&](const DeviceSlice& s) { return same_ignoring_case(s.name, name); });
+    if (slice == device.slices.end())
+        return nullptr;
+    const double compute = slice->compute / device.slices.back().compute,
+                 memory = slice->memory / device.slices.back().memory;
+    DeviceChanges fewer;
+    fewer[Structure::units] = slice->units / device.engines.front().count;
+    auto part = std::make_shared<Device>(*changed(device, fewer));
+    for (MemoryLevel& level : part->memory)
+        if (level.scope == MemoryScope::chip)
+            for (Fact* fact : {&level.capacity, &level.bandwidth})
+                scale(*fact, memory);
+    for (Fact* fact : {&part->dram->capacity, &part->dram->bandwidth})
+        scale(*fact, memory);
+    for (Fact* fact : {&part->tdp, &part->idle, &part->active_idle})
+        scale(*fact, compute);
+    part->list_price = part->cloud_price = part->server_price = {};
+    part->link_bandwidth = {};
+    part->slices.clear();
+    part->default_power_mode = slice->name;
+    part->power_modes.assign(1, {.name = slice->name});
+    return part;
 }
 
 } // namespace archsim

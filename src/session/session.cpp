@@ -230,7 +230,7 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
         machine_options.energy = std::move(prices);
     }
     machine_options.uncertainty = prices_->uncertainty();
-    if (!choice.device->dram && !choice.device->host.empty())
+    if ((!choice.device->dram || choice.device->in_computer) && !choice.device->host.empty())
         machine_options.host = hardware_->device(choice.device->host).device;
     if (const auto own = mappers_.find(choice.device->family); own != mappers_.end())
         machine_options.mapper = own->second;

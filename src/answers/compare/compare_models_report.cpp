@@ -137,7 +137,7 @@ Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
     if (view.percentiles)
         report.blocks.push_back(percentile_table(c.results, *view.percentiles));
     if (view.duty)
-        report.blocks.push_back(duty_table(c.results, *view.duty, view.explanations.conditions.power_at));
+        add_blocks(report, duty_blocks(c.results, *view.duty, view.explanations.conditions.power_at));
     for (Block& block : explanation_blocks(c.results, view.explanations))
         report.blocks.push_back(std::move(block));
     return report;
@@ -267,7 +267,7 @@ class ModelSection {
         if (view_.percentiles)
             add(percentile_table(results_, *view_.percentiles));
         if (view_.duty)
-            add(duty_table(results_, *view_.duty, shown_.conditions.power_at));
+            add_all(duty_blocks(results_, *view_.duty, shown_.conditions.power_at));
         add_generation_and_parts(beside);
     }
 

@@ -50,8 +50,7 @@ std::string model_line(const SweepSummary& summary, const std::string& model) {
             continue;
         text +=
             fmt::format("{}{}: {}, {}.", text.empty() ? "" : " ",
-                        measured ? best_words(metric)
-                                 : fmt::format("Not ranked, {}, by {}", name_of(row->standing), metric.noun),
+                        best_words(metric) + (measured ? "" : fmt::format(" ({})", name_of(row->standing))),
                         named == row->point ? std::string("the same point") : point_label(*row, summary.axes),
                         format_value(metric, *row->value(metric)));
         named = named.value_or(row->point);
@@ -63,21 +62,6 @@ std::string model_line(const SweepSummary& summary, const std::string& model) {
     if (!projections.empty())
         text += fmt::format(" Not ranked: {}.", projections);
     return text;
-}
-
-/// "Formats differ, fp32 is only the default: fp32 on KPU-T64, tf32 on H100; --precision names one."
-std::string formats_line(const SweepSummary& summary) {
-    const bool as_asked =
-        summary.formats.size() == 1 &&
-        (summary.default_format.empty() || summary.formats.begin()->first == summary.default_format);
-    if (summary.default_format.empty() || summary.formats.empty() || as_asked)
-        return "";
-    std::string text;
-    for (const auto& [format, devices] : summary.formats)
-        text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", format, names_text(devices, 2));
-    return fmt::format("{}, {} is only the default: {}; --precision names the formats to compare.",
-                       summary.formats.size() > 1 ? "Formats differ" : "The format is not the one requested",
-                       summary.default_format, text);
 }
 
 /// "19 % faster" of a gain of 1.19 by latency.
@@ -194,8 +178,6 @@ std::vector<std::string> sweep_lines(const SweepSummary& summary) {
         if (std::string line = knees_line(summary, model); !line.empty())
             lines.push_back(std::move(line));
     }
-    if (std::string line = formats_line(summary); !line.empty())
-        lines.push_back(std::move(line));
     if (summary.sensitivity_of)
         if (std::string line = sensitivity_line(summary); !line.empty())
             lines.push_back(std::move(line));

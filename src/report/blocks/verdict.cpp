@@ -500,6 +500,16 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
 
 } // namespace
 
+std::vector<std::string> beyond_first_rows(std::vector<std::string>& lines) {
+    std::size_t rows = 0, kept = 0;
+    while (kept < lines.size() && (rows += rows_of(lines[kept])) <= kFirstRows)
+        ++kept;
+    const auto rest = lines.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(kept, 1));
+    std::vector<std::string> more(rest, lines.end());
+    lines.erase(rest, lines.end());
+    return more;
+}
+
 std::string names_text(const std::vector<std::string>& names, std::size_t most) {
     if (names.size() <= most + 1) // one more is as short as its count
         return fmt::format("{}", fmt::join(names, ", "));

@@ -146,7 +146,7 @@ struct Device {
     Fact board_draw; ///< watts of the board around chip or module while in use: what neither of them is
     std::vector<PowerMode> power_modes;
     std::string default_power_mode, peak_power_mode;
-    std::vector<DeviceSlice> slices; ///< least first
+    std::vector<DeviceSlice> slices;          ///< least first
     Fact link_bandwidth, host_link_bandwidth; ///< bytes/s one way: chip to chip, host to device
     double node_devices = 0;                  ///< devices that the links join; 0: as many as anybody asks for
     Fact network_bandwidth;                   ///< bytes/s one way of one device to those of other nodes

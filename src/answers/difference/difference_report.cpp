@@ -261,14 +261,7 @@ namespace {
 std::string doubt_text(const DifferenceAnswer& answer) {
     if (answer.results[0].hardware == answer.results[1].hardware)
         return "";
-    const std::string text = joined(
-        answer.results,
-        [](const Result& r) {
-            const std::string doubt = doubt_of(r.estimate).text();
-            return doubt.empty() ? doubt : fmt::format("{}: {}", hardware_label(r), doubt);
-        },
-        "; ");
-    return text.empty() ? text : text + ".";
+    return fmt::format("{}", fmt::join(doubt_lines(answer.results), " "));
 }
 
 /// Formats that devices run in place of those asked for, a line for each reason.

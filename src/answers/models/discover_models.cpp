@@ -79,16 +79,21 @@ bool describes_model(const std::filesystem::path& file) {
            file.filename() == "config.json" || file.filename() == "model_index.json";
 }
 
-void check_known(const std::string& wanted, const char* flag, const std::vector<CatalogueEntry>& entries,
-                 std::string CatalogueEntry::*field) {
-    if (wanted.empty())
-        return;
-    std::set<std::string> known;
+/// What is wanted of a field: that value, or those with it in their names ("detection"); of nothing, all.
+std::set<std::string> wanted_of(const std::string& wanted, const char* flag,
+                                const std::vector<CatalogueEntry>& entries,
+                                std::string CatalogueEntry::*field) {
+    std::set<std::string> known, meant;
     for (const CatalogueEntry& entry : entries)
         known.insert(entry.*field);
-    if (!known.contains(wanted))
+    if (known.contains(wanted))
+        return {wanted};
+    std::copy_if(known.begin(), known.end(), std::inserter(meant, meant.end()),
+                 [&](const std::string& one) { return one.find(wanted) != std::string::npos; });
+    if (meant.empty())
         throw UsageError(
             fmt::format("{}: no model has \"{}\"; there are {}", flag, wanted, fmt::join(known, ", ")));
+    return meant;
 }
 
 } // namespace
@@ -100,12 +105,11 @@ std::string_view name_of(ImportStatus status) {
 
 ModelList discover_catalogue(const Session& session, const DiscoverOptions& options) {
     const auto& entries = session.catalogue().entries();
-    check_known(options.task, "--task", entries, &CatalogueEntry::task);
-    check_known(options.family, "--family", entries, &CatalogueEntry::family);
+    const auto tasks = wanted_of(options.task, "--task", entries, &CatalogueEntry::task),
+               families = wanted_of(options.family, "--family", entries, &CatalogueEntry::family);
     ModelList list;
     for (const CatalogueEntry& entry : entries) {
-        if ((!options.task.empty() && entry.task != options.task) ||
-            (!options.family.empty() && entry.family != options.family))
+        if (!tasks.contains(entry.task) || !families.contains(entry.family))
             continue;
         ListedModel model;
         model.name = entry.name;

@@ -246,9 +246,10 @@ std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     std::string text = facts.limits.size() == 1 ? "Limit " : "Limits: ";
     for (std::size_t i = 0; i < facts.limits.size(); ++i) {
         const VerdictRecord::Limit& count = facts.limits[i];
-        text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", limit_words(count.constraint),
-                            one ? std::string(count.met > 0 ? "met" : "missed")
-                                : fmt::format("met by {} of {}", count.met, count.of));
+        text +=
+            fmt::format("{}{}: {}", i == 0 ? "" : "; ", limit_words(count.constraint),
+                        one ? (count.met > 0 ? "met" : "missed") + standing_note(q.results.front().estimate)
+                            : fmt::format("met by {} of {}", count.met, count.of));
     }
     if (facts.limits.size() > 1 && !one)
         text += fmt::format("; all: {} of {}", facts.all_limits, facts.running);
@@ -475,6 +476,8 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
     all.push_back({3, 3, too_large_text(q)});
     if (one) {
         all.push_back({2, 9, asked + single_text(q, facts, false), asked + single_text(q, facts, true)});
+        if (const std::string& refuted = q.results.front().estimate.refuted; !refuted.empty())
+            all.push_back({2, 2, "Refuted: " + refuted + "."});
     } else {
         std::string first = best_text(q, facts, facts.best.front());
         if (!facts.limits.empty())

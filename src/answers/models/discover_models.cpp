@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <fmt/ranges.h>
+#include <iterator>
 #include <set>
 #include <tuple>
 
@@ -86,7 +87,7 @@ std::set<std::string> wanted_of(const std::string& wanted, const char* flag,
     std::set<std::string> known, meant;
     for (const CatalogueEntry& entry : entries)
         known.insert(entry.*field);
-    if (known.contains(wanted))
+    if (!wanted.empty() && known.contains(wanted))
         return {wanted};
     std::copy_if(known.begin(), known.end(), std::inserter(meant, meant.end()),
                  [&](const std::string& one) { return one.find(wanted) != std::string::npos; });

@@ -203,6 +203,13 @@ std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, b
             std::string& text = values[*best.winner.projected];
             text += (text.empty() ? "" : ", ") + value_text(q, *best.metric, *best.winner.projected);
         }
+    // Of few devices those that nothing else names.
+    constexpr std::size_t kFew = 3;
+    const Winner& first = facts.best.front().winner;
+    for (std::size_t i = 0; q.results.size() <= kFew && !first.next && i < q.results.size(); ++i)
+        if (const Result& r = q.results[i]; r.ok() && i != first.best && !may_lead(r.estimate))
+            if (value_of(r, q.by, q.conditions))
+                values.try_emplace(i, value_text(q, q.by, i));
     std::vector<std::string> all;
     for (const auto& [i, value] : values)
         if (const Estimate& e = q.results[i].estimate; e.refuted.empty())

@@ -144,9 +144,11 @@ Model Session::load(std::string_view name_or_path) const {
         if (auto named = entry_in_format(*catalogue_, name_or_path)) {
             model = load(named->name);
             model.prepared = std::make_shared<PreparedWorkloads>(operators_);
-            model.info.title = std::move(named->title);
-            model.info.products = named->products;
-            model.info.file = std::move(named->file);
+            if (named->products) {
+                model.info.title = std::move(named->title);
+                model.info.products = named->products;
+                model.info.file = std::move(named->file);
+            }
             return model;
         }
     const bool hub_name = looks_like_hub_name(name_or_path) && !has_model_ending(name_or_path);

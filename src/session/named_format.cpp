@@ -94,10 +94,10 @@ std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::s
         format = PrecisionConfig::uniform(Precision::int4);
     gguf = gguf || ollama;
     const CatalogueEntry* const known = find_owned(catalogue, rest);
-    if (known == nullptr || !(known->language_model || known->file.extension() == ".json"))
+    if (known == nullptr || !format)
+        return known == nullptr ? std::nullopt : std::optional(*known);
+    if (!known->language_model && known->file.extension() != ".json")
         return std::nullopt;
-    if (!format)
-        return *known;
     CatalogueEntry entry = *known;
     entry.title = fmt::format("{} in {}", known->title, ollama ? "Q4_K_M" : whole.substr(rest.size() + 1));
     if (!is_integer(format->compute) && bits_of(format->compute) < bits_of(Precision::bf16)) {

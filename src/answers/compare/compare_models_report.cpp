@@ -231,7 +231,7 @@ class ModelSection {
                 of_model(c_.modes, model_),
                 of_model(c_.tried, model_),
                 of_model(c_.too_large, model_),
-                duty_text()};
+                beside_text()};
     }
 
     /// What the verdict names: within the limits, where any is.
@@ -240,14 +240,20 @@ class ModelSection {
         return within ? within : find_winner(results_, by_, shown_.conditions);
     }
 
-    /// "One inference every 100 ms: average power 0.87 W, 23 h on the battery." of the best.
-    std::string duty_text() const {
+    /// "Costs $0.52 per million (4.1 USD/h, 2023, AWS p4de.24xlarge / 8). One inference every 100 ms: average
+    /// power 0.87 W, 23 h on the battery.": what else was asked of the best.
+    std::string beside_text() const {
         const auto winner = this->winner();
-        if (!view_.duty || !winner)
-            return {};
-        const auto cycles =
-            duty_cycles(results_.subspan(winner->best, 1), *view_.duty, shown_.conditions.power_at);
-        return cycles.empty() ? std::string() : in_words(cycles.front(), *view_.duty);
+        std::string text;
+        if (winner && view_.explanations.cost && by_ != metric::cost)
+            if (const auto cost = value_of(results_[winner->best], metric::cost, shown_.conditions))
+                text =
+                    fmt::format("{} costs {} ({}).", labels_[winner->best], format_value(metric::cost, *cost),
+                                price_text(results_[winner->best], shown_.conditions));
+        if (!view_.duty)
+            return text;
+        const auto cycles = duty_cycles(results_, *view_.duty, shown_.conditions.power_at);
+        return cycles.empty() ? text : text + (text.empty() ? "" : " ") + in_words(cycles, *view_.duty);
     }
 
     std::string conditions_text() const {

@@ -273,32 +273,35 @@ std::vector<DutyCycle> duty_cycles(std::span<const Result> results, const DutyRe
     return cycles;
 }
 
-std::string in_words(const DutyCycle& d, const DutyRequest& request) {
-    const SharedNetwork& first = d.networks.front();
-    std::string text;
-    if (!request.with.empty()) {
-        text = company_text(request);
-        text.front() = 'W';
-        if (!d.holds())
-            return text + (d.fits()
-                               ? fmt::format(": too much for it, {:.0f} % of its time.", 100 * d.active_share)
-                               : ": too much for its memory.");
-        text += request.every_s > 0 ? fmt::format(": {:.0f} % of its time", 100 * d.active_share)
-                                    : fmt::format(": {} inferences/s in the rest of its time",
-                                                  format_number(1 / first.every_s));
-        text += fmt::format(", memory {} GB", format_number(d.memory_bytes / kGiga));
-    } else {
-        text = fmt::format("One inference every {}: ", format_time(request.every_s));
-        if (d.active_share > 1)
-            return text + "too fast for it.";
-    }
-    if (d.average_w)
-        text +=
-            fmt::format("{}average power {}", request.with.empty() ? "" : ", ", format_power(*d.average_w));
-    else if (request.with.empty())
-        text += "idle power not known";
-    if (d.battery_hours)
-        text += fmt::format(", {} h on the battery", format_number(*d.battery_hours));
+std::string in_words(std::span<const DutyCycle> cycles, const DutyRequest& request) {
+    const bool shared = !request.with.empty(), rest = request.every_s <= 0;
+    const DutyCycle* best = &cycles.front(); // of those that hold the one that draws least, or does most
+    for (const DutyCycle& d : cycles)
+        if (d.holds() &&
+            (!best->holds() || (rest && d.networks.front().every_s < best->networks.front().every_s)))
+            best = &d;
+    const std::string who = cycles.size() > 1 ? hardware_label(*best->result) + ", " : std::string();
+    std::string text = rest ? "W" + company_text(request).substr(1) + ": "
+                            : fmt::format("One inference every {}{}: ", format_time(request.every_s),
+                                          shared ? ", " + company_text(request) : std::string());
+    if (!best->holds())
+        return text + who +
+               (best->fits() ? fmt::format("too much, {:.0f} % of the time.", 100 * best->active_share)
+                             : "too much for the memory.");
+    if (rest)
+        text += fmt::format("{}{} inferences/s in the time that is left", who,
+                            format_number(1 / best->networks.front().every_s));
+    else if (shared)
+        text += fmt::format("{}{:.0f} % of the time, {:.0f} % left", who, 100 * best->active_share,
+                            100 * (1 - best->active_share));
+    if (shared)
+        text += fmt::format(", memory {} GB, ", format_number(best->memory_bytes / kGiga));
+    text += !best->average_w ? "idle power not known"
+            : shared || who.empty()
+                ? "average power " + format_power(*best->average_w)
+                : fmt::format("least average power {}{}", who, format_power(*best->average_w));
+    if (best->battery_hours)
+        text += fmt::format(", {} h on the battery", format_number(*best->battery_hours));
     return text + ".";
 }
 

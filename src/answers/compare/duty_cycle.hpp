@@ -69,9 +69,9 @@ DutyRequest with_companions(const Session& session, const ModelComparison& compa
 /// power the power with clocks up.
 std::vector<DutyCycle> duty_cycles(std::span<const Result> results, const DutyRequest& request,
                                    std::optional<PowerBoundary> boundary);
-/// "One inference every 100 ms: average power 4.2 W, 4.8 h on the battery."; "With midas at 5/s: 62 % of its
-/// time, 0.4 of 7.4 GB."
-std::string in_words(const DutyCycle& duty, const DutyRequest& request);
+/// "One inference every 100 ms, with midas at 5/s: 62 % of the time, 38 % left, memory 0.4 GB, average
+/// power 4.2 W, 4.8 h on the battery.": of one device, or of the one that does it best.
+std::string in_words(std::span<const DutyCycle> cycles, const DutyRequest& request);
 /// Least average power first; a table of the networks beside it where several share the devices.
 std::vector<Block> duty_blocks(std::span<const Result> results, const DutyRequest& request,
                                std::optional<PowerBoundary> boundary);

@@ -110,7 +110,11 @@ ModelList discover_catalogue(const Session& session, const DiscoverOptions& opti
                families = wanted_of(options.family, "--family", entries, &CatalogueEntry::family);
     ModelList list;
     for (const CatalogueEntry& entry : entries) {
-        if (!tasks.contains(entry.task) || !families.contains(entry.family))
+        const std::string words =
+            lower_case(fmt::format("{} {} {} {} {}", entry.name, entry.title, entry.task, entry.family,
+                                   fmt::join(entry.aliases, " ")));
+        if (!tasks.contains(entry.task) || !families.contains(entry.family) ||
+            words.find(lower_case(options.word)) == words.npos)
             continue;
         ListedModel model;
         model.name = entry.name;
@@ -146,9 +150,7 @@ ModelList discover_folder(const Session& session, const std::filesystem::path& f
         if (at->is_regular_file(unknown) && describes_model(at->path()))
             files.push_back(at->path());
     if (problem)
-        throw InputError(fmt::format(
-            "{}: cannot be listed: {}{}", folder.string(), problem.message(),
-            folder.has_parent_path() ? "" : "; models of the catalogue: discover_models --family NAME"));
+        throw InputError(fmt::format("{}: cannot be listed: {}", folder.string(), problem.message()));
     std::sort(files.begin(), files.end());
     for (const auto& file : files) {
         ListedModel model;

@@ -55,7 +55,6 @@ int main(int argc, char** argv) {
         flags.add_option("--hardware", request.hardware,
                          "devices: NAME, NAME@MODE, NAME@all for every power mode, or a device file",
                          "DEVICE");
-        flags.exclude("--deployment", "--hardware");
         flags.add_rule([&] {
             if (models.flag.empty())
                 for (const char* key : {"precision", "batch_size", "devices"})

@@ -14,13 +14,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace archsim {
 
 namespace {
 
 constexpr double kCellVolts = 3.7; ///< nominal, of a lithium-ion cell (IEC 61960-3)
-constexpr double kMilli = 1e-3, kGiga = 1e9, kHoursPerDay = 24;
+constexpr double kMilli = 1e-3, kMega = 1e6, kHoursPerDay = 24;
 
 double per_item_s(const Result& r) {
     return r.estimate.latency_s / std::max(1.0, r.estimate.batch);
@@ -137,7 +138,7 @@ std::vector<ColumnOf<DutyCycle>> duty_columns(bool battery, bool shared) {
         {least_best("At work", "%", "active_share"),
          [](const D& d) { return percent_cell(d.active_share); }}};
     if (shared)
-        columns.push_back({least_best("Memory", "GB", "memory_bytes"), kGiga, &D::memory_bytes});
+        columns.push_back({least_best("Memory", "MB", "memory_bytes"), kMega, &D::memory_bytes});
     append_columns(columns, {{least_best("Inference", "mJ", "inference_energy_j"), kMilli, &D::inference_j},
                              {least_best("Idle", "W", "idle_power_w"), 1, &D::idle_w},
                              {least_best("Average", "W", "average_power_w"), 1, &D::average_w},
@@ -155,7 +156,7 @@ std::vector<ColumnOf<SharedNetwork>> network_columns() {
             {least_best("Latency", "ms", "latency_s"), kMilli, &N::latency_s},
             {least_best("At worst", "ms", "worst_latency_s"), kMilli, &N::worst_s},
             {least_best("Time", "%", "time_share"), [](const N& n) { return percent_cell(n.share); }},
-            {least_best("Memory", "GB", "memory_bytes"), kGiga,
+            {least_best("Memory", "MB", "memory_bytes"), kMega,
              [](const N& n) { return n.result->estimate.memory.peak_bytes; }},
             {{"Slice", "", "slice"}, [](const N& n) { return n.slice; }}};
 }
@@ -253,7 +254,9 @@ DutyRequest with_companions(const Session& session, const ModelComparison& c, Du
         for (const DeviceSlice& slice :
              r.power_mode.empty() ? r.device->slices : std::vector<DeviceSlice>()) {
             const std::string part = r.hardware + "@" + slice.name;
-            ask(*r.workload, part, r);
+            Workload compared = c.request.workload;
+            compared.model = session.load(c.request.models.front());
+            ask(compared, part, r);
             for (const Model& model : models)
                 ask({.model = model}, part, r);
         }
@@ -275,15 +278,18 @@ std::vector<DutyCycle> duty_cycles(std::span<const Result> results, const DutyRe
 
 std::string in_words(std::span<const DutyCycle> cycles, const DutyRequest& request) {
     const bool shared = !request.with.empty(), rest = request.every_s <= 0;
-    const DutyCycle* best = &cycles.front(); // of those that hold the one that draws least, or does most
+    const auto key = [&](const DutyCycle& d) { // what may lead and holds; draws least, or does most
+        return std::tuple(!may_lead(d.result->estimate), !d.holds(), rest ? d.networks.front().every_s : 0);
+    };
+    const DutyCycle* best = &cycles.front();
     for (const DutyCycle& d : cycles)
-        if (d.holds() &&
-            (!best->holds() || (rest && d.networks.front().every_s < best->networks.front().every_s)))
+        if (key(d) < key(*best))
             best = &d;
     const std::string who = cycles.size() > 1 ? hardware_label(*best->result) + ", " : std::string();
     std::string text = rest ? "W" + company_text(request).substr(1) + ": "
                             : fmt::format("One inference every {}{}: ", format_time(request.every_s),
                                           shared ? ", " + company_text(request) : std::string());
+    const double room = best->result->estimate.memory.capacity_bytes;
     if (!best->holds())
         return text + who +
                (best->fits() ? fmt::format("too much, {:.0f} % of the time.", 100 * best->active_share)
@@ -295,7 +301,8 @@ std::string in_words(std::span<const DutyCycle> cycles, const DutyRequest& reque
         text += fmt::format("{}{:.0f} % of the time, {:.0f} % left", who, 100 * best->active_share,
                             100 * (1 - best->active_share));
     if (shared)
-        text += fmt::format(", memory {} GB, ", format_number(best->memory_bytes / kGiga));
+        text += fmt::format(", memory {}{}, ", format_bytes(best->memory_bytes),
+                            room > 0 ? " of " + format_bytes(room) : std::string());
     text += !best->average_w ? "idle power not known"
             : shared || who.empty()
                 ? "average power " + format_power(*best->average_w)

@@ -484,7 +484,8 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
     if (one) {
         all.push_back({2, 9, asked + single_text(q, facts, false), asked + single_text(q, facts, true)});
         if (const std::string& refuted = q.results.front().estimate.refuted; !refuted.empty())
-            all.push_back({2, 2, "Refuted: " + refuted + "."});
+            all.push_back({2, 7, "Refuted: " + refuted + ".",
+                           "Refuted: " + refuted.substr(0, refuted.find(" (")) + ".", 1});
     } else {
         std::string first = best_text(q, facts, facts.best.front());
         if (!facts.limits.empty())

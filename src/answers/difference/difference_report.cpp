@@ -3,6 +3,7 @@
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/row_marks.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/ties.hpp"
 

@@ -138,7 +138,7 @@ struct Launch {
     }
 };
 
-std::string joined(const std::vector<std::string>& words) {
+std::string command_text(const std::vector<std::string>& words) {
     std::string text;
     for (std::size_t i = 0; i < words.size(); ++i) {
         const bool wraps = i > 0 && words[i].starts_with("--");
@@ -213,7 +213,7 @@ std::string launch_text(const Session& session, const SizingAnswer& answer, cons
             fmt::format("# {} engines like this one, each on {} devices, requests to the one with the fewest "
                         "tokens ahead\n",
                         way.data, way.engine_devices());
-    return text + joined(words) + "\n";
+    return text + command_text(words) + "\n";
 }
 
 } // namespace archsim

@@ -240,16 +240,16 @@ class ModelSection {
         return within ? within : find_winner(results_, by_, shown_.conditions);
     }
 
-    /// "Costs $0.52 per million (4.1 USD/h, 2023, AWS p4de.24xlarge / 8). One inference every 100 ms: average
-    /// power 0.87 W, 23 h on the battery.": what else was asked of the best.
+    /// "A100 costs $0.52 per million rented. One inference every 100 ms: average power 0.87 W, 23 h on the
+    /// battery.": what else was asked of the best.
     std::string beside_text() const {
         const auto winner = this->winner();
         std::string text;
         if (winner && view_.explanations.cost && by_ != metric::cost)
-            if (const auto cost = value_of(results_[winner->best], metric::cost, shown_.conditions))
-                text =
-                    fmt::format("{} costs {} ({}).", labels_[winner->best], format_value(metric::cost, *cost),
-                                price_text(results_[winner->best], shown_.conditions));
+            if (const Cost cost = cost_of(results_[winner->best], shown_.conditions); cost.best())
+                text = fmt::format("{} costs {} {}.", labels_[winner->best],
+                                   format_value(metric::cost, *cost.best()),
+                                   cost.way() == Tenure::rent ? "rented" : "bought, with electricity");
         if (!view_.duty)
             return text;
         const auto cycles = duty_cycles(results_, *view_.duty, shown_.conditions.power_at);

@@ -96,7 +96,7 @@ CostOptions on_one_basis(std::span<const std::shared_ptr<const Device>> devices,
     std::ptrdiff_t rented = 0, bought = 0;
     PowerBoundary widest = PowerBoundary::chip;
     for (const auto& device : devices) {
-        widest = std::max(widest, boundary_of(*device, {}));
+        widest = std::max(widest, boundary_of(device.get(), {}));
         rented += price_of(*device, true, options).has_value();
         bought += price_of(*device, false, options).has_value();
     }

@@ -10,7 +10,7 @@ namespace archsim {
 namespace {
 
 bool at_chip(const Result& result, std::optional<PowerBoundary> asked) {
-    return !result.machine || boundary_of(*result.machine->device, asked) == PowerBoundary::chip;
+    return !result.machine || boundary_of(result.machine->device.get(), asked) == PowerBoundary::chip;
 }
 
 /// A number of the estimate with a prompt; none where it is not above zero.

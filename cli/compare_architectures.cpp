@@ -30,7 +30,8 @@ int main(int argc, char** argv) {
     cli::SaveOptions save;
     cli::DecisionOptions decisions;
     cli::ExplainOptions explain;
-    std::string sweep, level, metric = "energy";
+    std::string level, metric = "energy";
+    std::optional<std::string> sweep;
     bool by_class = false;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_document("compare_architectures", compare_architectures_schema);
@@ -69,7 +70,8 @@ int main(int argc, char** argv) {
         flags.add_flag(
             "--by-class", by_class,
             "no model: times faster than the CPU over thirteen classes of models, strengths and weaknesses");
-        flags.add_option("--batch-sweep", sweep, "batches to compare, 1,2,4,...,256", "SIZES")
+        flags.add_optional_value("--batch-sweep", sweep, "batches to compare (default: 1,4,8,16,32,64)")
+            .value_named("SIZES")
             .in_group("What if");
         for (const char* other : {"--level", "--architecture", "--explain-difference", "--what-if",
                                   "--sensitivity", "--batch-sweep"})
@@ -106,13 +108,13 @@ int main(int argc, char** argv) {
         request.level = *parse_comparison_level(level);
         request.metric = &request.metrics->at(metric, "--metric");
         question.put_into(request);
-        const Explanations explanations =
-            explain.chosen(request.level == ComparisonLevel::detailed, request.architectures);
+        const Explanations explanations = explain.chosen(request.level == ComparisonLevel::detailed);
         explain.expect_costs(output, decisions.about_costs() || metric == metric::cost.key);
         request.decision = decisions.request(*request.metric);
         request.decision.cost = explanations.conditions;
-        if (!sweep.empty())
-            request.batch_sweep = cli::parse_batches(sweep, "--batch-sweep");
+        if (sweep)
+            request.batch_sweep =
+                cli::parse_batches(sweep->empty() ? "1,4,8,16,32,64" : *sweep, "--batch-sweep");
         const Session session = question.open();
         request.architectures = cli::with_modes(session, request.architectures);
         const ArchitectureComparison comparison = compare_architectures(session, request);

@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
     CompareModelsView view;
     cli::ModelsOption models;
     std::string study_file, subgraphs, sort, every, battery;
+    std::vector<std::string> with;
     PercentileRequest load;
     bool percentiles = false;
     double per_second = 0;
@@ -55,7 +56,6 @@ int main(int argc, char** argv) {
         flags.add_option("--hardware", request.hardware,
                          "devices: NAME, NAME@MODE, NAME@all for every power mode, or a device file",
                          "DEVICE");
-        flags.exclude("--deployment", "--hardware");
         flags.add_rule([&] {
             if (models.flag.empty())
                 for (const char* key : {"precision", "batch_size", "devices"})
@@ -70,6 +70,9 @@ int main(int argc, char** argv) {
         flags.add_flag("--percentiles", percentiles, "run-to-run latency percentiles (P50, P90, P99, P99.9)");
         flags.add_option("--rate", load.rate_per_s,
                          "arrival rate in items/s; adds queueing delay to the percentiles", "RATE");
+        flags.add_option("--with", with,
+                         "another network on the same device, and how often: midas@5fps, whisper-tiny@30s",
+                         "MODEL@RATE");
         flags.add_option("--every", every,
                          "one inference in so long, idle between: average power, battery; 1s", "TIME");
         flags.add_option("--fps", per_second, "inferences a second, idle between: 10 is --every 100ms",
@@ -124,16 +127,18 @@ int main(int argc, char** argv) {
             view.percentiles = load;
         if (!(per_second >= 0) || per_second > 1e9)
             throw UsageError("--fps: inferences per second, above 0");
-        if (!every.empty() || per_second > 0)
-            view.duty = {per_second > 0 ? 1 / per_second : cli::time_given(every, "--every"),
+        DutyRequest duty{per_second > 0 ? 1 / per_second : cli::time_given(every, "--every"),
                          battery.empty() ? 0 : parse_battery(battery)};
-        else if (!battery.empty())
+        for (const std::string& other : with)
+            duty.with.push_back(parse_companion(other));
+        const bool shares = duty.every_s > 0 || !duty.with.empty();
+        if (!shares && !battery.empty())
             throw UsageError("--battery: say how often it works, with --every or --fps");
         if (!sort.empty())
             view.sort_by = &view.metrics->at(sort, "--sort");
         request.decision = decisions.request(
             view.sort_by != nullptr ? *view.sort_by : ranked_by(request.conditions.scenario));
-        view.explanations = explain.chosen(view.verbose, request.hardware);
+        view.explanations = explain.chosen(view.verbose);
         explain.expect_costs(output, decisions.about_costs() || sort == metric::cost.key);
         request.decision.cost = view.explanations.conditions;
         // Each subgraph of an estimate takes a kilobyte: of thousands of estimates the totals are kept.
@@ -154,6 +159,9 @@ int main(int argc, char** argv) {
         for (const std::int64_t batch : batches) {
             request.workload.batch = batch;
             const ModelComparison comparison = compare_models(session, request);
+            view.explanations.conditions = comparison.request.decision.cost; // on one basis
+            if (shares)
+                view.duty = with_companions(session, comparison, duty);
             if (!subgraphs.empty())
                 write_file(subgraphs, render(tabulate_subgraphs(comparison), Format::csv));
             save.save(comparison.results, batch, view.metric_view());

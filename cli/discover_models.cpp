@@ -26,7 +26,9 @@ int main(int argc, char** argv) {
     std::size_t top = 0;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_document("discover_models", discover_models_schema);
-        flags.add_option("folder", folder, "folder of models to scan, instead of the catalogue", "FOLDER");
+        flags.add_option("folder", folder,
+                         "folder of models to scan instead of the catalogue, or a word that names have",
+                         "FOLDER");
         flags.add_option("--task", options.task, "only catalogue models of this task", "TASK");
         flags.add_option("--family", options.family, "only catalogue models of this family", "FAMILY");
         flags.add_option("--batch-size", options.batch, "items per inference", "N")
@@ -52,8 +54,9 @@ int main(int argc, char** argv) {
             cli::Progress progress("importing", output.quiet);
             options.threads = std::max(1U, std::thread::hardware_concurrency());
             options.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
-            list = folder.empty() ? discover_catalogue(session, options)
-                                  : discover_folder(session, folder, options);
+            const bool scan = folder.find('/') != folder.npos || std::filesystem::exists(folder);
+            options.word = scan ? "" : folder;
+            list = scan ? discover_folder(session, folder, options) : discover_catalogue(session, options);
         }
         if (output.sort.empty())
             keep_largest(list, top);

@@ -124,6 +124,7 @@ struct Options {
         q.conditions = std::move(asked.conditions);
         q.sizes = std::move(asked.workload.sizes);
         q.prompt = asked.workload.prompt;
+        q.single_pass = asked.workload.single_pass;
         q.weights = q.conditions.weights;
         q.precisions = question.given("precision");
         if (const auto& activations = question.given("activations"); !activations.empty()) {
@@ -152,8 +153,6 @@ SweepSummary summary_of(const Options& options, const Sweep& sweep) {
     const MetricTable& metrics = *sweep.request().view.metrics;
     const Metric& ranks = options.sort.empty() ? sweep.usual_order() : metrics.at(options.sort, "--sort");
     SweepSummary summary(sweep.request().axes, ranks, options.top, sweep.last() - sweep.first(), metrics);
-    if (options.question.given("precision").empty() && options.question.given("activations").empty())
-        summary.default_format = sweep.request().precisions.front();
     if (!options.pareto.empty())
         summary.front.emplace(metrics.at(options.pareto[0], "--pareto"),
                               metrics.at(options.pareto[1], "--pareto"));

@@ -79,7 +79,7 @@ void ExplainOptions::add_to(Flags& flags) {
     money.add_tenure_to(flags, "costs of rented devices alone", "costs of bought devices alone");
     flags
         .add_option("--power-at", power_at,
-                    "where power and energy are taken: the chip with its memory (default; of \"BOARD + "
+                    "where power and energy are taken: the chip with its memory (default; of \"COMPUTER + "
                     "MODULE\" the wall), the board around it, the wall socket of the system")
         .one_of({"chip", "board", "wall"});
     money.add_use_to(flags);
@@ -100,15 +100,11 @@ void ExplainOptions::expect_costs(const OutputOptions& output, bool decided_by_c
             throw UsageError(std::string(flag) + ": nothing shown here depends on it; add --cost");
 }
 
-Explanations ExplainOptions::chosen(bool verbose, const std::vector<std::string>& hardware) const {
+Explanations ExplainOptions::chosen(bool verbose) const {
     Explanations result = explanations;
     result.conditions = money.chosen();
     result.carbon = !money.grid_intensity.empty();
-    const bool board = std::any_of(hardware.begin(), hardware.end(), [](const std::string& name) {
-        return name.find(" + ") != std::string::npos;
-    });
-    result.conditions.power_at = power_at.empty() ? board ? PowerBoundary::wall : PowerBoundary::chip
-                                                  : *value_named<PowerBoundary>(power_at);
+    result.conditions.power_at = value_named<PowerBoundary>(power_at);
     check_cost_options(result.conditions);
     result.subgraphs = verbose;
     return result;

@@ -44,11 +44,11 @@ struct MoneyOptions {
 struct ExplainOptions {
     Explanations explanations;
     MoneyOptions money;
-    std::string power_at; ///< empty: the chip, of a computer that is named ("A + B") the wall
+    std::string power_at; ///< empty: as CostOptions::power_at says
 
     void add_to(Flags& flags);
     /// Throws UsageError for conditions outside of their range.
-    Explanations chosen(bool verbose, const std::vector<std::string>& hardware = {}) const;
+    Explanations chosen(bool verbose) const;
     /// Throws UsageError for a flag about money where no cost is shown, as tables of every format but text
     /// have them, nor decides anything.
     void expect_costs(const OutputOptions& output, bool decided_by_costs) const;

@@ -3,6 +3,7 @@
 #include "archsim/archsim.h"
 
 #include "answers/serving/serving_report.hpp"
+#include "archsim/compare/metric.hpp"
 #include "archsim/core/version.hpp"
 #include "archsim/run/serve.hpp"
 #include "archsim/run/session.hpp"
@@ -200,8 +201,8 @@ archsim_estimate numbers_of(const Result& result) {
     numbers.latency_low_s = known(e.latency_interval.low);
     numbers.latency_high_s = known(e.latency_interval.high);
     numbers.throughput_per_s = known(e.throughput_per_s);
-    numbers.power_w = known(e.power_w);
-    numbers.energy_per_inference_j = known(e.energy_per_inference_j);
+    numbers.power_w = known(value_or_nan(result, metric::power));
+    numbers.energy_per_inference_j = known(value_or_nan(result, metric::energy));
     numbers.utilization = known(e.utilization);
     numbers.peak_memory_bytes = known(e.memory.peak_bytes);
     numbers.weight_bytes = known(e.memory.weight_bytes);

@@ -61,7 +61,7 @@ bool fits(const Machine& machine, Estimate& e) {
                                machine.runtime->name, gigabytes(limit));
         return false;
     }
-    if (machine.host) {
+    if (machine.in_host_memory()) {
         e.reason = fmt::format("needs {}, its host {} has {}", gigabytes(e.memory.peak_bytes),
                                machine.host->id, gigabytes(e.memory.capacity_bytes));
         return false;

@@ -32,4 +32,16 @@ WallPower wall_power(const Machine& machine, double device_power_w, double accel
     return wall;
 }
 
+PowerBoundary boundary_of(const Device* device, std::optional<PowerBoundary> asked) {
+    return asked.value_or(device != nullptr && device->in_computer ? PowerBoundary::wall
+                                                                   : PowerBoundary::chip);
+}
+
+double joules_at(const Machine& machine, double joules, double seconds, std::optional<PowerBoundary> asked) {
+    const PowerBoundary at = boundary_of(machine.device.get(), asked);
+    if (at == PowerBoundary::chip || !(joules > 0) || !(seconds > 0))
+        return joules;
+    return seconds * wall_power(machine, joules / (seconds * machine.devices), machine.devices).at(at);
+}
+
 } // namespace archsim

@@ -26,4 +26,14 @@ struct WallPower {
 /// 0.93 = 2237 W.
 WallPower wall_power(const Machine& machine, double device_power_w, double accelerators = 1);
 
+/// Where power is taken: as asked; else of a device that is named with its computer at the wall, of others at
+/// the chip.
+PowerBoundary boundary_of(const Device* device, std::optional<PowerBoundary> asked);
+
+/// Joules inside that boundary while the machine's devices spend `joules` in `seconds`. A board and a host
+/// draw for as long as the work takes. Worked: 100 J in 1 s on a board that draws 20 W beside its chip: 120
+/// J.
+double joules_at(const Machine& machine, double joules, double seconds,
+                 std::optional<PowerBoundary> asked = {});
+
 } // namespace archsim

@@ -104,6 +104,23 @@ std::vector<std::string> none(const Question&) {
     return {};
 }
 
+/// A whole number of the prompt from 1; `zero`: whether 0 is a number there, or none.
+template <class T>
+QuestionField prompt_number(QuestionField row, T Prompt::*member, std::int64_t high, bool zero) {
+    row.kind = FieldKind::whole;
+    row.low = 1;
+    row.high = high;
+    row.print = of_prompt([=](const Prompt& p) {
+        const auto number = static_cast<double>(p.*member);
+        return text_or_none(zero || number > 0 ? std::optional(number_text(number)) : std::nullopt);
+    });
+    row.parse = [=](const std::string& text, const std::string& name, Question& q) {
+        const std::int64_t number = whole_of(text, name, 1, high); // no prompt where it is none
+        new_prompt(q).*member = static_cast<T>(number);
+    };
+    return row;
+}
+
 /// Gives a size that --dim can give, too. Throws UsageError where it did.
 void give_size(Question& question, const char* dim, std::int64_t size, const std::string& name) {
     if (!question.workload.sizes.dims.emplace(dim, size).second)
@@ -208,19 +225,14 @@ std::vector<QuestionField> workload_fields() {
          .print = none,
          .parse = give_image_size},
         generator_field("frames", "--frames", "frames of a video"),
-        {.key = "prompt_tokens",
-         .flag = "--prompt-tokens",
-         .kind = FieldKind::whole,
-         .help = "answer a prompt of N tokens",
-         .value = "N",
-         .group = kSeveralGroup,
-         .of = FieldOf::answer,
-         .low = 1,
-         .high = kMostTokens,
-         .print = of_prompt([](const Prompt& p) { return text_or_none(fmt::format("{}", p.tokens)); }),
-         .parse = [](const std::string& text, const std::string& name,
-                     Question& q) { new_prompt(q).tokens = whole_of(text, name, 1, kMostTokens); },
-         .usual = none},
+        prompt_number({.key = "prompt_tokens",
+                       .flag = "--prompt-tokens",
+                       .help = "answer a prompt of N tokens",
+                       .value = "N",
+                       .group = kSeveralGroup,
+                       .of = FieldOf::answer,
+                       .usual = none},
+                      &Prompt::tokens, kMostTokens, true),
         {.key = "single_pass",
          .flag = "--pass",
          .kind = FieldKind::truth,
@@ -230,37 +242,24 @@ std::vector<QuestionField> workload_fields() {
          .print = [](const Question& q) { return truth_text(q.workload.single_pass); },
          .parse = [](const std::string& text, const std::string& name,
                      Question& q) { q.workload.single_pass = truth_of(text, name); }},
-        {.key = "generate_tokens",
-         .flag = "--generate-tokens",
-         .kind = FieldKind::whole,
-         .help = "with M tokens, one step each",
-         .value = "M",
-         .group = kSeveralGroup,
-         .of = FieldOf::answer,
-         .low = 1,
-         .high = kMostTokens,
-         .print = of_prompt([](const Prompt& p) { return text_or_none(fmt::format("{}", p.generate)); }),
-         .parse = [](const std::string& text, const std::string& name,
-                     Question& q) { new_prompt(q).generate = whole_of(text, name, 1, kMostTokens); },
-         .usual = none},
-        {.key = "context",
-         .flag = "--context",
-         .kind = FieldKind::whole,
-         .help = "with a prompt: positions that caches and static shapes are made for (default: prompt and "
+        prompt_number({.key = "generate_tokens",
+                       .flag = "--generate-tokens",
+                       .help = "with M tokens, one step each",
+                       .value = "M",
+                       .group = kSeveralGroup,
+                       .of = FieldOf::answer,
+                       .usual = none},
+                      &Prompt::generate, kMostTokens, true),
+        prompt_number(
+            {.key = "context",
+             .flag = "--context",
+             .help =
+                 "with a prompt: positions that caches and static shapes are made for (default: prompt and "
                  "answer)",
-         .value = "N",
-         .group = kSeveralGroup,
-         .of = FieldOf::answer,
-         .low = 1,
-         .high = kMostPositions,
-         .print = of_prompt([](const Prompt& p) {
-             return text_or_none(p.context > 0 ? std::optional(fmt::format("{}", p.context)) : std::nullopt);
-         }),
-         .parse =
-             [](const std::string& text, const std::string& name, Question& q) {
-                 const std::int64_t positions = whole_of(text, name, 1, kMostPositions);
-                 new_prompt(q).context = positions;
-             }},
+             .value = "N",
+             .group = kSeveralGroup,
+             .of = FieldOf::answer},
+            &Prompt::context, kMostPositions, false),
         {.key = "sampling",
          .flag = "--sampling",
          .help = "with a prompt: how tokens are chosen, the likeliest or one of the likeliest (stacks that "
@@ -297,19 +296,11 @@ std::vector<QuestionField> workload_fields() {
                      throw UsageError(name + ": give tp=N, pp=N, dp=N or ep=N");
                  prompt.parallel = parse_parallelism(text);
              }},
-        {.key = "beams",
-         .kind = FieldKind::whole,
-         .help = "sequences that share a prompt (beam search); of saturated serving",
-         .fallback = "1",
-         .low = 1,
-         .high = kMostItems,
-         .print = of_prompt([](const Prompt& p) { return text_or_none(number_text(p.beams)); }),
-         .parse =
-             [](const std::string& text, const std::string& name, Question& q) {
-                 const std::int64_t beams = whole_of(text, name, 1, kMostItems);
-                 new_prompt(q).beams = static_cast<double>(beams);
-             },
-         .usual = of_prompt([](const Prompt&) { return text_or_none("1"); })},
+        prompt_number({.key = "beams",
+                       .help = "sequences that share a prompt (beam search); of saturated serving",
+                       .fallback = "1",
+                       .usual = of_prompt([](const Prompt&) { return text_or_none("1"); })},
+                      &Prompt::beams, kMostItems, true),
     };
 }
 

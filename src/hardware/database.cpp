@@ -24,6 +24,16 @@ namespace fs = std::filesystem;
 /// Threads that read all devices; more only wait for the file system.
 constexpr std::size_t kMaxReaders = 4;
 
+/// "Raspberry Pi 5 + Hailo-8L": a computer, and the device in it that does the work.
+constexpr std::string_view kBeside = " + ";
+
+static std::shared_ptr<const Device> in_computer(const Device& device, const std::string& host) {
+    auto inside = std::make_shared<Device>(device);
+    inside->host = host;
+    inside->in_computer = true;
+    return inside;
+}
+
 /// Among `known`, or, where none of these is near, among `others`.
 [[noreturn]] static void unknown_name(std::string_view what, std::string_view name,
                                       const std::vector<std::string>& known,
@@ -243,6 +253,7 @@ HardwareDatabase::HardwareDatabase(fs::path root, std::vector<fs::path> overlays
 DeviceChoice HardwareDatabase::device(std::string_view name) const {
     std::optional<State::Found> found;
     std::string_view mode;
+    const std::string_view asked = name;
     // The id of "ID@MODE" is known without a look into every file for an alias of that spelling.
     const auto at = name.rfind('@');
     const bool splits = at != std::string_view::npos && !is_file(name) && !state_->files.find_id(name) &&
@@ -257,6 +268,12 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
         mode = name.substr(at + 1);
         name = name.substr(0, at);
         found = state_->find_called(name, *this);
+    }
+    const std::size_t joint = asked.find(kBeside);
+    if (!found && joint != std::string_view::npos) {
+        DeviceChoice choice = device(asked.substr(joint + kBeside.size()));
+        choice.device = in_computer(*choice.device, device(asked.substr(0, joint)).device->id);
+        return choice;
     }
     if (!found) {
         if (name.ends_with(kJsonEnding)) {
@@ -284,6 +301,8 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
     if (found->memory)
         if (auto sized = with_memory(*choice.device, *found->memory))
             choice.device = std::move(sized);
+    if (joint != std::string_view::npos)
+        choice.device = in_computer(*choice.device, choice.device->host);
     const Device& device = *choice.device;
     if (!mode.empty()) {
         const PowerMode* stated = device.power_mode(mode);
@@ -291,9 +310,12 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
             choice.power_mode = kEfficientMode;
             return choice;
         }
-        if (const auto held = stated == nullptr ? held_to(device, mode) : nullptr) {
+        auto held = stated == nullptr ? slice_of(device, mode) : nullptr;
+        if (held == nullptr && stated == nullptr)
+            held = held_to(device, mode);
+        if (held != nullptr) {
             choice.power_mode = held->power_modes.front().name;
-            choice.device = held;
+            choice.device = std::move(held);
             return choice;
         }
         if (const auto size = stated == nullptr ? gigabytes_of(mode) : std::nullopt) {

@@ -197,6 +197,12 @@ void read_rest(ObjectReader& document, Device& device) {
         device.board_draw = power.quantity("board_draw", D::power, kPower);
     });
     document.each("power_modes", [&](ObjectReader& entry) { read_mode(entry, device); });
+    document.each("slices", [&](ObjectReader& entry) {
+        device.slices.push_back({entry.text("name", Need::required),
+                                 entry.number("units", {1, 1e7}, Need::required),
+                                 entry.number("compute", {1, 1e3}, Need::required),
+                                 entry.number("memory", {1, 1e3}, Need::required)});
+    });
     device.default_power_mode = document.text("default_power_mode");
     device.peak_power_mode = document.text("peak_power_mode");
     document.object("interconnect", [&](ObjectReader& link) {

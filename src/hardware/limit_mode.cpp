@@ -2,12 +2,32 @@
 
 #include "archsim/core/finding.hpp"
 
+#include "archsim/hardware/device_changes.hpp"
 #include "core/parse_number.hpp"
+#include "core/text.hpp"
+#include "hardware/family_facts.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
 namespace archsim {
+
+/// A number that was asked for, and is no estimate, which would lower no clock.
+static void give(Fact& fact, double value, const char* what) {
+    auto source = std::make_shared<Source>();
+    source->kind = SourceKind::derived;
+    source->cite = what;
+    fact.value = value;
+    fact.source = std::move(source);
+}
+
+/// The device in that mode alone.
+static std::shared_ptr<const Device> in_mode(Device device, PowerMode mode) {
+    device.default_power_mode = mode.name;
+    device.power_modes.assign(1, std::move(mode));
+    return std::make_shared<const Device>(std::move(device));
+}
 
 std::optional<double> limit_of_mode(std::string_view mode) {
     if (mode.empty() || (mode.back() != 'W' && mode.back() != 'w'))
@@ -23,17 +43,9 @@ std::shared_ptr<const Device> held_to(const Device& device, std::string_view mod
     if (*watts > device.tdp.value_or(*watts))
         throw InputError(
             fmt::format("{}: a limit of {:g} W exceeds its {:g} W", device.id, *watts, device.tdp.value));
-    auto source = std::make_shared<Source>();
-    source->kind = SourceKind::derived; // no estimate, which would lower no clock
-    source->cite = "the power limit that was asked for";
-    PowerMode limited;
-    limited.name = fmt::format("{:g}W", *watts);
-    limited.limit.value = *watts;
-    limited.limit.source = std::move(source);
-    auto held = std::make_shared<Device>(device);
-    held->power_modes.push_back(std::move(limited));
-    held->default_power_mode = held->power_modes.front().name;
-    return held;
+    PowerMode limited{.name = fmt::format("{:g}W", *watts)};
+    give(limited.limit, *watts, "the power limit that was asked for");
+    return in_mode(device, std::move(limited));
 }
 
 constexpr double kBytesPerGigabyte = 1e9;
@@ -69,17 +81,35 @@ std::shared_ptr<const Device> with_memory(const Device& device, const StatedMemo
     }
     if (memory.gigabytes > capacity)
         cannot_have(device, memory.gigabytes, "the size described is the largest that is sold");
-    auto source = std::make_shared<Source>();
-    source->kind = SourceKind::derived; // no estimate
-    source->cite = "the size of memory that was asked for";
-    PowerMode mode;
-    mode.name = fmt::format("{:g}GB", memory.gigabytes);
-    auto smaller = std::make_shared<Device>(device);
-    smaller->dram->capacity.value = memory.gigabytes * kBytesPerModuleGigabyte;
-    smaller->dram->capacity.source = std::move(source);
-    smaller->default_power_mode = mode.name;
-    smaller->power_modes.push_back(std::move(mode));
-    return smaller;
+    Device smaller = device;
+    give(smaller.dram->capacity, memory.gigabytes * kBytesPerModuleGigabyte,
+         "the size of memory that was asked for");
+    return in_mode(std::move(smaller), {.name = fmt::format("{:g}GB", memory.gigabytes)});
+}
+
+std::shared_ptr<const Device> slice_of(const Device& device, std::string_view name) {
+    const auto slice = std::find_if(device.slices.begin(), device.slices.end(),
+                                    [&](const DeviceSlice& s) { return same_ignoring_case(s.name, name); });
+    if (slice == device.slices.end())
+        return nullptr;
+    const double compute = slice->compute / device.slices.back().compute,
+                 memory = slice->memory / device.slices.back().memory;
+    DeviceChanges fewer;
+    fewer[Structure::units] = slice->units / device.engines.front().count;
+    Device part = *changed(device, fewer);
+    const auto shared = [](double factor, std::initializer_list<Fact*> facts) {
+        for (Fact* const fact : facts)
+            scale(*fact, factor);
+    };
+    for (MemoryLevel& level : part.memory)
+        if (level.scope == MemoryScope::chip)
+            shared(memory, {&level.capacity, &level.bandwidth});
+    shared(memory, {&part.dram->capacity, &part.dram->bandwidth});
+    shared(compute, {&part.tdp, &part.idle, &part.active_idle});
+    part.list_price = part.cloud_price = part.server_price = {};
+    part.link_bandwidth = {};
+    part.slices.clear();
+    return in_mode(std::move(part), {.name = slice->name});
 }
 
 } // namespace archsim

@@ -1,5 +1,5 @@
 #pragma once
-// Power limits as modes: "H100@350W".
+// Power limits, sizes of memory and slices as modes: "H100@350W", "H100@1g.10gb".
 
 #include "archsim/hardware/device.hpp"
 #include "hardware/loose_names.hpp"
@@ -22,5 +22,9 @@ std::shared_ptr<const Device> held_to(const Device& device, std::string_view mod
 /// the size says nothing new: that of the device, or of the computer around a card. Throws InputError where
 /// the device cannot have it.
 std::shared_ptr<const Device> with_memory(const Device& device, const StatedMemory& memory);
+
+/// The slice of that name of a device, as its one mode: its units, its part of cache, memory and power,
+/// without price and links. Null where the device has none of that name.
+std::shared_ptr<const Device> slice_of(const Device& device, std::string_view name);
 
 } // namespace archsim

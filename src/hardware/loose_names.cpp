@@ -155,7 +155,8 @@ LooseMatch LooseNames::find(std::string_view text) const {
         std::vector<Word> left(asked.begin(), at);
         left.insert(left.end(), at + static_cast<std::ptrdiff_t>(name.words.size()), asked.end());
         std::optional<StatedMemory> memory = take_memory(left);
-        if (!left.empty())
+        const auto second = memory ? take_memory(left) : std::nullopt; // of the card, and of its computer
+        if (!left.empty() || (second && !second->of_computer))
             continue;
         if (memory)
             memory->of_computer = memory->of_computer || says_ram;

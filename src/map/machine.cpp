@@ -189,7 +189,7 @@ Machine make_machine(std::shared_ptr<const Device> device, std::string_view powe
     m.energy = options.energy;
     m.mapper = options.mapper;
     m.uncertainty = options.uncertainty;
-    if (!m.device->dram && m.runtime->streams_weights)
+    if (m.device->in_computer || (!m.device->dram && m.runtime->streams_weights))
         m.host = options.host;
     m.parameters = resolve_parameters(*m.device, *m.runtime);
     m.scenario = options.scenario;

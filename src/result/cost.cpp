@@ -2,6 +2,7 @@
 
 #include "archsim/compare/metric.hpp"
 #include "core/parse_number.hpp"
+#include "estimate/wall_power.hpp"
 #include "result/generation_metrics.hpp"
 
 #include <algorithm>
@@ -28,7 +29,8 @@ struct Item {
 /// Joules per item at the facility's meter: the item, and its share of the time in between.
 double facility_joules(const Result& result, const Item& item, const CostOptions& o) {
     const Device& device = *result.device;
-    const double idle_w = device.idle.value_or(device.active_idle.value_or(0)) * result.machine->devices;
+    const double chips_w = device.idle.value_or(device.active_idle.value_or(0)) * result.machine->devices;
+    const double idle_w = joules_at(*result.machine, chips_w, 1, o.power_at);
     const double idle_s = (1 - o.utilization) / (o.utilization * item.rate);
     return (item.joules + idle_w * idle_s) * o.pue;
 }
@@ -91,14 +93,15 @@ GivenPrice parse_price(std::string_view text) {
 }
 
 CostOptions on_one_basis(std::span<const std::shared_ptr<const Device>> devices, CostOptions options) {
-    if (options.tenure != Tenure::cheaper)
-        return options;
     std::ptrdiff_t rented = 0, bought = 0;
+    PowerBoundary widest = PowerBoundary::chip;
     for (const auto& device : devices) {
+        widest = std::max(widest, boundary_of(device.get(), {}));
         rented += price_of(*device, true, options).has_value();
         bought += price_of(*device, false, options).has_value();
     }
-    if (rented + bought > 0)
+    options.power_at = options.power_at.value_or(widest);
+    if (options.tenure == Tenure::cheaper && rented + bought > 0)
         options.tenure = rented >= bought ? Tenure::rent : Tenure::buy;
     return options;
 }

@@ -17,9 +17,10 @@ GivenPrice parse_price(std::string_view text);
 /// Throws UsageError for options outside of their range.
 void check_cost_options(const CostOptions& options);
 
-/// The options with one way of paying for all results, so that a ranking compares like with like: that asked
-/// for; else rent, where at least as many devices have a price for it as for buying, else buying. Who has no
-/// such price has no cost (Cost::best()).
+/// The options with one way of paying and one boundary of power for all results, so that a ranking compares
+/// like with like: those asked for; else rent, where at least as many devices have a price for it as for
+/// buying, else buying, and the widest of the boundaries at which the devices are named. Who has no such
+/// price has no cost (Cost::best()).
 CostOptions on_one_basis(std::span<const Result> results, CostOptions options);
 /// The same before anything is estimated.
 CostOptions on_one_basis(std::span<const std::shared_ptr<const Device>> devices, CostOptions options);

@@ -37,6 +37,7 @@ LimitForm form_of(const Metric& metric) {
     case QuantityKind::bytes:
         return {{{"B", 1},
                  {"kB", 1e3},
+                 {"KB", 1e3},
                  {"MB", 1e6},
                  {"GB", 1e9},
                  {"TB", 1e12},

@@ -9,15 +9,18 @@ namespace archsim {
 
 namespace {
 
+bool at_chip(const Result& result, std::optional<PowerBoundary> asked) {
+    return !result.machine || boundary_of(result.machine->device.get(), asked) == PowerBoundary::chip;
+}
+
 /// A number of the estimate with a prompt; none where it is not above zero.
 std::function<std::optional<Measure>(const Result&, const CostOptions&)>
 generated(std::optional<Measure> (*of)(const GenerationEstimate&)) {
     return [of](const Result& result, const CostOptions& conditions) -> std::optional<Measure> {
         if (!result.generation)
             return std::nullopt;
-        const auto measure =
-            of(conditions.power_at == PowerBoundary::chip ? *result.generation
-                                                          : generation_at(result, conditions.power_at));
+        const bool chip = at_chip(result, conditions.power_at);
+        const auto measure = of(chip ? *result.generation : generation_at(result, conditions.power_at));
         return measure && measure->value > 0 ? measure : std::nullopt;
     };
 }
@@ -159,24 +162,19 @@ ShownPass shown_pass(const Result& result) {
     return {step.latency_s, step.energy_j, true, step.context, g.generate_tokens - 1};
 }
 
-double joules_at(const Result& result, double joules, double seconds, PowerBoundary boundary) {
-    if (boundary == PowerBoundary::chip || result.machine == nullptr || !(joules > 0) || !(seconds > 0))
-        return joules;
-    const double devices = result.devices();
-    return seconds * wall_power(*result.machine, joules / (seconds * devices), devices).at(boundary);
-}
-
-double times_inside(const Result& result, PowerBoundary boundary) {
+double times_inside(const Result& result, std::optional<PowerBoundary> boundary) {
     const double device_w = result.estimate.power_w;
-    return device_w > 0 ? joules_at(result, device_w, 1, boundary) / device_w : 1;
+    return device_w > 0 && !at_chip(result, boundary)
+               ? joules_at(*result.machine, device_w, 1, boundary) / device_w
+               : 1;
 }
 
-GenerationEstimate generation_at(const Result& result, PowerBoundary boundary) {
+GenerationEstimate generation_at(const Result& result, std::optional<PowerBoundary> boundary) {
     GenerationEstimate g = *result.generation;
-    if (boundary == PowerBoundary::chip)
+    if (at_chip(result, boundary))
         return g;
     const auto of = [&](double joules, double seconds) {
-        return joules_at(result, joules, seconds, boundary);
+        return joules_at(*result.machine, joules, seconds, boundary);
     };
     g.energy_first_token_j = of(g.energy_first_token_j, g.time_to_first_token_s);
     if (const double chip = g.energy_per_token_j; chip > 0) {

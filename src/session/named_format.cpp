@@ -93,8 +93,10 @@ std::optional<CatalogueEntry> entry_in_format(const Catalogue& catalogue, std::s
     if (ollama)
         format = PrecisionConfig::uniform(Precision::int4);
     gguf = gguf || ollama;
-    const CatalogueEntry* const known = format ? find_owned(catalogue, rest) : nullptr;
-    if (known == nullptr || !(known->language_model || known->file.extension() == ".json"))
+    const CatalogueEntry* const known = find_owned(catalogue, rest);
+    if (known == nullptr || !format)
+        return known == nullptr ? std::nullopt : std::optional(*known);
+    if (!known->language_model && known->file.extension() != ".json")
         return std::nullopt;
     CatalogueEntry entry = *known;
     entry.title = fmt::format("{} in {}", known->title, ollama ? "Q4_K_M" : whole.substr(rest.size() + 1));

@@ -144,9 +144,11 @@ Model Session::load(std::string_view name_or_path) const {
         if (auto named = entry_in_format(*catalogue_, name_or_path)) {
             model = load(named->name);
             model.prepared = std::make_shared<PreparedWorkloads>(operators_);
-            model.info.title = std::move(named->title);
-            model.info.products = named->products;
-            model.info.file = std::move(named->file);
+            if (named->products) {
+                model.info.title = std::move(named->title);
+                model.info.products = named->products;
+                model.info.file = std::move(named->file);
+            }
             return model;
         }
     const bool hub_name = looks_like_hub_name(name_or_path) && !has_model_ending(name_or_path);
@@ -230,7 +232,7 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
         machine_options.energy = std::move(prices);
     }
     machine_options.uncertainty = prices_->uncertainty();
-    if (!choice.device->dram && !choice.device->host.empty())
+    if ((!choice.device->dram || choice.device->in_computer) && !choice.device->host.empty())
         machine_options.host = hardware_->device(choice.device->host).device;
     if (const auto own = mappers_.find(choice.device->family); own != mappers_.end())
         machine_options.mapper = own->second;

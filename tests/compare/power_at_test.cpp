@@ -2,6 +2,8 @@
 
 #include "archsim/compare/metric.hpp"
 #include "archsim/run/session.hpp"
+#include "estimate/wall_power.hpp"
+#include "result/cost_terms.hpp"
 #include "result/generation_metrics.hpp"
 #include "support/shipped_session.hpp"
 
@@ -20,10 +22,41 @@ TEST_CASE("a module on a computer of the database has that one's idle power at t
         const Result r = shipped_session().estimate(network, module, int8);
         CAPTURE(module, r.estimate.reason);
         REQUIRE(r.ok());
-        const double chip = joules_at(r, 1, 1, PowerBoundary::chip);
-        CHECK(joules_at(r, 1, 1, PowerBoundary::board) < chip + idle_w);
-        CHECK(joules_at(r, 1, 1, PowerBoundary::wall) > chip + idle_w);
+        const double chip = joules_at(*r.machine, 1, 1, PowerBoundary::chip);
+        CHECK(joules_at(*r.machine, 1, 1, PowerBoundary::board) < chip + idle_w);
+        CHECK(joules_at(*r.machine, 1, 1, PowerBoundary::wall) > chip + idle_w);
     }
+}
+
+TEST_CASE("a device that is named with its computer is taken at the wall everywhere", "[compare]") {
+    const Session& session = shipped_session();
+    const Workload network{.model = session.load("resnet18")};
+    CostOptions chip, wall;
+    chip.power_at = PowerBoundary::chip;
+    wall.power_at = PowerBoundary::wall;
+    const Result bare = session.estimate(network, "Hailo-8L", {});
+    for (const char* name : {"Raspberry Pi 5 + Hailo-8L", "Pi 5 + Hailo", "raspberry pi 5 + Hailo-8L"}) {
+        const Result named = session.estimate(network, name, {});
+        CAPTURE(name);
+        REQUIRE(named.ok());
+        for (const Metric* m : {&metric::power, &metric::energy, &metric::efficiency}) {
+            CHECK(*value_of(named, *m) == *value_of(named, *m, wall));
+            CHECK(*value_of(named, *m, chip) == *value_of(bare, *m));
+            CHECK(*value_of(bare, *m) == *value_of(bare, *m, chip));
+        }
+        CHECK(named.estimate.latency_s == bare.estimate.latency_s);
+        const std::vector<Result> both = {bare, named};
+        CHECK(on_one_basis(both, {}).power_at == PowerBoundary::wall);
+        CHECK(on_one_basis(both, chip).power_at == PowerBoundary::chip);
+    }
+    CHECK(on_one_basis(std::vector<Result>{bare}, {}).power_at == PowerBoundary::chip);
+    // Any computer with any module: that one's idle power.
+    const DeviceChoice made = session.hardware().device("Raspberry Pi 4 + Coral USB");
+    CHECK(made.device->id == "Coral-Edge-TPU");
+    CHECK(made.device->in_computer);
+    CHECK(made.device->host == "Cortex-A72-RPi4");
+    CHECK(*value_of(session.estimate(network, "Raspberry Pi 4 + Coral USB", {}), metric::power) > 2.7);
+    CHECK_THROWS_AS(session.hardware().device("Raspberry Pi 5 + Nothing"), InputError);
 }
 
 TEST_CASE("power times time is energy at every place where power is taken", "[compare][laws]") {

@@ -37,7 +37,9 @@ struct CostOptions {
     double utilization = 0.6;    ///< share of time at work; what is bought or rented stands idle otherwise
     double pue = 1.58;           ///< facility over IT power; Uptime Institute Global Data Center Survey 2023
     double grid_intensity = 480; ///< g CO2e per kWh; world 2023, Ember Global Electricity Review 2024
-    PowerBoundary power_at = PowerBoundary::chip; ///< of power, energy and efficiency
+    /// Of power, energy and efficiency; absent: the wall of a device that is named with its computer, and of
+    /// all that are compared with one; else the chip.
+    std::optional<PowerBoundary> power_at = {};
     Tenure tenure = Tenure::cheaper;
     std::vector<GivenPrice> prices; ///< the last one of a device and kind counts
 };

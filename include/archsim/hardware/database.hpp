@@ -56,8 +56,9 @@ class HardwareDatabase {
     /// Resolves "NAME", "NAME@MODE" (a mode of the device, kEfficientMode, a power limit as "350W" where
     /// the device has no modes of its own, or a size of memory as "24GB" where it shares that of its
     /// computer) or a path to a JSON file; case-insensitive, aliases too, and names with words around them:
-    /// "Mac mini M4 Pro (24 GB)" is Apple-M4-Pro-GPU@24GB, "RTX 4070 laptop, 32GB" RTX-4070-Laptop. Throws
-    /// InputError with the nearest names. Safe to call from several threads.
+    /// "Mac mini M4 Pro (24 GB)" is Apple-M4-Pro-GPU@24GB, "RTX 4070 laptop, 32GB" RTX-4070-Laptop; "COMPUTER
+    /// + NAME" is the device in a computer of the database. Throws InputError with the nearest names. Safe to
+    /// call from several threads.
     ARCHSIM_API DeviceChoice device(std::string_view name) const;
     /// A software stack by name or alias. Throws InputError with the nearest names.
     ARCHSIM_API std::shared_ptr<const Runtime> runtime(std::string_view name) const;

@@ -91,6 +91,13 @@ struct PowerMode {
     std::vector<std::string> aliases;
 };
 
+/// A part that a device can be divided into, with units, cache and memory of its own ("H100@1g.10gb").
+struct DeviceSlice {
+    std::string name;
+    double units = 0;               ///< compute units that work in it
+    double compute = 0, memory = 0; ///< of the slices into which the whole is divided; the largest has all
+};
+
 /// What a device costs to buy or to rent.
 struct Price {
     Fact amount; ///< USD or USD/h
@@ -139,6 +146,7 @@ struct Device {
     Fact board_draw; ///< watts of the board around chip or module while in use: what neither of them is
     std::vector<PowerMode> power_modes;
     std::string default_power_mode, peak_power_mode;
+    std::vector<DeviceSlice> slices;          ///< least first
     Fact link_bandwidth, host_link_bandwidth; ///< bytes/s one way: chip to chip, host to device
     double node_devices = 0;                  ///< devices that the links join; 0: as many as anybody asks for
     Fact network_bandwidth;                   ///< bytes/s one way of one device to those of other nodes
@@ -150,6 +158,9 @@ struct Device {
     /// Id of the processor that runs unsupported operators, and from whose memory a chip that has none takes
     /// its weights.
     std::string host;
+    /// Named with its host ("Raspberry Pi 5 + Hailo-8L"): its power is that of the whole at the wall, unless
+    /// somebody asks for another boundary.
+    bool in_computer = false;
     std::vector<std::string> runtimes;
     std::string default_runtime;
     std::vector<FittedParameter> fitted;

@@ -107,8 +107,11 @@ struct Machine {
     double power_budget_w = 0;        ///< the same where it is an estimate: it bounds energy, not the clock
     double static_power_w = 0;        ///< of one chip
     double memory_capacity_bytes = 0; ///< of one chip, or of `host`; 0 = unknown
-    /// Whose memory holds what passes through a chip that has none of its own; null: the chip's own does.
+    /// Whose memory holds what passes through a chip that has none of its own, or the computer that the chip
+    /// is named with; null: neither.
     std::shared_ptr<const Device> host;
+    /// Whether the host's memory holds the weights.
+    bool in_host_memory() const { return host && !device->dram && runtime->streams_weights; }
 };
 
 /// Choices besides the device, the power mode and the stack.

@@ -14,7 +14,7 @@ namespace archsim {
 /// What is asked, and what runs.
 struct CompareModelsRequest {
     std::vector<std::string> models; ///< catalogue names or paths: each in turn is the workload's model
-    std::string deployment;          ///< named set of devices; empty where `hardware` names them
+    std::string deployment;          ///< named set of devices, beside those that `hardware` names
     std::vector<std::string> hardware;
     std::vector<std::string> stacks; ///< each in turn is the conditions' stack; empty: theirs alone
     /// Each in turn is the conditions' format, "usual" among them (ask_precision); empty: theirs alone.

@@ -97,7 +97,7 @@ Facts performance(const ArchitectureComparison& c, std::size_t i) {
     add_ratios(c, i, facts);
     facts.items.push_back({"Latency", with_interval(metric::latency, r)});
     facts.items.push_back({"Throughput", format_number(e.throughput_per_s) + " inferences/s"});
-    facts.items.push_back({"Power", format_power(e.power_w)});
+    facts.items.push_back({"Power", format_power(value_or_nan(r, metric::power, c.request.decision.cost))});
     facts.items.push_back({"Utilization", format_percent(e.utilization)});
     for (NamedValue& item : utilization_facts(r))
         if (item.name != "Average")

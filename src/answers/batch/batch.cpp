@@ -385,8 +385,8 @@ Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
     const std::vector<std::string> labels = device_labels(sweep);
     Takeaway takeaway{batch_lines(sweep, labels)};
     for (const BatchSeries& series : sweep.series)
-        for (std::string& warning : device_warnings(series.results))
-            takeaway.lines.push_back(std::move(warning));
+        for (const auto& lines : {doubt_lines(series.results), device_warnings(series.results)})
+            takeaway.lines.insert(takeaway.lines.end(), lines.begin(), lines.end());
     add_blocks(report, Heading{1, fmt::format("BATCH ANALYSIS: {}", title)}, std::move(takeaway),
                batch_table(sweep), Heading{2, best_batch_heading(sweep)}, best_batch_facts(sweep, labels));
     if (sweep.limits.active())

@@ -7,6 +7,7 @@
 #include "hardware/operator_rules.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_row.hpp"
+#include "report/blocks/row_marks.hpp"
 #include "report/render/answer_document.hpp"
 #include "report/render/html.hpp"
 
@@ -120,16 +121,18 @@ void add_estimate(const BudgetedEstimate& e, const BudgetView& view, Report& rep
     }
 }
 
-/// How a cost was reckoned, where a budget is one of cost.
-std::string budget_cost_basis(const BudgetAnswer& answer) {
-    const auto& rules = answer.request.rules;
-    if (std::none_of(rules.begin(), rules.end(),
-                     [](const BudgetRule& rule) { return *rule.metric == metric::cost; }))
-        return "";
+/// How a cost was reckoned, where a budget is one of cost; which estimates measurements refute or none stands
+/// behind.
+std::vector<std::string> budget_bases(const BudgetAnswer& answer) {
     std::vector<Result> results;
     for (const BudgetedEstimate& e : answer.estimates)
         results.push_back(e.result);
-    return cost_basis(results, answer.request.cost);
+    std::vector<std::string> lines = doubt_lines(results);
+    const auto& rules = answer.request.rules;
+    if (std::any_of(rules.begin(), rules.end(),
+                    [](const BudgetRule& rule) { return *rule.metric == metric::cost; }))
+        lines.push_back(cost_basis(results, answer.request.cost));
+    return lines;
 }
 
 } // namespace
@@ -146,12 +149,13 @@ std::string budget_headline(const BudgetAnswer& answer) {
 std::vector<std::string> budget_lines(const BudgetAnswer& answer) {
     constexpr std::size_t kNamed = 3;
     std::vector<std::string> lines = {budget_headline(answer)};
-    if (std::string basis = budget_cost_basis(answer); !basis.empty())
-        lines.push_back(std::move(basis));
     for (const BudgetedEstimate& e : answer.estimates)
         for (const BudgetOutcome& o : e.outcomes)
             if (o.failed() && lines.size() <= kNamed)
                 lines.push_back(fmt::format("{}: {}.", e.title(), outcome_text(o)));
+    for (std::string& basis : budget_bases(answer))
+        if (!basis.empty())
+            lines.push_back(std::move(basis));
     return lines;
 }
 

@@ -17,11 +17,13 @@ namespace {
 template <class Load>
 ModelComparison compare(const Session& session, CompareModelsRequest request, const Load& load) {
     ModelComparison comparison;
-    if (request.hardware.empty()) {
-        if (request.deployment.empty())
-            request.deployment = "datacenter";
+    if (request.hardware.empty() && request.deployment.empty())
+        request.deployment = "datacenter";
+    if (!request.deployment.empty()) {
         const Deployment deployment = session.hardware().deployment(request.deployment);
-        request.hardware = deployment.hardware;
+        for (const std::string& name : deployment.hardware)
+            if (std::find(request.hardware.begin(), request.hardware.end(), name) == request.hardware.end())
+                request.hardware.push_back(name);
         comparison.deployment_title = deployment.title;
         comparison.deployment_use = deployment.description;
     }

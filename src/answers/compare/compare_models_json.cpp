@@ -122,7 +122,7 @@ AnswerDocument<ComparedModels> comparison_document(const CompareModelsView& view
                                  : std::nullopt};
              },
              percentile_members()},
-            {"duty_cycle", "with --every: one inference in so long",
+            {"duty_cycle", "with --every, --fps or --with: at work now and then, or for several networks",
              [duty = view.duty, boundary = view.explanations.conditions.power_at](const A& a) {
                  return Sometimes<std::vector<DutyCycle>>{
                      duty ? std::optional(duty_cycles(a.all->results, *duty, boundary)) : std::nullopt};

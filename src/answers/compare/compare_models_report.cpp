@@ -138,7 +138,7 @@ Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
     if (view.percentiles)
         report.blocks.push_back(percentile_table(c.results, *view.percentiles));
     if (view.duty)
-        report.blocks.push_back(duty_table(c.results, *view.duty, view.explanations.conditions.power_at));
+        add_blocks(report, duty_blocks(c.results, *view.duty, view.explanations.conditions.power_at));
     for (Block& block : explanation_blocks(c.results, view.explanations))
         report.blocks.push_back(std::move(block));
     return report;
@@ -232,7 +232,7 @@ class ModelSection {
                 of_model(c_.modes, model_),
                 of_model(c_.tried, model_),
                 of_model(c_.too_large, model_),
-                duty_text()};
+                beside_text()};
     }
 
     /// What the verdict names: within the limits, where any is.
@@ -241,14 +241,20 @@ class ModelSection {
         return within ? within : find_winner(results_, by_, shown_.conditions);
     }
 
-    /// "One inference every 100 ms: average power 0.87 W, 23 h on the battery." of the best.
-    std::string duty_text() const {
+    /// "A100 costs $0.52 per million rented. One inference every 100 ms: average power 0.87 W, 23 h on the
+    /// battery.": what else was asked of the best.
+    std::string beside_text() const {
         const auto winner = this->winner();
-        if (!view_.duty || !winner)
-            return {};
-        const auto cycles =
-            duty_cycles(results_.subspan(winner->best, 1), *view_.duty, shown_.conditions.power_at);
-        return cycles.empty() ? std::string() : in_words(cycles.front(), *view_.duty);
+        std::string text;
+        if (winner && view_.explanations.cost && by_ != metric::cost)
+            if (const Cost cost = cost_of(results_[winner->best], shown_.conditions); cost.best())
+                text = fmt::format("{} costs {} {}.", labels_[winner->best],
+                                   format_value(metric::cost, *cost.best()),
+                                   cost.way() == Tenure::rent ? "rented" : "bought, with electricity");
+        if (!view_.duty)
+            return text;
+        const auto cycles = duty_cycles(results_, *view_.duty, shown_.conditions.power_at);
+        return cycles.empty() ? text : text + (text.empty() ? "" : " ") + in_words(cycles, *view_.duty);
     }
 
     std::string conditions_text() const {
@@ -268,7 +274,7 @@ class ModelSection {
         if (view_.percentiles)
             add(percentile_table(results_, *view_.percentiles));
         if (view_.duty)
-            add(duty_table(results_, *view_.duty, shown_.conditions.power_at));
+            add_all(duty_blocks(results_, *view_.duty, shown_.conditions.power_at));
         add_generation_and_parts(beside);
     }
 

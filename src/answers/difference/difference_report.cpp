@@ -3,6 +3,7 @@
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/row_marks.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/ties.hpp"
 
@@ -261,14 +262,7 @@ namespace {
 std::string doubt_text(const DifferenceAnswer& answer) {
     if (answer.results[0].hardware == answer.results[1].hardware)
         return "";
-    const std::string text = joined(
-        answer.results,
-        [](const Result& r) {
-            const std::string doubt = doubt_of(r.estimate).text();
-            return doubt.empty() ? doubt : fmt::format("{}: {}", hardware_label(r), doubt);
-        },
-        "; ");
-    return text.empty() ? text : text + ".";
+    return fmt::format("{}", fmt::join(doubt_lines(answer.results), " "));
 }
 
 /// Formats that devices run in place of those asked for, a line for each reason.

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <fmt/ranges.h>
+#include <iterator>
 #include <set>
 #include <tuple>
 
@@ -79,16 +80,21 @@ bool describes_model(const std::filesystem::path& file) {
            file.filename() == "config.json" || file.filename() == "model_index.json";
 }
 
-void check_known(const std::string& wanted, const char* flag, const std::vector<CatalogueEntry>& entries,
-                 std::string CatalogueEntry::*field) {
-    if (wanted.empty())
-        return;
-    std::set<std::string> known;
+/// What is wanted of a field: that value, or those with it in their names ("detection"); of nothing, all.
+std::set<std::string> wanted_of(const std::string& wanted, const char* flag,
+                                const std::vector<CatalogueEntry>& entries,
+                                std::string CatalogueEntry::*field) {
+    std::set<std::string> known, meant;
     for (const CatalogueEntry& entry : entries)
         known.insert(entry.*field);
-    if (!known.contains(wanted))
+    if (!wanted.empty() && known.contains(wanted))
+        return {wanted};
+    std::copy_if(known.begin(), known.end(), std::inserter(meant, meant.end()),
+                 [&](const std::string& one) { return one.find(wanted) != std::string::npos; });
+    if (meant.empty())
         throw UsageError(
             fmt::format("{}: no model has \"{}\"; there are {}", flag, wanted, fmt::join(known, ", ")));
+    return meant;
 }
 
 } // namespace
@@ -100,12 +106,15 @@ std::string_view name_of(ImportStatus status) {
 
 ModelList discover_catalogue(const Session& session, const DiscoverOptions& options) {
     const auto& entries = session.catalogue().entries();
-    check_known(options.task, "--task", entries, &CatalogueEntry::task);
-    check_known(options.family, "--family", entries, &CatalogueEntry::family);
+    const auto tasks = wanted_of(options.task, "--task", entries, &CatalogueEntry::task),
+               families = wanted_of(options.family, "--family", entries, &CatalogueEntry::family);
     ModelList list;
     for (const CatalogueEntry& entry : entries) {
-        if ((!options.task.empty() && entry.task != options.task) ||
-            (!options.family.empty() && entry.family != options.family))
+        const std::string words =
+            lower_case(fmt::format("{} {} {} {} {}", entry.name, entry.title, entry.task, entry.family,
+                                   fmt::join(entry.aliases, " ")));
+        if (!tasks.contains(entry.task) || !families.contains(entry.family) ||
+            words.find(lower_case(options.word)) == words.npos)
             continue;
         ListedModel model;
         model.name = entry.name;
@@ -141,9 +150,7 @@ ModelList discover_folder(const Session& session, const std::filesystem::path& f
         if (at->is_regular_file(unknown) && describes_model(at->path()))
             files.push_back(at->path());
     if (problem)
-        throw InputError(fmt::format(
-            "{}: cannot be listed: {}{}", folder.string(), problem.message(),
-            folder.has_parent_path() ? "" : "; models of the catalogue: discover_models --family NAME"));
+        throw InputError(fmt::format("{}: cannot be listed: {}", folder.string(), problem.message()));
     std::sort(files.begin(), files.end());
     for (const auto& file : files) {
         ListedModel model;

@@ -44,6 +44,7 @@ struct ModelList {
 
 struct DiscoverOptions {
     std::string task, family; ///< only these; empty: all. Catalogue only
+    std::string word;         ///< only what has it in a name, the task or the family
     std::int64_t batch = 1;
     unsigned threads = 1;
     /// Called after each model, from any thread.

@@ -4,6 +4,7 @@
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
+#include "result/ranking.hpp"
 
 #include <fmt/ranges.h>
 
@@ -131,16 +132,19 @@ std::string device_line(const Portability& p) {
                            "to the host, {} so far.",
                            name, p.result.estimate.uncounted, p.leaving, p.operators,
                            format_time(p.result.estimate.latency_s));
+    const Estimate& e = p.result.estimate;
+    const std::string doubt =
+        standing_note(e) + "." + (e.refuted.empty() ? "" : " Refuted: " + e.refuted + ".");
     if (p.leaving == 0)
-        return fmt::format("{}: runs all {} operators, {}.", name, p.operators,
-                           format_time(p.result.estimate.latency_s));
+        return fmt::format("{}: runs all {} operators, {}{}", name, p.operators, format_time(e.latency_s),
+                           doubt);
     std::string text = fmt::format("{}: {} of {} operators fall back to the host, which takes {} of {} ({})",
                                    name, p.leaving, p.operators, format_time(p.fallback_s),
                                    format_time(p.result.estimate.latency_s),
                                    format_percent(p.fallback_s / p.result.estimate.latency_s));
     if (!p.rewrites.empty())
         text += fmt::format("; {} once rewritten", format_time(best_latency(p)));
-    return text + ".";
+    return text + doubt;
 }
 
 /// Who runs it whole, and a line for each of the others.

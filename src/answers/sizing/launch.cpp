@@ -16,46 +16,6 @@ namespace archsim {
 
 namespace {
 
-constexpr std::string_view
-    kVllmPage = "https://docs.vllm.ai/en/latest/cli/serve/",
-    kSglangPage = "https://docs.sglang.io/advanced_features/server_arguments.html",
-    kTrtllmPage = "https://nvidia.github.io/TensorRT-LLM/commands/trtllm-serve/trtllm-serve.html";
-constexpr LaunchTarget kVllm = LaunchTarget::vllm, kSglang = LaunchTarget::sglang,
-                       kTrtllm = LaunchTarget::trtllm;
-
-constexpr std::array kOptions = {
-    LaunchOption{kVllm, "--tensor-parallel-size", true, "devices that share every matrix", kVllmPage},
-    LaunchOption{kVllm, "--pipeline-parallel-size", true, "stages of layers", kVllmPage},
-    LaunchOption{kVllm, "--data-parallel-size", true, "groups with requests of their own", kVllmPage},
-    LaunchOption{kVllm, "--enable-expert-parallel", false, "whole experts on each device", kVllmPage},
-    LaunchOption{kVllm, "--dtype", true, "format of weights and activations", kVllmPage},
-    LaunchOption{kVllm, "--quantization", true, "weights are quantised while they load", kVllmPage},
-    LaunchOption{kVllm, "--kv-cache-dtype", true, "format of keys and values", kVllmPage},
-    LaunchOption{kVllm, "--max-num-seqs", true, "sequences that run at once", kVllmPage},
-    LaunchOption{kVllm, "--max-num-batched-tokens", true, "tokens of one step", kVllmPage},
-    LaunchOption{kVllm, "--max-cudagraph-capture-size", true, "largest step of captured graphs", kVllmPage},
-    LaunchOption{kVllm, "--max-model-len", true, "positions of one sequence", kVllmPage},
-    LaunchOption{kSglang, "--model-path", true, "checkpoint", kSglangPage},
-    LaunchOption{kSglang, "--tp-size", true, "devices of one engine without its stages", kSglangPage},
-    LaunchOption{kSglang, "--pp-size", true, "stages of layers", kSglangPage},
-    LaunchOption{kSglang, "--dp-size", true, "groups with requests of their own", kSglangPage},
-    LaunchOption{kSglang, "--enable-dp-attention", false, "attention of each group apart", kSglangPage},
-    LaunchOption{kSglang, "--ep-size", true, "devices that the experts are spread over", kSglangPage},
-    LaunchOption{kSglang, "--dtype", true, "format of weights and activations", kSglangPage},
-    LaunchOption{kSglang, "--quantization", true, "weights are quantised while they load", kSglangPage},
-    LaunchOption{kSglang, "--kv-cache-dtype", true, "format of keys and values", kSglangPage},
-    LaunchOption{kSglang, "--max-running-requests", true, "sequences that run at once", kSglangPage},
-    LaunchOption{kSglang, "--chunked-prefill-size", true, "prompt tokens of one step", kSglangPage},
-    LaunchOption{kSglang, "--context-length", true, "positions of one sequence", kSglangPage},
-    LaunchOption{kTrtllm, "--tp_size", true, "devices of one engine without its stages", kTrtllmPage},
-    LaunchOption{kTrtllm, "--pp_size", true, "stages of layers", kTrtllmPage},
-    LaunchOption{kTrtllm, "--ep_size", true, "devices that the experts are spread over", kTrtllmPage},
-    LaunchOption{kTrtllm, "--max_batch_size", true, "sequences that run at once", kTrtllmPage},
-    LaunchOption{kTrtllm, "--max_num_tokens", true, "tokens of one step", kTrtllmPage},
-    LaunchOption{kTrtllm, "--max_seq_len", true, "positions of one sequence", kTrtllmPage},
-    LaunchOption{kTrtllm, "--extra_llm_api_options", true, "file of options without a flag", kTrtllmPage},
-};
-
 /// What Kubernetes calls a vendor's devices: kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/.
 struct DevicePlugin {
     std::string_view vendor, resource;
@@ -63,40 +23,18 @@ struct DevicePlugin {
 constexpr std::array kPlugins = {DevicePlugin{"NVIDIA", "nvidia.com/gpu"},
                                  DevicePlugin{"AMD", "amd.com/gpu"}};
 
-/// Words of a command; a flag that is not documented cannot be added.
-class Words {
-  public:
-    explicit Words(LaunchTarget engine) : engine_(engine) {}
-
-    void add(std::string_view word) { words_.emplace_back(word); }
-    void flag(std::string_view name) {
-        check(name, false);
-        words_.emplace_back(name);
-    }
-    template <class Value>
-    void flag(std::string_view name, const Value& value) {
-        check(name, true);
-        words_.emplace_back(name);
-        words_.push_back(fmt::format("{}", value));
+/// Words of a command.
+struct Words : std::vector<std::string> {
+    template <class... Value>
+    void flag(std::string_view name, const Value&... value) {
+        emplace_back(name);
+        (push_back(fmt::format("{}", value)), ...);
     }
     /// Only where it is not what the engine does anyway.
     void count(std::string_view name, std::int64_t value) {
         if (value > 1)
             flag(name, value);
     }
-    const std::vector<std::string>& words() const { return words_; }
-
-  private:
-    void check(std::string_view name, bool value) const {
-        const bool known = std::any_of(kOptions.begin(), kOptions.end(), [&](const LaunchOption& o) {
-            return o.engine == engine_ && o.flag == name && o.value == value;
-        });
-        if (!known)
-            throw Error(fmt::format("{} is no documented option of the engine", name));
-    }
-
-    LaunchTarget engine_;
-    std::vector<std::string> words_;
 };
 
 struct Launch {
@@ -145,11 +83,8 @@ struct Launch {
         remarks.push_back(fmt::format("{} must be a checkpoint in {}", checkpoint, device.precision));
     }
 
-    std::vector<std::string> vllm() {
-        Words w(LaunchTarget::vllm);
-        w.add("vllm");
-        w.add("serve");
-        w.add(checkpoint);
+    Words vllm() {
+        Words w{{"vllm", "serve", checkpoint}};
         w.count("--tensor-parallel-size", way().tensor);
         w.count("--pipeline-parallel-size", way().pipeline);
         if (way().experts > 1) {
@@ -162,13 +97,11 @@ struct Launch {
         if (engine().captured_tokens > 0) // else vLLM's own
             w.flag("--max-cudagraph-capture-size", engine().captured_tokens);
         add_context(w, "--max-model-len");
-        return w.words();
+        return w;
     }
 
-    std::vector<std::string> sglang() {
-        Words w(LaunchTarget::sglang);
-        for (const char* word : {"python", "-m", "sglang.launch_server"})
-            w.add(word);
+    Words sglang() {
+        Words w{{"python", "-m", "sglang.launch_server"}};
         w.flag("--model-path", checkpoint);
         w.count("--tp-size", way().stage_devices());
         w.count("--pp-size", way().pipeline);
@@ -183,13 +116,11 @@ struct Launch {
         w.flag("--max-running-requests", engine().sequences);
         w.flag("--chunked-prefill-size", engine().step_tokens);
         add_context(w, "--context-length");
-        return w.words();
+        return w;
     }
 
-    std::vector<std::string> trtllm() {
-        Words w(LaunchTarget::trtllm);
-        w.add("trtllm-serve");
-        w.add(checkpoint);
+    Words trtllm() {
+        Words w{{"trtllm-serve", checkpoint}};
         w.count("--tp_size", way().stage_devices());
         w.count("--pp_size", way().pipeline);
         if (way().experts > 1)
@@ -203,11 +134,11 @@ struct Launch {
         w.flag("--max_batch_size", engine().sequences);
         w.flag("--max_num_tokens", engine().step_tokens);
         add_context(w, "--max_seq_len");
-        return w.words();
+        return w;
     }
 };
 
-std::string joined(const std::vector<std::string>& words) {
+std::string command_text(const std::vector<std::string>& words) {
     std::string text;
     for (std::size_t i = 0; i < words.size(); ++i) {
         const bool wraps = i > 0 && words[i].starts_with("--");
@@ -235,10 +166,6 @@ std::optional<LaunchTarget> parse_launch_target(std::string_view text) {
     return std::nullopt;
 }
 
-std::span<const LaunchOption> launch_options() {
-    return kOptions;
-}
-
 std::string launch_stack(const Session& session, LaunchTarget target) {
     const std::string id = target == LaunchTarget::sglang   ? "sglang"
                            : target == LaunchTarget::trtllm ? "trt-llm"
@@ -264,9 +191,9 @@ std::string launch_text(const Session& session, const SizingAnswer& answer, cons
         throw UsageError(fmt::format("--emit: {} has no layout: {}", device.hardware, device.reason));
     Launch launch{answer, device, one_line(std::string(checkpoint))}; // a name, and no line of a script
     const Parallelism& way = launch.way();
-    const std::vector<std::string> words = target == LaunchTarget::sglang   ? launch.sglang()
-                                           : target == LaunchTarget::trtllm ? launch.trtllm()
-                                                                            : launch.vllm();
+    const Words words = target == LaunchTarget::sglang   ? launch.sglang()
+                        : target == LaunchTarget::trtllm ? launch.trtllm()
+                                                         : launch.vllm();
     std::string text =
         fmt::format("# {} on {} x {}: {}, the limits hold with {:.0f} % (sized for {})\n",
                     one_line(answer.model), way.devices(), one_line(device.hardware), to_string(way),
@@ -286,7 +213,7 @@ std::string launch_text(const Session& session, const SizingAnswer& answer, cons
             fmt::format("# {} engines like this one, each on {} devices, requests to the one with the fewest "
                         "tokens ahead\n",
                         way.data, way.engine_devices());
-    return text + joined(words) + "\n";
+    return text + command_text(words) + "\n";
 }
 
 } // namespace archsim

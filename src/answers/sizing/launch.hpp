@@ -16,27 +16,6 @@ enum class LaunchTarget : std::uint8_t { vllm, sglang, trtllm, kubernetes };
 /// "vllm", "sglang", "trtllm", "kubernetes".
 std::optional<LaunchTarget> parse_launch_target(std::string_view text);
 
-/// One documented option of an engine; what a launch has is of these.
-struct LaunchOption {
-    LaunchTarget engine = LaunchTarget::vllm; ///< vllm, sglang or trtllm
-    std::string_view flag;                    ///< "--tensor-parallel-size"
-    bool value = true;                        ///< takes one
-    std::string_view meaning;
-    std::string_view url; ///< of the page that documents it
-};
-/// All that launches use, by engine.
-std::span<const LaunchOption> launch_options();
-
-/// One documented field of an object of a manifest.
-struct ManifestField {
-    std::string_view
-        kind; ///< "Deployment", "LeaderWorkerSet", "Service", "Pod" (in a template of the others)
-    std::string_view path; ///< "spec.containers.[].name"; "[]": items of a list, "{}": keys of one's own
-    std::string_view url;  ///< of the page that documents it
-};
-/// All that manifests use.
-std::span<const ManifestField> manifest_fields();
-
 /// The stack of the database for a target; empty: the database has none of that engine.
 std::string launch_stack(const Session& session, LaunchTarget target);
 
@@ -60,7 +39,7 @@ struct ManifestOf {
 };
 
 /// A Deployment with an engine per replica, or a LeaderWorkerSet where an engine takes several nodes, and the
-/// Service before them. A field that is not in manifest_fields() cannot be written.
+/// Service before them.
 std::string manifest(const ManifestOf& of);
 
 } // namespace archsim

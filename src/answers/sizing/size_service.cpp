@@ -42,12 +42,14 @@ void check(const SizingRequest& r) {
         throw UsageError(
             "a size needs one load: requests per second (--rate), users (--users), requests in flight "
             "(--concurrency) or a recording (--trace)");
-    if (!r.level.any())
-        throw UsageError("a size needs a limit: --ttft-p99, --tpot-p99 or --e2e-p99");
     if (!(r.confidence > 0 && r.confidence < 1))
         throw UsageError(fmt::format("--confidence {:g}: a share above 0 and below 1", r.confidence));
     check_cost_options(r.cost);
 }
+
+/// Where no limit is given, those of MLPerf Inference for Llama 2 70B in the server scenario (mlcommons.org,
+/// from 4.0): 200 ms a token is as fast as people read.
+constexpr ServiceLevel kUsualLevel = {2, 0.2, 0};
 
 /// With what a load says of itself: the rate of a recording, and mean lengths where they are listed.
 SizingRequest settled_load(SizingRequest r) {
@@ -197,6 +199,9 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
         for (const char* narrower : {"fp8", "w4a16"})
             ask_precision(answer.formats.emplace_back(formats.front()), narrower);
     answer.request = settled_load(request);
+    answer.usual_level = !request.level.any();
+    if (answer.usual_level)
+        answer.request.level = kUsualLevel;
     check(answer.request);
     if (answer.request.serving.load.count <= 0)
         answer.request.serving.load.count = sized_requests(answer.request);

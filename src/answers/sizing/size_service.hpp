@@ -18,7 +18,7 @@ struct SizingRequest {
     /// The load: `load.rate_per_s`, or `plan.concurrency` requests that are always in flight.
     /// `load.count` 0: as many requests as settle the percentiles (sized_requests()).
     ServingRequest serving;
-    ServiceLevel level;              ///< at least one limit
+    ServiceLevel level;              ///< none: MLPerf's limits for a chat of people
     double confidence = 0.9;         ///< probability with which the limits must hold
     std::int64_t most_devices = 256; ///< of one service
     CostOptions cost;
@@ -121,6 +121,7 @@ struct SizedPair {
 struct SizingAnswer {
     std::string model;
     SizingRequest request;
+    bool usual_level = false;          ///< no limit was asked for
     std::vector<std::string> hardware; ///< as asked
     std::vector<Conditions> formats;   ///< as asked: each in one of them
     std::vector<SizedDevice> devices;  ///< in the order asked, format by format

@@ -131,14 +131,22 @@ std::string pressure_text(const SizingPressure& p) {
 
 namespace {
 
+/// "the limits", said where nobody gave them.
+std::string limits_words(const SizingAnswer& answer) {
+    const ServiceLevel& level = answer.request.level;
+    return !answer.usual_level ? std::string("the limits")
+                               : fmt::format("P99 TTFT {}, TPOT {}", format_time(level.time_to_first_s),
+                                             format_time(level.time_per_token_s));
+}
+
 Takeaway single_takeaway(const SizingAnswer& answer) {
     Takeaway out;
     const auto at = [&](std::optional<std::size_t> i) -> const SizedDevice& { return answer.devices[*i]; };
     const std::string doubted = doubted_text(answer);
     if (!answer.fewest) {
-        std::string line = fmt::format("None {}is {:.0f} % likely to hold the limits",
+        std::string line = fmt::format("None {}is {:.0f} % likely to hold {}",
                                        doubted.empty() ? "" : "that measurements stand behind ",
-                                       100 * answer.request.confidence);
+                                       100 * answer.request.confidence, limits_words(answer));
         if (answer.request.budget_usd_per_hour > 0)
             line += fmt::format(" for {:g} USD/h", answer.request.budget_usd_per_hour);
         out.lines.push_back(line + ".");
@@ -162,8 +170,8 @@ Takeaway single_takeaway(const SizingAnswer& answer) {
         const SizedDevice& d = at(which);
         out.lines.push_back(which == first && which != answer.cheapest && !out.lines.empty()
                                 ? fmt::format("{}: the same, {}.", what, more)
-                                : fmt::format("{}: {}: {}, {} likely to hold the limits.", what,
-                                              layout_text(d), more, probability_text(d.layout->probability)));
+                                : fmt::format("{}: {}: {}, {} likely to hold {}.", what, layout_text(d), more,
+                                              probability_text(d.layout->probability), limits_words(answer)));
     };
     if (answer.cheapest)
         told("Cheapest", answer.cheapest, money_text(answer, at(answer.cheapest)));

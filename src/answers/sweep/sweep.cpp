@@ -4,12 +4,14 @@
 #include "answers/sweep/sweep_worker.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
+#include "fields/question.hpp"
 #include "result/cost_terms.hpp"
 #include "result/format_parts.hpp"
 #include "result/generation_metrics.hpp"
 #include "session/prepared.hpp"
 #include "session/usual_precision.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <limits>
 #include <set>
@@ -136,7 +138,13 @@ bool BestRows::before(const SweepRow& a, const SweepRow& b) const {
     if ((a.standing == Standing::leads) != (b.standing == Standing::leads))
         return a.standing == Standing::leads;
     const double x = *a.value(*metric_), y = *b.value(*metric_);
-    return x != y ? better(*metric_, x, y) : a.point < b.point;
+    if (x != y)
+        return better(*metric_, x, y);
+    const auto changed = [](const SweepRow& row) { // of equal designs the one that changes least
+        return row.factors.size() -
+               static_cast<std::size_t>(std::count(row.factors.begin(), row.factors.end(), 1));
+    };
+    return std::pair(changed(a), a.point) < std::pair(changed(b), b.point);
 }
 
 void BestRows::keep_best(std::vector<SweepRow>& rows) const {
@@ -186,7 +194,16 @@ std::uint64_t checked_product(std::uint64_t a, std::uint64_t b) {
 Sweep::Sweep(const Session& session, SweepRequest request) : session_(session), request_(std::move(request)) {
     for (const std::string& name : request_.models)
         models_.push_back(session.load(name));
-    if (request_.precisions.empty())
+    if (std::all_of(models_.begin(), models_.end(),
+                    [&](const Model& model) {
+                        const Bindings& sizes = request_.sizes;
+                        return usual_question(
+                                   {.model = model, .sizes = sizes, .single_pass = request_.single_pass})
+                            .prompt;
+                    }) &&
+        !models_.empty() && !request_.prompt)
+        request_.prompt.emplace();
+    if (request_.precisions.empty() && !models_.empty())
         request_.precisions.push_back(usual_format());
     check();
     for (const Model& model : models_)
@@ -211,17 +228,16 @@ Sweep::Sweep(const Session& session, SweepRequest request) : session_(session), 
         size_ = checked_product(size_, axis.factors.size());
 }
 
-/// The format that all models have by themselves; fp32 where they differ.
+/// The format that all models have by themselves; that of each device where they have none, or differ.
 std::string Sweep::usual_format() const {
-    const auto of = [&](const Model& model) {
-        return usual_precision({.model = model, .prompt = request_.prompt},
-                               request_.conditions.precision.strict_fp32)
-            .compute;
-    };
-    const bool alike = !models_.empty() && std::all_of(models_.begin(), models_.end(), [&](const Model& m) {
-        return of(m) == of(models_.front());
-    });
-    return std::string(name_of(alike ? of(models_.front()) : Precision::fp32));
+    Conditions open = request_.conditions;
+    open.weights.reset();
+    std::set<std::string> own;
+    for (const Model& model : models_)
+        for (std::string& name :
+             question_field("precision").print({{.model = model, .prompt = request_.prompt}, open}))
+            own.insert(std::move(name));
+    return own.size() == 1 ? *own.begin() : "usual";
 }
 
 void Sweep::check() {

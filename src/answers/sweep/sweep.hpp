@@ -100,12 +100,14 @@ SweepAxis parse_sweep_axis(std::string_view text);
 struct SweepRequest {
     std::vector<std::string> models, hardware;
     /// Formats by name, "usual" (each device's own) among them; empty: the one that all models have by
-    /// themselves.
+    /// themselves, else the devices' own.
     std::vector<std::string> precisions;
     std::vector<std::int64_t> batches{1};
     std::vector<SweepAxis> axes;
-    Bindings sizes;                   ///< besides the batch
-    std::optional<Prompt> prompt;     ///< of language models: the answer is what is estimated
+    Bindings sizes; ///< besides the batch
+    /// Of language models: the answer is what is estimated; absent: usual_question().
+    std::optional<Prompt> prompt;
+    bool single_pass = false;         ///< of language models too
     std::optional<Precision> weights; ///< their storage, where it is not that of each format
     Conditions conditions; ///< its formats and changes are each of the above in turn, but for strict_fp32
     /// What the rows hold; the standard metrics of answers to a prompt are those of language models

@@ -1,6 +1,7 @@
 #include "answers/sweep/sweep_report.hpp"
 
 #include "report/blocks/metric_text.hpp"
+#include "report/blocks/verdict.hpp"
 #include "result/generation_metrics.hpp"
 
 #include <algorithm>
@@ -334,21 +335,19 @@ void SweepSummary::add(const SweepRow& row) {
     best.add(row);
     for (BestRows& winner : row.standing == Standing::leads ? winners : projected_winners)
         winner.add(row);
-    if (row.status != Status::ok)
-        return;
-    std::vector<std::string>& devices = formats[row.executed];
-    if (devices.empty() || devices.back() != row.hardware)
-        if (std::find(devices.begin(), devices.end(), row.hardware) == devices.end())
-            devices.push_back(row.hardware);
 }
 
 Report describe(const SweepSummary& summary, PlainView, Format format) {
     Report report{.title = "Design-space sweep", .blocks = {}};
     if (format == Format::csv)
         return {report.title, {best_table(summary)}};
-    add_blocks(report, Heading{1, "DESIGN-SPACE SWEEP"}, Takeaway{sweep_lines(summary)});
+    std::vector<std::string> lines = sweep_lines(summary);
+    const std::vector<std::string> more = beyond_first_rows(lines);
+    add_blocks(report, Heading{1, "DESIGN-SPACE SWEEP"}, Takeaway{std::move(lines)});
     if (summary.estimated > 0)
         report.blocks.push_back(best_table(summary));
+    for (const std::string& line : more)
+        report.blocks.push_back(Paragraph{line});
     add_curves(summary, format, report.blocks);
     if (summary.front)
         report.blocks.push_back(front_table(summary));

@@ -86,9 +86,6 @@ struct SweepSummary {
     /// The best row of each model by the ranking metric, speed and energy: of those that measurements stand
     /// behind, and of projections, which win nothing.
     std::vector<BestRows> winners, projected_winners;
-    /// The formats that devices multiply in, and on which devices.
-    std::map<std::string, std::vector<std::string>> formats;
-    std::string default_format;       ///< where none was asked for; else empty
     std::vector<const Metric*> shown; ///< columns of the rows beside the one that ranks
     std::optional<ParetoFront> front;
     const Metric* sensitivity_of = nullptr; ///< null: not asked for

@@ -50,8 +50,7 @@ std::string model_line(const SweepSummary& summary, const std::string& model) {
             continue;
         text +=
             fmt::format("{}{}: {}, {}.", text.empty() ? "" : " ",
-                        measured ? best_words(metric)
-                                 : fmt::format("Not ranked, {}, by {}", name_of(row->standing), metric.noun),
+                        best_words(metric) + (measured ? "" : fmt::format(" ({})", name_of(row->standing))),
                         named == row->point ? std::string("the same point") : point_label(*row, summary.axes),
                         format_value(metric, *row->value(metric)));
         named = named.value_or(row->point);
@@ -65,21 +64,6 @@ std::string model_line(const SweepSummary& summary, const std::string& model) {
     return text;
 }
 
-/// "Formats differ, fp32 is only the default: fp32 on KPU-T64, tf32 on H100; --precision names one."
-std::string formats_line(const SweepSummary& summary) {
-    const bool as_asked =
-        summary.formats.size() == 1 &&
-        (summary.default_format.empty() || summary.formats.begin()->first == summary.default_format);
-    if (summary.default_format.empty() || summary.formats.empty() || as_asked)
-        return "";
-    std::string text;
-    for (const auto& [format, devices] : summary.formats)
-        text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", format, names_text(devices, 2));
-    return fmt::format("{}, {} is only the default: {}; --precision names the formats to compare.",
-                       summary.formats.size() > 1 ? "Formats differ" : "The format is not the one requested",
-                       summary.default_format, text);
-}
-
 /// "19 % faster" of a gain of 1.19 by latency.
 std::string gain_text(const Metric& metric, double gain) {
     return fmt::format("{}x {}", format_number(gain),
@@ -90,13 +74,13 @@ std::string gain_text(const Metric& metric, double gain) {
 
 /// "resnet50 at its best is 1.23x faster than TPU-v4 as it is, bound by DRAM bandwidth, 45 % of the time.
 /// Next: array 2x (1.15x faster), units 2x (1.10x)."
-std::string best_line(const SweepSummary& summary, const std::string& model) {
+std::vector<std::string> best_lines(const SweepSummary& summary, const std::string& model) {
     const auto row = summary.headline(model);
     if (!row)
-        return "";
+        return {};
     const auto facts = summary.facts.find(row->point);
     if (facts == summary.facts.end())
-        return "";
+        return {};
     const Metric& metric = summary.best.metric();
     std::string text;
     if (facts->second.gain)
@@ -108,10 +92,10 @@ std::string best_line(const SweepSummary& summary, const std::string& model) {
         text += fmt::format("{}bound by {}, {:.0f} % of its time", text.empty() ? "" : "; ",
                             facts->second.bound, 100 * facts->second.bound_share);
     if (text.empty())
-        return text;
+        return {};
     text = fmt::format("{} is {}.", point_label(*row, summary.axes), text);
     if (!facts->second.gain)
-        return text;
+        return {text};
     std::string next;
     constexpr std::size_t kNamed = 2;
     std::size_t named = 0;
@@ -120,8 +104,8 @@ std::string best_line(const SweepSummary& summary, const std::string& model) {
             next +=
                 fmt::format("{}{} {} ({}, {})", next.empty() ? "" : ", ", step.part, factor_text(step.factor),
                             format_value(metric, step.value), gain_text(metric, step.gain));
-    return text + (next.empty() ? " Twice or half of any one part gains nothing more."
-                                : fmt::format(" What would help next: {}.", next));
+    return {text, next.empty() ? "Twice or half of any one part gains nothing more."
+                               : fmt::format("What would help next: {}.", next)};
 }
 
 /// "Knees of resnet50 on TPU-v4: bandwidth 0.906x (143 us). No gain: clock."
@@ -189,13 +173,11 @@ std::vector<std::string> sweep_lines(const SweepSummary& summary) {
         lines.push_back(models.size() == 1 ? model_line(summary, model)
                                            : fmt::format("{}: {}", model, model_line(summary, model)));
     for (const std::string& model : models) {
-        if (std::string line = best_line(summary, model); !line.empty())
+        for (const std::string& line : best_lines(summary, model))
             lines.push_back(models.size() == 1 ? line : fmt::format("{}: {}", model, line));
         if (std::string line = knees_line(summary, model); !line.empty())
             lines.push_back(std::move(line));
     }
-    if (std::string line = formats_line(summary); !line.empty())
-        lines.push_back(std::move(line));
     if (summary.sensitivity_of)
         if (std::string line = sensitivity_line(summary); !line.empty())
             lines.push_back(std::move(line));

@@ -243,7 +243,8 @@ std::vector<TableNote> generation_notes(std::span<const Result> results) {
     return notes;
 }
 
-Table generation_table(std::span<const Result> results, BesideRanking beside, PowerBoundary power_at) {
+Table generation_table(std::span<const Result> results, BesideRanking beside,
+                       std::optional<PowerBoundary> power_at) {
     std::vector<GenerationRow> rows;
     std::vector<const Result*> shown;
     std::vector<std::string> notes;

@@ -17,7 +17,7 @@ enum class BesideRanking : std::uint8_t { no, yes };
 /// Time to first token, time per token, memory and energy of every result that has a prompt, in the order
 /// given; how the columns are defined stands under the table. Beside a ranking only what that does not show.
 Table generation_table(std::span<const Result> results, BesideRanking beside = BesideRanking::no,
-                       PowerBoundary power_at = PowerBoundary::chip);
+                       std::optional<PowerBoundary> power_at = {});
 /// How the numbers of answers are defined, each for the column that has its key.
 std::vector<TableNote> generation_notes(std::span<const Result> results);
 /// Every part and the total of one result.

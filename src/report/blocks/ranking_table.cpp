@@ -124,7 +124,7 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
             add_mark_notes(r, labels[rank.result], marks);
     }
     Table table = table_of(fmt::format("Hardware Comparison (Sorted by {}), power at the {}", by.title,
-                                       name_of(view.conditions.power_at)),
+                                       name_of(view.conditions.power_at.value_or(PowerBoundary::chip))),
                            ranking_columns(results, by, view), rows);
     if (tied)
         table.notes.emplace_back("= tie: the first of these is better with a probability below 75 %", "rank");

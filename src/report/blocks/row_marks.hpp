@@ -52,6 +52,10 @@ std::vector<TableNote> unranked_lines_of(const MarkNotes& notes);
 std::vector<std::string> failure_notes(const std::vector<const Result*>& results,
                                        const std::string& model = {});
 
+/// "Coral-Edge-TPU: refuted: detectors were measured 2 to 4 times slower ...": of each device whose estimates
+/// may not lead, once.
+std::vector<std::string> doubt_lines(std::span<const Result> results);
+
 // What is wrong with device files of one's own, beside the estimates made from them:
 //
 //   Warning: nano2.json: no power mode runs all 16 units, the largest runs 8: more units change nothing (one

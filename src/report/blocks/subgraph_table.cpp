@@ -117,10 +117,10 @@ Table subgraph_table(const Result& result) {
         {least_best("On-chip", "µs", "on_chip_s", 3), 1e-6, lane(Lane::on_chip)},
         {least_best("Memory", "µs", "memory_s", 2), 1e-6, lane(Lane::memory)},
         {least_best("Fixed", "µs", "overhead_s", 2), 1e-6, lane(Lane::overhead)},
-        {most_best("Util", "%", "utilization", 1),
+        {most_best("Util", "%", "utilization", 2),
          [](const Row& r) { return percent_cell(r.estimate->utilization); }},
-        {least_best("Energy", joules.name, "energy_j", 1), joules.factor, &Row::energy_j},
-        {{"Allocation", "", "allocation", Align::left, 4}, [&](const Row& r) {
+        {least_best("Energy", joules.name, "energy_j", 2), joules.factor, &Row::energy_j},
+        {{"Allocation", "", "allocation", Align::left, 1}, [&](const Row& r) {
              const std::string own =
                  allocation_text(r.estimate->mapping.allocation, unit_name(*result.device));
              return text_cell(r.estimate->pieces > 1

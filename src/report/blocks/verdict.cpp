@@ -204,6 +204,13 @@ std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, b
             std::string& text = values[*best.winner.projected];
             text += (text.empty() ? "" : ", ") + value_text(q, *best.metric, *best.winner.projected);
         }
+    // Of few devices those that nothing else names.
+    constexpr std::size_t kFew = 3;
+    const Winner& first = facts.best.front().winner;
+    for (std::size_t i = 0; q.results.size() <= kFew && !(first.leads && first.next) && i < q.results.size(); ++i)
+        if (const Result& r = q.results[i]; r.ok() && i != first.best && !may_lead(r.estimate))
+            if (value_of(r, q.by, q.conditions))
+                values.try_emplace(i, value_text(q, q.by, i));
     std::vector<std::string> all;
     for (const auto& [i, value] : values)
         if (const Estimate& e = q.results[i].estimate; e.refuted.empty())
@@ -247,9 +254,10 @@ std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     std::string text = facts.limits.size() == 1 ? "Limit " : "Limits: ";
     for (std::size_t i = 0; i < facts.limits.size(); ++i) {
         const VerdictRecord::Limit& count = facts.limits[i];
-        text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", limit_words(count.constraint),
-                            one ? std::string(count.met > 0 ? "met" : "missed")
-                                : fmt::format("met by {} of {}", count.met, count.of));
+        text +=
+            fmt::format("{}{}: {}", i == 0 ? "" : "; ", limit_words(count.constraint),
+                        one ? (count.met > 0 ? "met" : "missed") + standing_note(q.results.front().estimate)
+                            : fmt::format("met by {} of {}", count.met, count.of));
     }
     if (facts.limits.size() > 1 && !one)
         text += fmt::format("; all: {} of {}", facts.all_limits, facts.running);
@@ -476,6 +484,9 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
     all.push_back({3, 3, too_large_text(q)});
     if (one) {
         all.push_back({2, 9, asked + single_text(q, facts, false), asked + single_text(q, facts, true)});
+        if (const std::string& refuted = q.results.front().estimate.refuted; !refuted.empty())
+            all.push_back({2, 7, "Refuted: " + refuted + ".",
+                           "Refuted: " + refuted.substr(0, refuted.find(" (")) + ".", 1});
     } else {
         std::string first = best_text(q, facts, facts.best.front());
         if (!facts.limits.empty())
@@ -500,6 +511,16 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
 }
 
 } // namespace
+
+std::vector<std::string> beyond_first_rows(std::vector<std::string>& lines) {
+    std::size_t rows = 0, kept = 0;
+    while (kept < lines.size() && (rows += rows_of(lines[kept])) <= kFirstRows)
+        ++kept;
+    const auto rest = lines.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(kept, 1));
+    std::vector<std::string> more(rest, lines.end());
+    lines.erase(rest, lines.end());
+    return more;
+}
 
 std::string names_text(const std::vector<std::string>& names, std::size_t most) {
     if (names.size() <= most + 1) // one more is as short as its count

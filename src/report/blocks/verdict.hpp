@@ -34,6 +34,9 @@ struct VerdictQuestion {
 /// The answer for several devices, or for one; for none that runs the reason.
 Takeaway verdict_block(const VerdictQuestion& question);
 
+/// Takes the lines out that the first rows of a narrow screen do not hold; the first stays.
+std::vector<std::string> beyond_first_rows(std::vector<std::string>& lines);
+
 /// The first line of it, and what is best although none meets the limits.
 std::vector<std::string> brief_lines(const VerdictQuestion& question);
 

@@ -225,7 +225,8 @@ class AnswerBuilder {
         if (const double limit = machine.param(Parameter::memory_limit, 0); limit > 0 && bytes >= limit)
             return fmt::format("{} gives one network {} at most", machine.runtime->name,
                                gigabytes_text(limit));
-        return fmt::format("{} has {}", machine.host ? "its host " + machine.host->id : "the device",
+        return fmt::format("{} has {}",
+                           machine.in_host_memory() ? "its host " + machine.host->id : "the device",
                            gigabytes_text(bytes));
     }
 

@@ -52,7 +52,7 @@ std::vector<OffloadChoice> offload_choices(StepRunner runner, std::int64_t batch
                                            std::int64_t context, const MemoryEstimate& need) {
     const double link = runner.machine().rate(Resource::host_link_bytes);
     const double outside = need.peak_bytes - need.capacity_bytes;
-    if (link <= 0 || outside <= 0 || runner.machine().host) // it is there already
+    if (link <= 0 || outside <= 0 || runner.machine().in_host_memory()) // it is there already
         return {};
     runner.ignore_capacity();
     Estimate step = runner.price(*runner.work(batch, 1, context)),

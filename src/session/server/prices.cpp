@@ -103,7 +103,8 @@ EnginePrices::Point EnginePrices::keep(const Estimate& e) {
     if (e.status != Status::ok && problem_.empty())
         problem_ = e.reason.empty() ? "a step cannot be estimated" : e.reason;
     // Static energy follows the time, events do not.
-    return {longer_ * e.latency_s, e.energy.total() + (longer_ - 1) * e.energy.static_joules,
+    const double joules = e.energy.total() + (longer_ - 1) * e.energy.static_joules;
+    return {longer_ * e.latency_s, joules_at(*machine_, joules, longer_ * e.latency_s),
             e.status == Status::ok};
 }
 
@@ -372,7 +373,7 @@ StepCost EnginePrices::priced(const StepLoad& load, bool& known) {
         const double rows = static_cast<double>(share * load.verified) + prompt_tokens;
         const double waits = longer_ * runner_.launch_seconds(launches_, rows, capture_) - whole.seconds;
         if (waits > 0)
-            add({waits, waits * machine_->static_power_w * machine_->devices}, 1);
+            add({waits, waits * idle_watts_each() * machine_->devices}, 1);
     }
     known = whole.known;
     return cost_of(whole, alone, share * load.verified, prompt_tokens);

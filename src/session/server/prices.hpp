@@ -2,6 +2,7 @@
 // Steps of a serving engine at the prices of a device: a few steps are estimated, those between interpolated.
 
 #include "archsim/serving/serving_result.hpp"
+#include "estimate/wall_power.hpp"
 #include "hardware/error_model.hpp"
 #include "session/generation/step.hpp"
 
@@ -45,6 +46,10 @@ class EnginePrices final : public StepPrices {
     double fixed_bytes(std::int64_t step_tokens) const;
     double weight_bytes() const;
     const Machine& machine() const { return *machine_; }
+    /// Of a device, inside the boundary at which it is named.
+    double idle_watts_each() const {
+        return joules_at(*machine_, machine_->static_power_w * machine_->devices, 1) / machine_->devices;
+    }
     const Parallelism& parallelism() const { return parallelism_; }
     double hidden() const { return hidden_; }
     /// First failure of an estimate; empty when all were made.

@@ -161,7 +161,7 @@ void Server::fill_plan(const Parallelism& way, const Device& device) {
     plan_.prompt_engines = request_.prompt_devices / way.engine_devices();
     plan_.transfer_bytes_per_s = m.rate(Resource::link_bytes) * m.param(Parameter::link_efficiency, 1);
     const auto engine_devices = static_cast<double>(way.engine_devices());
-    plan_.idle_watts = m.static_power_w * engine_devices;
+    plan_.idle_watts = prices().idle_watts_each() * engine_devices;
     const auto cost = [](const Device& of, double devices) {
         const bool known = of.cloud_price && of.cloud_price->amount.known();
         return known ? of.cloud_price->amount.value * devices : std::nan("");
@@ -180,8 +180,8 @@ void Server::fill_plan(const Parallelism& way, const Device& device) {
         const auto devices = static_cast<double>(own.parallelism.devices());
         const auto engines = static_cast<double>(plan_.engines),
                    prompts = static_cast<double>(plan_.prompt_engines);
-        plan_.idle_watts = (engines * plan_.idle_watts + devices * own.prices->machine().static_power_w) /
-                           (engines + prompts);
+        plan_.idle_watts =
+            (engines * plan_.idle_watts + devices * own.prices->idle_watts_each()) / (engines + prompts);
         usd += cost(*own.device, devices);
     }
     if (!std::isnan(usd))

@@ -25,13 +25,14 @@ Standing standing_of(const Estimate& e) {
     return !e.uncounted.empty() ? Standing::incomplete
            : !e.refuted.empty() ? Standing::refuted
            : e.projected        ? Standing::projected
-                                : Standing::leads;
+           : e.related          ? Standing::related
+                                : Standing::measured;
 }
 
 Doubt doubt_of(const Estimate& e) {
     const Standing standing = standing_of(e);
-    if (standing == Standing::leads)
-        return {};
+    if (leads(standing))
+        return {standing, {}};
     const std::string why = standing == Standing::refuted      ? e.refuted
                             : standing == Standing::incomplete ? e.uncounted
                             : e.unlike.empty()

@@ -136,6 +136,7 @@ struct Estimate {
     /// Networks of this kind were not measured under this stack: neither on this chip nor on others of its
     /// generation.
     bool projected = false;
+    bool related = false; ///< such networks were measured on others of its generation, or others on the chip
     std::string unlike; ///< "no transformer was measured": not on this chip under this stack; empty: one was
     std::string
         refuted; ///< what measured rows say against it: "detectors were measured 2 to 5 times slower ..."
@@ -156,7 +157,7 @@ ARCHSIM_API Standing standing_of(const Estimate& estimate);
 /// Why it may not be named first.
 ARCHSIM_API Doubt doubt_of(const Estimate& estimate);
 inline bool may_lead(const Estimate& estimate) {
-    return standing_of(estimate) == Standing::leads;
+    return leads(standing_of(estimate));
 }
 
 /// The status for documents and tables: "incomplete" too where numbers leave a part out.

@@ -5,6 +5,7 @@
 #include "archsim/core/version.hpp"
 #include "core/text.hpp"
 #include "hardware/operator_rules.hpp"
+#include "report/blocks/evidence.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/render/answer_document.hpp"
@@ -52,6 +53,7 @@ Table rule_table(const BudgetAnswer& answer) {
                                const auto& chance = r.outcome.chance;
                                return chance ? Cell{fmt::format("{:.0f} %", *chance * 100), *chance} : Cell{};
                            }},
+                          evidence_column<Row>([](const Row& r) { return evidence_of(r.estimate.result); }),
                           {{"Status", "", "status"},
                            [](const Row& r) {
                                return toned_cell(name_of(r.outcome.status),
@@ -148,10 +150,13 @@ std::vector<std::string> budget_lines(const BudgetAnswer& answer) {
     std::vector<std::string> lines = {budget_headline(answer)};
     if (std::string basis = budget_cost_basis(answer); !basis.empty())
         lines.push_back(std::move(basis));
-    for (const BudgetedEstimate& e : answer.estimates)
+    for (const BudgetedEstimate& e : answer.estimates) {
         for (const BudgetOutcome& o : e.outcomes)
             if (o.failed() && lines.size() <= kNamed)
                 lines.push_back(fmt::format("{}: {}.", e.title(), outcome_text(o)));
+        if (e.result.ok() && !may_lead(e.result.estimate) && lines.size() <= kNamed)
+            lines.push_back(fmt::format("{}: {}.", e.title(), doubt_of(e.result.estimate).text()));
+    }
     return lines;
 }
 
@@ -209,6 +214,7 @@ Members<BudgetedEstimate> budgeted_members() {
     return {{"model", "", [](const E& e) { return e.result.model->name; }},
             {"hardware", "", [](const E& e) { return e.result.hardware; }},
             {"status", "", [](const E& e) { return status_text(e.result.estimate); }, result_status()},
+            evidence_member<E>([](const E& e) { return evidence_of(e.result); }),
             {"reason", "why it does not run",
              [](const E& e) { return e.after ? std::nullopt : std::optional(e.result.estimate.reason); }},
             {"in_baseline", "", [](const E& e) { return e.before.has_value(); }},

@@ -162,7 +162,8 @@ std::vector<std::string> difference_lines(const Difference& d, const SideLabels&
                                               : "",
                     labels.side[1], ratio_text(metric, x.a_value / x.b_value), labels.side[0],
                     format_value(metric, x.a_value), format_value(metric, x.b_value),
-                    signed_value(metric, x.difference), per_item_text(d), likely_text(odds))};
+                    signed_value(metric, x.difference), per_item_text(d),
+                    doubt.empty() ? likely_text(odds) : std::string())};
     if (!doubt.empty())
         lines.push_back(doubt);
     if (const Contribution* cause = main_cause(x))

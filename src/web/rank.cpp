@@ -24,7 +24,6 @@ Json row_json(const Result& result, int place) {
             {"family", result.device ? Json(name_of(result.device->family)) : Json(nullptr)},
             {"status", status_text(result.estimate)},
             {"priced", result.device && (result.device->list_price || result.device->cloud_price)},
-            {"projected", result.ok() && result.estimate.projected},
             {"evidence", result.ok() ? Json(evidence_text(evidence_of(result))) : Json(nullptr)},
             {"place", may_lead(result.estimate) ? place : 0}};
 }

@@ -173,9 +173,9 @@ TEST_CASE("what may not lead wins no line of a difference", "[report][policy]") 
     for (const HowDoubted& doubt : doubts()) {
         DifferenceAnswer answer = plain;
         doubt.put(answer.results[1].estimate);
-        CHECK_THAT(text_of(describe(answer, {}, Format::text)),
-                   Catch::Contains("Not ranked") && Catch::Contains(doubt.name) &&
-                       !Catch::Contains("likely"));
+        CHECK_THAT(text_of(describe(answer, {}, Format::text)), Catch::Contains("Not ranked") &&
+                                                                    Catch::Contains(doubt.name) &&
+                                                                    !Catch::Contains("likely"));
         CHECK(json::parse(to_json(answer, DifferenceView{})).at("probability").is_null());
     }
     CHECK(json::parse(to_json(plain, DifferenceView{})).at("probability").is_number());

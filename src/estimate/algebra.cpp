@@ -44,6 +44,7 @@ void add_facts(const Estimate& part, Estimate& whole) {
 void take_evidence(const Estimate& from, Estimate& to) {
     to.kind = from.kind;
     to.projected = from.projected;
+    to.related = from.related;
     to.unlike = from.unlike;
     to.refuted = from.refuted;
 }

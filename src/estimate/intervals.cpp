@@ -123,6 +123,7 @@ void add_intervals(const Machine& machine, SpreadOf timed, Estimate& e, KnownWid
     e.energy_interval = {e.energy_per_inference_j / energy, e.energy_per_inference_j * energy};
     e.interval_basis = widths.basis;
     e.projected = widths.held.projected;
+    e.related = widths.held.related;
     e.unlike = widths.held.unlike;
     e.refuted = widths.held.refuted;
 }

@@ -104,7 +104,7 @@ std::array<std::string_view, 2> words_of(NetworkKind kind) {
 HeldEvidence HeldRows::of(const Device& device, const Runtime& runtime, TimeKind time,
                           NetworkKind kind) const {
     HeldEvidence found;
-    bool others = false, elsewhere = false;
+    bool others = false, elsewhere = false, itself = false;
     const HeldSet* own = nullptr;
     for (const HeldSet& set : sets) {
         if (!held_of_stack(set, runtime) || !times_alike(set.time, time))
@@ -114,6 +114,7 @@ HeldEvidence HeldRows::of(const Device& device, const Runtime& runtime, TimeKind
         if (set.kind != kind)
             continue;
         elsewhere = elsewhere || set.family == name_of(device.family);
+        itself = itself || set.device == device.id;
         found.projected = found.projected && !close;
         if (set.device == device.id && set.time == time && (own == nullptr || set.runtime == runtime.id))
             own = &set;
@@ -123,6 +124,7 @@ HeldEvidence HeldRows::of(const Device& device, const Runtime& runtime, TimeKind
         found.projected = !elsewhere;
         found.variance = kind_variance;
     }
+    found.related = !found.projected && !itself;
     if (own != nullptr && own->rows >= kLeastRows && own->inside < kLeastInside * own->rows)
         found.refuted =
             fmt::format("{} such as {} were measured {} than estimated here ({} of {} outside of their "

@@ -37,7 +37,7 @@ struct HeldSet {
 
 /// What the rows say of an estimate.
 struct HeldEvidence {
-    bool projected = true;
+    bool projected = true, related = false;
     std::string unlike, refuted; ///< see Estimate
     double variance = 0;         ///< to add where only other kinds of networks were measured of such chips
 };

@@ -4,6 +4,7 @@
 #include "archsim/core/finding.hpp"
 #include "report/blocks/comparison_charts.hpp"
 #include "report/blocks/decision_report.hpp"
+#include "report/blocks/evidence.hpp"
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
@@ -23,8 +24,7 @@ Json row_json(const Result& result, int place) {
             {"family", result.device ? Json(name_of(result.device->family)) : Json(nullptr)},
             {"status", status_text(result.estimate)},
             {"priced", result.device && (result.device->list_price || result.device->cloud_price)},
-            {"projected", result.ok() && result.estimate.projected},
-            {"evidence", result.ok() ? Json(name_of(standing_of(result.estimate))) : Json(nullptr)},
+            {"evidence", result.ok() ? Json(evidence_text(evidence_of(result))) : Json(nullptr)},
             {"place", may_lead(result.estimate) ? place : 0}};
 }
 

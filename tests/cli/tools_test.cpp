@@ -143,6 +143,21 @@ TEST_CASE("manual pages and completions come from the parser", "[cli]") {
     CHECK_THAT(completed("compare_models --batch"), Catch::Contains("--batch-size"));
 }
 
+namespace {
+
+/// Every row of a device with an estimate or without says what it rests on.
+void check_evidence(const nlohmann::json& document) {
+    if (document.is_object() && document.contains("hardware") && document.contains("status")) {
+        INFO(document.dump().substr(0, 200));
+        CHECK(document.contains("evidence"));
+    }
+    if (document.is_structured())
+        for (const nlohmann::json& one : document)
+            check_evidence(one);
+}
+
+} // namespace
+
 TEST_CASE("JSON documents keep to the schemas that their tools print", "[cli][schemas]") {
     const Workplace workplace;
     const std::vector<std::string> commands = {
@@ -190,6 +205,7 @@ TEST_CASE("JSON documents keep to the schemas that their tools print", "[cli][sc
             INFO(to_string(finding));
             CHECK(false);
         }
+        check_evidence(document);
         // A schema that accepts anything would prove nothing.
         auto damaged = document;
         damaged["surprise"] = 1;

@@ -2,6 +2,8 @@
 // however good its estimate is.
 
 #include "answers/architectures/architectures.hpp"
+#include "answers/batch/batch.hpp"
+#include "answers/budget/budget.hpp"
 #include "answers/compare/compare_models_report.hpp"
 #include "answers/difference/difference.hpp"
 #include "answers/local/local_models.hpp"
@@ -129,7 +131,7 @@ TEST_CASE("what may not lead wins no line of comparisons, studies and architectu
         ModelComparison c = plain;
         for (Result& r : c.results)
             make_doubtful(r, doubt);
-        REQUIRE(standing_of(c.results[2].estimate) != Standing::leads);
+        REQUIRE_FALSE(may_lead(c.results[2].estimate));
         check_text(text_of(describe(c)), kDoubted, doubt.name);
         check_json(json::parse(to_json(c, {})), kDoubted);
         const Decision decision = decide(c.results, c.request.decision);
@@ -171,8 +173,9 @@ TEST_CASE("what may not lead wins no line of a difference", "[report][policy]") 
     for (const HowDoubted& doubt : doubts()) {
         DifferenceAnswer answer = plain;
         doubt.put(answer.results[1].estimate);
-        CHECK_THAT(text_of(describe(answer, {}, Format::text)),
-                   Catch::Contains("Not ranked") && Catch::Contains(doubt.name));
+        CHECK_THAT(text_of(describe(answer, {}, Format::text)), Catch::Contains("Not ranked") &&
+                                                                    Catch::Contains(doubt.name) &&
+                                                                    !Catch::Contains("likely"));
         CHECK(json::parse(to_json(answer, DifferenceView{})).at("probability").is_null());
     }
     CHECK(json::parse(to_json(plain, DifferenceView{})).at("probability").is_number());
@@ -189,7 +192,7 @@ TEST_CASE("what may not lead wins no line of a sweep", "[report][policy]") {
             row.model = "resnet50";
             row.hardware = hardware;
             row.executed = "fp16";
-            row.standing = hardware == kDoubted ? standing : Standing::leads;
+            row.standing = hardware == kDoubted ? standing : Standing::measured;
             for (std::size_t m = 0; m < row.metrics->rows().size(); ++m)
                 row.measures.emplace_back(Measure{value, {value, value}});
             summary.add(row);
@@ -258,6 +261,54 @@ TEST_CASE("what may not lead wins no line of servers, sizes and one machine", "[
         }
 }
 
+TEST_CASE("what may not lead is said to be so by batches, budgets and checks of models", "[report][policy]") {
+    BatchRequest batched;
+    batched.model = "resnet50";
+    batched.hardware = {kDoubted};
+    batched.batches = {1, 8, 64};
+    const BatchAnalysis batches = analyze_batches(session(), batched);
+    BudgetRequest budgeted;
+    budgeted.models = {"resnet50"};
+    budgeted.hardware = {kDoubted};
+    budgeted.rules = {parse_budget_rule("latency>1s", "--fail-on")};
+    const BudgetAnswer budget = check_budget(session(), budgeted);
+    for (const HowDoubted& doubt : doubts()) {
+        INFO(doubt.name);
+        BatchAnalysis b = batches;
+        make_doubtful(b.series[0].results[2], doubt); // the most throughput by far, and doubtful
+        CHECK(*best_batches(b.series[0]).throughput != 2);
+        for (Result& r : b.series[0].results)
+            doubt.put(r.estimate);
+        CHECK_THAT(text_of(describe(b)), Catch::Contains(kDoubted + " (" + doubt.name + "): batch "));
+        CHECK_THAT(render(describe(b, {}, Format::csv), Format::csv, {}),
+                   Catch::Contains("evidence") && Catch::Contains(doubt.name));
+        CHECK(json::parse(to_json(b)).at("series").at(0).at("points").at(0).at("evidence") == doubt.name);
+
+        BudgetAnswer kept = budget;
+        doubt.put(kept.estimates.front().result.estimate);
+        CHECK_THAT(text_of(describe(kept, {})), Catch::Contains(doubt.name + ": "));
+        CHECK(json::parse(to_json(kept, {})).at("estimates").at(0).at("evidence") == doubt.name);
+    }
+}
+
+TEST_CASE("every row of a sweep says what it rests on", "[report][policy]") {
+    const MetricTable& metrics = MetricTable::standard();
+    SweepRow row;
+    row.measures.assign(metrics.rows().size(), Measure{1, {1, 1}});
+    SweepRow without;
+    without.status = Status::unsupported;
+    for (const Standing standing :
+         {Standing::measured, Standing::related, Standing::projected, Standing::refuted}) {
+        row.standing = standing;
+        std::string text, csv;
+        append_rows(std::vector{row, without}, {}, RowFormat::ndjson, text, metrics);
+        CHECK(json::parse(text.substr(0, text.find('\n'))).at("evidence") == name_of(standing));
+        CHECK(json::parse(text.substr(text.find('\n') + 1)).at("evidence").is_null());
+        append_rows(std::vector{row}, {}, RowFormat::csv, csv, metrics);
+        CHECK_THAT(csv, Catch::Contains(",ok," + std::string(name_of(standing)) + ","));
+    }
+}
+
 TEST_CASE("measured is said of this chip or its generation, this stack and this kind of network",
           "[report][policy]") {
     HeldRows held;
@@ -282,12 +333,16 @@ TEST_CASE("measured is said of this chip or its generation, this stack and this 
         return held.of(d, stack, time, kind);
     };
     CHECK_FALSE(of(a, NetworkKind::convolution).projected);
-    CHECK_FALSE(of(b, NetworkKind::convolution).projected);           // of its generation
+    CHECK_FALSE(of(a, NetworkKind::convolution).related);
+    CHECK_FALSE(of(b, NetworkKind::convolution).projected); // of its generation
+    CHECK(of(b, NetworkKind::convolution).related);
+    CHECK_FALSE(of(other, NetworkKind::convolution).related);         // a projection
     CHECK(of(other, NetworkKind::convolution).projected);             // no kinship across vendors
     CHECK(of(a, NetworkKind::recurrent).projected);                   // the stack never ran one
     CHECK(of(a, NetworkKind::attention, TimeKind::decode).projected); // nor a language model
     const HeldEvidence unlike = of(a, NetworkKind::attention);
     CHECK_FALSE(unlike.projected);
+    CHECK(unlike.related);
     CHECK(unlike.unlike == "no transformer was measured");
     CHECK(unlike.variance == 0.04);
     CHECK_THAT(of(a, NetworkKind::dense_prediction).refuted, Catch::Contains("2 to 5 times slower"));

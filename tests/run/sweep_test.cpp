@@ -246,9 +246,9 @@ TEST_CASE("the front holds the rows that no other beats", "[sweep]") {
     const std::vector<SweepRow> found = front.rows();
     REQUIRE_FALSE(found.empty());
     for (const SweepRow& member : found) {
-        CHECK(member.standing == Standing::leads);
+        CHECK(leads(member.standing));
         for (const SweepRow& row : rows)
-            if (row.model == member.model && row.standing == Standing::leads)
+            if (row.model == member.model && leads(row.standing))
                 CHECK_FALSE((*row.value(metric::latency) <= *member.value(metric::latency) &&
                              *row.value(metric::energy) <= *member.value(metric::energy) &&
                              (*row.value(metric::latency) < *member.value(metric::latency) ||

@@ -91,7 +91,7 @@ export class AskedView {
 
   async answer(kind, current) {
     const { question, rows } = this.asked();
-    const priced = rows.filter(row => row.status === 'ok' && row.priced && !row.projected);
+    const priced = rows.filter(row => row.status === 'ok' && row.priced && row.place > 0);
     const hardware = question.hardware?.length ? question.hardware : priced.slice(0, BEST).map(row => row.hardware);
     const whose = question.hardware?.length ? '' : `Of the ${hardware.length} measured devices with a price that rank best; choose others above.`;
     if (kind === 'cost') {

@@ -32,21 +32,27 @@ struct Source {
     std::string cite;
 };
 
-/// Whether an estimate may be named first: measurements stand behind it, none was made of its kind, some
-/// refute it, or it leaves a part of the network out.
-enum class Standing : std::uint8_t { leads, projected, refuted, incomplete };
+/// What measurements say of an estimate: the chip was measured with such networks under this stack, others of
+/// its generation or other networks were, none of its kind was, some refute it, or it leaves a part of the
+/// network out.
+enum class Standing : std::uint8_t { measured, related, projected, refuted, incomplete };
 /// Names of its values.
 template <>
 struct NamesOf<Standing> {
-    static constexpr std::array<std::string_view, 4> all = {"measured", "projected", "refuted", "incomplete"};
+    static constexpr std::array<std::string_view, 5> all = {"measured", "related", "projected", "refuted",
+                                                            "incomplete"};
 };
+/// Whether an estimate of that standing may be named first.
+constexpr bool leads(Standing standing) {
+    return standing <= Standing::related;
+}
 
 /// Why something may not be named first.
 struct Doubt {
-    Standing standing = Standing::leads;
+    Standing standing = Standing::measured;
     std::string why; ///< in words without a period; empty where it may
     /// True where it may be named first.
-    bool empty() const { return standing == Standing::leads; }
+    bool empty() const { return leads(standing); }
     /// "projected: no comparable device was measured on this stack".
     std::string text() const {
         return empty() ? why : std::string(name_of(standing)).append(": ").append(why);

@@ -136,6 +136,7 @@ struct Estimate {
     /// Networks of this kind were not measured under this stack: neither on this chip nor on others of its
     /// generation.
     bool projected = false;
+    bool related = false; ///< such networks were measured on others of its generation, or others on the chip
     std::string unlike; ///< "no transformer was measured": not on this chip under this stack; empty: one was
     std::string
         refuted; ///< what measured rows say against it: "detectors were measured 2 to 5 times slower ..."
@@ -156,13 +157,14 @@ inline Standing standing_of(const Estimate& e) {
     return !e.uncounted.empty() ? Standing::incomplete
            : !e.refuted.empty() ? Standing::refuted
            : e.projected        ? Standing::projected
-                                : Standing::leads;
+           : e.related          ? Standing::related
+                                : Standing::measured;
 }
 /// Why it may not be named first.
 inline Doubt doubt_of(const Estimate& e) {
     const Standing standing = standing_of(e);
-    if (standing == Standing::leads)
-        return {};
+    if (leads(standing))
+        return {standing, {}};
     const std::string why = standing == Standing::refuted      ? e.refuted
                             : standing == Standing::incomplete ? e.uncounted
                             : e.unlike.empty()
@@ -171,7 +173,7 @@ inline Doubt doubt_of(const Estimate& e) {
     return {standing, why};
 }
 inline bool may_lead(const Estimate& estimate) {
-    return standing_of(estimate) == Standing::leads;
+    return leads(standing_of(estimate));
 }
 
 /// The status for documents and tables: "incomplete" too where numbers leave a part out.

@@ -9,6 +9,7 @@
 #include "report/blocks/operation_shares.hpp"
 #include "report/blocks/shape_text.hpp"
 #include "result/generation_metrics.hpp"
+#include "result/ranking.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -64,9 +65,9 @@ Bullets win_summary(const ArchitectureComparison& c, const std::vector<Wins>& wi
                 ? std::string()
                 : fmt::format(" with {} of the operations ({})",
                               format_percent(operations > 0 ? w.operations / operations : 0), kinds)));
-        if (!may_lead(c.results[c.compared[i]].estimate))
-            bullets.items.back() = fmt::format("{} (projected, not measured): would be best in {} of {}",
-                                               c.labels[c.compared[i]], w.projected, c.regions.size());
+        if (const std::string note = standing_note(c.results[c.compared[i]].estimate); !note.empty())
+            bullets.items.back() = fmt::format("{}{}: would be best in {} of {}", c.labels[c.compared[i]],
+                                               note, w.projected, c.regions.size());
     }
     return bullets;
 }

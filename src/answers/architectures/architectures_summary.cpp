@@ -7,7 +7,7 @@
 #include "answers/architectures/architectures.hpp"
 
 #include "report/blocks/advice.hpp"
-#include "report/blocks/columns.hpp"
+#include "report/blocks/evidence.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
 #include "result/cost_terms.hpp"
@@ -221,11 +221,8 @@ Table comparison_table(const ArchitectureComparison& c) {
     for (const Metric* m : summary_metrics(c).rows())
         if (std::none_of(first.begin(), first.end(), [&](const Lead& lead) { return *lead.metric == *m; }))
             add_summary_metric(c, columns, *m, std::max(kOther, m->priority));
-    if (std::any_of(c.results.begin(), c.results.end(),
-                    [](const Result& r) { return r.ok() && !may_lead(r.estimate); }))
-        add_estimated(c, columns, {"Basis", "", "evidence", Align::left, 2}, [&](std::size_t i) {
-            return Cell{std::string(name_of(standing_of(c.results[i].estimate)))};
-        });
+    columns.push_back(
+        evidence_column<std::size_t>([&](const std::size_t& i) { return evidence_of(c.results[i]); }));
     add_estimated(c, columns, {"Stack", "", "runtime", Align::left, 4},
                   [&](std::size_t i) { return Cell{runtime_label(c.results[i])}; });
     const std::vector<std::size_t> rows = indices(c.results.size());

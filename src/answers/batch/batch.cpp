@@ -3,6 +3,7 @@
 #include "core/text.hpp"
 #include "hardware/energy_table.hpp"
 #include "report/blocks/decision_report.hpp"
+#include "report/blocks/evidence.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
@@ -35,7 +36,11 @@ BestBatches best_batches(const BatchSeries& series) {
         if (!std::isnan(value(i, metric)) && (!at || better(metric, value(i, metric), value(*at, metric))))
             at = i;
     };
-    const std::vector<bool>& qualifies = series.decision.qualifies;
+    std::vector<bool> qualifies = series.decision.qualifies;
+    const auto may = [](const Result& r) { return r.ok() && may_lead(r.estimate); };
+    if (std::any_of(series.results.begin(), series.results.end(), may)) // an incomplete total wins nothing
+        for (std::size_t i = 0; i < qualifies.size(); ++i)
+            qualifies[i] = qualifies[i] && may(series.results[i]);
     for (std::size_t i = 0; i < series.results.size(); ++i)
         if (qualifies[i]) {
             improve(best.throughput, *by.rate, i);
@@ -224,6 +229,8 @@ BatchColumns batch_columns(const BatchAnalysis& sweep) {
                                       ? Cell{row.marks(), {}, Tone::good, {}, CellKind::text}
                                       : toned_cell(status_words(row.result().estimate), Tone::bad);
                        }});
+    columns.push_back(
+        evidence_column<BatchRow>([](const BatchRow& row) { return evidence_of(row.result()); }));
     if (!sweep.limits.constraints.empty())
         columns.push_back({{"Limits", "", "keeps_limits"}, [](const BatchRow& row) {
                                const bool kept = row.series->decision.qualifies[row.index];
@@ -323,8 +330,10 @@ std::vector<std::string> batch_lines(const BatchAnalysis& analysis, const std::v
         const BatchSeries& series = analysis.series[i];
         const BestBatches best = best_batches(series);
         const bool any = best.throughput && best.knee && best.latency;
-        lines.push_back(
-            fmt::format("{}: {}.", labels[i], any ? BatchWords(series).line(best) : without_best(series)));
+        lines.push_back(fmt::format("{}{}: {}.", labels[i],
+                                    best.throughput ? standing_note(series.results[*best.throughput].estimate)
+                                                    : std::string(),
+                                    any ? BatchWords(series).line(best) : without_best(series)));
     }
     return lines;
 }

@@ -5,6 +5,7 @@
 #include "archsim/core/version.hpp"
 #include "core/text.hpp"
 #include "hardware/operator_rules.hpp"
+#include "report/blocks/evidence.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/row_marks.hpp"
@@ -53,6 +54,7 @@ Table rule_table(const BudgetAnswer& answer) {
                                const auto& chance = r.outcome.chance;
                                return chance ? Cell{fmt::format("{:.0f} %", *chance * 100), *chance} : Cell{};
                            }},
+                          evidence_column<Row>([](const Row& r) { return evidence_of(r.estimate.result); }),
                           {{"Status", "", "status"},
                            [](const Row& r) {
                                return toned_cell(name_of(r.outcome.status),
@@ -213,6 +215,7 @@ Members<BudgetedEstimate> budgeted_members() {
     return {{"model", "", [](const E& e) { return e.result.model->name; }},
             {"hardware", "", [](const E& e) { return e.result.hardware; }},
             {"status", "", [](const E& e) { return status_text(e.result.estimate); }, result_status()},
+            evidence_member<E>([](const E& e) { return evidence_of(e.result); }),
             {"reason", "why it does not run",
              [](const E& e) { return e.after ? std::nullopt : std::optional(e.result.estimate.reason); }},
             {"in_baseline", "", [](const E& e) { return e.before.has_value(); }},

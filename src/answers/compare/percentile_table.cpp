@@ -1,6 +1,5 @@
 #include "answers/compare/model_ranking.hpp"
-#include "report/blocks/columns.hpp"
-
+#include "report/blocks/evidence.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 
@@ -67,6 +66,7 @@ std::vector<ColumnOf<Row>> percentile_columns(bool queued) {
                                    CellKind::number,
                                    CellInterval{1 + s.least, 1 + s.least, 1 + s.most}};
                    }},
+                  evidence_column<Row>([](const Row& row) { return evidence_of(*row.result); }),
                   {{"Spread from", "", "spread_basis", Align::left, 2},
                    [](const Row& row) { return row.found.spread.basis; }}});
     return columns;
@@ -133,6 +133,7 @@ Members<ShownPercentiles> percentile_members() {
             {"hardware", "", [](const S& s) { return s.result->device->id; }},
             {"power_mode", "", [](const S& s) { return s.result->power_mode; }},
             {"runtime", "software stack", [](const S& s) { return s.result->runtime->id; }},
+            evidence_member<S>([](const S& s) { return evidence_of(*s.result); }),
             {"run_to_run", "the estimate is taken as the median",
              [](const S& s) { return s.found.run_to_run; }, run},
             {"runs", "published runs behind the spread", [](const S& s) { return s.found.spread.rows; }},

@@ -156,14 +156,14 @@ std::vector<std::string> difference_lines(const Difference& d, const SideLabels&
     if (x.difference == 0)
         return {fmt::format("No difference: {} and {} both have {} of {} ({}).", labels.side[0],
                             labels.side[1], metric.noun, format_value(metric, x.a_value), labels.common)};
-    std::vector<std::string> lines = {
-        fmt::format("{}{} {} {}: {} against {}, {}{}{}.",
-                    !doubt.empty()            ? "Not ranked; by the estimates "
-                    : odds && *odds < kCalled ? "Too close to call: "
-                                              : "",
-                    labels.side[1], ratio_text(metric, x.a_value / x.b_value), labels.side[0],
-                    format_value(metric, x.a_value), format_value(metric, x.b_value),
-                    signed_value(metric, x.difference), per_item_text(d), likely_text(odds))};
+    std::vector<std::string> lines = {fmt::format(
+        "{}{} {} {}: {} against {}, {}{}{}.",
+        !doubt.empty()            ? "Not ranked; by the estimates "
+        : odds && *odds < kCalled ? "Too close to call: "
+                                  : "",
+        labels.side[1], ratio_text(metric, x.a_value / x.b_value), labels.side[0],
+        format_value(metric, x.a_value), format_value(metric, x.b_value), signed_value(metric, x.difference),
+        per_item_text(d), doubt.empty() ? likely_text(odds) : std::string())};
     if (!doubt.empty())
         lines.push_back(doubt);
     if (const Contribution* cause = main_cause(x))

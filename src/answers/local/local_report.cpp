@@ -2,7 +2,7 @@
 
 #include "archsim/core/precision.hpp"
 #include "fields/question_json.hpp"
-#include "report/blocks/columns.hpp"
+#include "report/blocks/evidence.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/ranking.hpp"
@@ -78,8 +78,7 @@ std::vector<LocalColumn> local_columns(const LocalAnswer& answer, bool with_reas
     }
     append_columns(columns, rate_columns(language ? "Output" : "Rate", rate_unit(answer),
                                          language ? "output_tokens" : "inferences", 0, &M::output));
-    columns.emplace_back(Column{"Basis", "", "basis", Align::left, 2},
-                         [](const M& m) { return std::string(m.runs ? name_of(m.doubt.standing) : ""); });
+    columns.push_back(evidence_column<M>([](const M& m) { return evidence_of(m.runs, m.doubt); }));
     if (language)
         columns.emplace_back(Column{"Command", "", "command", Align::left, 3}, &M::command);
     if (with_reasons)
@@ -228,8 +227,7 @@ Members<LocalModel> local_model_members() {
         {"runs", "", &M::runs},
         {"fast_enough", "runs at the least rate asked for", [](const M& m) { return m.runs && !m.too_slow; }},
         {"reason", "why it does not run", [](const M& m) { return nonempty(m.reason); }},
-        {"evidence", "measured, projected or refuted: what is not measured is not named first",
-         [](const M& m) { return m.runs ? std::optional(name_of(m.doubt.standing)) : std::nullopt; }},
+        evidence_member<M>([](const M& m) { return evidence_of(m.runs, m.doubt); }),
         {"doubt", "why it is not named first", [](const M& m) { return nonempty(m.doubt.text()); }},
         {"prompt_tokens_per_s", "tokens read per second; null: it does not run, or is no language model",
          rate(&M::prompt), rates},

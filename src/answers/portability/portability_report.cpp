@@ -1,5 +1,6 @@
 #include "answers/portability/check_model.hpp"
 
+#include "report/blocks/evidence.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
@@ -44,6 +45,7 @@ Table device_table(const PortabilityAnswer& answer) {
                    [](const P& p) { return time_cell(p.result.estimate.latency_s); }},
                   {least_best("Best rewrite", "", "rewritten_s"),
                    [](const P& p) { return p.rewrites.empty() ? Cell{} : time_cell(best_latency(p)); }}}));
+    columns.push_back(evidence_column<P>([](const P& p) { return evidence_of(p.result); }));
     return table_of({}, columns, answer.devices);
 }
 
@@ -188,6 +190,7 @@ Members<Portability> portability_members() {
         {"hardware", "", [](const P& p) { return p.result.hardware; }},
         {"runtime", "software stack", [](const P& p) { return runtime_label(p.result); }},
         {"status", "", [](const P& p) { return status_text(p.result.estimate); }, result_status()},
+        evidence_member<P>([](const P& p) { return evidence_of(p.result); }),
         {"latency_s", "of the batch",
          [](const P& p) { return known(p.result.ok(), p.result.estimate.latency_s); }},
         {"operators", "with run-time work", &P::operators},

@@ -1,6 +1,7 @@
 #include "answers/serving/serving_report.hpp"
 
 #include "fields/question_json.hpp"
+#include "report/blocks/evidence.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/ranking.hpp"
 #include "session/usual_precision.hpp"
@@ -113,8 +114,7 @@ Members<ServingResult> served_row_members() {
         {"parallelism", "how devices share the model", &R::parallelism, parallelism_members()},
         {"status", "", [](const R& r) { return r.ok ? "ok" : "failed"; }, OneOf{{"ok", "failed"}}},
         {"reason", "why it failed", [](const R& r) { return r.ok ? std::nullopt : std::optional(r.reason); }},
-        {"evidence", "measured, projected or refuted: what is not measured is not named first",
-         [](const R& r) { return r.ok ? std::optional(name_of(r.doubt.standing)) : std::nullopt; }},
+        evidence_member<R>([](const R& r) { return evidence_of(r.ok, r.doubt); }),
         {"doubt", "why it is not named first", [](const R& r) { return nonempty(r.doubt.text()); }},
         {"notes", "", &R::notes},
         {"run", "null where it failed", [](const R& r) { return r.ok ? &r : nullptr; },

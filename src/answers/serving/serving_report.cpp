@@ -1,6 +1,6 @@
 #include "answers/serving/serving_report.hpp"
 
-#include "report/blocks/columns.hpp"
+#include "report/blocks/evidence.hpp"
 #include "report/blocks/number_format.hpp"
 #include "result/ranking.hpp"
 
@@ -76,8 +76,7 @@ std::vector<ColumnOf<ServedRun>> serving_columns() {
         {{"Hardware", "", "hardware"}, [](ServedRun r) { return r->hardware; }},
         {{"Parallel", "", "parallel"}, [](ServedRun r) { return to_string(r->parallelism); }}};
     append_columns(columns, where<ServedRun>([](ServedRun r) { return r->ok; }, std::move(run)));
-    columns.emplace_back(Column{"Basis", "", "evidence", Align::left, 2},
-                         [](ServedRun r) { return std::string(r->ok ? name_of(r->doubt.standing) : ""); });
+    columns.push_back(evidence_column<ServedRun>([](ServedRun r) { return evidence_of(r->ok, r->doubt); }));
     columns.emplace_back(Column{"Stack", "", "runtime", Align::left, 3},
                          [](ServedRun r) { return r->runtime; });
     return columns;

@@ -3,6 +3,7 @@
 #include "answers/serving/serving_report.hpp"
 #include "answers/sizing/sizing_text.hpp"
 #include "fields/question_json.hpp"
+#include "report/blocks/evidence.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/ranking.hpp"
@@ -88,8 +89,7 @@ Members<SizedDevice> sized_device_members() {
     return {{"hardware", "", &D::hardware},
             {"runtime", "software stack", [](const D& d) { return nonempty(d.runtime); }},
             {"precision", "format that runs", [](const D& d) { return nonempty(d.precision); }},
-            {"evidence", "measured, projected or refuted: what is not measured is not named first",
-             [](const D& d) { return d.layout ? std::optional(name_of(d.doubt.standing)) : std::nullopt; }},
+            evidence_member<D>([](const D& d) { return evidence_of(d.layout.has_value(), d.doubt); }),
             {"doubt", "why it is not named first", [](const D& d) { return nonempty(d.doubt.text()); }},
             {"holds", "with the confidence asked for", &D::holds},
             {"within_budget", "", &D::within_budget},

@@ -1,7 +1,7 @@
 #include "answers/sizing/sizing_report.hpp"
 
 #include "answers/sizing/sizing_text.hpp"
-#include "report/blocks/columns.hpp"
+#include "report/blocks/evidence.hpp"
 #include "report/blocks/number_format.hpp"
 #include "result/ranking.hpp"
 
@@ -88,8 +88,8 @@ std::vector<SizingColumn> sizing_columns(std::string_view basis, bool with_reaso
                       [](L l) { return std::optional(l.watts); }),
         layout_column(least_best("Busy", "%", "utilization", 3),
                       [](L l) { return percent_cell(l.run.summary.utilization); }),
-        {{"Basis", "", "evidence", Align::left, 2},
-         [](const SizedDevice& d) { return std::string(d.layout ? name_of(d.doubt.standing) : ""); }},
+        evidence_column<SizedDevice>(
+            [](const SizedDevice& d) { return evidence_of(d.layout.has_value(), d.doubt); }),
         {{"Stack", "", "runtime", Align::left, 3}, &SizedDevice::runtime}};
     if (with_reasons)
         columns.emplace_back(Column{"Why not", "", "reason"},

@@ -111,7 +111,7 @@ void ParetoFront::add(const SweepRow& row) {
     const auto beats = [&](const SweepRow& a, const SweepRow& b) {
         return a.model == b.model && no_worse(a, b, *first_) && no_worse(a, b, *second_);
     };
-    std::vector<SweepRow>& front = row.standing == Standing::leads ? front_ : unranked_;
+    std::vector<SweepRow>& front = leads(row.standing) ? front_ : unranked_;
     // The equal row with the lower index stays, whatever the order they come in.
     for (SweepRow& known : front)
         if (beats(known, row)) {
@@ -135,8 +135,8 @@ std::vector<SweepRow> ParetoFront::rows() const {
 }
 
 bool BestRows::before(const SweepRow& a, const SweepRow& b) const {
-    if ((a.standing == Standing::leads) != (b.standing == Standing::leads))
-        return a.standing == Standing::leads;
+    if (leads(a.standing) != leads(b.standing))
+        return leads(a.standing);
     const double x = *a.value(*metric_), y = *b.value(*metric_);
     if (x != y)
         return better(*metric_, x, y);

@@ -36,8 +36,12 @@ struct SweepRow {
     const MetricTable* metrics = &MetricTable::standard();
     std::vector<std::optional<Measure>> measures; ///< one per metric; empty when not ok
     bool power_limited = false;
-    Standing standing = Standing::leads; ///< what may not lead wins nothing
+    Standing standing = Standing::measured; ///< what may not lead wins nothing
 
+    /// Absent without an estimate.
+    std::optional<Standing> evidence() const {
+        return measures.empty() ? std::nullopt : std::optional(standing);
+    }
     /// What the metric makes of the row; absent where it is none of `metrics`, or has no value here.
     std::optional<double> value(const Metric& metric) const;
 };

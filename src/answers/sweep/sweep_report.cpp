@@ -1,5 +1,6 @@
 #include "answers/sweep/sweep_report.hpp"
 
+#include "report/blocks/evidence.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "result/generation_metrics.hpp"
@@ -65,9 +66,8 @@ std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes
         columns.push_back({number_column(axes[i].name, "", axes[i].name), [i](const S& r) {
                                return Cell{factor_text(r.factors[i]), r.factors[i]};
                            }});
-    if (std::any_of(rows.begin(), rows.end(), [](const S& r) { return r.standing != Standing::leads; }))
-        columns.push_back({{"Basis", "", "evidence", Align::left, 1},
-                           [](const S& r) { return Cell{std::string(name_of(r.standing))}; }});
+    const bool all_lead = std::all_of(rows.begin(), rows.end(), [](const S& r) { return leads(r.standing); });
+    columns.push_back(evidence_column<S>(&S::evidence, all_lead ? kSame : 1));
     constexpr int kFirst = 2; // what ranks, and the next; the others leave a narrow terminal first
     int at = 0;
     for (const Metric* m : metrics)
@@ -333,7 +333,7 @@ void SweepSummary::add(const SweepRow& row) {
     if (front)
         front->add(row);
     best.add(row);
-    for (BestRows& winner : row.standing == Standing::leads ? winners : projected_winners)
+    for (BestRows& winner : leads(row.standing) ? winners : projected_winners)
         winner.add(row);
 }
 

@@ -1,5 +1,6 @@
 #include "answers/sweep/sweep_report.hpp"
 #include "core/text.hpp"
+#include "report/blocks/evidence.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <algorithm>
@@ -156,6 +157,8 @@ class CsvWriter {
         }
         text += ',';
         text += name_of(r.status);
+        text += ',';
+        text += evidence_text(r.evidence());
         append_numbers(r, text);
         const bool ok = r.status == Status::ok;
         text += !ok ? "," : r.power_limited ? ",1" : ",0";
@@ -229,7 +232,9 @@ void append_json(const SweepRow& r, const std::vector<SweepAxis>& axes, const st
         fmt::format_to(out, R"(,"{}":)", axes[i].name);
         append_short_number(r.factors[i], text);
     }
-    fmt::format_to(out, R"(,"status":"{}")", name_of(r.status));
+    const auto evidence = r.evidence();
+    fmt::format_to(out, R"(,"status":"{}","evidence":{})", name_of(r.status),
+                   evidence ? quoted_json(name_of(*evidence)) : "null");
     for (const RowNumber& number : numbers) {
         fmt::format_to(out, R"(,"{}":)", number.field.key());
         const Measure* const measure = measure_at(r, number);
@@ -277,7 +282,7 @@ std::string sweep_header(const std::vector<SweepAxis>& axes, RowFormat format, c
     std::string text = "point,model,hardware,runtime,precision,executed_precision,batch_size";
     for (const SweepAxis& axis : axes)
         text += "," + axis.name;
-    text += ",status";
+    text += ",status,evidence";
     for (const MetricField& field : fields_of(metrics))
         text += "," + csv_field(field.key());
     return text + ",power_limited,reason\n";

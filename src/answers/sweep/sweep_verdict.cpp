@@ -1,6 +1,7 @@
 #include "answers/sweep/sweep_report.hpp"
 
 #include "core/text.hpp"
+#include "report/blocks/evidence.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
@@ -205,7 +206,8 @@ Json sweep_row_schema() {
                        {"precision", text("asked for")},
                        {"executed_precision", text("what runs")},
                        {"batch_size", {{"type", "integer"}}},
-                       {"status", json_schema::one_of(UpTo{Status::incomplete}.names())}};
+                       {"status", json_schema::one_of(UpTo{Status::incomplete}.names())},
+                       {"evidence", {{"type", {"string", "null"}}, {"description", kEvidenceMeans}}}};
     for (const MetricField& field : fields_of(MetricTable::standard()))
         properties[field.key()] = {{"type", {"number", "null"}}, {"description", meaning_of(field)}};
     properties["power_limited"] = {{"type", {"boolean", "null"}}};
@@ -252,7 +254,7 @@ Members<SweepWinner> sweep_winner_members() {
     using W = SweepWinner;
     return {{"metric", "", [](const W& w) { return w.metric->key; }},
             {"measured", "false: it may not lead, and is named beside what may",
-             [](const W& w) { return w.row.standing == Standing::leads; }},
+             [](const W& w) { return leads(w.row.standing); }},
             {"model", "", [](const W& w) { return w.row.model; }},
             {"point", "index in the whole space", [](const W& w) { return w.row.point; }},
             {"hardware", "", [](const W& w) { return w.row.hardware; }},

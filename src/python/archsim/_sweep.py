@@ -13,7 +13,7 @@ from ._compare import _names
 # Points of a part on a cluster: a second's work, so that a worker that dies takes little with it.
 _POINTS_OF_A_PART = 50_000
 
-_TEXTS = ("model", "hardware", "runtime", "precision", "executed_precision", "status", "reason")
+_TEXTS = ("model", "hardware", "runtime", "precision", "executed_precision", "status", "evidence", "reason")
 _INTEGERS = ("point", "batch_size")
 
 

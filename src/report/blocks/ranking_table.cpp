@@ -1,6 +1,6 @@
 #include "report/blocks/ranking_table.hpp"
 
-#include "report/blocks/columns.hpp"
+#include "report/blocks/evidence.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
@@ -78,16 +78,8 @@ RankingColumns ranking_columns(std::span<const Result> results, const Metric& by
                                        row.rank.place == 1 && may_lead(r.estimate) ? Tone::good
                                                                                    : Tone::plain};
                        }});
-    if (std::any_of(results.begin(), results.end(),
-                    [](const Result& r) { return r.ok() && !may_lead(r.estimate); }))
-        append_columns(
-            columns, where<RankingRow>(is_estimated,
-                                       {{{"Basis", "", "belief", Align::left, 2}, [](const RankingRow& row) {
-                                             const Estimate& e = row.result->estimate;
-                                             return Cell{std::string(name_of(standing_of(e))),
-                                                         {},
-                                                         may_lead(e) ? Tone::plain : Tone::muted};
-                                         }}}));
+    columns.push_back(
+        evidence_column<RankingRow>([](const RankingRow& row) { return evidence_of(*row.result); }));
     // Where formats differ every width shows them.
     append_columns(
         columns, where<RankingRow>(

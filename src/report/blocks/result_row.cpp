@@ -2,6 +2,7 @@
 
 #include "fields/question_json.hpp"
 #include "ops/precision_mix.hpp"
+#include "report/blocks/evidence.hpp"
 #include "report/blocks/explanations.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/generation_report.hpp"
@@ -110,9 +111,8 @@ ResultColumns estimate_columns() {
         of_estimate("power_limited", kFlag, "the power limit lowers the clock", &E::power_limited),
         of_estimate("projected", kFlag, "no comparable device was measured on this stack; not ranked",
                     &E::projected),
-        of_result("evidence", CellType::text,
-                  "measured; what is projected, refuted or incomplete is not ranked",
-                  [](R r) { return r.ok() ? name_of(standing_of(r.estimate)) : std::string_view(); }),
+        of_result("evidence", CellType::text, kEvidenceMeans,
+                  [](R r) { return evidence_text(evidence_of(r)); }),
         of_result("doubt", CellType::text, "why it is not ranked, or less sure than others; empty: neither",
                   [](R r) { return may_lead(r.estimate) ? r.estimate.unlike : doubt_of(r.estimate).text(); }),
         of_estimate("utilization_min", kNumber, "of any subgraph", &E::utilization_min),

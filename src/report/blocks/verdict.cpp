@@ -90,8 +90,7 @@ std::string words_of(const Metric& m) {
 
 /// "KPU-T64 (projected)" of what may not lead.
 std::string standing_label(const VerdictQuestion& q, std::size_t i) {
-    const Estimate& e = q.results[i].estimate;
-    return may_lead(e) ? q.labels[i] : fmt::format("{} ({})", q.labels[i], name_of(standing_of(e)));
+    return q.labels[i] + standing_note(q.results[i].estimate);
 }
 
 std::string value_text(const VerdictQuestion& q, const Metric& m, std::size_t index) {

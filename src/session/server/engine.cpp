@@ -258,6 +258,7 @@ Doubt doubt_of_waits(const Machine& machine, Estimate step) {
         const HeldEvidence held =
             machine.uncertainty->held().of(*machine.device, *machine.runtime, TimeKind::served, step.kind);
         step.projected = held.projected;
+        step.related = held.related;
         step.unlike = held.unlike;
         step.refuted = held.refuted;
     }

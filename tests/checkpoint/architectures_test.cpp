@@ -264,12 +264,15 @@ TEST_CASE("classes without a head of tokens are answered as what they are", "[ch
           whole - head + 64);
     CHECK(parameters(with_class("LlamaRewardModel")) == whole - head + 64);
     CHECK(parameters(with_class("LlamaModel")) == whole - head);
+    CHECK(parameters(with_class("ColQwen3")) == whole - head);
+    CHECK(parameters(with_class("UltravoxModel")) == whole);
     for (const char* name : {"LlamaForSequenceClassification", "LlamaModel"}) {
         const Checkpoint c = with_class(name);
         CHECK(c.graph.inputs.size() == 1); // no cache
         CHECK(archsim::bind(c.graph, {}, c.dims).complete());
     }
-    for (const char* drafter : {"LlamaForCausalLMEagle3", "DFlashDraftModel", "MedusaModel"})
+    for (const char* drafter : {"LlamaForCausalLMEagle3", "DFlashDraftModel", "MedusaModel", "Qwen3NextMTP",
+                                "Gemma4AssistantForCausalLM"})
         CHECK_THROWS_WITH(with_class(drafter), Catch::Contains("drafts tokens for another model"));
     CHECK_THROWS_WITH(with_class("LlamaForCausalLM", R"(, "draft_vocab_size": 500)"),
                       Catch::Contains("--drafted"));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 
 namespace archsim::checkpoint {
 
@@ -152,16 +153,31 @@ void read_other_parts(Fields& top, Decoder& d) {
                        ? stated->get<std::int64_t>()
                        : otherwise;
         };
-        const std::int64_t layers = size({"encoder_layers", "num_hidden_layers", "depth", "n_layer"}, 0),
+        const std::int64_t layers = size({"encoder_layers", "num_hidden_layers", "depth", "n_layer",
+                                          "conf_num_hidden_layers"},
+                                         0),
                            width = size({"d_model", "hidden_size", "embed_dim"}, 0),
                            inner = size({"encoder_ffn_dim", "intermediate_size"}, 4 * width);
+        // A layer of a conformer (arXiv:2005.08100, section 2) has five matrices of attention with relative
+        // positions, two MLPs and three matrices around a convolution.
+        const std::int64_t rows =
+            f.has({"conf_num_hidden_layers"}) ? (5 + 16 + 3) * width : 4 * width + 2 * inner;
         if (layers > 0 && width > 0) {
-            d.resident.push_back({key, {layers, 4 * width + 2 * inner, width}});
-            d.facts.vision_parameters +=
-                static_cast<double>(layers * width) * static_cast<double>(4 * width + 2 * inner);
+            d.resident.push_back({key, {layers, rows, width}});
+            d.facts.vision_parameters += static_cast<double>(layers * width) * static_cast<double>(rows);
         }
+        // A few matrices between two widths are less than a layer of the language model.
+        std::vector<double> sizes(2, 0);
+        for (const json& value : part)
+            if (value.is_number())
+                sizes.push_back(value.get<double>());
+        std::partial_sort(sizes.begin(), sizes.begin() + 2, sizes.end(), std::greater<>());
+        const bool small = !f.has({"layers", "n_layers", "num_layers", "blocks"}) &&
+                           4 * sizes[0] * sizes[1] <= count_parameters(d, d.layers.front());
         d.findings.push_back(
-            found(FindingKind::unsupported, Severity::warning, top.file(), top.place(key),
+            found(FindingKind::unsupported,
+                  small || (layers > 0 && width > 0) ? Severity::warning : Severity::error, top.file(),
+                  top.place(key),
                   layers > 0 && width > 0
                       ? fmt::format("a part beside the language model: {} layers of {} are in memory, its "
                                     "work is not counted",

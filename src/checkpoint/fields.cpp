@@ -213,7 +213,7 @@ void Fields::skip(Names names) {
         read_.insert(name);
 }
 
-void Fields::report_unread(std::vector<Finding>& findings) const {
+void Fields::report_unread(std::vector<Finding>& findings, Severity severity) const {
     constexpr std::size_t kShown = 40, kNamed = 4;
     std::string named;
     std::size_t count = 0;
@@ -229,9 +229,9 @@ void Fields::report_unread(std::vector<Finding>& findings) const {
     if (count == 0)
         return;
     findings.insert(
-        findings.begin(),
+        severity == Severity::error ? findings.begin() : findings.end(),
         found(
-            FindingKind::unknown_key, Severity::error, file_, {},
+            FindingKind::unknown_key, severity, file_, {},
             fmt::format("{}{}: not known, and may change weights, cache or work; the model is counted "
                         "without {}",
                         named, count > kNamed ? fmt::format(" and {} more fields", count - kNamed) : "",

@@ -55,9 +55,9 @@ class Fields {
     void skip(Names names);
     bool was_read(const std::string& key) const { return read_.contains(key); }
 
-    /// An error that names the fields that were not read and could change a size: it stands first, and
-    /// withholds whatever rests on the model.
-    void report_unread(std::vector<Finding>& findings) const;
+    /// A finding that names the fields that were not read and could change a size. An error withholds
+    /// whatever rests on the model, and stands first.
+    void report_unread(std::vector<Finding>& findings, Severity severity = Severity::error) const;
     [[noreturn]] void refuse(const std::string& key, const std::string& why) const;
     const std::string& file() const { return file_; }
     const nlohmann::json& object() const { return object_; }

@@ -402,6 +402,7 @@ Scheme scheme_of(Fields& q, const std::string& method, WeightFormats& formats) {
         return std::max(0.0, q.number({"group_size", "q_group_size"}, otherwise));
     };
     if (const std::string name = q.text({"quant_algo"}); !name.empty()) {
+        q.skip({"config_groups"}); // the same again
         if (name == "MIXED_PRECISION")
             return mixed(q, formats);
         const Scheme scheme = algorithm(name, group(0));
@@ -422,6 +423,7 @@ Scheme scheme_of(Fields& q, const std::string& method, WeightFormats& formats) {
     if (method == "aqlm")
         return additive(q);
     if (method == "higgs") { // arXiv:2411.17525, section 4: a scale per group
+        q.skip({"p"});       // weights that are rounded together
         const auto bits = static_cast<double>(q.count({"bits"}, static_cast<std::int64_t>(kFour), 1));
         return integer_groups(bits, group(2 * kGroup), false);
     }

@@ -77,8 +77,13 @@ class Profiler {
             if (const ShapedTensor& learned = graph_.tensors[source];
                 learned.learned && learned.known && counted_.insert(source).second)
                 sums.parameters += learned.elements() * learned.packing;
-        if (!tensor.known || op.work.kind == OpKind::free)
+        if (!tensor.known)
             return;
+        if (op.work.kind == OpKind::free) { // what lies in memory beside the network, a tower of images
+            if (tensor.learned && tensor.role == TensorRole::initializer)
+                store(id);
+            return;
+        }
         const double elements = read_elements(op, index, tensor);
         if (is_constant(tensor)) {
             sums.weight_bytes += op.repeat * bytes_of(tensor, elements);

@@ -88,12 +88,13 @@ Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) 
     if (!p.engine.matrix && multiplies_floats_alone(work))
         g.split_cycles = view.param(Parameter::kernel_floor_cycles, -1);
     p.tile = view.tiles.of(shape, g);
-    // Every row of tiles converts all weights for itself, between its products. Worked: a tile of 128 rows on
-    // a multiprocessor of A100 multiplies a weight in 128 / 1024 of a cycle, and converts it by 1.6
-    // operations of 64 lanes in 1.6 / 64.
+    // Every row of tiles converts all weights for itself, between its products, where no kernel before it
+    // expands them. Worked: a tile of 128 rows on a multiprocessor of A100 multiplies a weight in 128 / 1024
+    // of a cycle, and converts it by 1.6 operations of 64 lanes in 1.6 / 64.
     if (packed && p.engine.matrix && p.tile.tile_m > 0)
-        p.conversions = view.param(Parameter::weight_conversion_operations, 0) * c.groups * c.n * c.k *
-                        std::ceil(c.m / p.tile.tile_m);
+        p.conversions =
+            view.param(Parameter::weight_conversion_operations, 0) * c.groups * c.n * c.k *
+            (expanded_weights(view, work, c.m) > 0 ? passes_over(view, c.m) : std::ceil(c.m / p.tile.tile_m));
     p.efficiency = g.efficiency;
     p.reason = p.engine.reason;
     p.cycles = p.tile.cycles;

@@ -86,6 +86,7 @@ TokenMixer read_mixer(Fields& f, const Implied& implied, std::int64_t hidden) {
     if (const auto gates = f.texts({"gating_types"});
         !gates.empty()) // Laguna: one number a head, or as queries
         m.output_gate = std::find(gates.begin(), gates.end(), "per_head") == gates.end();
+    f.skip({"headwise_attn_output_gate"}); // one number a head
     m.norm = f.flag({"use_qk_norm", "qk_layernorm", "qk_norm", "normalize_qk_projections", "qk_ln"},
                     implied.norm != HeadNorm::none)
                  ? (implied.norm == HeadNorm::none ? HeadNorm::per_head : implied.norm)

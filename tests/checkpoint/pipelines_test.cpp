@@ -215,6 +215,12 @@ TEST_CASE("what a denoiser is told beside time and text has weights, and an unkn
     // Keys and values of the first block's five layers of attention come from the text's 64 numbers, not 32.
     CHECK(parameters_of(unet(R"(, "only_cross_attention": [true, false])")) ==
           plain + 5 * 2 * (64 - 32) * 32);
+    // Two residual blocks of 64 channels and a layer of attention between them.
+    const double block = 2 * (9 * 64 * 64 + 64) + 4 * 64 + time * 64 + 64, norms = 2 * 64 + 3 * 2 * 64,
+                 around = 2 * (64 * 64 + 64), attention = 2 * (4 * 64 * 64 + 64),
+                 mlp = 64 * 512 + 512 + 256 * 64 + 64;
+    CHECK(parameters_of(unet(R"(, "mid_block_type": null)")) ==
+          plain - 2 * block - norms - around - attention - mlp);
     const Graph other = unet(R"(, "made_up_width": 48)");
     CHECK(other.findings.front().severity == Severity::error);
     CHECK_THAT(to_string(other.findings.front()), Catch::Contains("made_up_width"));

@@ -49,6 +49,11 @@ class Profiler {
 
     /// A constant that is computed at build time hands the initializers it was made from on to its readers.
     void pass_on(const Operator& folded) {
+        if (folded.outputs
+                .empty()) // it says what lies in memory, a tower of images beside a decoder among it
+            for (const TensorId id : folded.inputs)
+                if (graph_.tensors[id].role == TensorRole::initializer)
+                    store(id);
         for (const TensorId output : folded.outputs) {
             if (output == kNoTensor)
                 continue;
@@ -77,13 +82,8 @@ class Profiler {
             if (const ShapedTensor& learned = graph_.tensors[source];
                 learned.learned && learned.known && counted_.insert(source).second)
                 sums.parameters += learned.elements() * learned.packing;
-        if (!tensor.known)
+        if (!tensor.known || op.work.kind == OpKind::free)
             return;
-        if (op.work.kind == OpKind::free) { // what lies in memory beside the network, a tower of images
-            if (tensor.learned && tensor.role == TensorRole::initializer)
-                store(id);
-            return;
-        }
         const double elements = read_elements(op, index, tensor);
         if (is_constant(tensor)) {
             sums.weight_bytes += op.repeat * bytes_of(tensor, elements);

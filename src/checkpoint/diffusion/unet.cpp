@@ -172,6 +172,8 @@ Graph build_unet(Fields& f, const Decoder& base, const PartPlace& place) {
     s.time = 4 * s.channels.front();
     s.linear = f.flag({"use_linear_projection"});
     const std::int64_t in = size_of(f, {"in_channels"}, 4), out = size_of(f, {"out_channels"}, 4);
+    const auto mid = f.object().find("mid_block_type");
+    const bool has_mid = mid == f.object().end() || !mid->is_null();
     const bool mid_attends =
         f.text({"mid_block_type"}, "UNetMidBlock2DCrossAttn") == "UNetMidBlock2DCrossAttn";
     f.skip({"act_fn", "addition_embed_type_num_heads", "addition_time_embed_dim", "downsample_padding",
@@ -201,10 +203,12 @@ Graph build_unet(Fields& f, const Decoder& base, const PartPlace& place) {
             skips.emplace_back(x, width);
         }
     }
-    x = net.residual("mid_block/resnets.0", x, width, width);
-    if (mid_attends)
+    if (has_mid)
+        x = net.residual("mid_block/resnets.0", x, width, width);
+    if (has_mid && mid_attends)
         x = net.transformer("mid_block/attentions.0", x, blocks - 1);
-    x = net.residual("mid_block/resnets.1", x, width, width);
+    if (has_mid)
+        x = net.residual("mid_block/resnets.1", x, width, width);
     for (std::size_t up = 0; up < blocks; ++up) {
         const std::size_t b = blocks - 1 - up;
         const std::string path = "up_blocks." + std::to_string(up);

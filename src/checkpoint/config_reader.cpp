@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 
 namespace archsim::checkpoint {
 
@@ -145,8 +144,7 @@ void read_other_parts(Fields& top, Decoder& d) {
         constexpr std::string_view kConfig = "_config";
         if (!part.is_object() || !key.ends_with(kConfig) || top.was_read(key) || changes_no_size(key))
             continue;
-        top.skip({key.c_str()});
-        Fields f(part, top.file(), top.place(key + "."));
+        Fields f = top.part({key.c_str()});
         const auto size = [&](Names names, std::int64_t otherwise) {
             const json* stated = f.find(names);
             return stated && stated->is_number_integer() && *stated > 0 && *stated < (1 << 20)
@@ -166,14 +164,11 @@ void read_other_parts(Fields& top, Decoder& d) {
             d.resident.push_back({key, {layers, rows, width}});
             d.facts.vision_parameters += static_cast<double>(layers * width) * static_cast<double>(rows);
         }
-        // A few matrices between two widths are less than a layer of the language model.
-        std::vector<double> sizes(2, 0);
+        double largest = 0; // of its numbers: a few matrices may be less than a layer of the language model
         for (const json& value : part)
-            if (value.is_number())
-                sizes.push_back(value.get<double>());
-        std::partial_sort(sizes.begin(), sizes.begin() + 2, sizes.end(), std::greater<>());
-        const bool small = !f.has({"layers", "n_layers", "num_layers", "blocks"}) &&
-                           4 * sizes[0] * sizes[1] <= count_parameters(d, d.layers.front());
+            largest = std::max(largest, value.is_number() ? value.get<double>() : 0);
+        const bool small =
+            !d.layers.empty() && 4 * largest * largest <= count_parameters(d, d.layers.front());
         d.findings.push_back(
             found(FindingKind::unsupported,
                   small || (layers > 0 && width > 0) ? Severity::warning : Severity::error, top.file(),

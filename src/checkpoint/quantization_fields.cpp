@@ -76,12 +76,8 @@ std::optional<Precision> stated_format(Fields& f, const char* usual_type) {
 /// (dynamic) write them: bits, group and symmetry, where they differ from most. "-:" leaves a module out.
 void set_overrides(Fields& q, const char* key, double bits, double group, bool symmetric,
                    WeightFormats& formats) {
-    const json* rows = q.find({key});
-    if (!rows || !rows->is_object())
-        return;
-    const auto set = [&](const std::string& name, const json& row, bool left_out) {
-        static const json kNothing = json::object();
-        Fields r(row.is_object() ? row : kNothing, q.file(), q.place(std::string(key) + "." + name + "."));
+    Fields rows = q.part({key});
+    const auto set = [&](const std::string& name, Fields r, bool left_out) {
         const auto own_bits = static_cast<double>(r.count({"bits"}, static_cast<std::int64_t>(bits), 1));
         const double own_group = std::max(0.0, r.number({"group_size"}, group));
         const Scheme scheme = left_out || own_bits >= kScaleBits
@@ -91,12 +87,11 @@ void set_overrides(Fields& q, const char* key, double bits, double group, bool s
         formats.set_pattern((expression ? "re:" : "") + name, scheme);
     };
     constexpr std::string_view kLeftOut = "-:", kTaken = "+:";
-    for (const auto& [name, row] : rows->items())
-        if (name.starts_with(kLeftOut))
-            set(name.substr(kLeftOut.size()), row, true);
-    for (const auto& [name, row] : rows->items())
-        if (!name.starts_with(kLeftOut))
-            set(name.starts_with(kTaken) ? name.substr(kTaken.size()) : name, row, false);
+    for (const bool left_out : {true, false})
+        for (const auto& [name, ignored] : rows.object().items())
+            if (name.starts_with(kLeftOut) == left_out)
+                set(left_out || name.starts_with(kTaken) ? name.substr(kTaken.size()) : name,
+                    rows.part({name.c_str()}), left_out);
 }
 
 /// AWQ, GPTQ and auto-round: integers in groups.
@@ -126,12 +121,10 @@ Scheme exllama(Fields& q, WeightFormats& formats) {
         return bits > 0 && bits < kScaleBits ? Scheme{bits, fmt::format("int{:.0f}", bits), std::nullopt}
                                              : Scheme{};
     };
-    if (const json* rows = q.find({"tensor_storage"}); rows && rows->is_object())
-        for (const auto& [name, row] : rows->items())
-            if (row.is_object() && row.contains("bits_per_weight")) {
-                Fields r(row, q.file(), q.place("tensor_storage." + name + "."));
-                formats.set_pattern(name, scheme(r.number({"bits_per_weight"}, 0)));
-            }
+    Fields rows = q.part({"tensor_storage"});
+    for (const auto& [name, ignored] : rows.object().items())
+        if (Fields r = rows.part({name.c_str()}); r.has({"bits_per_weight"}))
+            formats.set_pattern(name, scheme(r.number({"bits_per_weight"}, 0)));
     if (q.has({"head_bits"}))
         formats.set_pattern("lm_head", scheme(q.number({"head_bits"}, 0)));
     return scheme(q.number({"bits"}, 0));
@@ -178,40 +171,24 @@ Scheme compressed_weights(Fields& w, bool pruned) {
     return group == kMxBlock ? mxfp4() : nvfp4();
 }
 
-/// The format of `input_activations` of compressed-tensors; none where they are null: weights alone.
-std::optional<Precision> compressed_inputs(const json& group, Fields& q, const std::string& name) {
-    const auto stated = group.find("input_activations");
-    if (stated == group.end() || !stated->is_object())
-        return std::nullopt;
-    Fields a(*stated, q.file(), q.place("config_groups." + name + ".input_activations."));
-    return stated_format(a, "int");
-}
-
 /// config_groups of compressed-tensors: each with the modules it is for, a class of them ("Linear") or names.
 /// The result is that of the first class; names are set apart.
 Scheme compressed(Fields& q, WeightFormats& formats) {
-    const json* groups = q.find({"config_groups"});
-    if (!groups || !groups->is_object())
-        return {};
-    const json* sparsity = q.find({"sparsity_config"});
+    Fields groups = q.part({"config_groups"});
     const bool pruned = q.text({"format"}) == "marlin-24" ||
-                        (sparsity && sparsity->is_object() &&
-                         sparsity->value("format", std::string()) == "sparse-24-bitmask");
+                        q.part({"sparsity_config"}).text({"format"}) == "sparse-24-bitmask";
     Scheme most, any;
-    for (const auto& [name, group] : groups->items()) {
-        if (!group.is_object() || !group.contains("weights") || !group.at("weights").is_object())
+    for (const auto& [name, ignored] : groups.object().items()) {
+        Fields group = groups.part({name.c_str()}), w = group.part({"weights"}),
+               inputs = group.part({"input_activations"}); // empty: weights alone
+        if (w.empty())
             continue;
-        Fields w(group.at("weights"), q.file(), q.place("config_groups." + name + ".weights."));
         Scheme scheme = compressed_weights(w, pruned);
-        scheme.products = compressed_inputs(group, q, name);
+        scheme.products = stated_format(inputs, "int");
         any = any.bits > 0 ? any : scheme;
-        const auto targets = group.find("targets");
-        if (targets == group.end() || !targets->is_array()) {
+        if (!group.has({"targets"}))
             most = most.bits > 0 ? most : scheme;
-            continue;
-        }
-        for (const json& target : *targets) {
-            const std::string pattern = target.is_string() ? target.get<std::string>() : "";
+        for (const std::string& pattern : group.texts({"targets"})) {
             if (pattern == "Embedding")
                 formats.set_pattern("embed_tokens", scheme);
             else if (pattern.find_first_of(".:*") == std::string::npos) // Linear, LinearBase, FusedMoE
@@ -225,17 +202,8 @@ Scheme compressed(Fields& q, WeightFormats& formats) {
 }
 
 /// AMD Quark: `weight` states type and group, `input_tensors` those of activations, each alone or as a list.
-Scheme quark_scheme(const json& config, const Fields& q, const std::string& place) {
-    static const json kNothing = json::object();
-    const auto part = [&](const char* key) -> const json& {
-        const auto stated = config.find(key);
-        if (stated == config.end())
-            return kNothing;
-        const json& one = stated->is_array() && !stated->empty() ? stated->front() : *stated;
-        return one.is_object() ? one : kNothing;
-    };
-    Fields w(part("weight"), q.file(), q.place(place + ".weight.")),
-        a(part("input_tensors"), q.file(), q.place(place + ".input_tensors."));
+Scheme quark_scheme(Fields config) {
+    Fields w = config.part({"weight"}), a = config.part({"input_tensors"});
     const std::string type = w.text({"dtype"}), inputs = a.text({"dtype"});
     const auto group = static_cast<double>(w.count({"group_size"}, 0));
     Scheme scheme;
@@ -253,12 +221,10 @@ Scheme quark_scheme(const json& config, const Fields& q, const std::string& plac
 }
 
 Scheme quark(Fields& q, WeightFormats& formats) {
-    if (const json* own = q.find({"layer_quant_config"}); own && own->is_object())
-        for (const auto& [name, config] : own->items())
-            if (config.is_object())
-                formats.set_pattern(name, quark_scheme(config, q, "layer_quant_config." + name));
-    const json* global = q.find({"global_quant_config"});
-    return global && global->is_object() ? quark_scheme(*global, q, "global_quant_config") : Scheme{};
+    Fields layers = q.part({"layer_quant_config"});
+    for (const auto& [name, ignored] : layers.object().items())
+        formats.set_pattern(name, quark_scheme(layers.part({name.c_str()})));
+    return quark_scheme(q.part({"global_quant_config"}));
 }
 
 /// Names of NVIDIA's Model Optimizer (modelopt/torch/export/quant_utils.py) and of TensorRT-LLM (QuantAlgo):
@@ -290,14 +256,10 @@ Scheme algorithm(const std::string& name, double group) {
 
 /// MIXED_PRECISION: an algorithm per module.
 Scheme mixed(Fields& q, WeightFormats& formats) {
-    const json* layers = q.find({"quantized_layers"});
-    if (!layers || !layers->is_object())
-        return {};
+    Fields layers = q.part({"quantized_layers"});
     Scheme first;
-    for (const auto& [name, layer] : layers->items()) {
-        if (!layer.is_object())
-            continue;
-        Fields l(layer, q.file(), q.place("quantized_layers." + name + "."));
+    for (const auto& [name, ignored] : layers.object().items()) {
+        Fields l = layers.part({name.c_str()});
         const Scheme scheme =
             algorithm(l.text({"quant_algo"}), static_cast<double>(l.count({"group_size"}, 0)));
         if (scheme.bits <= 0)
@@ -388,8 +350,7 @@ Scheme mlx(Fields& q, WeightFormats& formats) {
     for (const auto& [name, own] : q.object().items()) {
         if (!own.is_object() && !own.is_boolean())
             continue;
-        q.skip({name.c_str()});
-        Fields f(own, q.file(), q.place(name + "."));
+        Fields f = q.part({name.c_str()});
         formats.set_pattern(name, own.is_object()   ? mlx_scheme(f, bits, group)
                                   : own.get<bool>() ? most
                                                     : Scheme{});
@@ -455,9 +416,7 @@ std::optional<Precision> cache_format(Fields& q) {
         return Precision::int8;
     if (name == "NVFP4" || name == "nvfp4")
         return Precision::fp4;
-    if (!scheme || !scheme->is_object())
-        return std::nullopt;
-    Fields s(*scheme, q.file(), q.place("kv_cache_scheme."));
+    Fields s = q.part({"kv_cache_scheme"});
     return stated_format(s, "float");
 }
 

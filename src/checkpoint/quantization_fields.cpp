@@ -175,8 +175,8 @@ Scheme compressed_weights(Fields& w, bool pruned) {
 /// The result is that of the first class; names are set apart.
 Scheme compressed(Fields& q, WeightFormats& formats) {
     Fields groups = q.part({"config_groups"});
-    const bool pruned = q.text({"format"}) == "marlin-24" ||
-                        q.part({"sparsity_config"}).text({"format"}) == "sparse-24-bitmask";
+    const bool pruned = q.part({"sparsity_config"}).text({"format"}) == "sparse-24-bitmask" ||
+                        q.text({"format"}) == "marlin-24";
     Scheme most, any;
     for (const auto& [name, ignored] : groups.object().items()) {
         Fields group = groups.part({name.c_str()}), w = group.part({"weights"}),

@@ -285,6 +285,10 @@ TEST_CASE("modules with fields of their own, in the words of each quantiser", "[
         "format": "sparse-24-bitmask"}, )" +
                                    group + weights);
     CHECK(bits_of(pruned, kUp) == 5);
+    CHECK(bits_of(with(R"({"quant_method": "compressed-tensors", "format": "marlin-24", "sparsity_config": {
+        "format": "dense", "sparsity_structure": "2:4"}, "config_groups": {"g": {"targets": ["Linear"],
+        "weights": {"num_bits": 4, "type": "int", "symmetric": true, "group_size": 128}}}})"),
+                  kUp) == 2 + 1 + 16.0 / 128);
 }
 
 TEST_CASE("a field of a quantiser that nobody reads withholds what rests on the weights", "[checkpoint]") {

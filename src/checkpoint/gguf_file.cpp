@@ -110,7 +110,7 @@ std::string GgufFile::largest_unread() const {
     std::string largest;
     double most = 0;
     for (const auto& [name, tensor] : header_.tensors)
-        if (!read_.contains(name) && elements(tensor) > most) {
+        if (!read_.contains(name) && tensor.shape.size() > 1 && elements(tensor) > most) {
             most = elements(tensor);
             largest = name;
         }

@@ -144,24 +144,35 @@ void read_other_parts(Fields& top, Decoder& d) {
         constexpr std::string_view kConfig = "_config";
         if (!part.is_object() || !key.ends_with(kConfig) || top.was_read(key) || changes_no_size(key))
             continue;
-        top.skip({key.c_str()});
-        Fields f(part, top.file(), top.place(key + "."));
+        Fields f = top.part({key.c_str()});
         const auto size = [&](Names names, std::int64_t otherwise) {
             const json* stated = f.find(names);
             return stated && stated->is_number_integer() && *stated > 0 && *stated < (1 << 20)
                        ? stated->get<std::int64_t>()
                        : otherwise;
         };
-        const std::int64_t layers = size({"encoder_layers", "num_hidden_layers", "depth", "n_layer"}, 0),
+        const std::int64_t layers = size({"encoder_layers", "num_hidden_layers", "depth", "n_layer",
+                                          "conf_num_hidden_layers"},
+                                         0),
                            width = size({"d_model", "hidden_size", "embed_dim"}, 0),
                            inner = size({"encoder_ffn_dim", "intermediate_size"}, 4 * width);
+        // A layer of a conformer (arXiv:2005.08100, section 2) has five matrices of attention with relative
+        // positions, two MLPs and three matrices around a convolution.
+        const std::int64_t rows =
+            f.has({"conf_num_hidden_layers"}) ? (5 + 16 + 3) * width : 4 * width + 2 * inner;
         if (layers > 0 && width > 0) {
-            d.resident.push_back({key, {layers, 4 * width + 2 * inner, width}});
-            d.facts.vision_parameters +=
-                static_cast<double>(layers * width) * static_cast<double>(4 * width + 2 * inner);
+            d.resident.push_back({key, {layers, rows, width}});
+            d.facts.vision_parameters += static_cast<double>(layers * width) * static_cast<double>(rows);
         }
+        double largest = 0; // of its numbers: a few matrices may be less than a layer of the language model
+        for (const json& value : part)
+            largest = std::max(largest, value.is_number() ? value.get<double>() : 0);
+        const bool small =
+            !d.layers.empty() && 4 * largest * largest <= count_parameters(d, d.layers.front());
         d.findings.push_back(
-            found(FindingKind::unsupported, Severity::warning, top.file(), top.place(key),
+            found(FindingKind::unsupported,
+                  small || (layers > 0 && width > 0) ? Severity::warning : Severity::error, top.file(),
+                  top.place(key),
                   layers > 0 && width > 0
                       ? fmt::format("a part beside the language model: {} layers of {} are in memory, its "
                                     "work is not counted",

@@ -208,6 +208,14 @@ std::vector<std::int64_t> Fields::counts(Names names) {
     return out;
 }
 
+Fields Fields::part(Names names) {
+    static const json kNothing = json::object();
+    const json* value = find(names);
+    if (value && value->is_array() && !value->empty())
+        value = &value->front();
+    return {value && value->is_object() ? *value : kNothing, file_, place(std::string(*names.begin()) + ".")};
+}
+
 void Fields::skip(Names names) {
     for (const char* name : names)
         read_.insert(name);

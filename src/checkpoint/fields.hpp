@@ -51,6 +51,9 @@ class Fields {
     std::string text(Names names, const std::string& fallback = {});
     std::vector<std::string> texts(Names names);
     std::vector<std::int64_t> counts(Names names);
+    /// The object under the first of `names`, or the first of a list of them; empty where there is none.
+    Fields part(Names names);
+    bool empty() const { return object_.empty(); }
     /// Marks as read without looking.
     void skip(Names names);
     bool was_read(const std::string& key) const { return read_.contains(key); }

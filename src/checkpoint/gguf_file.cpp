@@ -106,9 +106,8 @@ double GgufFile::bits(const std::string& name, const GgufTensor& tensor) const {
     return bits;
 }
 
-std::string GgufFile::largest_unread() const {
+std::string GgufFile::largest_unread(double most) const {
     std::string largest;
-    double most = 0;
     for (const auto& [name, tensor] : header_.tensors)
         if (!read_.contains(name) && elements(tensor) > most) {
             most = elements(tensor);

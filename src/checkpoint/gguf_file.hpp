@@ -53,8 +53,8 @@ class GgufFile {
     /// Bits per weight of a tensor that is there.
     double bits(const std::string& name, const GgufTensor& tensor) const;
 
-    /// The largest tensor that nobody asked for; empty: none.
-    std::string largest_unread() const;
+    /// The largest tensor of more than `most` elements that nobody asked for; empty: none.
+    std::string largest_unread(double most) const;
 
     [[noreturn]] void refuse(const std::string& why,
                              const std::string& hint = "convert the model again") const;

@@ -101,9 +101,7 @@ class LayerReader {
         if (std::max(ratios.size(), kinds.size()) < layers_.size())
             f_.refuse("compress_ratios", fmt::format("lists {} layers of {}",
                                                      std::max(ratios.size(), kinds.size()), layers_.size()));
-        static const json kNothing = json::object();
-        const json* rates = f_.find({"compress_rates"});
-        Fields r(rates && rates->is_object() ? *rates : kNothing, f_.file(), f_.place("compress_rates."));
+        Fields r = f_.part({"compress_rates"});
         for (std::size_t i = 0; i < layers_.size(); ++i) {
             TokenMixer& m = layers_[i].mixer;
             constexpr std::int64_t kSparse = 4; // the rate of layers with an index, where no kinds are given
@@ -120,11 +118,7 @@ class LayerReader {
 
     /// MiniMax-M3: 1 for layers that choose blocks.
     void read_index_layers() {
-        const json* group = f_.find({"sparse_attention_config"});
-        if (!group || !group->is_object())
-            return;
-        Fields s(*group, f_.file(), f_.place("sparse_attention_config."));
-        const auto chosen = s.counts({"sparse_attention_freq"});
+        const auto chosen = f_.part({"sparse_attention_config"}).counts({"sparse_attention_freq"});
         for (std::size_t i = 0; i < std::min(chosen.size(), layers_.size()); ++i)
             if (chosen[i] == 0)
                 layers_[i].mixer.index_heads = layers_[i].mixer.index_keeps = 0;
@@ -170,8 +164,7 @@ class LayerReader {
         } else if (f_.has({"attn_type_list"})) { // MiniMax-01: 1 attends, 0 does not
             const auto types = f_.counts({"attn_type_list"});
             recur([&](std::size_t i) { return i < types.size() && types[i] == 0; });
-        } else if (const json* group = f_.find({"linear_attn_config"}); group && group->is_object()) {
-            Fields l(*group, f_.file(), f_.place("linear_attn_config."));
+        } else if (Fields l = f_.part({"linear_attn_config"}); !l.empty()) {
             const auto full = l.counts({"full_attn_layers"});
             recur([&](std::size_t i) { return !lists(full, i + 1); }); // they count layers from one
         } else if (f_.has({"attn_layer_indices"})) {                   // Bamba
@@ -223,13 +216,10 @@ class LayerReader {
             f_.refuse("block_configs", fmt::format("must list {} blocks", layers_.size()));
         for (std::size_t i = 0; i < layers_.size(); ++i) {
             const std::string place = fmt::format("block_configs[{}].", i);
-            static const json kNothing = json::object();
-            const auto part = [&](const char* key) -> const json& {
-                const auto it = blocks[i].is_object() ? blocks[i].find(key) : blocks[i].end();
-                return blocks[i].is_object() && it != blocks[i].end() && it->is_object() ? *it : kNothing;
-            };
-            Fields attention(part("attention"), f_.file(), place + "attention.");
-            Fields ffn(part("ffn"), f_.file(), place + "ffn.");
+            if (!blocks[i].is_object())
+                f_.refuse(place, "must be an object");
+            Fields block_fields(blocks[i], f_.file(), place), attention = block_fields.part({"attention"}),
+                                                              ffn = block_fields.part({"ffn"});
             TokenMixer& m = layers_[i].mixer;
             if (attention.flag({"no_op"}))
                 m = {};

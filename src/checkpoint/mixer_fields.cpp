@@ -43,11 +43,8 @@ void read_compressed(Fields& f, TokenMixer& m) {
 
 /// MiniMax-M3: an index with one key per position chooses blocks of positions, beside the last ones.
 void read_blocks(Fields& f, TokenMixer& m) {
-    const auto* group = f.find({"sparse_attention_config"});
-    if (!group || !group->is_object())
-        return;
-    Fields s(*group, f.file(), f.place("sparse_attention_config."));
-    if (!s.flag({"use_sparse_attention"}, true))
+    Fields s = f.part({"sparse_attention_config"});
+    if (s.empty() || !s.flag({"use_sparse_attention"}, true))
         return;
     m.index_heads = s.count({"sparse_num_index_heads"});
     m.index_size = s.count({"sparse_index_dim"});
@@ -86,6 +83,7 @@ TokenMixer read_mixer(Fields& f, const Implied& implied, std::int64_t hidden) {
     if (const auto gates = f.texts({"gating_types"});
         !gates.empty()) // Laguna: one number a head, or as queries
         m.output_gate = std::find(gates.begin(), gates.end(), "per_head") == gates.end();
+    f.skip({"headwise_attn_output_gate"}); // one number a head
     m.norm = f.flag({"use_qk_norm", "qk_layernorm", "qk_norm", "normalize_qk_projections", "qk_ln"},
                     implied.norm != HeadNorm::none)
                  ? (implied.norm == HeadNorm::none ? HeadNorm::per_head : implied.norm)
@@ -154,10 +152,8 @@ TokenMixer read_recurrent_mixer(Fields& f, std::int64_t hidden) {
         m.kernel = f.count({"linear_conv_kernel_dim"}, 4, 2);
         return m;
     }
-    if (const auto* group = f.find({"linear_attn_config"}); group && group->is_object()) {
-        Fields l(*group, f.file(), f.place("linear_attn_config."));
+    if (Fields l = f.part({"linear_attn_config"}); !l.empty())
         return read_channel_gated(l, m);
-    }
     if (f.has({"lru_width"})) {
         m.kind = MixerKind::gated_linear;
         m.heads = f.count({"num_attention_heads"});

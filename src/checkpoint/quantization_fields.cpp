@@ -76,12 +76,8 @@ std::optional<Precision> stated_format(Fields& f, const char* usual_type) {
 /// (dynamic) write them: bits, group and symmetry, where they differ from most. "-:" leaves a module out.
 void set_overrides(Fields& q, const char* key, double bits, double group, bool symmetric,
                    WeightFormats& formats) {
-    const json* rows = q.find({key});
-    if (!rows || !rows->is_object())
-        return;
-    const auto set = [&](const std::string& name, const json& row, bool left_out) {
-        static const json kNothing = json::object();
-        Fields r(row.is_object() ? row : kNothing, q.file(), q.place(std::string(key) + "." + name + "."));
+    Fields rows = q.part({key});
+    const auto set = [&](const std::string& name, Fields r, bool left_out) {
         const auto own_bits = static_cast<double>(r.count({"bits"}, static_cast<std::int64_t>(bits), 1));
         const double own_group = std::max(0.0, r.number({"group_size"}, group));
         const Scheme scheme = left_out || own_bits >= kScaleBits
@@ -91,12 +87,11 @@ void set_overrides(Fields& q, const char* key, double bits, double group, bool s
         formats.set_pattern((expression ? "re:" : "") + name, scheme);
     };
     constexpr std::string_view kLeftOut = "-:", kTaken = "+:";
-    for (const auto& [name, row] : rows->items())
-        if (name.starts_with(kLeftOut))
-            set(name.substr(kLeftOut.size()), row, true);
-    for (const auto& [name, row] : rows->items())
-        if (!name.starts_with(kLeftOut))
-            set(name.starts_with(kTaken) ? name.substr(kTaken.size()) : name, row, false);
+    for (const bool left_out : {true, false})
+        for (const auto& [name, ignored] : rows.object().items())
+            if (name.starts_with(kLeftOut) == left_out)
+                set(left_out || name.starts_with(kTaken) ? name.substr(kTaken.size()) : name,
+                    rows.part({name.c_str()}), left_out);
 }
 
 /// AWQ, GPTQ and auto-round: integers in groups.
@@ -107,11 +102,17 @@ Scheme integers(Fields& q, WeightFormats& formats) {
     const bool symmetric = q.flag({"sym"}, false);
     set_overrides(q, "extra_config", bits, group, symmetric, formats);
     set_overrides(q, "dynamic", bits, group, symmetric, formats);
-    if (type.starts_with("mx_fp"))
-        return bits == kEight ? mxfp8() : mxfp4();
-    if (type.starts_with("nv_fp"))
-        return nvfp4();
-    return integer_groups(bits, group, !symmetric);
+    Scheme scheme = type.starts_with("mx_fp")   ? bits == kEight ? mxfp8() : mxfp4()
+                      : type.starts_with("nv_fp") ? nvfp4()
+                                                : integer_groups(bits, group, !symmetric);
+    const json* listed = q.find({"modules_in_block_to_quantize"}); // lists of names: no others are
+    if (!listed || !listed->is_array() || listed->empty())
+        return scheme;
+    for (const json& names : *listed)
+        for (const json& name : names.is_array() ? names : json{names})
+            if (name.is_string())
+                formats.set_pattern(name.get<std::string>(), scheme);
+    return {0, scheme.format, scheme.products};
 }
 
 /// ExLlama: a mean over the matrices of the layers, one for the output projection, and what each has.
@@ -120,12 +121,10 @@ Scheme exllama(Fields& q, WeightFormats& formats) {
         return bits > 0 && bits < kScaleBits ? Scheme{bits, fmt::format("int{:.0f}", bits), std::nullopt}
                                              : Scheme{};
     };
-    if (const json* rows = q.find({"tensor_storage"}); rows && rows->is_object())
-        for (const auto& [name, row] : rows->items())
-            if (row.is_object() && row.contains("bits_per_weight")) {
-                Fields r(row, q.file(), q.place("tensor_storage." + name + "."));
-                formats.set_pattern(name, scheme(r.number({"bits_per_weight"}, 0)));
-            }
+    Fields rows = q.part({"tensor_storage"});
+    for (const auto& [name, ignored] : rows.object().items())
+        if (Fields r = rows.part({name.c_str()}); r.has({"bits_per_weight"}))
+            formats.set_pattern(name, scheme(r.number({"bits_per_weight"}, 0)));
     if (q.has({"head_bits"}))
         formats.set_pattern("lm_head", scheme(q.number({"head_bits"}, 0)));
     return scheme(q.number({"bits"}, 0));
@@ -146,59 +145,53 @@ Scheme additive(Fields& q) {
     return scheme;
 }
 
-/// One group of compressed-tensors, whose `weights` say type, bits and group.
-Scheme compressed_weights(Fields& w) {
-    const auto bits = static_cast<double>(w.count({"num_bits"}, 0));
+/// One group of compressed-tensors, whose `weights` say type, bits and group. Of `pruned` ones two of four
+/// are kept, with a bit for each that says which.
+Scheme compressed_weights(Fields& w, bool pruned) {
+    const auto own_bits = static_cast<double>(w.count({"num_bits"}, 0));
+    const double bits = pruned && own_bits > 0 ? own_bits / 2 + 1 : own_bits;
     const auto group = static_cast<double>(
         std::max<std::int64_t>(0, static_cast<std::int64_t>(w.number({"group_size"}, 0))));
     if (bits <= 0)
         return {};
-    if (w.text({"type"}, "int") != "float")
-        return integer_groups(bits, group, !w.flag({"symmetric"}, true));
-    if (bits == kEight) {
+    if (w.text({"type"}, "int") != "float") {
+        Scheme scheme = integer_groups(own_bits, group, !w.flag({"symmetric"}, true));
+        scheme.bits += bits - own_bits;
+        return scheme;
+    }
+    if (own_bits == kEight) {
         const auto block = w.counts({"block_structure"});
         if (group == kMxBlock)
             return mxfp8();
         const bool blocks = block.size() == 2 && block[0] > 0 && block[1] > 0;
-        return {kEight + (blocks
-                              ? kFloatBits / (static_cast<double>(block[0]) * static_cast<double>(block[1]))
-                              : 0),
+        return {bits + (blocks ? kFloatBits / (static_cast<double>(block[0]) * static_cast<double>(block[1]))
+                               : 0),
                 "fp8", Precision::fp8};
     }
     return group == kMxBlock ? mxfp4() : nvfp4();
 }
 
-/// The format of `input_activations` of compressed-tensors; none where they are null: weights alone.
-std::optional<Precision> compressed_inputs(const json& group, Fields& q, const std::string& name) {
-    const auto stated = group.find("input_activations");
-    if (stated == group.end() || !stated->is_object())
-        return std::nullopt;
-    Fields a(*stated, q.file(), q.place("config_groups." + name + ".input_activations."));
-    return stated_format(a, "int");
-}
-
 /// config_groups of compressed-tensors: each with the modules it is for, a class of them ("Linear") or names.
 /// The result is that of the first class; names are set apart.
 Scheme compressed(Fields& q, WeightFormats& formats) {
-    const json* groups = q.find({"config_groups"});
-    if (!groups || !groups->is_object())
-        return {};
+    Fields groups = q.part({"config_groups"});
+    const bool pruned = q.part({"sparsity_config"}).text({"format"}) == "sparse-24-bitmask" ||
+                        q.text({"format"}) == "marlin-24";
     Scheme most, any;
-    for (const auto& [name, group] : groups->items()) {
-        if (!group.is_object() || !group.contains("weights") || !group.at("weights").is_object())
+    for (const auto& [name, ignored] : groups.object().items()) {
+        Fields group = groups.part({name.c_str()}), w = group.part({"weights"}),
+               inputs = group.part({"input_activations"}); // empty: weights alone
+        if (w.empty())
             continue;
-        Fields w(group.at("weights"), q.file(), q.place("config_groups." + name + ".weights."));
-        Scheme scheme = compressed_weights(w);
-        scheme.products = compressed_inputs(group, q, name);
+        Scheme scheme = compressed_weights(w, pruned);
+        scheme.products = stated_format(inputs, "int");
         any = any.bits > 0 ? any : scheme;
-        const auto targets = group.find("targets");
-        if (targets == group.end() || !targets->is_array()) {
+        if (!group.has({"targets"}))
             most = most.bits > 0 ? most : scheme;
-            continue;
-        }
-        for (const json& target : *targets) {
-            const std::string pattern = target.is_string() ? target.get<std::string>() : "";
-            if (pattern.find_first_of(".:*") == std::string::npos) // a class: Linear, LinearBase, FusedMoE
+        for (const std::string& pattern : group.texts({"targets"})) {
+            if (pattern == "Embedding")
+                formats.set_pattern("embed_tokens", scheme);
+            else if (pattern.find_first_of(".:*") == std::string::npos) // Linear, LinearBase, FusedMoE
                 most = most.bits > 0 ? most : scheme;
             else
                 formats.set_pattern(pattern, scheme);
@@ -208,32 +201,10 @@ Scheme compressed(Fields& q, WeightFormats& formats) {
     return most.bits > 0 ? most : Scheme{0, any.format, any.products};
 }
 
-std::optional<Precision> quark_inputs(const json& global, Fields& q) {
-    const auto stated = global.find("input_tensors");
-    if (stated == global.end())
-        return std::nullopt;
-    const json& inputs = stated->is_array() && !stated->empty() ? stated->front() : *stated;
-    if (!inputs.is_object())
-        return std::nullopt;
-    Fields a(inputs, q.file(), q.place("global_quant_config.input_tensors."));
-    const std::string type = a.text({"dtype"});
-    return type.starts_with("fp8")   ? std::optional(Precision::fp8)
-           : type.starts_with("fp4") ? std::optional(Precision::fp4)
-           : type.ends_with("int8")  ? std::optional(Precision::int8)
-                                     : std::nullopt;
-}
-
-/// AMD Quark: global_quant_config.weight states type and group, input_tensors those of activations.
-Scheme quark(Fields& q) {
-    const json* global = q.find({"global_quant_config"});
-    if (!global || !global->is_object() || !global->contains("weight"))
-        return {};
-    const json& stated = global->at("weight");
-    const json& weight = stated.is_array() && !stated.empty() ? stated.front() : stated;
-    if (!weight.is_object())
-        return {};
-    Fields w(weight, q.file(), q.place("global_quant_config.weight."));
-    const std::string type = w.text({"dtype"});
+/// AMD Quark: `weight` states type and group, `input_tensors` those of activations, each alone or as a list.
+Scheme quark_scheme(Fields config) {
+    Fields w = config.part({"weight"}), a = config.part({"input_tensors"});
+    const std::string type = w.text({"dtype"}), inputs = a.text({"dtype"});
     const auto group = static_cast<double>(w.count({"group_size"}, 0));
     Scheme scheme;
     if (type.starts_with("fp8"))
@@ -242,8 +213,18 @@ Scheme quark(Fields& q) {
         scheme = {kFour + kBlockScaleBits / (group > 0 ? group : kMxBlock), "mxfp4", std::nullopt};
     else if (type.ends_with("int4") || type.ends_with("int8"))
         scheme = integer_groups(type.back() - '0', group, type.starts_with("u"));
-    scheme.products = quark_inputs(*global, q);
+    if (inputs.starts_with("fp8") || inputs.starts_with("fp4"))
+        scheme.products = inputs.starts_with("fp8") ? Precision::fp8 : Precision::fp4;
+    else if (inputs.ends_with("int8"))
+        scheme.products = Precision::int8;
     return scheme;
+}
+
+Scheme quark(Fields& q, WeightFormats& formats) {
+    Fields layers = q.part({"layer_quant_config"});
+    for (const auto& [name, ignored] : layers.object().items())
+        formats.set_pattern(name, quark_scheme(layers.part({name.c_str()})));
+    return quark_scheme(q.part({"global_quant_config"}));
 }
 
 /// Names of NVIDIA's Model Optimizer (modelopt/torch/export/quant_utils.py) and of TensorRT-LLM (QuantAlgo):
@@ -275,14 +256,10 @@ Scheme algorithm(const std::string& name, double group) {
 
 /// MIXED_PRECISION: an algorithm per module.
 Scheme mixed(Fields& q, WeightFormats& formats) {
-    const json* layers = q.find({"quantized_layers"});
-    if (!layers || !layers->is_object())
-        return {};
+    Fields layers = q.part({"quantized_layers"});
     Scheme first;
-    for (const auto& [name, layer] : layers->items()) {
-        if (!layer.is_object())
-            continue;
-        Fields l(layer, q.file(), q.place("quantized_layers." + name + "."));
+    for (const auto& [name, ignored] : layers.object().items()) {
+        Fields l = layers.part({name.c_str()});
         const Scheme scheme =
             algorithm(l.text({"quant_algo"}), static_cast<double>(l.count({"group_size"}, 0)));
         if (scheme.bits <= 0)
@@ -302,25 +279,83 @@ Scheme bitsandbytes(Fields& q) {
     return {kFour + scales, "int4", std::nullopt};
 }
 
-/// Methods that name a type in words ("int8", "Float8WeightOnlyConfig"), anywhere in what they state.
-Scheme worded(Fields& q, const std::string& method) {
-    const json* stated = q.find({"weights", "quant_type", "quant_config"});
-    const std::string words = lower_case(stated ? stated->dump() : method == "eetq" ? "int8" : "int4");
+/// The whole number under `key`, however deep it lies.
+std::optional<double> number_within(const json& value, const char* key) {
+    if (value.is_object() && value.contains(key) && value.at(key).is_number())
+        return value.at(key).get<double>();
+    if (value.is_structured())
+        for (const json& inner : value)
+            if (const auto found = number_within(inner, key))
+                return found;
+    return std::nullopt;
+}
+
+/// Methods that name a type in words ("int8", "Float8WeightOnlyConfig"), anywhere in what they state: torchao
+/// (quantization/quant_api.py), quanto, HQQ and EETQ. Groups have a scale and a zero in 16 bits each.
+Scheme in_words(const json& stated) {
+    const std::string words = lower_case(stated.dump());
     const auto has = [&](const char* part) { return words.find(part) != std::string::npos; };
-    double bits = has("8") && !has("int4") ? kEight : kFour, group = kGroup;
     if (has("float8") || has("fp8"))
         return {kEight, "fp8", has("activation") ? std::optional(Precision::fp8) : std::nullopt};
-    // HQQ: {"weight_quant_params": {"nbits": 4, "group_size": 64}}
-    const json* weights = stated && stated->is_object() && stated->contains("weight_quant_params")
-                              ? &stated->at("weight_quant_params")
-                              : nullptr;
-    if (weights && weights->is_object()) {
-        Fields w(*weights, q.file(), q.place("quant_config.weight_quant_params."));
-        bits = static_cast<double>(w.count({"nbits"}, static_cast<std::int64_t>(kFour), 1));
-        group = static_cast<double>(w.count({"group_size"}, static_cast<std::int64_t>(kGroup)));
+    const double named = has("int2") ? 2 : has("int8") && !has("int4") ? kEight : kFour;
+    const double bits = number_within(stated, "nbits").value_or(named),
+                 group = number_within(stated, "group_size").value_or(kGroup);
+    return {bits + (bits == kEight || !(group > 0) ? 0 : 2 * kScaleBits / group),
+            fmt::format("int{:.0f}", bits), std::nullopt};
+}
+
+/// The same, with modules that have words of their own: of HQQ by name, of torchao in a list.
+Scheme worded(Fields& q, const std::string& method, WeightFormats& formats) {
+    const json* stated = q.find({"weights", "quant_type", "quant_config"});
+    const json kind = stated ? *stated : json(method == "eetq" ? "int8" : "int4");
+    const json* kwargs = q.find({"quant_type_kwargs"});
+    const json* listed = &kind;
+    for (const char* inner : {"default", "_data", "module_fqn_to_config", "fqn_to_config"})
+        if (listed->is_object() && listed->contains(inner))
+            listed = &listed->at(inner);
+    const bool by_name = kind.is_object() && !kind.contains("weight_quant_params") &&
+                         (method == "hqq" || kind.dump().find("qn_to_config") != std::string::npos) &&
+                         listed->is_object();
+    if (!by_name)
+        return in_words(kwargs ? json{kind, *kwargs} : kind);
+    Scheme most, first;
+    for (const auto& [name, config] : listed->items()) {
+        const Scheme scheme = config.is_object() ? in_words(config) : Scheme{};
+        first = first.bits > 0 ? first : scheme;
+        if (name == "_default")
+            most = scheme;
+        else
+            formats.set_pattern(name, scheme);
     }
-    bits = static_cast<double>(q.count({"nbits", "bits"}, static_cast<std::int64_t>(bits), 1));
-    return integer_groups(bits, bits == kEight ? 0 : group, false);
+    return most.bits > 0 ? most : Scheme{0, first.format, std::nullopt};
+}
+
+/// MLX (mlx/nn/layers/quantized.py): a scale and a bias per group; fields of a module's name hold its own, or
+/// `false` where it is left out.
+Scheme mlx_scheme(Fields& q, double bits, double group) {
+    const std::string mode = q.text({"mode"}, "affine");
+    if (mode == "mxfp4" || mode == "mxfp8")
+        return mode == "mxfp4" ? mxfp4() : alone(mxfp8());
+    if (mode == "nvfp4")
+        return alone(nvfp4());
+    bits = static_cast<double>(q.count({"bits"}, static_cast<std::int64_t>(bits), 1));
+    group = std::max(0.0, q.number({"group_size"}, group));
+    return {bits + (group > 0 ? 2 * kScaleBits / group : 0), fmt::format("int{:.0f}", bits), std::nullopt};
+}
+
+Scheme mlx(Fields& q, WeightFormats& formats) {
+    const Scheme most = mlx_scheme(q, kFour, kNfBlock);
+    const auto bits = static_cast<double>(q.count({"bits"}, static_cast<std::int64_t>(kFour), 1));
+    const double group = q.number({"group_size"}, kNfBlock);
+    for (const auto& [name, own] : q.object().items()) {
+        if (!own.is_object() && !own.is_boolean())
+            continue;
+        Fields f = q.part({name.c_str()});
+        formats.set_pattern(name, own.is_object()   ? mlx_scheme(f, bits, group)
+                                  : own.get<bool>() ? most
+                                                    : Scheme{});
+    }
+    return most;
 }
 
 Scheme scheme_of(Fields& q, const std::string& method, WeightFormats& formats) {
@@ -328,6 +363,7 @@ Scheme scheme_of(Fields& q, const std::string& method, WeightFormats& formats) {
         return std::max(0.0, q.number({"group_size", "q_group_size"}, otherwise));
     };
     if (const std::string name = q.text({"quant_algo"}); !name.empty()) {
+        q.skip({"config_groups"}); // the same again
         if (name == "MIXED_PRECISION")
             return mixed(q, formats);
         const Scheme scheme = algorithm(name, group(0));
@@ -348,6 +384,7 @@ Scheme scheme_of(Fields& q, const std::string& method, WeightFormats& formats) {
     if (method == "aqlm")
         return additive(q);
     if (method == "higgs") { // arXiv:2411.17525, section 4: a scale per group
+        q.skip({"p"});       // weights that are rounded together
         const auto bits = static_cast<double>(q.count({"bits"}, static_cast<std::int64_t>(kFour), 1));
         return integer_groups(bits, group(2 * kGroup), false);
     }
@@ -356,23 +393,15 @@ Scheme scheme_of(Fields& q, const std::string& method, WeightFormats& formats) {
     if (method == "bitsandbytes")
         return bitsandbytes(q);
     if (method == "quark")
-        return quark(q);
+        return quark(q, formats);
     if (method == "eetq" || method == "quanto" || method == "hqq" || method == "torchao")
-        return worded(q, method);
+        return worded(q, method, formats);
     if (method == "exl2" || method == "exl3")
         return exllama(q, formats);
     if (method == "bitnet") // ternary weights, four in a byte
         return {2, "int2", std::nullopt};
-    if (method.empty() && q.has({"bits"}) && q.has({"group_size"})) { // MLX: a scale and a bias per group
-        const auto bits = static_cast<double>(q.count({"bits"}, static_cast<std::int64_t>(kFour), 1));
-        const std::string mode = q.text({"mode"}, "affine");
-        if (mode == "mxfp4")
-            return mxfp4();
-        if (mode == "nvfp4")
-            return alone(nvfp4());
-        const double size = group(kNfBlock);
-        return {bits + (size > 0 ? 2 * kScaleBits / size : 0), fmt::format("int{:.0f}", bits), std::nullopt};
-    }
+    if (method.empty() && q.has({"bits"}) && q.has({"group_size"}))
+        return mlx(q, formats);
     return compressed(q, formats);
 }
 
@@ -387,9 +416,7 @@ std::optional<Precision> cache_format(Fields& q) {
         return Precision::int8;
     if (name == "NVFP4" || name == "nvfp4")
         return Precision::fp4;
-    if (!scheme || !scheme->is_object())
-        return std::nullopt;
-    Fields s(*scheme, q.file(), q.place("kv_cache_scheme."));
+    Fields s = q.part({"kv_cache_scheme"});
     return stated_format(s, "float");
 }
 
@@ -426,9 +453,10 @@ void weigh_schemes(Decoder& decoder) {
 
 void read_quantization(Fields& config, Decoder& decoder) {
     const json* object = config.find({"quantization_config", "compression_config", "quantization"});
-    if (!object || !object->is_object())
+    if (!object || (!object->is_object() && !object->is_string()))
         return;
-    Fields q(*object, config.file(), config.place("quantization_config."));
+    const json stated = object->is_object() ? *object : json{{"quant_method", *object}}; // "q4f16_1" of MLC
+    Fields q(stated, config.file(), config.place("quantization_config."));
     const std::string method = q.text({"quant_method"}, q.has({"quant_algo"}) ? "modelopt" : "");
     decoder.cache = cache_format(q);
     // Model Optimizer may narrow the cache alone.
@@ -445,21 +473,24 @@ void read_quantization(Fields& config, Decoder& decoder) {
                   "take quantization_config out, and state the format of the weights with --weights"));
         return;
     }
-    // No method but MLX's narrows embeddings and routers; heads only where the configuration says so.
+    // No method but MLX's narrows embeddings and routers unless it says so; heads as the configuration says,
+    // and where compressed-tensors' class of matrices leaves them in.
     std::vector<std::string> kept, usual;
     if (!method.empty()) {
-        for (const char* table : {"embed_tokens", "shared"}) // T5 calls it so
-            kept.emplace_back(table);
-        if (!q.flag({"lm_head"}))
+        usual = {"embed_tokens", "shared"}; // T5 calls it so
+        if (!q.flag({"lm_head", "quant_lm_head"}) && method != "compressed-tensors")
             usual.emplace_back("lm_head");
     }
+    if (q.flag({"include_input_output_embeddings"}))
+        for (const char* table : {"embed_tokens", "lm_head"})
+            decoder.formats.set_pattern(table, scheme);
     if (const json* names = q.find({"linear_weights_not_to_quantize"}); names && names->is_array())
         for (std::string name : q.texts({"linear_weights_not_to_quantize"})) { // AQLM: of tensors
             constexpr std::string_view kLeaf = ".weight";
             kept.push_back(name.ends_with(kLeaf) ? name.substr(0, name.size() - kLeaf.size()) : name);
         }
     for (const char* key : {"modules_to_not_convert", "ignore", "exclude_modules", "ignored_layers",
-                            "llm_int8_skip_modules", "exclude"})
+                            "llm_int8_skip_modules", "skip_modules", "exclude"})
         for (std::string& name : q.texts({key}))
             kept.push_back(std::move(name));
     // DeepSeek-V4's fields of the method speak of all matrices but the experts, whose inputs they quantise.
@@ -474,6 +505,7 @@ void read_quantization(Fields& config, Decoder& decoder) {
     decoder.weights = narrow_format(decoder.facts.weight_format, decoder.formats.scheme_bits());
     if (decoder.formats.mixed())
         weigh_schemes(decoder);
+    q.report_unread(decoder.findings);
 }
 
 } // namespace archsim::checkpoint

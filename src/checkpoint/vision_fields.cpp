@@ -64,8 +64,16 @@ void read_vision(Fields& config, Decoder& decoder) {
     Fields v(tower, config.file(), "vision_config.");
     if (!v.has({"depth", "num_hidden_layers", "vt_num_hidden_layers", "layers"})) {
         // Named, not described: a network of another library (Gemma 3n: MobileNet-V5 of timm).
-        note(FindingKind::missing_field, Severity::warning,
-             "names a tower without its sizes; only the language model is counted", "");
+        const json& known = model_types().at("towers");
+        const auto parameters = known.find(v.text({"architecture", "model_name"}));
+        if (parameters == known.end()) {
+            note(FindingKind::missing_field, Severity::error,
+                 "names a tower without its sizes; only the language model is counted",
+                 "give the folder with the weights or their index beside config.json");
+            return;
+        }
+        decoder.resident.push_back({"visual", {1, parameters->get<std::int64_t>()}});
+        decoder.facts.vision_parameters += parameters->get<double>();
         return;
     }
     const Tower t = read_tower(v);

@@ -88,12 +88,13 @@ Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) 
     if (!p.engine.matrix && multiplies_floats_alone(work))
         g.split_cycles = view.param(Parameter::kernel_floor_cycles, -1);
     p.tile = view.tiles.of(shape, g);
-    // Every row of tiles converts all weights for itself, between its products. Worked: a tile of 128 rows on
-    // a multiprocessor of A100 multiplies a weight in 128 / 1024 of a cycle, and converts it by 1.6
-    // operations of 64 lanes in 1.6 / 64.
+    // Every row of tiles converts all weights for itself, between its products, where no kernel before it
+    // expands them. Worked: a tile of 128 rows on a multiprocessor of A100 multiplies a weight in 128 / 1024
+    // of a cycle, and converts it by 1.6 operations of 64 lanes in 1.6 / 64.
     if (packed && p.engine.matrix && p.tile.tile_m > 0)
-        p.vector_ops += kLaneOperations * view.param(Parameter::weight_conversion_operations, 0) * c.groups *
-                        c.n * c.k * std::ceil(c.m / p.tile.tile_m);
+        p.conversions =
+            view.param(Parameter::weight_conversion_operations, 0) * c.groups * c.n * c.k *
+            (expanded_weights(view, work, c.m) > 0 ? passes_over(view, c.m) : std::ceil(c.m / p.tile.tile_m));
     p.efficiency = g.efficiency;
     p.reason = p.engine.reason;
     p.cycles = p.tile.cycles;
@@ -123,8 +124,7 @@ Product row_kernel(const View& view, const SubgraphWork& work, const Contraction
     // Worked: 68.7 G weights of Llama 2 70B at four operations take 6,912 lanes of A100 28 ms, beside 34 of
     // memory.
     if (c.weights_constant && has_packed_weights(view, work))
-        p.vector_ops =
-            kLaneOperations * view.param(Parameter::weight_conversion_operations, 0) * c.groups * c.n * c.k;
+        p.conversions = view.param(Parameter::weight_conversion_operations, 0) * c.groups * c.n * c.k;
     p.units_used = view.units;
     p.tile.waves = 1;
     p.tile.padded_macs = p.macs;
@@ -227,7 +227,7 @@ struct Total {
         time[engine] += p.cycles / p.efficiency;
         reason[engine] = p.reason;
         extra_cycles += p.extra_cycles;
-        transform_ops += p.vector_ops;
+        transform_ops += p.vector_ops + kLaneOperations * p.conversions;
         if (p.time() <= slowest)
             return;
         slowest = p.time();
@@ -361,7 +361,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
             count_product(p.macs, p.multiplied, p.engine, p.tile, bytes_of(p.multiplied), out.events);
             if (p.multiplied != work.precision)
                 quantise(view, work, c, kernels, traffic, out);
-            count_vector(p.vector_ops, 0, 0, out.events);
+            count_vector(p.vector_ops + p.conversions, 0, 0, out.events);
             out.ideal_cycles += 2 * p.macs / p.engine.ops_per_cycle;
             traffic.on_chip += p.l2_bytes;
             traffic.units_used = std::max(traffic.units_used, p.units_used);

@@ -16,7 +16,8 @@ struct Product {
     double cycles = 0; ///< padded, with waves; efficiency not applied
     double efficiency = 1;
     double extra_cycles = 0;
-    double vector_ops = 0; ///< of transforms
+    double vector_ops = 0;  ///< of transforms
+    double conversions = 0; ///< of weights, an instruction of a lane each
     double l2_bytes = 0;
     double units_used = 0;
     double macs = 0; ///< multiplied
@@ -30,8 +31,8 @@ struct Product {
 
     /// This subgraph's part of a kernel that it shares with others.
     void take_share(double share) {
-        for (double* count :
-             {&cycles, &extra_cycles, &vector_ops, &l2_bytes, &macs, &tile.padded_macs, &workspace_bytes})
+        for (double* count : {&cycles, &extra_cycles, &vector_ops, &conversions, &l2_bytes, &macs,
+                              &tile.padded_macs, &workspace_bytes})
             *count *= share;
     }
     double time() const { return cycles / efficiency + extra_cycles + copy_cycles; }

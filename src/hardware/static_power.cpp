@@ -79,9 +79,10 @@ bool EnergyResolver::add_awake_die() {
         table_.awake_power.value *= measured.value;
         table_.awake_power.source = measured.source;
     }
+    const double clock = clock_at_limit().value_or(table_.nominal_clock.value) / device_.clock_change;
     table_.awake_power.value *=
         units * device_.clock_change *
-        same_everywhere(std::pow(own_clock() / family_.awake_clock.value, table_.clock_exponent.value_or(1)));
+        same_everywhere(std::pow(clock / family_.awake_clock.value, table_.clock_exponent.value_or(1)));
     const std::string awake = fmt::format("die with {:g} units awake", units);
     table_.awake_power.note = awake;
     table_.clocked_power = table_.awake_power;

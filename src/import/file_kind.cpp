@@ -64,6 +64,9 @@ constexpr std::array kMarks = {
     Mark{0, "%PDF"sv, "is a PDF document", kModelInstead},
     Mark{0, "PAR1"sv, "is a table of data (Parquet)", kModelInstead},
     Mark{0, "SQLite format 3"sv, "is a database (SQLite)", "give a model file; history reads saved results"},
+    Mark{4, "CIR0"sv, "is a model of ONE (circle)", kMadeFrom},
+    Mark{0, "CviModel"sv, "is compiled for Sophgo chips (CVIMODEL)", kCompiled},
+    Mark{0, "\x1F\x8B\x08"sv, "is a compressed file (gzip)", kUnpack},
     Mark{0, "\xFD\x37zXZ"sv, "is a compressed file (xz)", kUnpack},
     Mark{0, "\x28\xB5\x2F\xFD"sv, "is a compressed file (zstd)", kUnpack},
     Mark{4, "1AY&SY"sv, "is a compressed file (bzip2)", kUnpack},
@@ -187,6 +190,8 @@ std::optional<ForeignFile> text_file(std::string_view text) {
          has(text, "\"do_sample\"") || has(text, "\"temperature\"") || has(text, "\"eos_token_id\"")))
         return is("says how text is generated (generation_config.json), not what the model is",
                   kConfigInstead);
+    if (!sizes && !has(text, "layer") && !has(text, "\"vocab_size\"") && !has(text, "\"dim\""))
+        return is("is JSON that states no sizes of a model", kConfigInstead);
     return std::nullopt;
 }
 
@@ -265,7 +270,7 @@ std::optional<ForeignFile> foreign_file(std::span<const std::uint8_t> begin) {
     constexpr std::size_t kLeastZeros = 64;
     if (text.size() >= kLeastZeros && text.find_first_not_of('\0') == std::string_view::npos)
         return ForeignFile{"begins with nothing but zeros: its download did not end", "download it again"};
-    constexpr std::size_t kLeastText = 16;
+    constexpr std::size_t kLeastText = 4;
     if (head.size() >= kLeastText && !without_space(head).starts_with("{") && is_printable(head))
         return ForeignFile{"is a text file", "give a model file"};
     return protocol_buffer(text);

@@ -216,6 +216,29 @@ TEST_CASE("parts around a decoder are counted wherever the file has them", "[che
                           text + ", " + tower + "}")) == parameters(plain));
 }
 
+TEST_CASE("a part of unknown size beside a decoder withholds, one that is named or small does not",
+          "[checkpoint]") {
+    const std::string text = R"("architectures": ["XForConditionalGeneration"], "text_config": {)" +
+                             kFourHeads +
+                             R"(, "model_type": "llama", "num_hidden_layers": 2, "vocab_size": 1000})";
+    const auto with = [&](const std::string& part) {
+        return read_checkpoint_config("{" + text + ", " + part + "}", "config.json");
+    };
+    const auto complete = [](const Checkpoint& c) { return archsim::bind(c.graph, {}, c.dims).complete(); };
+    const Checkpoint named = with(R"("vision_config": {"architecture": "mobilenetv5_300m_enc"})");
+    CHECK(complete(named));
+    CHECK(named.facts.vision_parameters == 294284096);
+    CHECK_FALSE(complete(with(R"("vision_config": {"model_name": "made_up_encoder"})")));
+    const std::string tower = R"("vision_config": {"depth": 2, "hidden_size": 64, "patch_size": 14}, )";
+    CHECK(complete(with(tower + R"("projector_config": {"input_dim": 64, "n_embed": 64})")));
+    CHECK_FALSE(complete(with(tower + R"("audio_config": {"made_up_width": 4096, "steps": 512})")));
+    const Checkpoint sound =
+        with(tower + R"("audio_config": {"conf_num_hidden_layers": 3, "hidden_size": 128})");
+    CHECK(complete(sound));
+    CHECK(sound.facts.vision_parameters - with(tower + R"("a": 0)").facts.vision_parameters ==
+          3 * 24 * 128 * 128);
+}
+
 TEST_CASE("layers with experts end where the file says", "[checkpoint]") {
     const std::string experts = kFourHeads + R"(, "num_hidden_layers": 4, "moe_num_experts": 4, "moe_k": 2,
         "moe_intermediate_size": 32, "moe_layer_start_index": 1)";
@@ -264,12 +287,15 @@ TEST_CASE("classes without a head of tokens are answered as what they are", "[ch
           whole - head + 64);
     CHECK(parameters(with_class("LlamaRewardModel")) == whole - head + 64);
     CHECK(parameters(with_class("LlamaModel")) == whole - head);
+    CHECK(parameters(with_class("ColQwen3")) == whole - head);
+    CHECK(parameters(with_class("UltravoxModel")) == whole);
     for (const char* name : {"LlamaForSequenceClassification", "LlamaModel"}) {
         const Checkpoint c = with_class(name);
         CHECK(c.graph.inputs.size() == 1); // no cache
         CHECK(archsim::bind(c.graph, {}, c.dims).complete());
     }
-    for (const char* drafter : {"LlamaForCausalLMEagle3", "DFlashDraftModel", "MedusaModel"})
+    for (const char* drafter : {"LlamaForCausalLMEagle3", "DFlashDraftModel", "MedusaModel", "Qwen3NextMTP",
+                                "Gemma4AssistantForCausalLM"})
         CHECK_THROWS_WITH(with_class(drafter), Catch::Contains("drafts tokens for another model"));
     CHECK_THROWS_WITH(with_class("LlamaForCausalLM", R"(, "draft_vocab_size": 500)"),
                       Catch::Contains("--drafted"));

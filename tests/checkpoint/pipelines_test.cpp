@@ -194,6 +194,38 @@ TEST_CASE("a pipeline of another name runs as the one with its denoiser, and a k
     CHECK(test::shipped_session().load(folder.string() + "#unet").graph != nullptr);
 }
 
+TEST_CASE("what a denoiser is told beside time and text has weights, and an unknown field withholds",
+          "[diffusion]") {
+    int folders = 0;
+    const auto unet = [&](const std::string& more) {
+        auto files = kTiny;
+        std::string& fields = files["unet/config.json"];
+        fields.insert(fields.rfind('}'), more);
+        return read_diffusion_pipeline(written("told_" + std::to_string(folders++), files), false, "unet")
+            .parts.front()
+            .graph;
+    };
+    const double plain = parameters_of(unet("")), time = 4 * 32;
+    const auto two = [&](double n) { return n * time + time + time * time + time; };
+    CHECK(parameters_of(unet(R"(, "time_cond_proj_dim": 256)")) == plain + 256 * 32);
+    CHECK(parameters_of(unet(R"(, "num_class_embeds": 1000)")) == plain + 1000 * time);
+    CHECK(parameters_of(unet(R"(, "class_embed_type": "projection",
+        "projection_class_embeddings_input_dim": 48)")) == plain + two(48));
+    CHECK(parameters_of(unet(R"(, "class_embed_type": "timestep")")) == plain + two(32));
+    // Keys and values of the first block's five layers of attention come from the text's 64 numbers, not 32.
+    CHECK(parameters_of(unet(R"(, "only_cross_attention": [true, false])")) ==
+          plain + 5 * 2 * (64 - 32) * 32);
+    // Two residual blocks of 64 channels and a layer of attention between them.
+    const double block = 2 * (9 * 64 * 64 + 64) + 4 * 64 + time * 64 + 64, norms = 2 * 64 + 3 * 2 * 64,
+                 around = 2 * (64 * 64 + 64), attention = 2 * (4 * 64 * 64 + 64),
+                 mlp = 64 * 512 + 512 + 256 * 64 + 64;
+    CHECK(parameters_of(unet(R"(, "mid_block_type": null)")) ==
+          plain - 2 * block - norms - around - attention - mlp);
+    const Graph other = unet(R"(, "made_up_width": 48)");
+    CHECK(other.findings.front().severity == Severity::error);
+    CHECK_THAT(to_string(other.findings.front()), Catch::Contains("made_up_width"));
+}
+
 TEST_CASE("an image encoder is a part, and what is not counted is named", "[diffusion]") {
     auto files = kTiny;
     std::string& index = files["model_index.json"];

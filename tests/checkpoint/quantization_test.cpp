@@ -129,7 +129,14 @@ TEST_CASE("quantised caches by kv_cache_scheme, groups by their targets", "[chec
                   kUp) == 4 + (8 + 32.0 / 256) / 64);
     CHECK(bits_of(with(R"({"quant_method": "hqq", "quant_config": {"weight_quant_params": {"nbits": 4,
         "group_size": 64}}})"),
-                  kUp) == 4.25);
+                  kUp) == 4.5); // a scale and a zero of 16 bits each
+    CHECK(bits_of(with(R"({"quant_method": "quanto", "weights": "int2"})"), kUp) == 2.25);
+    CHECK(bits_of(with(R"({"quant_method": "torchao", "quant_type": {"default": {"_type":
+        "Int4WeightOnlyConfig", "_data": {"group_size": 32}}}})"),
+                  kUp) == 5);
+    CHECK(bits_of(with(R"({"quant_method": "torchao", "quant_type": "int4_weight_only",
+        "quant_type_kwargs": {"group_size": 64}})"),
+                  kUp) == 4.5);
     CHECK(bits_of(with(R"({"quant_method": "torchao", "quant_type": {"default": {
         "_type": "Float8DynamicActivationFloat8WeightConfig"}}})"),
                   kUp) == 8);
@@ -224,6 +231,75 @@ TEST_CASE("layers that a quantiser gives a width of their own take it", "[checkp
     CHECK(bits_of(mixed, head) == 8);
     CHECK(bits_of(mixed, down) == 4.5);
     CHECK(bits_of(mixed, query) == 16);
+}
+
+TEST_CASE("modules with fields of their own, in the words of each quantiser", "[checkpoint]") {
+    const std::string down = "model.layers.1.mlp.down_proj", table = "model.embed_tokens", head = "lm_head";
+    const Checkpoint mlx = with(R"({"group_size": 64, "bits": 4, "model.layers.1.mlp.down_proj":
+        {"group_size": 32, "bits": 6}, "language_model.model.layers.0.self_attn.q_proj": false,
+        "lm_head": {"bits": 8}})");
+    CHECK(bits_of(mlx, down) == 7);
+    CHECK(bits_of(mlx, kQ) == 16);
+    CHECK(bits_of(mlx, head) == 8.5);
+    CHECK(bits_of(mlx, table) == 4.5);
+    CHECK(mlx.graph.findings.empty());
+    const Checkpoint quark = with(R"({"quant_method": "quark", "global_quant_config": {"weight":
+        {"dtype": "fp8_e4m3"}}, "layer_quant_config": {"*down_proj": {"weight": [{"dtype": "fp4",
+        "group_size": 32}]}, "*q_proj": {"weight": null}}})");
+    CHECK(bits_of(quark, down) == 4.25);
+    CHECK(bits_of(quark, kUp) == 8);
+    CHECK(bits_of(quark, kQ) == 16);
+    const Checkpoint hqq = with(R"({"quant_method": "hqq", "skip_modules": ["lm_head"], "quant_config": {
+        "self_attn.q_proj": {"weight_quant_params": {"nbits": 4, "group_size": 64}},
+        "mlp.down_proj": {"weight_quant_params": {"nbits": 2, "group_size": 16}}}})");
+    CHECK(bits_of(hqq, kQ) == 4.5);
+    CHECK(bits_of(hqq, down) == 4);
+    CHECK(bits_of(hqq, kUp) == 16);
+    const Checkpoint torchao = with(R"({"quant_method": "torchao", "include_input_output_embeddings": true,
+        "quant_type": {"default": {"_type": "ModuleFqnToConfig", "_data": {"module_fqn_to_config": {
+        "_default": {"_type": "Int4WeightOnlyConfig", "_data": {"group_size": 128}},
+        "model.layers.1.mlp.down_proj": {"_type": "Int8WeightOnlyConfig"},
+        "model.layers.0.self_attn.q_proj": null}}}}})");
+    CHECK(bits_of(torchao, kUp) == 4.25);
+    CHECK(bits_of(torchao, down) == 8);
+    CHECK(bits_of(torchao, kQ) == 16);
+    CHECK(bits_of(torchao, table) == 4.25);
+    const Checkpoint gptq = with(R"({"quant_method": "gptq", "bits": 4, "group_size": 128, "sym": true,
+        "modules_in_block_to_quantize": [["self_attn.q_proj"], ["mlp.down_proj"]]})");
+    CHECK(bits_of(gptq, kQ) == 4 + 16.0 / 128);
+    CHECK(bits_of(gptq, kUp) == 16);
+    CHECK(bits_of(with(R"({"quant_method": "auto-round", "bits": 4, "sym": true, "quant_lm_head": true})"),
+                  head) == 4 + 16.0 / 128);
+    const std::string group = R"("config_groups": {"g": {"targets": ["Linear")",
+                      weights = R"(], "weights": {"num_bits": 8, "type": "int", "symmetric": true}}}})";
+    const Checkpoint all =
+        with(R"({"quant_method": "compressed-tensors", )" + group + R"(, "Embedding")" + weights);
+    CHECK(bits_of(all, table) == 8);
+    CHECK(bits_of(all, head) == 8);
+    const Checkpoint some =
+        with(R"({"quant_method": "compressed-tensors", "ignore": ["lm_head"], )" + group + weights);
+    CHECK(bits_of(some, table) == 16);
+    CHECK(bits_of(some, head) == 16);
+    // Two of four weights are kept, with a bit for each that says which.
+    const Checkpoint pruned = with(R"({"quant_method": "compressed-tensors", "sparsity_config": {
+        "format": "sparse-24-bitmask"}, )" +
+                                   group + weights);
+    CHECK(bits_of(pruned, kUp) == 5);
+    CHECK(bits_of(with(R"({"quant_method": "compressed-tensors", "format": "marlin-24", "sparsity_config": {
+        "format": "dense", "sparsity_structure": "2:4"}, "config_groups": {"g": {"targets": ["Linear"],
+        "weights": {"num_bits": 4, "type": "int", "symmetric": true, "group_size": 128}}}})"),
+                  kUp) == 2 + 1 + 16.0 / 128);
+}
+
+TEST_CASE("a field of a quantiser that nobody reads withholds what rests on the weights", "[checkpoint]") {
+    const auto complete = [](const std::string& more) {
+        const Checkpoint c = with(R"({"quant_method": "gptq", "bits": 4, "group_size": 128)" + more + "}");
+        return archsim::bind(c.graph, {}, c.dims).complete();
+    };
+    CHECK(complete(R"(, "damp_percent": 0.1, "desc_act": true, "meta": {"quantizer": ["x:1"], "uri": "u"},
+        "calibration": {"rows": 100}, "pack_dtype": "int32", "true_sequential": true)"));
+    CHECK_FALSE(complete(R"(, "made_up_bits": 3)"));
+    CHECK_FALSE(complete(R"(, "made_up_layers": {"a": {"bits": 3}})"));
 }
 
 TEST_CASE("a method that is not known withholds what rests on the weights", "[checkpoint]") {

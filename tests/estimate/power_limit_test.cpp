@@ -154,3 +154,40 @@ TEST_CASE("a limit that is set holds a device without modes to it", "[power]") {
     CHECK_THROWS_WITH(laws::session().hardware().device("Jetson-Orin-NX@13W"),
                       Catch::Contains("no power mode \"13W\""));
 }
+
+TEST_CASE("a die that is awake draws what it does at the clock that its card runs at", "[power]") {
+    // Worked, RTX 3090: 82 multiprocessors at 1920 MHz draw (1920 / 1695)^2 of what they do at the rated
+    // boost.
+    for (const std::string& name : laws::hardware()) {
+        const Machine m = *laws::session().machine(name, {});
+        if (m.mode || !m.energy || !m.energy->clocked_power.known())
+            continue;
+        INFO(name);
+        const double clock = m.rate(Resource::overhead_cycles), boost = m.device->clock_boost.value_or(clock),
+                     memory = m.energy->memory_power.value_or(0), awake = m.static_power_w - memory;
+        const double down = static_power_at(m, boost / clock) - memory;
+        CHECK(down ==
+              Approx(awake * std::pow(boost / clock, m.energy->clock_exponent.value_or(1))).epsilon(0.01));
+    }
+}
+
+TEST_CASE("answers in four bits draw what owners of cards logged", "[power]") {
+    // noonghunna/club-3090, docs/HARDWARE.md and issues 58, 104 and 697, one answer at a time: with kernels
+    // that unpack every weight RTX 3090 334 to 388 W, RTX 4090 393 W at 2610 MHz, RTX 5090 547 W; with fp8
+    // weights, which nothing unpacks, RTX 4090 247 W.
+    const auto draws = [](const char* model, const char* device, const char* stack, Precision weights) {
+        Conditions conditions;
+        conditions.precision = PrecisionConfig::uniform(weights);
+        conditions.stack = stack;
+        const Result r = laws::session().estimate(
+            {.model = laws::session().load(model), .prompt = Prompt{.tokens = 64, .generate = 256}}, device,
+            conditions);
+        CAPTURE(device, stack, r.estimate.reason);
+        REQUIRE(r.generation);
+        return r.generation->power_per_device_w();
+    };
+    CHECK(draws("qwen3.5-27b", "RTX-3090", "llama.cpp", Precision::int4) == Approx(350).epsilon(0.15));
+    CHECK(draws("qwen3.5-27b", "RTX-4090", "llama.cpp", Precision::int4) == Approx(393).epsilon(0.2));
+    CHECK(draws("qwen3.5-27b", "RTX-5090", "vllm", Precision::int4) == Approx(547).epsilon(0.15));
+    CHECK(draws("qwen3-4b", "RTX-4090", "vllm", Precision::fp8) == Approx(247).epsilon(0.15));
+}

@@ -199,6 +199,10 @@ TEST_CASE("GPU: every row of tiles converts packed weights, by instructions of s
     CHECK(demand_on(packed, Resource::vector_cycles)->amount ==
           Approx(rows_of_tiles * 6144 * 1.6 * 2 / 1280));
     CHECK_FALSE(demand_on(plain, Resource::vector_cycles));
+    // Each is one operation of a lane, and a 32nd of an instruction.
+    const auto more = [&](Event event) { return packed.events[event] - plain.events[event]; };
+    CHECK(more(Event::vector_op) == Approx(rows_of_tiles * 6144 * 1.6));
+    CHECK(more(Event::instruction) == Approx(rows_of_tiles * 6144 * 1.6 / 32));
     CHECK(demand_on(packed, Resource::matrix_cycles)->efficiency == Approx(0.4));
     CHECK(demand_on(plain, Resource::matrix_cycles)->efficiency == Approx(0.8));
     // 8-bit integers are multiplied by single warps too, without a conversion.

@@ -52,8 +52,17 @@ TEST_CASE("a file of another format is named, with what to give instead", "[impo
         {"<ir_version: 8>\nagraph (float[N] x) => (float[N] y) {}\n", "ONNX model as text"},
         {"{\"dim\": 4096, \"n_layers\": 32}", "params.json"},
         {"{\"bos_token\": \"<s>\"}", "tokenizer"},
-        {"{\"learner\": {\"attributes\": {}}}", "XGBoost"}};
+        {"{\"learner\": {\"attributes\": {}}}", "XGBoost"},
+        {"\x1f\x8b\x08\0\0\0\0\0"sv, "gzip"},
+        {"\x1c\0\0\0CIR0"sv, "circle"},
+        {"{\"error\": \"Repository not found\"}", "no sizes"},
+        {"{\"producer\": {\"name\": \"modelopt\"}, \"quantization\": {}}", "no sizes"}};
     CHECK_THAT(of(std::string(100, '\0'))->is, Catch::Contains("zeros"));
+    constexpr std::string_view kShort = "Entry not found";
+    const auto text =
+        foreign_file(std::span(reinterpret_cast<const std::uint8_t*>(kShort.data()), kShort.size()));
+    REQUIRE(text);
+    CHECK(text->is == "is a text file");
     for (const auto& [bytes, what] : cases) {
         CAPTURE(what);
         const auto found = of(bytes);

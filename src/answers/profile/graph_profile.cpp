@@ -49,6 +49,11 @@ class Profiler {
 
     /// A constant that is computed at build time hands the initializers it was made from on to its readers.
     void pass_on(const Operator& folded) {
+        if (folded.outputs
+                .empty()) // it says what lies in memory, a tower of images beside a decoder among it
+            for (const TensorId id : folded.inputs)
+                if (graph_.tensors[id].role == TensorRole::initializer)
+                    store(id);
         for (const TensorId output : folded.outputs) {
             if (output == kNoTensor)
                 continue;

@@ -211,10 +211,13 @@ Takeaway profile_takeaway(const GraphProfile& profile, bool totals_known) {
     if (const auto sizes = sizes_wanted(profile.graph->findings); !totals_known && !sizes.empty())
         return {{fmt::format("{}: needs {}, for example {}.", profile.name,
                              sizes.size() == 1 ? "a size" : "sizes", fmt::join(sizes, " "))}};
-    if (!totals_known)
-        return {
-            {fmt::format("{}: a part of the model is not understood; the findings say which.", profile.name),
-             fmt::format("Of it {}.", uncounted_text(*profile.graph))}};
+    const auto& found = profile.graph->findings;
+    if (const auto first = std::find_if(found.begin(), found.end(),
+                                        [](const Finding& f) { return f.severity == Severity::error; });
+        !totals_known)
+        return {{fmt::format("{}: a part of the model is not understood{}.", profile.name,
+                             first == found.end() ? "" : ": " + first->message),
+                 fmt::format("Of it {}.", uncounted_text(*profile.graph))}};
     const ProfileSums& totals = profile.totals;
     Takeaway takeaway{
         {fmt::format("{}: {} multiply-accumulates, {} parameters in {}, {} operators.", profile.name,

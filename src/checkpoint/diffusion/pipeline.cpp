@@ -32,7 +32,7 @@ Axis PartPlace::axis(const std::string& text) {
 
 Graph finished(GraphMaker& g, Fields& f) {
     Graph graph = g.take();
-    f.report_unread(graph.findings, Severity::warning);
+    f.report_unread(graph.findings);
     return graph;
 }
 

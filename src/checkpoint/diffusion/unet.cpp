@@ -23,7 +23,7 @@ std::vector<std::int64_t> per_block(Fields& f, const char* name, std::size_t blo
 
 struct Sizes {
     std::vector<std::int64_t> channels, heads, depth, layers;
-    std::vector<bool> down_attends, up_attends;
+    std::vector<bool> down_attends, up_attends, text_alone; ///< no token reads another of the image
     std::int64_t context = 0, groups = 32, time = 0;
     bool linear = false;
 };
@@ -69,7 +69,7 @@ class UNet {
             y = g_.tokens(path, g_.convolution(path + "/proj_in", y, width, width), width);
         }
         for (std::int64_t i = 0; i < s_.depth[block]; ++i)
-            y = layer(path + "/transformer_blocks." + std::to_string(i), y, width, s_.heads[block]);
+            y = layer(path + "/transformer_blocks." + std::to_string(i), y, block);
         if (s_.linear)
             y = g_.linear(path + "/proj_out", y, width, width, true);
         const TensorId shape = g_.node("Shape", path, {x});
@@ -88,9 +88,12 @@ class UNet {
         return g_.linear(path + "/to_out", g_.attention(path, q, k, v, heads), width, width, true);
     }
 
-    TensorId layer(const std::string& path, TensorId x, std::int64_t width, std::int64_t heads) {
+    TensorId layer(const std::string& path, TensorId x, std::size_t block) {
+        const std::int64_t width = s_.channels[block], heads = s_.heads[block];
+        const bool text = s_.text_alone[block];
         TensorId y = g_.layer_norm(path + "/norm1", x, width);
-        x = g_.add(path, x, attention(path + "/attn1", y, y, width, width, heads));
+        x = g_.add(path, x,
+                   attention(path + "/attn1", y, text ? text_ : y, width, text ? s_.context : width, heads));
         y = g_.layer_norm(path + "/norm2", x, width);
         x = g_.add(path, x, attention(path + "/attn2", y, text_, width, s_.context, heads));
         y = g_.layer_norm(path + "/norm3", x, width);
@@ -106,22 +109,36 @@ class UNet {
     TensorId time_, text_;
 };
 
-/// The vector that every residual block adds: time, and for SDXL the pooled prompt with the sizes of the
-/// image.
+/// The vector that every residual block adds: time, and what else the network is told: a scale of the
+/// guidance (LCM), a class or noise level (the upscaler), an image's embedding (unCLIP), and for SDXL the
+/// pooled prompt with the sizes of the image.
 TensorId conditioning(Net& g, Fields& f, const PartPlace& place, std::int64_t first, std::int64_t time) {
     const Axis batch(place.batch);
-    const TensorId waves = g.given("timestep", {batch, first});
-    TensorId t =
-        g.perceptron("time_embedding/linear_1", "time_embedding/linear_2", waves, first, time, time, "silu");
-    const std::string added = f.text({"addition_embed_type"});
+    TensorId waves = g.given("timestep", {batch, first});
+    if (const std::int64_t n = f.count({"time_cond_proj_dim"}, 0); n > 0)
+        waves = g.add(
+            "time_embedding", waves,
+            g.linear("time_embedding/cond_proj", g.given("timestep_cond", {batch, n}), n, first, false));
+    const auto two = [&](const std::string& name, TensorId x, std::int64_t n) {
+        return g.perceptron(name + "/linear_1", name + "/linear_2", x, n, time, time, "silu");
+    };
+    TensorId t = two("time_embedding", waves, first);
+    const std::string added = f.text({"addition_embed_type"}), kind = f.text({"class_embed_type"});
     if (!added.empty() && added != "text_time")
         f.refuse("addition_embed_type", fmt::format("\"{}\" is not known", added));
     if (added == "text_time") {
         const std::int64_t n = size_of(f, {"projection_class_embeddings_input_dim"});
-        const TensorId more = g.given("text_and_sizes", {batch, n});
-        t = g.add(
-            "add_embedding", t,
-            g.perceptron("add_embedding/linear_1", "add_embedding/linear_2", more, n, time, time, "silu"));
+        t = g.add("add_embedding", t, two("add_embedding", g.given("text_and_sizes", {batch, n}), n));
+    }
+    if (kind == "projection" || kind == "timestep") {
+        const std::int64_t n =
+            kind == "timestep" ? first : size_of(f, {"projection_class_embeddings_input_dim"});
+        t = g.add("class_embedding", t, two("class_embedding", g.given("class_labels", {batch, n}), n));
+    } else if (!kind.empty()) {
+        f.refuse("class_embed_type", fmt::format("\"{}\" is not known", kind));
+    } else if (const std::int64_t classes = f.count({"num_class_embeds"}, 0); classes > 0) {
+        const TensorId labels = g.input("class_labels", DataType::int64, {batch});
+        t = g.add("class_embedding", t, g.embed("class_embedding", labels, classes, time));
     }
     return t;
 }
@@ -138,6 +155,12 @@ Graph build_unet(Fields& f, const Decoder& base, const PartPlace& place) {
                         blocks, 8);
     s.depth = per_block(f, "transformer_layers_per_block", blocks, 1);
     s.layers = per_block(f, "layers_per_block", blocks, 2);
+    s.text_alone.assign(blocks, false);
+    if (const nlohmann::json* alone = f.find({"only_cross_attention"}))
+        for (std::size_t b = 0; b < blocks; ++b) {
+            const nlohmann::json& one = alone->is_array() && b < alone->size() ? (*alone)[b] : *alone;
+            s.text_alone[b] = one.is_boolean() && one.get<bool>();
+        }
     s.down_attends = attends(f, "down_block_types", blocks);
     s.up_attends = attends(f, "up_block_types", blocks);
     double layers = 0;
@@ -149,12 +172,14 @@ Graph build_unet(Fields& f, const Decoder& base, const PartPlace& place) {
     s.time = 4 * s.channels.front();
     s.linear = f.flag({"use_linear_projection"});
     const std::int64_t in = size_of(f, {"in_channels"}, 4), out = size_of(f, {"out_channels"}, 4);
+    const auto mid = f.object().find("mid_block_type");
+    const bool has_mid = mid == f.object().end() || !mid->is_null();
     const bool mid_attends =
         f.text({"mid_block_type"}, "UNetMidBlock2DCrossAttn") == "UNetMidBlock2DCrossAttn";
     f.skip({"act_fn", "addition_embed_type_num_heads", "addition_time_embed_dim", "downsample_padding",
             "flip_sin_to_cos", "sample_size", "conv_in_kernel", "conv_out_kernel", "attention_type",
             "resnet_time_scale_shift", "time_embedding_type", "upcast_attention", "mid_block_scale_factor",
-            "projection_class_embeddings_input_dim", "attention_head_dim"});
+            "projection_class_embeddings_input_dim", "attention_head_dim", "mid_block_only_cross_attention"});
     const Axis batch(place.batch);
     const TensorId latents = g.given("sample", {batch, in, place.side("height"), place.side("width")}),
                    text = g.given("encoder_hidden_states", {batch, place.text_axis(), s.context});
@@ -178,10 +203,12 @@ Graph build_unet(Fields& f, const Decoder& base, const PartPlace& place) {
             skips.emplace_back(x, width);
         }
     }
-    x = net.residual("mid_block/resnets.0", x, width, width);
-    if (mid_attends)
+    if (has_mid)
+        x = net.residual("mid_block/resnets.0", x, width, width);
+    if (has_mid && mid_attends)
         x = net.transformer("mid_block/attentions.0", x, blocks - 1);
-    x = net.residual("mid_block/resnets.1", x, width, width);
+    if (has_mid)
+        x = net.residual("mid_block/resnets.1", x, width, width);
     for (std::size_t up = 0; up < blocks; ++up) {
         const std::size_t b = blocks - 1 - up;
         const std::string path = "up_blocks." + std::to_string(up);

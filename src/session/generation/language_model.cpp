@@ -93,7 +93,7 @@ GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
         // A checkpoint whose class generates nothing says what it does instead.
         if (language_.graph)
             for (const Finding& f : language_.graph->findings)
-                if (f.severity == Severity::note && f.kind == FindingKind::unsupported)
+                if (f.severity == Severity::note && (f.where == "architectures" || f.where == "weight_map"))
                     throw UsageError(fmt::format("{}: {}; {}", model.name(), f.message, f.hint));
         throw UsageError(
             fmt::format("{}: not a language model with cached keys and values, so it has no prompt and "

@@ -43,6 +43,16 @@ class EventQueue {
         open_ = true;
         return events_.front();
     }
+    /// Takes away the soonest that are such. Returns how many.
+    template <class Such>
+    std::int64_t drop(const Such& such) {
+        std::int64_t dropped = 0;
+        for (close(); !events_.empty() && such(events_.front()); ++dropped) {
+            open_ = true;
+            close();
+        }
+        return dropped;
+    }
     void add(const Event& event) {
         if (open_) {
             open_ = false;

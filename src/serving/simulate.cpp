@@ -43,6 +43,7 @@ class Simulation {
                                   static_cast<std::uint64_t>(plan.prompt_engines + i));
         out_.engines = static_cast<double>(engines_.size());
         fronts_.assign(engines_.size(), 0);
+        due_.resize(engines_.size());
     }
 
     /// Lets the engines begin with the first requests, as many as they hold, each of which has emitted so
@@ -79,6 +80,10 @@ class Simulation {
             const Event event = take(first);
             advance(event.time);
             handle(event);
+            if (stale_ > 0)
+                stale_ -= events_.drop([&](const Event& e) {
+                    return e.kind == EventKind::step_end && e.order != due_[e.subject];
+                });
             // Engines begin when everything of this instant is known; one that nothing happened to goes on
             // with its step, or has nothing to do.
             if (next_time(first) > now_)
@@ -168,19 +173,29 @@ class Simulation {
     /// To the engine of [first, last) with the fewest tokens ahead.
     void place(std::size_t request, std::size_t first, std::size_t last) {
         ServedRequest& r = out_.requests[request];
-        const auto best = std::min_element(
-            engines_.begin() + static_cast<std::ptrdiff_t>(first),
-            engines_.begin() + static_cast<std::ptrdiff_t>(last),
-            [](const Engine& a, const Engine& b) { return a.work_ahead() < b.work_ahead(); });
+        std::size_t best_at = first;
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t i = first; i < last; ++i)
+            if (const double ahead = engines_[i].work_ahead(now_); ahead < least) {
+                least = ahead;
+                best_at = i;
+            }
+        Engine* const best = &engines_[best_at];
         if (!best->can_ever_hold(r)) {
             r.refused = true;
             ++out_.refused;
             leave();
             return;
         }
+        catch_up(best_at, now_);
+        if (const auto ends = best->cut_run()) {
+            ++stale_;
+            due_[best_at] = order_;
+            add(*ends, EventKind::step_end, best_at);
+        }
         best->enqueue(request, r, now_);
         ++waiting_;
-        touched_.push_back(static_cast<std::size_t>(best - engines_.begin()));
+        touched_.push_back(best_at);
     }
 
     void leave() {
@@ -215,22 +230,37 @@ class Simulation {
         }
         if (plan_.on_step)
             plan_.on_step(now_, engine.last_step(), cost);
+        count(engine, cost, engine.last_waste());
+        due_[index] = order_;
+        // Where nobody looks at single steps: of several engines the tokens are told when one comes to its
+        // end.
+        const bool several = !plan_.on_step && (!while_waiting_ || engines_.size() == 1);
+        add(engine.run_till(now_ + cost.seconds, several), EventKind::step_end, index);
+    }
+
+    void count(const Engine& engine, const StepCost& cost, double waste) {
         ++out_.steps;
         out_.busy_s += cost.seconds;
         out_.joules += cost.joules;
         out_.prompt_busy_s += cost.prompt_seconds;
         out_.prompt_joules += cost.prompt_joules;
-        wasted_ += engine.last_waste();
+        wasted_ += waste;
         if (engine.last_generating() > 0) {
             generating_ += static_cast<double>(engine.last_generating());
             ++generating_steps_;
         }
-        add(now_ + cost.seconds, EventKind::step_end, index);
+    }
+
+    void catch_up(std::size_t index, double now) {
+        Engine& engine = engines_[index];
+        emitted_ +=
+            engine.catch_up(now, [&](const StepCost& cost, double waste) { count(engine, cost, waste); });
     }
 
     void end(std::size_t index) {
         finished_.clear();
         touched_.push_back(index);
+        catch_up(index, std::numeric_limits<double>::infinity());
         emitted_ += engines_[index].end_step(now_, out_.requests, finished_);
         for (const std::size_t request : finished_) {
             ServedRequest& r = out_.requests[request];
@@ -293,6 +323,8 @@ class Simulation {
     std::vector<std::size_t> touched_; ///< engines, in this instant: a request came, or a step ended
     std::size_t waiting_ = 0;          ///< requests that no engine has begun
     std::uint64_t order_ = 0;
+    std::vector<std::uint64_t> due_; ///< of each engine, the event that ends its run of steps
+    std::int64_t stale_ = 0;         ///< events of runs that were cut
     double now_ = 0, wasted_ = 0, generating_ = 0;
     std::int64_t in_system_ = 0, generating_steps_ = 0, emitted_ = 0;
     ServingOutcome out_;

@@ -74,7 +74,6 @@ class Engine {
     std::span<const StepRequest> last_step();
     /// Takes a request in that has emitted so many tokens of its answer elsewhere; false when it has no room.
     bool resume(std::size_t request, const ServedRequest& r, std::int64_t emitted);
-    std::int64_t last_prompt_tokens() const { return load_.prompt_tokens; }
     std::int64_t preempted() const { return preempted_; }
     std::int64_t recomputed() const { return recomputed_; }
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <map>
 
 namespace archsim {
 
@@ -247,54 +246,32 @@ std::string OperatorCondition::text() const {
     return out;
 }
 
-namespace {
-
-/// The rows that are for a type of operator on devices of a generation.
-struct RowsOfType {
-    std::vector<const OperatorRule*> rules; ///< that refuse it where their conditions hold
-    const OperatorList* list = nullptr;     ///< that lacks it
-};
-
-RowsOfType rows_of(std::string_view type, const OperatorRules& rules, std::string_view generation) {
+Refusal refusal_of(const ShapedGraph& graph, const Operator& op, const OperatorRules& rules,
+                   std::string_view generation, Precision activations) {
+    if (without_work(op))
+        return {};
     // A row for LayerNormalization is one for com.microsoft.SkipLayerNormalization; one for "ai.onnx.ml.*" is
     // for the operators of that domain that ai.onnx has no twin of.
-    const std::vector<std::string_view> functions = functions_of(type);
-    const std::string whole_domain = std::string(domain_of(type)) + ".*";
+    const std::vector<std::string_view> functions = functions_of(op.type);
+    const std::string whole_domain = std::string(domain_of(op.type)) + ".*";
     const auto means = [&](const OperatorRule& rule) {
-        return names(rule.operators, "*") || names(rule.operators, type) ||
+        return names(rule.operators, "*") || names(rule.operators, op.type) ||
                std::any_of(functions.begin(), functions.end(),
                            [&](std::string_view name) { return names(rule.operators, name); }) ||
                (functions.empty() && names(rule.operators, whole_domain));
     };
-    RowsOfType rows;
     for (const OperatorRule& rule : rules.refused)
-        if (applies(rule.generations, generation) && means(rule))
-            rows.rules.push_back(&rule);
+        if (means(rule) && applies(rule.generations, generation) && refuses(rule, graph, op, activations))
+            return {.rule = &rule};
     for (const OperatorList& list : rules.lists) {
         const auto has = [&](std::string_view name) {
             return std::binary_search(list.operators.begin(), list.operators.end(), name);
         };
-        if (rows.list == nullptr && applies(list.generations, generation) && !has(type) &&
+        if (applies(list.generations, generation) && !has(op.type) &&
             (functions.empty() || !std::all_of(functions.begin(), functions.end(), has)))
-            rows.list = &list;
+            return {.list = &list};
     }
-    return rows;
-}
-
-Refusal refusal_by(const RowsOfType& rows, const ShapedGraph& graph, const Operator& op,
-                   Precision activations) {
-    for (const OperatorRule* rule : rows.rules)
-        if (refuses(*rule, graph, op, activations))
-            return {.rule = rule};
-    return {.list = rows.list};
-}
-
-} // namespace
-
-Refusal refusal_of(const ShapedGraph& graph, const Operator& op, const OperatorRules& rules,
-                   std::string_view generation, Precision activations) {
-    return without_work(op) ? Refusal{}
-                            : refusal_by(rows_of(op.type, rules, generation), graph, op, activations);
+    return {};
 }
 
 std::string sentence(const Refusal& refusal, const ShapedGraph& graph, const Operator& op,
@@ -324,14 +301,9 @@ std::vector<std::uint8_t> place_operators(const ShapedGraph& graph, const Operat
     std::vector<std::uint8_t> places(graph.operators.size(), 0);
     std::vector<bool> behind(rules.rest_follows ? graph.tensors.size() : 0), on_chip(behind.size());
     bool any = false;
-    std::map<std::string_view, RowsOfType> known; // networks have thousands of operators of a few types
     for (std::size_t i = 0; i < graph.operators.size(); ++i) {
         const Operator& op = graph.operators[i];
-        const auto row = known.find(op.type);
-        const RowsOfType& rows =
-            row != known.end() ? row->second
-                               : known.emplace(op.type, rows_of(op.type, rules, generation)).first->second;
-        const bool refused = !without_work(op) && refusal_by(rows, graph, op, activations);
+        const bool refused = static_cast<bool>(refusal_of(graph, op, rules, generation, activations));
         if (!rules.rest_follows) {
             if (refused)
                 places[i] = kLeft | kSwitches | kFetches | kReturns;

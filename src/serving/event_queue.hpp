@@ -38,14 +38,6 @@ class EventQueue {
         events_.pop_back();
         return event;
     }
-    /// Takes away the soonest that are such. Returns how many.
-    template <class Such>
-    std::int64_t drop(const Such& such) {
-        std::int64_t dropped = 0;
-        for (; !empty() && such(events_.front()); ++dropped)
-            take();
-        return dropped;
-    }
     void add(const Event& event) {
         events_.push_back(event);
         std::push_heap(events_.begin(), events_.end(), after);

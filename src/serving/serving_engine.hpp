@@ -44,7 +44,7 @@ class Engine {
     /// When the last step ends of a run: the one that has begun, and where they may be `several` those behind
     /// it that are alike as long as nobody comes.
     double run_till(double step_ends, bool several);
-    /// Ends the steps of the run before the one at `now`, and begins the next: use(cost, waste) for each.
+    /// Ends the steps of the run before the one at `now`, and begins the next: use(cost) for each.
     /// Returns the tokens emitted.
     template <class Use>
     std::int64_t catch_up(double now, const Use& use) {
@@ -53,8 +53,7 @@ class Engine {
             age();
             (void)seen_till(run_ends_[run_at_]);
             began_s_ = run_ends_[run_at_];
-            const StepCost cost = coast();
-            use(cost, waste_);
+            use(coast());
         }
         return run_at_ > first ? go_on(static_cast<std::int64_t>(run_at_ - first)) : 0;
     }
@@ -149,6 +148,7 @@ class Engine {
     /// Of them, those whose prices are at hand; `load_` is that of the last one.
     std::array<StepCost, 16> ahead_costs_;
     std::size_t ahead_at_ = ahead_costs_.size();
+    std::int64_t most_ahead_ = 1;     ///< twice as many each time that nobody comes
     std::array<double, 17> run_ends_; ///< when steps of the present run end: one, and those of ahead_costs_
     std::size_t run_at_ = 0, run_steps_ = 0; ///< the present step of it, and how many it has
     bool blocked_ = false; ///< the head of the queue found no room in the last step that was counted anew

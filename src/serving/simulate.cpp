@@ -78,12 +78,10 @@ class Simulation {
         out_.warm_up = plan_.warm_up_of(static_cast<std::int64_t>(out_.requests.size()));
         while (!out_.given_up && (coming_ < first || !events_.empty())) {
             const Event event = take(first);
-            advance(event.time);
-            handle(event);
-            if (stale_ > 0)
-                stale_ -= events_.drop([&](const Event& e) {
-                    return e.kind == EventKind::step_end && e.order != due_[e.subject];
-                });
+            if (event.kind != EventKind::step_end || event.order == due_[event.subject]) {
+                advance(event.time);
+                handle(event);
+            }
             // Engines begin when everything of this instant is known; one that nothing happened to goes on
             // with its step, or has nothing to do.
             if (next_time(first) > now_)
@@ -173,26 +171,20 @@ class Simulation {
     /// To the engine of [first, last) with the fewest tokens ahead.
     void place(std::size_t request, std::size_t first, std::size_t last) {
         ServedRequest& r = out_.requests[request];
-        std::size_t best_at = first;
-        double least = std::numeric_limits<double>::infinity();
-        for (std::size_t i = first; i < last; ++i)
-            if (const double ahead = engines_[i].work_ahead(now_); ahead < least) {
-                least = ahead;
-                best_at = i;
-            }
-        Engine* const best = &engines_[best_at];
+        const auto best = std::min_element(
+            engines_.begin() + static_cast<std::ptrdiff_t>(first),
+            engines_.begin() + static_cast<std::ptrdiff_t>(last),
+            [this](const Engine& a, const Engine& b) { return a.work_ahead(now_) < b.work_ahead(now_); });
         if (!best->can_ever_hold(r)) {
             r.refused = true;
             ++out_.refused;
             leave();
             return;
         }
+        const auto best_at = static_cast<std::size_t>(best - engines_.begin());
         catch_up(best_at, now_);
-        if (const auto ends = best->cut_run()) {
-            ++stale_;
-            due_[best_at] = order_;
-            add(*ends, EventKind::step_end, best_at);
-        }
+        if (const auto ends = best->cut_run())
+            due(best_at, *ends);
         best->enqueue(request, r, now_);
         ++waiting_;
         touched_.push_back(best_at);
@@ -230,21 +222,24 @@ class Simulation {
         }
         if (plan_.on_step)
             plan_.on_step(now_, engine.last_step(), cost);
-        count(engine, cost, engine.last_waste());
-        due_[index] = order_;
-        // Where nobody looks at single steps: of several engines the tokens are told when one comes to its
-        // end.
+        count(engine, cost);
+        // Steps that nobody looks at: of several engines tokens are told when a run ends.
         const bool several = !plan_.on_step && (!while_waiting_ || engines_.size() == 1);
-        add(engine.run_till(now_ + cost.seconds, several), EventKind::step_end, index);
+        due(index, engine.run_till(now_ + cost.seconds, several));
     }
 
-    void count(const Engine& engine, const StepCost& cost, double waste) {
+    void due(std::size_t index, double ends) {
+        due_[index] = order_;
+        add(ends, EventKind::step_end, index);
+    }
+
+    void count(const Engine& engine, const StepCost& cost) {
         ++out_.steps;
         out_.busy_s += cost.seconds;
         out_.joules += cost.joules;
         out_.prompt_busy_s += cost.prompt_seconds;
         out_.prompt_joules += cost.prompt_joules;
-        wasted_ += waste;
+        wasted_ += engine.last_waste();
         if (engine.last_generating() > 0) {
             generating_ += static_cast<double>(engine.last_generating());
             ++generating_steps_;
@@ -253,8 +248,7 @@ class Simulation {
 
     void catch_up(std::size_t index, double now) {
         Engine& engine = engines_[index];
-        emitted_ +=
-            engine.catch_up(now, [&](const StepCost& cost, double waste) { count(engine, cost, waste); });
+        emitted_ += engine.catch_up(now, [&](const StepCost& cost) { count(engine, cost); });
     }
 
     void end(std::size_t index) {
@@ -323,8 +317,8 @@ class Simulation {
     std::vector<std::size_t> touched_; ///< engines, in this instant: a request came, or a step ended
     std::size_t waiting_ = 0;          ///< requests that no engine has begun
     std::uint64_t order_ = 0;
-    std::vector<std::uint64_t> due_; ///< of each engine, the event that ends its run of steps
-    std::int64_t stale_ = 0;         ///< events of runs that were cut
+    std::vector<std::uint64_t>
+        due_; ///< of each engine, the event that ends its run of steps, if it was not cut
     double now_ = 0, wasted_ = 0, generating_ = 0;
     std::int64_t in_system_ = 0, generating_steps_ = 0, emitted_ = 0;
     ServingOutcome out_;

@@ -23,65 +23,30 @@ struct Event {
     }
 };
 
-/// A binary heap whose first place stays open when its event is taken: mostly the next step of the same
-/// engine comes into it, which sinks once where a heap of the library would let one event sink and another
-/// rise.
+/// The soonest first.
 class EventQueue {
   public:
-    bool empty() const { return events_.size() == (open_ ? 1U : 0U); }
+    bool empty() const { return events_.empty(); }
     /// Of the soonest; infinite without any.
     double next_time() const {
-        if (empty())
-            return std::numeric_limits<double>::infinity();
-        if (!open_)
-            return events_.front().time;
-        return events_.size() > 2 ? std::min(events_[1].time, events_[2].time) : events_[1].time;
+        return empty() ? std::numeric_limits<double>::infinity() : events_.front().time;
     }
     /// The soonest. There must be one.
     Event take() {
-        close();
-        open_ = true;
-        return events_.front();
+        std::pop_heap(events_.begin(), events_.end(), after);
+        const Event event = events_.back();
+        events_.pop_back();
+        return event;
     }
     void add(const Event& event) {
-        if (open_) {
-            open_ = false;
-            sink(event);
-            return;
-        }
         events_.push_back(event);
         std::push_heap(events_.begin(), events_.end(), after);
     }
 
   private:
     static bool after(const Event& a, const Event& b) { return b.before(a); }
-    /// Fills the first place with one of the last.
-    void close() {
-        if (!open_)
-            return;
-        open_ = false;
-        const Event last = events_.back();
-        events_.pop_back();
-        if (!events_.empty())
-            sink(last);
-    }
-    /// Puts an event below those before it, from the first place on.
-    void sink(const Event& event) {
-        const std::size_t count = events_.size();
-        std::size_t at = 0;
-        for (std::size_t child = 1; child < count; child = 2 * at + 1) {
-            if (child + 1 < count && events_[child + 1].before(events_[child]))
-                ++child;
-            if (event.before(events_[child]))
-                break;
-            events_[at] = events_[child];
-            at = child;
-        }
-        events_[at] = event;
-    }
 
-    std::vector<Event> events_;
-    bool open_ = false; ///< the first of `events_` was taken
+    std::vector<Event> events_; ///< a heap
 };
 
 } // namespace archsim::serving

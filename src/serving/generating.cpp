@@ -41,10 +41,14 @@ std::int64_t Generating::positions() const {
     return std::accumulate(first, first + static_cast<std::ptrdiff_t>(spans_), std::int64_t{0});
 }
 
-void Generating::advance(std::vector<Sequence>& ended) {
-    ++beat_;
+void Generating::go_on(std::int64_t steps) {
+    beat_ += steps;
     for (std::size_t span = 0; span < spans_; ++span)
-        contexts_.positions[span] += contexts_.sequences[span];
+        contexts_.positions[span] += steps * contexts_.sequences[span];
+}
+
+void Generating::advance(std::vector<Sequence>& ended) {
+    go_on(1);
     while (!crossings_.empty() && crossings_.front().beat <= beat_) {
         const Crossing c = crossings_.front();
         std::pop_heap(crossings_.begin(), crossings_.end(), after);

@@ -39,6 +39,8 @@ class Generating {
     /// Positions of all contexts.
     std::int64_t positions() const;
 
+    /// Every sequence emits so many tokens, of which none ends a sequence or leaves its span (steps_alike()).
+    void go_on(std::int64_t steps);
     /// Every sequence emits a token; those that end are appended, first come first.
     void advance(std::vector<Sequence>& ended);
     /// The same where `tokens()` says for each in turn how many, of which it takes what it still needs.

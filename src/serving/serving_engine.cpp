@@ -308,15 +308,64 @@ void Engine::admit(std::vector<ServedRequest>& requests, double seen_s, std::int
     peak_bytes_ = std::max(peak_bytes_, used_bytes_);
 }
 
+void Engine::price_ahead() {
+    if (ahead_at_ < ahead_costs_.size())
+        return;
+    const auto steps = std::min(coasts_, most_ahead_);
+    most_ahead_ = std::min(2 * most_ahead_, static_cast<std::int64_t>(ahead_costs_.size()));
+    ahead_at_ -= static_cast<std::size_t>(steps);
+    load_.go_on(1);
+    prices_->price_on(load_, std::span(ahead_costs_).subspan(ahead_at_));
+    load_.go_on(steps - 1);
+}
+
+double Engine::run_till(double step_ends, bool several) {
+    run_at_ = run_steps_ = 0;
+    run_ends_[run_steps_++] = step_ends;
+    if (several && coasts_ > 0 && (queue_.empty() || blocked_)) {
+        price_ahead();
+        for (std::size_t i = ahead_at_; i < ahead_costs_.size(); ++i, ++run_steps_)
+            run_ends_[run_steps_] = step_ends += ahead_costs_[i].seconds;
+    }
+    return step_ends;
+}
+
+std::optional<double> Engine::cut_run() {
+    if (run_at_ + 1 >= run_steps_ || (blocked_ && !queue_.empty()))
+        return std::nullopt;
+    run_steps_ = run_at_ + 1;
+    most_ahead_ = 1;
+    return run_ends_[run_at_];
+}
+
+double Engine::work_ahead(double now) const {
+    const auto first = run_ends_.begin() + static_cast<std::ptrdiff_t>(run_at_),
+               last = run_ends_.begin() + static_cast<std::ptrdiff_t>(run_steps_) - 1;
+    if (run_at_ + 1 >= run_steps_ || *first > now)
+        return ahead_;
+    return static_cast<double>(queued_tokens_ + to_do_ + added_ -
+                               generated_ * (std::upper_bound(first, last, now) - first));
+}
+
+/// So many steps of the run are behind: those that coast() has taken.
+std::int64_t Engine::go_on(std::int64_t steps) {
+    const std::int64_t emitted = steps * generated_;
+    generating_.go_on(steps);
+    to_do_ += std::exchange(added_, 0) - emitted;
+    rest_ -= emitted;
+    ahead_ = static_cast<double>(queued_tokens_ + to_do_);
+    return emitted;
+}
+
+void Engine::age() {
+    ++ungrown_;
+    const ExpectedAnswers& share = limits_.expected;
+    expected_share_ = std::max(share.least, expected_share_ - (share.first - share.least) / share.steps);
+}
+
 /// One more step of the sequences of the last one, each a position further.
 StepCost Engine::coast() {
-    if (ahead_at_ == ahead_costs_.size()) {
-        const auto steps = std::min(coasts_, static_cast<std::int64_t>(ahead_costs_.size()));
-        ahead_at_ -= static_cast<std::size_t>(steps);
-        load_.go_on(1);
-        prices_->price_on(load_, std::span(ahead_costs_).subspan(ahead_at_));
-        load_.go_on(steps - 1);
-    }
+    price_ahead();
     used_ += load_.sequences;
     count_waste();
     --coasts_;
@@ -502,12 +551,10 @@ std::int64_t Engine::end_step(double now, std::vector<ServedRequest>& requests,
     emitted += read(now, requests, finished);
     to_do_ -= emitted;
     rest_ -= emitted;
-    ++ungrown_;
-    const ExpectedAnswers& share = limits_.expected;
-    expected_share_ = std::max(share.least, expected_share_ - (share.first - share.least) / share.steps);
+    age();
     if (running() == 0) {
         used_bytes_ = prefixes_.bytes(); // sums of doubles leave a rest
-        expected_share_ = share.first;
+        expected_share_ = limits_.expected.first;
     }
     ahead_ = static_cast<double>(queued_tokens_ + to_do_);
     return emitted;

@@ -36,11 +36,29 @@ class Engine {
     bool can_ever_hold(const ServedRequest& r) const;
     void enqueue(std::size_t request, const ServedRequest& r, double now);
     /// Tokens that stand before a new request.
-    double work_ahead() const { return ahead_; }
+    double work_ahead(double now) const;
     bool stepping() const { return stepping_; }
 
     /// Admits what fits and prices the next step; false when there is nothing to do.
     bool begin_step(double now, std::vector<ServedRequest>& requests, StepCost& cost);
+    /// When the last step ends of a run: the one that has begun, and where they may be `several` those behind
+    /// it that are alike as long as nobody comes.
+    double run_till(double step_ends, bool several);
+    /// Ends the steps of the run before the one at `now`, and begins the next: use(cost) for each.
+    /// Returns the tokens emitted.
+    template <class Use>
+    std::int64_t catch_up(double now, const Use& use) {
+        const std::size_t first = run_at_;
+        for (; run_at_ + 1 < run_steps_ && run_ends_[run_at_] < now; ++run_at_) {
+            age();
+            (void)seen_till(run_ends_[run_at_]);
+            began_s_ = run_ends_[run_at_];
+            use(coast());
+        }
+        return run_at_ > first ? go_on(static_cast<std::int64_t>(run_at_ - first)) : 0;
+    }
+    /// Ends the run with its present step where somebody comes for whom it cannot go on; when that ends.
+    std::optional<double> cut_run();
     /// Ends the step at `now`. Requests that ended, or whose prompt is done on an engine for prompts, are
     /// appended. Returns the tokens emitted.
     std::int64_t end_step(double now, std::vector<ServedRequest>& requests,
@@ -55,7 +73,6 @@ class Engine {
     std::span<const StepRequest> last_step();
     /// Takes a request in that has emitted so many tokens of its answer elsewhere; false when it has no room.
     bool resume(std::size_t request, const ServedRequest& r, std::int64_t emitted);
-    std::int64_t last_prompt_tokens() const { return load_.prompt_tokens; }
     std::int64_t preempted() const { return preempted_; }
     std::int64_t recomputed() const { return recomputed_; }
 
@@ -104,6 +121,9 @@ class Engine {
     void count_load();
     void count_waste();
     StepCost coast();
+    void price_ahead();
+    std::int64_t go_on(std::int64_t steps);
+    void age();
     void finish(const Sequence& s, std::vector<ServedRequest>& requests, std::vector<std::size_t>& finished);
     std::int64_t read(double now, std::vector<ServedRequest>& requests, std::vector<std::size_t>& finished);
     std::int64_t accepted_tokens();
@@ -128,6 +148,9 @@ class Engine {
     /// Of them, those whose prices are at hand; `load_` is that of the last one.
     std::array<StepCost, 16> ahead_costs_;
     std::size_t ahead_at_ = ahead_costs_.size();
+    std::int64_t most_ahead_ = 1;     ///< twice as many each time that nobody comes
+    std::array<double, 17> run_ends_; ///< when steps of the present run end: one, and those of ahead_costs_
+    std::size_t run_at_ = 0, run_steps_ = 0; ///< the present step of it, and how many it has
     bool blocked_ = false; ///< the head of the queue found no room in the last step that was counted anew
     bool prompts_alone_ = false;        ///< in this step nobody generates
     std::int64_t given_ = 0, used_ = 0; ///< positions that sequences were given, and have in the step

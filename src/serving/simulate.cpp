@@ -43,6 +43,7 @@ class Simulation {
                                   static_cast<std::uint64_t>(plan.prompt_engines + i));
         out_.engines = static_cast<double>(engines_.size());
         fronts_.assign(engines_.size(), 0);
+        due_.resize(engines_.size());
     }
 
     /// Lets the engines begin with the first requests, as many as they hold, each of which has emitted so
@@ -77,8 +78,10 @@ class Simulation {
         out_.warm_up = plan_.warm_up_of(static_cast<std::int64_t>(out_.requests.size()));
         while (!out_.given_up && (coming_ < first || !events_.empty())) {
             const Event event = take(first);
-            advance(event.time);
-            handle(event);
+            if (event.kind != EventKind::step_end || event.order == due_[event.subject]) {
+                advance(event.time);
+                handle(event);
+            }
             // Engines begin when everything of this instant is known; one that nothing happened to goes on
             // with its step, or has nothing to do.
             if (next_time(first) > now_)
@@ -171,16 +174,20 @@ class Simulation {
         const auto best = std::min_element(
             engines_.begin() + static_cast<std::ptrdiff_t>(first),
             engines_.begin() + static_cast<std::ptrdiff_t>(last),
-            [](const Engine& a, const Engine& b) { return a.work_ahead() < b.work_ahead(); });
+            [this](const Engine& a, const Engine& b) { return a.work_ahead(now_) < b.work_ahead(now_); });
         if (!best->can_ever_hold(r)) {
             r.refused = true;
             ++out_.refused;
             leave();
             return;
         }
+        const auto best_at = static_cast<std::size_t>(best - engines_.begin());
+        catch_up(best_at, now_);
+        if (const auto ends = best->cut_run())
+            due(best_at, *ends);
         best->enqueue(request, r, now_);
         ++waiting_;
-        touched_.push_back(static_cast<std::size_t>(best - engines_.begin()));
+        touched_.push_back(best_at);
     }
 
     void leave() {
@@ -215,6 +222,18 @@ class Simulation {
         }
         if (plan_.on_step)
             plan_.on_step(now_, engine.last_step(), cost);
+        count(engine, cost);
+        // Steps that nobody looks at: of several engines tokens are told when a run ends.
+        const bool several = !plan_.on_step && (!while_waiting_ || engines_.size() == 1);
+        due(index, engine.run_till(now_ + cost.seconds, several));
+    }
+
+    void due(std::size_t index, double ends) {
+        due_[index] = order_;
+        add(ends, EventKind::step_end, index);
+    }
+
+    void count(const Engine& engine, const StepCost& cost) {
         ++out_.steps;
         out_.busy_s += cost.seconds;
         out_.joules += cost.joules;
@@ -225,12 +244,17 @@ class Simulation {
             generating_ += static_cast<double>(engine.last_generating());
             ++generating_steps_;
         }
-        add(now_ + cost.seconds, EventKind::step_end, index);
+    }
+
+    void catch_up(std::size_t index, double now) {
+        Engine& engine = engines_[index];
+        emitted_ += engine.catch_up(now, [&](const StepCost& cost) { count(engine, cost); });
     }
 
     void end(std::size_t index) {
         finished_.clear();
         touched_.push_back(index);
+        catch_up(index, std::numeric_limits<double>::infinity());
         emitted_ += engines_[index].end_step(now_, out_.requests, finished_);
         for (const std::size_t request : finished_) {
             ServedRequest& r = out_.requests[request];
@@ -293,6 +317,8 @@ class Simulation {
     std::vector<std::size_t> touched_; ///< engines, in this instant: a request came, or a step ended
     std::size_t waiting_ = 0;          ///< requests that no engine has begun
     std::uint64_t order_ = 0;
+    std::vector<std::uint64_t>
+        due_; ///< of each engine, the event that ends its run of steps, if it was not cut
     double now_ = 0, wasted_ = 0, generating_ = 0;
     std::int64_t in_system_ = 0, generating_steps_ = 0, emitted_ = 0;
     ServingOutcome out_;

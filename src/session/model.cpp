@@ -121,10 +121,16 @@ struct WorkEntry {
     Once<NetworkWork> work;
 };
 
+/// What is the same in all formats where devices share the graph, or one has it alone.
+struct FormatsAlike {
+    std::shared_ptr<const DerivedCounts> derived; ///< null for one
+    std::shared_ptr<const FormatInvariants> common;
+};
+
 /// What was counted of one partition.
 struct Counted {
     std::shared_ptr<const Fused> fused;
-    Once<FormatInvariants> common;
+    std::list<std::pair<Sharing, Once<FormatsAlike>>> alike;
     std::list<WorkEntry> works;
 };
 
@@ -243,6 +249,15 @@ struct BoundModel::State {
         return added;
     }
 
+    Once<FormatsAlike>& alike_under(Counted& of, const Sharing& sharing) {
+        const std::lock_guard lock(mutex);
+        for (auto& [known, alike] : of.alike)
+            if (known == sharing)
+                return alike;
+        return of.alike.emplace_back(std::piecewise_construct, std::forward_as_tuple(sharing), std::tuple<>())
+            .second;
+    }
+
     WorkEntry& work_entry(Counted& of, const PrecisionConfig& precision,
                           const std::shared_ptr<const Places>& places, const Sharing& sharing) {
         const std::lock_guard lock(mutex);
@@ -343,19 +358,15 @@ std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
     return state_->work_entry(of, precision, places, sharing).work.get([&] {
         const ShapedGraph& graph = *state_->graph;
         const Partition& cut = of.fused->partition;
-        NetworkWork counted;
-        if (sharing.devices() > 1) {
-            const auto derived = shard(graph, sharing);
-            const auto common = find_format_invariants(graph, *find_kinds(graph, derived.get()), cut,
-                                                       of.fused->findings, derived.get());
-            counted = make_network_work(graph, cut, precision, *places, derived, *common);
-        } else {
-            const auto common = of.common.get([&] {
-                const auto kinds = state_->kinds.get([&] { return find_kinds(graph); });
-                return find_format_invariants(graph, *kinds, cut, of.fused->findings);
-            });
-            counted = make_network_work(graph, cut, precision, *places, nullptr, *common);
-        }
+        const auto alike = state_->alike_under(of, sharing).get([&] {
+            const auto derived = sharing.devices() > 1 ? shard(graph, sharing) : nullptr;
+            const auto kinds = derived ? find_kinds(graph, derived.get())
+                                       : state_->kinds.get([&] { return find_kinds(graph); });
+            return std::make_shared<const FormatsAlike>(FormatsAlike{
+                derived, find_format_invariants(graph, *kinds, cut, of.fused->findings, derived.get())});
+        });
+        NetworkWork counted =
+            make_network_work(graph, cut, precision, *places, alike->derived, *alike->common);
         counted.batch = state_->batch;
         return std::make_shared<const NetworkWork>(std::move(counted));
     });

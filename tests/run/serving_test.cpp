@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 using namespace archsim;
 
@@ -74,6 +75,27 @@ TEST_CASE("served on every device that holds the model: Little's law and conserv
         CHECK(r.step_high >= 1);
     }
     CHECK(served > 20);
+}
+
+TEST_CASE("a mixture of experts on eight devices is priced on every kind of device, in every format",
+          "[serving][laws]") {
+    const Session& session = test::shipped_session();
+    const Model model = session.load("qwen3-30b-a3b");
+    std::set<std::string> seen;
+    for (const std::string& device : session.hardware().device_ids()) {
+        if (!seen.insert(session.hardware().device(device).device->generation).second)
+            continue;
+        for (const char* format : {"fp8", "int8", "w4a16"})
+            for (const Parallelism& way : {Parallelism{.tensor = 8}, Parallelism{.experts = 8}}) {
+                INFO(device << ", " << format << ", " << to_string(way));
+                Conditions conditions;
+                conditions.precision = precision_named(format);
+                ServingRequest request = load_of(0.05, 2);
+                request.find_capacity = false;
+                request.parallelism = way;
+                CHECK_NOTHROW(run_serving(session, model, device, conditions, request));
+            }
+    }
 }
 
 TEST_CASE("intervals of waits: in proportion to steps in flight, wider than steps at a rate", "[serving]") {

@@ -579,6 +579,36 @@ TEST_CASE("a step that is counted as a whole costs what its sequences, one by on
     }
 }
 
+TEST_CASE("steps that are alike are taken together, and no request notices", "[serving][laws]") {
+    SimplePrices prices;
+    for (const ServingPlan& own : all_plans())
+        for (const std::int64_t poll_steps : {1, 4})
+            for (const std::int64_t concurrency : {0, 1, 7})
+                for (const double rate : {0.2, 5.0, 500.0}) {
+                    ServingPlan plan = own;
+                    plan.engine.poll_steps = poll_steps;
+                    plan.engine.scheduled_ahead = poll_steps == 1;
+                    plan.concurrency = concurrency;
+                    ServingPlan watched = plan;
+                    watched.on_step = [](double, std::span<const StepRequest>, const StepCost&) {};
+                    const auto load = requests(concurrency > 0 ? 0 : rate, LengthShape::exponential, 200);
+                    const ServingOutcome a = simulate_serving(plan, prices, load),
+                                         b = simulate_serving(watched, prices, load);
+                    for (std::size_t i = 0; i < load.size(); ++i) {
+                        CHECK(a.requests[i].first_token_s == b.requests[i].first_token_s);
+                        CHECK(a.requests[i].end_s == b.requests[i].end_s);
+                    }
+                    CHECK(a.steps == b.steps);
+                    CHECK(a.batch == b.batch);
+                    CHECK(a.ended_s == b.ended_s);
+                    CHECK(a.cache_peak_bytes == b.cache_peak_bytes);
+                    CHECK(a.preempted == b.preempted);
+                    CHECK(a.joules == Approx(b.joules).epsilon(1e-12));
+                    CHECK(a.cache_wasted == Approx(b.cache_wasted).epsilon(1e-12));
+                    CHECK(a.in_system_s == Approx(b.in_system_s).epsilon(1e-12));
+                }
+}
+
 TEST_CASE("a saturated engine that begins full completes what one that fills up does in the long run",
           "[serving]") {
     SimplePrices prices;

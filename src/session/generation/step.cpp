@@ -3,6 +3,7 @@
 #include "estimate/algebra.hpp"
 
 #include "core/data_dir.hpp"
+#include "estimate/batch_pieces.hpp"
 #include "estimate/intervals.hpp"
 #include "estimate/price.hpp"
 #include "hardware/uncertainty.hpp"
@@ -72,6 +73,10 @@ std::shared_ptr<const NetworkWork> StepRunner::work(std::int64_t batch, std::int
 
 Estimate StepRunner::price(const NetworkWork& work, bool keep_subgraphs) const {
     return estimate(work, *unmeasured_, {allow_unknown_, keep_subgraphs});
+}
+
+Estimate StepRunner::price(const NetworkWork& work, BatchCounts& counted) const {
+    return estimate(work, *unmeasured_, {allow_unknown_, false}, counted);
 }
 
 PromptPasses StepRunner::prompt_passes(std::int64_t batch, std::int64_t tokens, std::int64_t compiled) const {

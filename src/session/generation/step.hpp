@@ -13,6 +13,8 @@
 
 namespace archsim {
 
+class BatchCounts;
+
 /// How a stack reads the prompts of a batch. Worked: four prompts of 200 tokens where one prompt is read at a
 /// time, by programs for 16, 32, ... 256, ... tokens: batch 1, tokens 256, four times.
 struct PromptPasses {
@@ -58,6 +60,8 @@ class StepRunner {
                                             std::int64_t past) const;
     /// As estimated: add_intervals() lets it follow what the user measured, as the kind of time that it is.
     Estimate price(const NetworkWork& work, bool keep_subgraphs = false) const;
+    /// The same with what earlier ones of this machine left; one thread's.
+    Estimate price(const NetworkWork& work, BatchCounts& counted) const;
     /// Kernels of one pass: one of each fused subgraph, several of experts (routing, two products, what lies
     /// between, the sum), and those that quantise activations (Parameter::quantising_kernels). Worked:
     /// Qwen3-30B-A3B in bf16: 531 subgraphs, 48 of them experts of five kernels: 723.

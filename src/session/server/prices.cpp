@@ -99,7 +99,9 @@ std::string EnginePrices::problem() const {
     return problem_;
 }
 
-EnginePrices::Point EnginePrices::keep(const Estimate& e) {
+EnginePrices::Point EnginePrices::point_of(const NetworkWork& work) {
+    const Estimate e = runner_.price(work, counted_);
+    counted_.forget_works();
     if (e.status != Status::ok && problem_.empty())
         problem_ = e.reason.empty() ? "a step cannot be estimated" : e.reason;
     // Static energy follows the time, events do not.
@@ -128,7 +130,7 @@ void EnginePrices::fill(Table& table, std::size_t row, std::size_t column, const
     Slot& slot = table.slots[row * kLengths + column];
     if (slot.ready.load(std::memory_order_relaxed))
         return;
-    slot.point = keep(runner_.price(work));
+    slot.point = point_of(work);
     slot.ready.store(true, std::memory_order_release);
 }
 
@@ -146,9 +148,8 @@ EnginePrices::Table& EnginePrices::decode_table(std::int64_t verified) {
 
 const EnginePrices::Point& EnginePrices::decode_at(Table& table, std::size_t count, std::size_t length,
                                                    std::int64_t verified) {
-    return at(table, count, length, [&] {
-        return keep(runner_.price(*runner_.work(kCountGrid[count], verified, length_at(length))));
-    });
+    return at(table, count, length,
+              [&] { return point_of(*runner_.work(kCountGrid[count], verified, length_at(length))); });
 }
 
 /// Sequences that generate: the mean over the contexts that they have, at two counts of them that are
@@ -238,8 +239,7 @@ EnginePrices::Point EnginePrices::decode(std::int64_t sequences, const ContextCo
 
 EnginePrices::Point EnginePrices::prompt_at(std::size_t length, std::size_t past) {
     return at(prompt_, length, past, [&] {
-        return keep(
-            runner_.price(*runner_.work(1, std::max<std::int64_t>(1, length_at(length)), length_at(past))));
+        return point_of(*runner_.work(1, std::max<std::int64_t>(1, length_at(length)), length_at(past)));
     });
 }
 
@@ -257,8 +257,7 @@ EnginePrices::Point EnginePrices::several_at(std::size_t tokens, std::size_t len
     if (length >= tokens)
         return prompt_at(tokens, 0);
     return at(several_, tokens, length, [&] {
-        return keep(
-            runner_.price(*runner_.work(length_at(tokens) / length_at(length), length_at(length), 0)));
+        return point_of(*runner_.work(length_at(tokens) / length_at(length), length_at(length), 0));
     });
 }
 
@@ -282,7 +281,7 @@ EnginePrices::Point EnginePrices::mixed_at(std::size_t count, std::size_t length
         // What the sum takes away again is at hand.
         fill(decode_, count, kFirstLength, *decode);
         fill(prompt_, length, 0, *prompt);
-        return keep(runner_.price(mixed_step(*decode, *prompt, 1)));
+        return point_of(mixed_step(*decode, *prompt, 1));
     });
 }
 

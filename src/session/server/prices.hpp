@@ -2,6 +2,7 @@
 // Steps of a serving engine at the prices of a device: a few steps are estimated, those between interpolated.
 
 #include "archsim/serving/serving_result.hpp"
+#include "estimate/batch_pieces.hpp"
 #include "estimate/wall_power.hpp"
 #include "hardware/error_model.hpp"
 #include "session/generation/step.hpp"
@@ -91,7 +92,7 @@ class EnginePrices final : public StepPrices {
     Point prompt(double tokens, double past);
     Point several_at(std::size_t tokens, std::size_t length);
     Point several(double tokens, double length);
-    Point keep(const Estimate& e);
+    Point point_of(const NetworkWork& work);
     static Point between(const Point& low, const Point& high, double part);
     StepCost priced(const StepLoad& load, bool& known);
     std::int64_t share_of(std::int64_t sequences) const;
@@ -109,6 +110,7 @@ class EnginePrices final : public StepPrices {
     mutable std::mutex filling_;              ///< a step that is estimated, and the members below
     std::map<std::int64_t, Table> verifying_; ///< decode_ for more than one token of a sequence
     std::string problem_;
+    BatchCounts counted_;                          ///< memory for estimates, and the widths of the machine
     std::vector<std::pair<double, double>> cache_; ///< positions and bytes over all devices, ascending
 };
 

@@ -369,7 +369,7 @@ Settled settle(BatchLevel& level, const Machine& machine) {
         return Settled{&s, settle_clock(s.schedule, s.events, machine, s.costs)};
     };
     Settled best = settled(schedule_at(level, machine, 1));
-    for (int tries = 0; level.smaller && best.point.clock_ratio < 1 && tries < kTries; ++tries) {
+    for (int tries = 0; !level.smaller.empty() && best.point.clock_ratio < 1 && tries < kTries; ++tries) {
         Scheduled& other = schedule_at(level, machine, best.point.clock_ratio);
         if (&other == best.schedule)
             break;

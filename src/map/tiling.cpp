@@ -55,7 +55,7 @@ class Search {
     Search(const Nest& nest, const Limits& limits)
         : n_(nest), l_(limits), rows_(nest, 0), cols_(nest, 1), taps_(nest.kernel[0] * nest.kernel[1]),
           grain_(std::min(nest.outputs, limits.output_grain)),
-          sizes_(bytes_of({n_.images, n_.rows, n_.cols, n_.outputs, n_.inputs})) {
+          sizes_(bytes_of({n_.images, n_.rows, n_.cols, n_.outputs, n_.inputs})), runs_(limits.runs) {
         best_.best_of.fill(kNone);
     }
 
@@ -68,6 +68,9 @@ class Search {
         for (const Tile& t : one_whole)
             if (fits(t))
                 take(t);
+        const bool weights = sizes_[at(Operand::weight)] < sizes_[at(Operand::input)];
+        if (l_.keeps_smaller && runs_[at(weights ? Stationary::weight : Stationary::input)])
+            runs_[at(weights ? Stationary::input : Stationary::weight)] = false;
         if (!(best_.bytes <= std::accumulate(sizes_.begin(), sizes_.end(), 0.0) * (1 + 1e-12)))
             search(least_inputs);
         if (best_.bytes == kNone)
@@ -89,7 +92,10 @@ class Search {
     /// takes the room.
     void search(double least_inputs) {
         const Cuts cols(n_.cols, l_.whole_rows ? n_.cols : 1, 1.2);
-        for (const double k : Cuts(n_.outputs, grain_, 1.12)) {
+        if (grain_ > 1)
+            for (const double q : cols)
+                most_rows(q, grain_, n_.inputs);
+        for (const double k : Cuts(n_.outputs, 1, 1.12)) {
             if (least_with(k) >= best_.bytes)
                 break;
             for (const double q : cols) {
@@ -117,6 +123,7 @@ class Search {
     /// Where not even the smallest tile that the machine runs fits, it turns over parts of one: of its
     /// outputs, then of its columns and inputs. Nothing is moved for less than with a tile that fits.
     void take_least(Tile t) {
+        grain_ = 1;
         for (double Tile::*part : {&Tile::outputs, &Tile::cols, &Tile::inputs}) {
             for (const double size : Cuts(t.*part, 1, 1.12)) {
                 t.*part = size;
@@ -130,7 +137,7 @@ class Search {
     }
     /// What a tile of so many outputs moves at least: inputs pass for each, unless they stay.
     double least_with(double k) const {
-        const bool stays = l_.runs[at(Stationary::input)];
+        const bool stays = runs_[at(Stationary::input)];
         return sizes_[at(Operand::input)] * (stays ? 1 : std::ceil(n_.outputs / k)) +
                sizes_[at(Operand::weight)] + sizes_[at(Operand::output)];
     }
@@ -149,38 +156,30 @@ class Search {
                 bytes[i] *= 2;
         return bytes;
     }
-    bool fits(const Tile& t) const {
-        const auto bytes = held(t);
-        double shared = 0;
-        for (std::size_t i = 0; i < kOperands; ++i)
-            if (bytes[i] > (bytes[i] < sizes_[i] || l_.own[i] > 0 ? most_of(i) : l_.shared) ||
-                (!(l_.own[i] > 0) && (shared += bytes[i]) > l_.shared))
-                return false;
-        return true;
-    }
+    bool fits(const Tile& t) const { return most(held(t), held(t), t.outputs) >= 0; }
 
-    double most_of(std::size_t operand) const {
-        return l_.own[operand] > 0 ? l_.own[operand] : l_.share[operand] * l_.shared;
-    }
-
-    /// The largest whole number of steps from tile `one` that fit, where what is held grows by the same for
-    /// each.
-    double most(const std::array<double, kOperands>& one, const std::array<double, kOperands>& two) const {
-        double steps = kNone, shared = 0, growth = 0;
+    /// The largest whole number of steps from tile `one` of so many outputs that fit, where what is held
+    /// grows by the same for each; below the grain, inputs take no more than weights. Negative: none fits.
+    double most(const std::array<double, kOperands>& one, const std::array<double, kOperands>& two,
+                double outputs) const {
+        double steps = kNone, shared = l_.shared, growth = 0;
+        const auto within = [&](double room, double grows) {
+            steps = std::min(steps, room < 0 ? -1 : grows > 0 ? std::floor(room / grows) : kNone);
+        };
         for (std::size_t i = 0; i < kOperands; ++i) {
             const double grows = two[i] - one[i];
-            if (!(l_.own[i] > 0)) {
-                shared += one[i];
+            if (l_.own[i] > 0) {
+                within(l_.own[i] - one[i], grows);
+            } else {
+                shared -= one[i];
                 growth += grows;
             }
-            if (one[i] > most_of(i))
-                return -1;
-            if (grows > 0)
-                steps = std::min(steps, (most_of(i) - one[i]) / grows);
         }
-        if (shared > l_.shared)
-            return -1;
-        return std::floor(growth > 0 ? std::min(steps, (l_.shared - shared) / growth) : steps);
+        within(shared, growth);
+        if (outputs < grain_)
+            within(one[at(Operand::weight)] - one[at(Operand::input)],
+                   two[at(Operand::input)] - one[at(Operand::input)]);
+        return steps;
     }
     void most_rows(double q, double k, double c) {
         if (const Tile image{1, n_.rows, q, k, c}; q == n_.cols && fits(image)) {
@@ -223,7 +222,7 @@ class Search {
         const bool k = nk > 1, c = nc > 1, s = ns > 1;
         const auto order = [&](const char* loops, Stationary kept, double inputs, double weights,
                                double partial) {
-            if (!l_.runs[at(kept)])
+            if (!runs_[at(kept)])
                 return;
             const double bytes = input * inputs + weight * weights + output * partial;
             best_.best_of[at(kept)] = std::min(best_.best_of[at(kept)], bytes);
@@ -246,8 +245,10 @@ class Search {
     const Nest& n_;
     const Limits& l_;
     const Axis rows_, cols_;
-    const double taps_, grain_;
+    const double taps_;
+    double grain_;
     const std::array<double, kOperands> sizes_;
+    std::array<bool, kStationary> runs_;
     Tiling best_;
 };
 

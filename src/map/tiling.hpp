@@ -33,14 +33,14 @@ std::string_view name_of(Stationary kept); ///< "weight-stationary"
 struct Limits {
     double shared = 0;                            ///< bytes of operands without a buffer of their own
     std::array<double, kOperands> own{};          ///< bytes of one operand's; 0: it lies in the shared one
-    std::array<double, kOperands> share{1, 1, 1}; ///< of the shared buffer that parts of an operand may fill
     std::array<double, kOperands> width{1, 1, 1}; ///< bytes of an element
     std::array<bool, kStationary> runs{true, true, true};
     bool whole_rows = false;      ///< a tile spans the image's width
     bool all_inputs = false;      ///< a tile spans all input channels
     bool double_buffered = false; ///< the next part loads beside the one at work
     bool keeps_rows = false;      ///< rows that neighbouring tiles both read stay from one to the next
-    double output_grain = 1;      ///< channels that a tile is a multiple of
+    bool keeps_smaller = false;   ///< of inputs and weights the smaller stays where both do not pass once
+    double output_grain = 1;      ///< channels that a tile has, unless half of what it holds are weights
     bool operator==(const Limits&) const = default;
 };
 

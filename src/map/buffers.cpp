@@ -85,6 +85,7 @@ Nest nest_of(const OperatorUse& use, const Contraction& c, double parts) {
         nest.kernel[axis] = window.kernel[axis + 1];
         nest.stride[axis] = window.stride[axis + 1];
         nest.dilation[axis] = window.dilation[axis + 1];
+        nest.extent[axis] = window.in[axis + 1];
     }
     return nest;
 }

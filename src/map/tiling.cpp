@@ -36,11 +36,14 @@ class Cuts {
 
 /// Input elements along an axis that so many outputs touch, and how many more each cut of the axis adds.
 struct Axis {
-    double step, halo;
+    double step, halo, extent;
     Axis(const Nest& n, std::size_t axis)
         : step(n.stride[axis]),
-          halo(std::max((n.kernel[axis] - 1) * n.dilation[axis] + 1, n.stride[axis]) - n.stride[axis]) {}
-    double touched(double outputs, double cuts) const { return outputs * step + cuts * halo; }
+          halo(std::max((n.kernel[axis] - 1) * n.dilation[axis] + 1, n.stride[axis]) - n.stride[axis]),
+          extent(n.extent[axis]) {}
+    double touched(double outputs, double cuts) const {
+        return std::min(outputs * step + halo, extent) + (cuts - 1) * halo;
+    }
 };
 
 constexpr std::size_t at(Operand operand) {
@@ -156,12 +159,12 @@ class Search {
                 bytes[i] *= 2;
         return bytes;
     }
-    bool fits(const Tile& t) const { return most(held(t), held(t), t.outputs) >= 0; }
+    bool fits(const Tile& t) const { return most(t, t) >= 0; }
 
-    /// The largest whole number of steps from tile `one` of so many outputs that fit, where what is held
-    /// grows by the same for each; below the grain, inputs take no more than weights. Negative: none fits.
-    double most(const std::array<double, kOperands>& one, const std::array<double, kOperands>& two,
-                double outputs) const {
+    /// The largest whole number of steps from the first tile to the second that fit, where what is held grows
+    /// by the same for each; below the grain, inputs take no more than weights. Negative: not even one fits.
+    double most(const Tile& first, const Tile& second) const {
+        const auto one = held(first), two = held(second);
         double steps = kNone, shared = l_.shared, growth = 0;
         const auto within = [&](double room, double grows) {
             steps = std::min(steps, room < 0 ? -1 : grows > 0 ? std::floor(room / grows) : kNone);
@@ -176,20 +179,20 @@ class Search {
             }
         }
         within(shared, growth);
-        if (outputs < grain_)
+        if (first.outputs < grain_)
             within(one[at(Operand::weight)] - one[at(Operand::input)],
                    two[at(Operand::input)] - one[at(Operand::input)]);
         return steps;
     }
     void most_rows(double q, double k, double c) {
         if (const Tile image{1, n_.rows, q, k, c}; q == n_.cols && fits(image)) {
-            const double more = n_.images > 1 ? most(held(image), held({2, n_.rows, q, k, c})) : 0;
+            const double more = n_.images > 1 ? most(image, {2, n_.rows, q, k, c}) : 0;
             take({fits({n_.images, n_.rows, q, k, c}) ? n_.images : std::clamp(1 + more, 1.0, n_.images),
                   n_.rows, q, k, c});
             return;
         }
         // Tiles of one and two rows that are no whole image are held alike.
-        const double steps = n_.rows > 2             ? most(held({1, 1, q, k, c}), held({1, 2, q, k, c}))
+        const double steps = n_.rows > 2             ? most({1, 1, q, k, c}, {1, 2, q, k, c})
                              : fits({1, 1, q, k, c}) ? 0.0
                                                      : -1.0;
         if (steps >= 0)
@@ -200,8 +203,7 @@ class Search {
             take({1, p, q, n_.outputs, c});
             return;
         }
-        const double steps = n_.outputs > 2 * grain_
-                                 ? most(held({1, p, q, grain_, c}), held({1, p, q, 2 * grain_, c}))
+        const double steps = n_.outputs > 2 * grain_ ? most({1, p, q, grain_, c}, {1, p, q, 2 * grain_, c})
                              : fits({1, p, q, grain_, c}) ? 0.0
                                                           : -1.0;
         if (steps >= 0)

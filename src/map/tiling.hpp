@@ -20,6 +20,9 @@ struct Nest {
     double images = 1, rows = 1, cols = 1; ///< outputs in space, which reuse weights
     double outputs = 1, inputs = 1;        ///< channels of one group
     std::array<double, 2> kernel{1, 1}, stride{1, 1}, dilation{1, 1};
+    /// Rows and columns that inputs have: zeros around them lie in no buffer.
+    std::array<double, 2> extent{std::numeric_limits<double>::infinity(),
+                                 std::numeric_limits<double>::infinity()};
     double groups = 1; ///< of them share nothing
     bool operator==(const Nest&) const = default;
 };

@@ -56,6 +56,8 @@ Nest random_nest(std::mt19937& random) {
     n.stride = {stride, stride};
     n.dilation = {dilation, dilation};
     n.groups = pick({1, 1, 1, 8});
+    if (random() % 2 == 0) // zeros around the image
+        n.extent = {n.rows * stride, n.cols * stride};
     return n;
 }
 

@@ -152,13 +152,11 @@ BatchCounts& BatchCounts::alone() {
     return *alone_;
 }
 
-BatchCounts& BatchCounts::arranged(std::size_t arrangement) {
-    if (arranged_.size() <= arrangement)
-        arranged_.resize(arrangement + 1);
-    std::unique_ptr<BatchCounts>& counts = arranged_[arrangement];
-    if (!counts)
-        counts = std::make_unique<BatchCounts>();
-    return *counts;
+BatchCounts& BatchCounts::arranged(const Mapper& arrangement) {
+    for (const auto& [known, counts] : arranged_)
+        if (known == &arrangement)
+            return *counts;
+    return *arranged_.emplace_back(&arrangement, std::make_unique<BatchCounts>()).second;
 }
 
 void BatchCounts::machine_changed() {

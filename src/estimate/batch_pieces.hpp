@@ -113,7 +113,7 @@ class BatchCounts {
     /// Those of the same machine when one batch has it for itself; made on first use.
     BatchCounts& alone();
     /// Those of the same machine with networks in another arrangement (KnowsArrangements); made on first use.
-    BatchCounts& arranged(std::size_t arrangement);
+    BatchCounts& arranged(const Mapper& arrangement);
     /// From now on the machine has other rates, prices or limits, on which its counts do not depend: what was
     /// mapped stays, and where batches are cut is decided anew.
     void machine_changed();
@@ -138,13 +138,12 @@ class BatchCounts {
     void for_each_other(Use use) const {
         if (alone_)
             use(*alone_);
-        for (const auto& other : arranged_)
-            if (other)
-                use(*other);
+        for (const auto& [arrangement, other] : arranged_)
+            use(*other);
     }
 
     std::unique_ptr<BatchCounts> alone_;
-    std::vector<std::unique_ptr<BatchCounts>> arranged_;
+    std::vector<std::pair<const Mapper*, std::unique_ptr<BatchCounts>>> arranged_;
     KnownWidths widths_;
 };
 

@@ -457,11 +457,10 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
     const auto* const knows = dynamic_cast<const KnowsArrangements*>(&mapper);
     if (knows == nullptr)
         return best;
-    const auto others = knows->other_arrangements(work, machine);
-    for (std::size_t i = 0; i < others.size(); ++i) {
+    for (const auto& other : knows->other_arrangements(work, machine)) {
         Machine arranged = machine;
-        arranged.mapper = others[i];
-        Estimate e = estimate_arrangement(work, arranged, options, counted.arranged(i));
+        arranged.mapper = other;
+        Estimate e = estimate_arrangement(work, arranged, options, counted.arranged(*other));
         if (faster(e, best, machine.scenario))
             best = std::move(e);
     }

@@ -48,9 +48,8 @@ TEST_CASE("the devices of the guide pass the check and can be used", "[hardware]
     }
     // Peaks follow from units, rates and clocks; what is missing is named alone.
     auto least = nlohmann::json::parse(blocks[2]);
-    least.erase("peaks");
+    CHECK_FALSE(least.contains("peaks"));
     TemporaryDatabase folder;
-    CHECK(check_hardware(folder.write("Eyeriss.json", least.dump())).empty());
     least.erase("engines");
     const auto missing = check_hardware(folder.write("Eyeriss.json", least.dump()));
     REQUIRE(missing.size() == 1);

@@ -124,9 +124,23 @@ std::string best_line(const SweepSummary& summary, const std::string& model) {
                                 : fmt::format(" What would help next: {}.", next));
 }
 
+/// Why more of a memory on the chip gains nothing.
+std::string reason_of(const SweepCurve& curve) {
+    const auto [least, most] = std::minmax_element(
+        curve.points.begin(), curve.points.end(),
+        [](const SweepCurve::Point& a, const SweepCurve::Point& b) { return a.facts.moved < b.facts.moved; });
+    if (curve.part != name_of(Structure::on_chip_memory) || !(most->facts.moved > 0))
+        return "";
+    const std::string bytes = format_bytes(least->facts.moved);
+    if (most->facts.moved < 1.01 * least->facts.moved)
+        return fmt::format(": its software moves {} to and from memory whatever the chip holds", bytes);
+    return fmt::format(": the {} to {} that pass memory are hidden behind {}", bytes,
+                       format_bytes(most->facts.moved), most->facts.bound);
+}
+
 /// "Knees of resnet50 on TPU-v4: bandwidth 0.906x (143 us). No gain: clock."
 std::string knees_line(const SweepSummary& summary, const std::string& model) {
-    std::string knees, flat, on;
+    std::string knees, flat, on, reason;
     constexpr double kNothing = 1.01; // of the metric over the whole range
     for (const SweepCurve& curve : summary.curves) {
         if (curve.model != model || (!on.empty() && curve.hardware != on))
@@ -135,9 +149,10 @@ std::string knees_line(const SweepSummary& summary, const std::string& model) {
         const auto [low, high] = std::minmax_element(
             curve.points.begin(), curve.points.end(),
             [](const SweepCurve::Point& a, const SweepCurve::Point& b) { return a.value < b.value; });
-        if (high->value < kNothing * low->value)
+        if (high->value < kNothing * low->value) {
             flat += (flat.empty() ? "" : ", ") + curve.part;
-        else if (curve.knee)
+            reason += reason_of(curve);
+        } else if (curve.knee)
             knees += fmt::format("{}{} {} ({})", knees.empty() ? "" : ", ", curve.part,
                                  factor_text(curve.points[*curve.knee].factor),
                                  format_value(summary.best.metric(), curve.points[*curve.knee].value));
@@ -146,8 +161,8 @@ std::string knees_line(const SweepSummary& summary, const std::string& model) {
     if (!knees.empty())
         text = fmt::format("{} on {}, each part alone: knee at {}.", model, on, knees);
     if (!flat.empty())
-        text += fmt::format("{}{} alone changes nothing{}.", text.empty() ? "" : " ", flat,
-                            text.empty() ? fmt::format(" ({} on {})", model, on) : std::string());
+        text += fmt::format("{}{} alone changes nothing{}{}.", text.empty() ? "" : " ", flat,
+                            text.empty() ? fmt::format(" ({} on {})", model, on) : std::string(), reason);
     return text;
 }
 

@@ -4,6 +4,9 @@
 
 namespace archsim {
 
+/// Rounding of sums over a few hundred subgraphs.
+constexpr double kRounding = 1e-12;
+
 void scale(Mapping& mapping, double factor) {
     for (std::size_t i = 0; i < mapping.demand_count; ++i)
         mapping.demands[i].amount *= factor;
@@ -23,7 +26,7 @@ Joiner::Joiner(const ClockedMachine& clocked, BatchLevel& larger, BatchInPieces&
         dynamic_w_ = machine_.power_limit_w - static_w_;
 }
 
-Joiner::Cut Joiner::cut(bool inner) const {
+std::pair<std::size_t, double> Joiner::cut(bool inner) const {
     Cost all_pieces = fixed_cost(pieces_.network), total = fixed_cost(whole_.network);
     for (std::size_t i = 0; i < before_.size(); ++i) {
         all_pieces += before_[i];

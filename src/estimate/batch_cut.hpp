@@ -9,9 +9,6 @@
 
 namespace archsim {
 
-/// Rounding of sums over a few hundred subgraphs.
-inline constexpr double kRounding = 1e-12;
-
 /// Multiplies every count.
 void scale(Mapping& mapping, double factor);
 
@@ -23,13 +20,9 @@ class Joiner {
     /// All of them outlive it; what `larger` and `in_pieces` cost is kept with them.
     Joiner(const ClockedMachine& clocked, BatchLevel& larger, BatchInPieces& in_pieces);
 
-    struct Cut {
-        std::size_t at;
-        double seconds;
-    };
-    /// Number of subgraphs that run in pieces, and how long that takes, the traffic over the cut counted.
-    /// Without `inner` cuts, all or none.
-    Cut cut(bool inner) const;
+    /// Number of subgraphs that run in pieces, and the seconds that that takes, the traffic over the cut
+    /// counted. Without `inner` cuts, all or none.
+    std::pair<std::size_t, double> cut(bool inner) const;
 
     /// Pieces up to the cut, where there is at least one subgraph, and the whole batch behind it.
     void join(std::size_t cut, BatchSchedule& out) const;

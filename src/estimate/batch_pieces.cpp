@@ -240,18 +240,19 @@ void BatchCounts::divide(BatchLevel& level, std::size_t parts, const Machine& ma
     }
 }
 
-static Scheduled& schedule_at(BatchLevel& level, const ClockedMachine& machine) {
+Scheduled& schedule_at(BatchLevel& level, const Machine& machine, double clock_ratio) {
     if (level.smaller.empty())
         return level.whole;
-    if (machine.clock_ratio == 1 && level.at_full_clock)
+    if (clock_ratio == 1 && level.at_full_clock)
         return *level.at_full_clock;
+    const ClockedMachine clocked(machine, clock_ratio);
     Scheduled* chosen = nullptr;
     double fastest = std::numeric_limits<double>::infinity();
     for (BatchLevel* smaller : level.smaller) {
-        BatchInPieces& known = in_pieces(level, *smaller->work, schedule_at(*smaller, machine));
-        const Joiner joiner(machine, level, known);
+        BatchInPieces& known = in_pieces(level, *smaller->work, schedule_at(*smaller, machine, clock_ratio));
+        const Joiner joiner(clocked, level, known);
         const auto [cut, seconds] = joiner.cut(known.alike);
-        if (chosen && seconds >= fastest * (1 - kRounding))
+        if (chosen && seconds >= fastest)
             continue;
         fastest = seconds;
         chosen = cut == 0 ? &level.whole : nullptr;
@@ -266,17 +267,9 @@ static Scheduled& schedule_at(BatchLevel& level, const ClockedMachine& machine) 
             chosen = joined.get();
         }
     }
-    if (machine.clock_ratio == 1)
+    if (clock_ratio == 1)
         level.at_full_clock = chosen;
     return *chosen;
-}
-
-Scheduled& schedule_at(BatchLevel& level, const Machine& machine, double clock_ratio) {
-    if (level.smaller.empty())
-        return level.whole;
-    if (clock_ratio == 1 && level.at_full_clock)
-        return *level.at_full_clock;
-    return schedule_at(level, ClockedMachine(machine, clock_ratio));
 }
 
 } // namespace archsim

@@ -184,30 +184,33 @@ class Search {
                    two[at(Operand::input)] - one[at(Operand::input)]);
         return steps;
     }
+    /// The most of an extent, in steps of a grain, that fits as a side of the tile; 0 where none does. Tiles
+    /// of one and two steps that are not the whole are held alike.
+    double most_of(Tile t, double Tile::*side, double extent, double grain) const {
+        const auto with = [&](double size) {
+            t.*side = size;
+            return t;
+        };
+        if (fits(with(extent)))
+            return extent;
+        const double steps =
+            extent > 2 * grain ? most(with(grain), with(2 * grain)) : fits(with(grain)) - 1.0;
+        return steps < 0 ? 0 : std::min((1 + steps) * grain, extent);
+    }
     void most_rows(double q, double k, double c) {
-        if (const Tile image{1, n_.rows, q, k, c}; q == n_.cols && fits(image)) {
-            const double more = n_.images > 1 ? most(image, {2, n_.rows, q, k, c}) : 0;
-            take({fits({n_.images, n_.rows, q, k, c}) ? n_.images : std::clamp(1 + more, 1.0, n_.images),
-                  n_.rows, q, k, c});
-            return;
-        }
-        // Tiles of one and two rows that are no whole image are held alike.
-        const double steps = n_.rows > 2             ? most({1, 1, q, k, c}, {1, 2, q, k, c})
-                             : fits({1, 1, q, k, c}) ? 0.0
-                                                     : -1.0;
-        if (steps >= 0)
-            take({1, fits({1, n_.rows, q, k, c}) ? n_.rows : std::min(1 + steps, n_.rows), q, k, c});
+        Tile t{1, n_.rows, q, k, c};
+        if (q == n_.cols && fits(t))
+            t.images = most_of(t, &Tile::images, n_.images, 1);
+        else
+            t.rows = most_of(t, &Tile::rows, n_.rows, 1);
+        if (t.rows > 0)
+            take(t);
     }
     void most_outputs(double p, double q, double c) {
-        if (fits({1, p, q, n_.outputs, c})) {
-            take({1, p, q, n_.outputs, c});
-            return;
-        }
-        const double steps = n_.outputs > 2 * grain_ ? most({1, p, q, grain_, c}, {1, p, q, 2 * grain_, c})
-                             : fits({1, p, q, grain_, c}) ? 0.0
-                                                          : -1.0;
-        if (steps >= 0)
-            take({1, p, q, std::min((1 + steps) * grain_, n_.outputs), c});
+        Tile t{1, p, q, grain_, c};
+        t.outputs = most_of(t, &Tile::outputs, n_.outputs, grain_);
+        if (t.outputs > 0)
+            take(t);
     }
 
     /// An operand passes again for each turn of a loop that does not index it, where one that does turns
@@ -278,16 +281,6 @@ Tiling least_traffic(const Nest& nest, const Limits& limits) {
     if (!(slot.nest == nest && slot.limits == limits && slot.tiling.bytes > 0 && *slot.tiling.order != '\0'))
         slot = {nest, limits, Search(nest, limits).run()};
     return slot.tiling;
-}
-
-double lower_bound_elements(const Nest& n, double buffer) {
-    const Axis rows(n, 0), cols(n, 1);
-    const double taps = n.kernel[0] * n.kernel[1], outputs = n.images * n.rows * n.cols * n.outputs;
-    const double once = n.images * rows.touched(n.rows, 1) * cols.touched(n.cols, 1) * n.inputs +
-                        n.outputs * n.inputs * taps + outputs;
-    // A tap shares its input with others as far as windows overlap.
-    const double shared = std::max(1.0, n.kernel[0] / n.stride[0]) * std::max(1.0, n.kernel[1] / n.stride[1]);
-    return n.groups * std::max(once, 2 * outputs * n.inputs * taps / std::sqrt(shared * buffer) - 2 * buffer);
 }
 
 } // namespace archsim::tiling

@@ -66,9 +66,4 @@ struct Tiling {
 /// operand 32 and 35 times.
 Tiling least_traffic(const Nest& nest, const Limits& limits);
 
-/// 2 M N K / sqrt(S) - 2 S elements or, of convolutions whose taps share inputs, over sqrt(taps per stride),
-/// and never less than every element once: no schedule of any kind moves less (Hong and Kung 1981 with the
-/// constant of Smith et al. 2019; Chen et al. 2020).
-double lower_bound_elements(const Nest& nest, double buffer_elements);
-
 } // namespace archsim::tiling

@@ -43,6 +43,16 @@ double once(const Nest& n) {
     return least_traffic(n, all).bytes;
 }
 
+/// 2 M N K / sqrt(S) - 2 S elements or, of convolutions whose taps share inputs, over sqrt(taps per stride),
+/// and never less than every element once: no schedule of any kind moves less (Hong and Kung 1981 with the
+/// constant of Smith et al. 2019; Chen et al. 2020).
+double lower_bound_elements(const Nest& n, double buffer) {
+    const double taps = n.kernel[0] * n.kernel[1], outputs = n.images * n.rows * n.cols * n.outputs;
+    const double shared = std::max(1.0, n.kernel[0] / n.stride[0]) * std::max(1.0, n.kernel[1] / n.stride[1]);
+    return std::max(once(n),
+                    n.groups * (2 * outputs * n.inputs * taps / std::sqrt(shared * buffer) - 2 * buffer));
+}
+
 Nest random_nest(std::mt19937& random) {
     const auto pick = [&](std::initializer_list<double> of) { return *(of.begin() + random() % of.size()); };
     Nest n;

@@ -129,13 +129,13 @@ std::string reason_of(const SweepCurve& curve) {
     const auto [least, most] = std::minmax_element(
         curve.points.begin(), curve.points.end(),
         [](const SweepCurve::Point& a, const SweepCurve::Point& b) { return a.facts.moved < b.facts.moved; });
-    if (curve.part != name_of(Structure::on_chip_memory) || !(most->facts.moved > 0))
+    const double low = least->facts.moved, high = most->facts.moved;
+    if (curve.part != name_of(Structure::on_chip_memory) || !(high > 0))
         return "";
-    const std::string bytes = format_bytes(least->facts.moved);
-    if (most->facts.moved < 1.01 * least->facts.moved)
-        return fmt::format(": its software moves {} to and from memory whatever the chip holds", bytes);
-    return fmt::format(": the {} to {} that pass memory are hidden behind {}", bytes,
-                       format_bytes(most->facts.moved), most->facts.bound);
+    return high < 1.01 * low
+               ? fmt::format(": its software moves {} outside the chip at any size", format_bytes(low))
+               : fmt::format(": {} to {} outside the chip hide behind {}", format_bytes(low),
+                             format_bytes(high), most->facts.bound);
 }
 
 /// "Knees of resnet50 on TPU-v4: bandwidth 0.906x (143 us). No gain: clock."

@@ -26,7 +26,7 @@ Joiner::Joiner(const ClockedMachine& clocked, BatchLevel& larger, BatchInPieces&
         dynamic_w_ = machine_.power_limit_w - static_w_;
 }
 
-std::size_t Joiner::cut(bool inner) const {
+std::pair<std::size_t, double> Joiner::cut(bool inner) const {
     Cost all_pieces = fixed_cost(pieces_.network), total = fixed_cost(whole_.network);
     for (std::size_t i = 0; i < before_.size(); ++i) {
         all_pieces += before_[i];
@@ -58,7 +58,7 @@ std::size_t Joiner::cut(bool inner) const {
             fastest = seconds(here);
         }
     }
-    return best;
+    return {best, fastest};
 }
 
 /// The last subgraph in pieces and the first of the whole batch, with the traffic over the cut between them.

@@ -20,9 +20,9 @@ class Joiner {
     /// All of them outlive it; what `larger` and `in_pieces` cost is kept with them.
     Joiner(const ClockedMachine& clocked, BatchLevel& larger, BatchInPieces& in_pieces);
 
-    /// Number of subgraphs that run in pieces, the traffic over the cut counted. Without `inner` cuts, all or
-    /// none.
-    std::size_t cut(bool inner) const;
+    /// Number of subgraphs that run in pieces, and the seconds that that takes, the traffic over the cut
+    /// counted. Without `inner` cuts, all or none.
+    std::pair<std::size_t, double> cut(bool inner) const;
 
     /// Pieces up to the cut, where there is at least one subgraph, and the whole batch behind it.
     void join(std::size_t cut, BatchSchedule& out) const;

@@ -22,22 +22,6 @@ void scale_fixed(Mapping& fixed, double factor) {
             fixed.demands[i].amount /= factor;
 }
 
-/// Whether pieces of the batch can be faster than all of it. Not where every piece reads again the weights
-/// that the chip has no room for, and nothing else is read or written twice.
-bool may_gain(const BatchSchedule& schedule, const NetworkWork& work, const Machine& machine) {
-    constexpr double kNegligible = 1.001; // bytes beyond the compulsory ones that still count as none
-    double moved = 0, weights = 0, ends = work.input_bytes + work.output_bytes;
-    for (std::size_t i = 0; i < schedule.which.size(); ++i) {
-        const double repeat = schedule.repeat_of(i);
-        const EventCounts& events = schedule.of(i).events;
-        moved += repeat * (events[Event::dram_byte] + events[Event::host_link_byte]);
-        weights += repeat * work.subgraphs[i].weight_bytes;
-        ends += repeat * work.subgraphs[i].kv_bytes;
-    }
-    const double room = managed_memory_bytes(machine) + weight_memory_bytes(machine);
-    return moved < weights || weights <= room || moved > (weights + ends) * kNegligible;
-}
-
 /// Whether each subgraph of `smaller` has one in `larger` with the same anchor: with a batch of one a
 /// transposition may be a mere view, and has no subgraph there.
 bool contains(const Partition& larger, const Partition& smaller) {
@@ -121,19 +105,18 @@ void map_whole(const NetworkWork& work, const Machine& machine, BatchSchedule& w
 constexpr std::size_t kCutsKept = 8;
 
 /// The schedule of the smaller batch, as often as the larger batch has it.
-BatchInPieces& in_pieces(BatchLevel& larger, Scheduled& smaller) {
+BatchInPieces& in_pieces(BatchLevel& larger, const NetworkWork& work, Scheduled& smaller) {
     for (const auto& known : larger.in_pieces)
         if (known->piece == &smaller)
             return *known;
     BatchInPieces& made = *larger.in_pieces.emplace_back(larger.pieces.take());
     made.piece = &smaller;
-    made.count = larger.work->batch / larger.smaller->work->batch;
+    made.count = larger.work->batch / work.batch;
     made.network = smaller.schedule.network;
     scale_fixed(made.network.fixed, made.count);
     made.alike = smaller.schedule.which.size() == larger.whole.schedule.which.size();
     made.which = made.alike ? smaller.schedule.which
-                            : spread(smaller.schedule.which, *larger.smaller->work->partition,
-                                     *larger.work->partition);
+                            : spread(smaller.schedule.which, *work.partition, *larger.work->partition);
     return made;
 }
 
@@ -158,7 +141,7 @@ void BatchLevel::restart() {
     forget_cuts();
     owner = nullptr;
     work = nullptr;
-    smaller = nullptr;
+    smaller.clear();
     whole.costs.restart();
     missing.reset();
 }
@@ -169,13 +152,11 @@ BatchCounts& BatchCounts::alone() {
     return *alone_;
 }
 
-BatchCounts& BatchCounts::arranged(std::size_t arrangement) {
-    if (arranged_.size() <= arrangement)
-        arranged_.resize(arrangement + 1);
-    std::unique_ptr<BatchCounts>& counts = arranged_[arrangement];
-    if (!counts)
-        counts = std::make_unique<BatchCounts>();
-    return *counts;
+BatchCounts& BatchCounts::arranged(const Mapper& arrangement) {
+    for (const auto& [known, counts] : arranged_)
+        if (known == &arrangement)
+            return *counts;
+    return *arranged_.emplace_back(&arrangement, std::make_unique<BatchCounts>()).second;
 }
 
 void BatchCounts::machine_changed() {
@@ -231,55 +212,64 @@ BatchLevel& BatchCounts::add(std::shared_ptr<const NetworkWork> owner, const Net
 BatchLevel& BatchCounts::of(const NetworkWork& work, const Machine& machine, const EstimateOptions& options) {
     if (BatchLevel* known = find(work))
         return *known;
-    std::vector<BatchLevel*> made{&add(nullptr, work, machine)}; // largest batch first
-    const bool may_cut = options.smaller_batch && managed_memory_bytes(machine) > 0 &&
-                         !made.front()->whole.schedule.network.pipelined;
-    while (may_cut && made.back()->work->batch > 1 &&
-           may_gain(made.back()->whole.schedule, *made.back()->work, machine)) {
-        auto smaller = options.smaller_batch(made.size() - 1);
-        if (!smaller || !contains(*made.back()->work->partition, *smaller->partition))
-            break;
-        if (BatchLevel* known = find(*smaller)) {
-            made.back()->smaller = known;
-            break;
-        }
-        BatchLevel& next = add(smaller, *smaller, machine);
-        made.back()->smaller = &next;
-        made.push_back(&next);
-    }
-    return *made.front();
+    BatchLevel& level = add(nullptr, work, machine);
+    if (options.smaller_batch && managed_memory_bytes(machine) > 0 && !level.whole.schedule.network.pipelined)
+        divide(level, 1, machine, options);
+    return level;
 }
 
-static Scheduled& schedule_at(BatchLevel& level, const ClockedMachine& machine) {
-    if (!level.smaller)
-        return level.whole;
-    if (machine.clock_ratio == 1 && level.at_full_clock)
-        return *level.at_full_clock;
-    BatchInPieces& known = in_pieces(level, schedule_at(*level.smaller, machine));
-    const Joiner joiner(machine, level, known);
-    const std::size_t cut = joiner.cut(known.alike);
-    Scheduled* chosen = cut == 0 ? &level.whole : nullptr;
-    for (const auto& [at, made] : known.by_cut)
-        if (at == cut)
-            chosen = made.get();
-    if (!chosen) {
-        std::unique_ptr<Scheduled>& joined = known.by_cut.emplace_back(cut, known.cuts.take()).second;
-        joiner.join(cut, joined->schedule);
-        joined->events = total_events(joined->schedule, *level.work);
-        joined->costs.restart();
-        chosen = joined.get();
+void BatchCounts::divide(BatchLevel& level, std::size_t parts, const Machine& machine,
+                         const EstimateOptions& options) {
+    auto left = static_cast<std::size_t>(level.work->batch);
+    for (std::size_t prime = 2; left > 1; ++prime) {
+        if (prime * prime > left)
+            prime = left;
+        if (left % prime != 0)
+            continue;
+        while (left % prime == 0)
+            left /= prime;
+        const auto smaller = options.smaller_batch(parts * prime);
+        if (!smaller || !contains(*level.work->partition, *smaller->partition))
+            continue;
+        BatchLevel* next = find(*smaller);
+        if (!next) {
+            next = &add(smaller, *smaller, machine);
+            divide(*next, parts * prime, machine, options);
+        }
+        level.smaller.push_back(next);
     }
-    if (machine.clock_ratio == 1)
-        level.at_full_clock = chosen;
-    return *chosen;
 }
 
 Scheduled& schedule_at(BatchLevel& level, const Machine& machine, double clock_ratio) {
-    if (!level.smaller)
+    if (level.smaller.empty())
         return level.whole;
     if (clock_ratio == 1 && level.at_full_clock)
         return *level.at_full_clock;
-    return schedule_at(level, ClockedMachine(machine, clock_ratio));
+    const ClockedMachine clocked(machine, clock_ratio);
+    Scheduled* chosen = nullptr;
+    double fastest = std::numeric_limits<double>::infinity();
+    for (BatchLevel* smaller : level.smaller) {
+        BatchInPieces& known = in_pieces(level, *smaller->work, schedule_at(*smaller, machine, clock_ratio));
+        const Joiner joiner(clocked, level, known);
+        const auto [cut, seconds] = joiner.cut(known.alike);
+        if (chosen && seconds >= fastest)
+            continue;
+        fastest = seconds;
+        chosen = cut == 0 ? &level.whole : nullptr;
+        for (const auto& [at, made] : known.by_cut)
+            if (at == cut)
+                chosen = made.get();
+        if (!chosen) {
+            std::unique_ptr<Scheduled>& joined = known.by_cut.emplace_back(cut, known.cuts.take()).second;
+            joiner.join(cut, joined->schedule);
+            joined->events = total_events(joined->schedule, *level.work);
+            joined->costs.restart();
+            chosen = joined.get();
+        }
+    }
+    if (clock_ratio == 1)
+        level.at_full_clock = chosen;
+    return *chosen;
 }
 
 } // namespace archsim

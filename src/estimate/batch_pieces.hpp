@@ -4,7 +4,7 @@
 // Where the activations of a batch leave a memory that software manages, those of a part of it may not:
 // running the first layers, whose activations are large, for one part after another and the rest, whose
 // weights are large, for the whole batch saves traffic. Schedules are nested cuts: at each batch size the
-// subgraphs before the cut run as at the next smaller size, once per part; those behind it run the whole.
+// subgraphs before the cut run as at a size smaller by a prime, once per part; those behind it run the whole.
 // What crosses the cut is written to memory and read back. A batch that fits may still cost more than its
 // halves in sequence (weights give way to its activations, rows fill no block), so that every batch is asked.
 // Processors with caches run their batch whole, as their libraries do: measured GPUs slow down where the
@@ -87,8 +87,8 @@ struct BatchInPieces {
 struct BatchLevel {
     std::shared_ptr<const NetworkWork> owner; ///< null: the work of the caller
     const NetworkWork* work = nullptr;
-    Scheduled whole;               ///< undivided, without repetition
-    BatchLevel* smaller = nullptr; ///< what it may be cut into; null: it runs whole
+    Scheduled whole;                  ///< undivided, without repetition
+    std::vector<BatchLevel*> smaller; ///< what it may be cut into, by each prime; none: it runs whole
     std::vector<std::unique_ptr<BatchInPieces>> in_pieces;
     Scheduled* at_full_clock = nullptr; ///< one of the above; null: not asked for yet
     /// What the machine lacks for it: one sentence, empty where nothing; not asked for yet. Which rates there
@@ -113,7 +113,7 @@ class BatchCounts {
     /// Those of the same machine when one batch has it for itself; made on first use.
     BatchCounts& alone();
     /// Those of the same machine with networks in another arrangement (KnowsArrangements); made on first use.
-    BatchCounts& arranged(std::size_t arrangement);
+    BatchCounts& arranged(const Mapper& arrangement);
     /// From now on the machine has other rates, prices or limits, on which its counts do not depend: what was
     /// mapped stays, and where batches are cut is decided anew.
     void machine_changed();
@@ -124,6 +124,9 @@ class BatchCounts {
     KnownWidths& widths() { return widths_; }
 
   private:
+    /// Maps the network at the batches that `level`, so many `parts` of the batch asked for, is a multiple
+    /// of.
+    void divide(BatchLevel& level, std::size_t parts, const Machine& machine, const EstimateOptions& options);
     BatchLevel* find(const NetworkWork& work) const;
     BatchLevel& add(std::shared_ptr<const NetworkWork> owner, const NetworkWork& work,
                     const Machine& machine);
@@ -135,13 +138,12 @@ class BatchCounts {
     void for_each_other(Use use) const {
         if (alone_)
             use(*alone_);
-        for (const auto& other : arranged_)
-            if (other)
-                use(*other);
+        for (const auto& [arrangement, other] : arranged_)
+            use(*other);
     }
 
     std::unique_ptr<BatchCounts> alone_;
-    std::vector<std::unique_ptr<BatchCounts>> arranged_;
+    std::vector<std::pair<const Mapper*, std::unique_ptr<BatchCounts>>> arranged_;
     KnownWidths widths_;
 };
 

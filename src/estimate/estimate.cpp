@@ -350,7 +350,7 @@ Settled settle(BatchLevel& level, const Machine& machine) {
         return Settled{&s, settle_clock(s.schedule, s.events, machine, s.costs)};
     };
     Settled best = settled(schedule_at(level, machine, 1));
-    for (int tries = 0; level.smaller && best.point.clock_ratio < 1 && tries < kTries; ++tries) {
+    for (int tries = 0; !level.smaller.empty() && best.point.clock_ratio < 1 && tries < kTries; ++tries) {
         Scheduled& other = schedule_at(level, machine, best.point.clock_ratio);
         if (&other == best.schedule)
             break;
@@ -438,11 +438,10 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
     const auto* const knows = dynamic_cast<const KnowsArrangements*>(&mapper);
     if (knows == nullptr)
         return best;
-    const auto others = knows->other_arrangements(work, machine);
-    for (std::size_t i = 0; i < others.size(); ++i) {
+    for (const auto& other : knows->other_arrangements(work, machine)) {
         Machine arranged = machine;
-        arranged.mapper = others[i];
-        Estimate e = estimate_arrangement(work, arranged, options, counted.arranged(i));
+        arranged.mapper = other;
+        Estimate e = estimate_arrangement(work, arranged, options, counted.arranged(*other));
         if (faster(e, best, machine.scenario))
             best = std::move(e);
     }

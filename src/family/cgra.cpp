@@ -26,36 +26,33 @@ struct CgraFacts : TiledFacts<CgraFacts> {
 /// Sections that a network is cut into: powers of two, so that what fits a fabric also fits a larger one.
 constexpr std::array<double, 14> kSections = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192};
 
-/// The fabric, with the network in the fewest sections that it fits in, or some `further` ones: more of them
-/// wait less for their first rows, and are loaded more often.
+/// The fabric, with the network in the fewest sections that it fits in, and no fewer than the `least`: more
+/// of them wait less for their first rows, and are loaded more often.
 struct Fabric {
-    Fabric(const Machine& machine, const NetworkWork& work, std::size_t further)
+    Fabric(const Machine& machine, const NetworkWork& work, std::size_t least)
         : m(machine), network(work), formats(machine, work.precision) {
         const CgraFacts& facts = machine.device->facts.as<CgraFacts>();
         units = std::max(1.0, facts.compute_units.value_or(machine.units) * machine.active_fraction);
         stages = std::max(1.0, facts.stages.value_or(1));
         lanes = std::max(1.0, facts.lanes.value_or(1));
         memory = managed_memory_bytes(machine);
-        // Weights stay in place; activations need room twice, for the producer and the consumer of each
-        // buffer.
-        const double needed = network.weight_bytes + 2 * network.memory.peak_live_bytes;
-        const auto operators = std::max<double>(1, static_cast<double>(network.subgraphs.size()));
-        const double fewest = std::min(
-            operators, std::max(std::ceil(operators / units), memory > 0 ? std::ceil(needed / memory) : 1.0));
-        const auto* const first = std::lower_bound(kSections.begin(), kSections.end() - 1, fewest);
-        const auto left = static_cast<std::size_t>(kSections.end() - 1 - first);
-        sections = std::min(first[std::min(further, left)], operators);
+        operators = std::max<double>(1, static_cast<double>(network.subgraphs.size()));
+        sections = std::min(kSections[std::max(least, fewest(network.batch))], operators);
         neighbours = std::ceil(operators / sections);
         total = network.operations - network.macs;
         limits = limits_of(facts, memory / 2);
         stays_in = between_layers(facts, memory / 2);
     }
-    /// How many other numbers of sections there are for this network.
-    static std::size_t other_sections(const Fabric& fewest) {
-        const auto operators = static_cast<double>(fewest.network.subgraphs.size());
-        return static_cast<std::size_t>(std::count_if(kSections.begin(), kSections.end(), [&](double n) {
-            return n > fewest.sections && n < 2 * operators;
-        }));
+    /// Place in kSections of what so many items of the batch fit in. Weights stay in place; activations need
+    /// room twice, for the producer and the consumer of each buffer.
+    std::size_t fewest(double items) const {
+        const double needed =
+            network.weight_bytes + 2 * network.memory.peak_live_bytes * items / network.batch;
+        const double n =
+            std::max(std::ceil(operators / units), memory > 0 ? std::ceil(needed / memory) : 1.0);
+        return static_cast<std::size_t>(
+            std::lower_bound(kSections.begin(), kSections.end() - 1, std::min(operators, n)) -
+            kSections.begin());
     }
     /// Multiply-accumulates, or one operation per stage and lane.
     static double weight_of(const SubgraphWork& work) {
@@ -73,7 +70,7 @@ struct Fabric {
     MatrixFormats formats;
     tiling::Limits limits; ///< half of the memory units; the other half holds what the next layer reads
     double stays_in = 0;
-    double units = 1, stages = 1, lanes = 1, memory = 0, sections = 1;
+    double units = 1, stages = 1, lanes = 1, memory = 0, operators = 1, sections = 1;
     double neighbours = 1; ///< operators of one section
     double total = 0;      ///< work of the network
 };
@@ -106,45 +103,49 @@ class CgraMapper final : public NetworkMapper,
                          public KnowsArrangements,
                          public KnowsTiling {
   public:
-    /// In the fewest sections, or so many steps of kSections further.
-    explicit CgraMapper(std::size_t further = 0) : further_(further) {}
+    /// In the fewest sections, and no fewer than those at a place in kSections.
+    explicit CgraMapper(std::size_t least = 0) : least_(least) {}
     std::string_view name() const override { return "coarse-grained reconfigurable array"; }
 
     void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
              Mapping& out) const override {
-        count(Fabric(machine, network, further_), work, out);
+        count(Fabric(machine, network, least_), work, out);
     }
     void map_each(std::span<const std::uint32_t> which, const NetworkWork& network, const Machine& machine,
                   std::span<Mapping> out) const override {
-        const Fabric fabric(machine, network, further_);
+        const Fabric fabric(machine, network, least_);
         for (std::size_t i = 0; i < which.size(); ++i)
             count(fabric, network.subgraphs[which[i]], out[i]);
     }
 
-    /// A compiler takes the number of sections that is fastest.
+    /// A compiler takes the number of sections that is fastest; pieces of a batch need fewer than all of it.
     std::span<const std::shared_ptr<const Mapper>> other_arrangements(const NetworkWork& network,
                                                                       const Machine& machine) const override {
-        static const std::array<std::shared_ptr<const Mapper>, kSections.size()> kFurther = [] {
+        static const std::array<std::shared_ptr<const Mapper>, kSections.size()> kAtLeast = [] {
             std::array<std::shared_ptr<const Mapper>, kSections.size()> mappers;
             for (std::size_t i = 0; i < mappers.size(); ++i)
-                mappers[i] = std::make_shared<const CgraMapper>(i + 1);
+                mappers[i] = std::make_shared<const CgraMapper>(i);
             return mappers;
         }();
-        if (further_ > 0)
+        if (least_ > 0)
             return {};
-        return std::span(kFurther).first(Fabric::other_sections(Fabric(machine, network, 0)));
+        const Fabric fabric(machine, network, 0);
+        const auto end = static_cast<std::size_t>(
+            std::lower_bound(kSections.begin(), kSections.end(), 2 * fabric.operators) - kSections.begin());
+        const std::size_t first = std::min(fabric.fewest(1) + 1, end);
+        return std::span(kAtLeast).subspan(first, end - first);
     }
 
     std::optional<Tiled> tiling_of(const SubgraphWork& work, const NetworkWork& network,
                                    const Machine& machine) const override {
-        const Fabric fabric(machine, network, further_);
+        const Fabric fabric(machine, network, least_);
         return largest_tiled(work, machine, fabric.limits, 1,
                              activations_stay(network, work, fabric.stays_in, 1));
     }
 
     NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
         NetworkMapping result = Mapper::map_network(network, machine);
-        const Fabric fabric(machine, network, further_);
+        const Fabric fabric(machine, network, least_);
         result.sections = fabric.sections;
         result.scheme = fabric.sections > 1 ? "sections, reconfigured in turn" : "whole network placed";
         if (fabric.sections <= 1)
@@ -159,7 +160,7 @@ class CgraMapper final : public NetworkMapper,
     }
 
   private:
-    std::size_t further_;
+    std::size_t least_;
 
     static void count(const Fabric& fabric, const SubgraphWork& work, Mapping& out) {
         const Machine& machine = fabric.m;

@@ -35,6 +35,7 @@ std::string pointer_of(const std::vector<std::string>& context) {
 bool is_echo(const std::string& description) {
     return description.starts_with("Failed to validate item") ||
            description.starts_with("Failed to validate against") ||
+           description.starts_with("Missing required property 'extends'") || // one way of two
            description.starts_with("Cannot validate");
 }
 

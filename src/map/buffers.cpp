@@ -47,10 +47,6 @@ Limits limits_of(const BufferFacts& facts, double capacity) {
     limits.shared = known ? capacity : std::numeric_limits<double>::infinity();
     limits.own = {facts.input_buffer.value_or(0), facts.weight_buffer.value_or(0),
                   facts.output_buffer.value_or(0)};
-    if (facts.weight_share.known()) {
-        limits.share[at(Operand::weight)] = facts.weight_share.value;
-        limits.share[at(Operand::input)] = std::max(1 - facts.weight_share.value, 0.01);
-    }
     limits.output_grain = facts.output_grain.value_or(1);
     for (std::size_t i = 0; i < kTileOrders.size(); ++i)
         limits.runs[i] = facts.tile_orders.empty() ||
@@ -59,6 +55,7 @@ Limits limits_of(const BufferFacts& facts, double capacity) {
     limits.whole_rows = facts.whole_rows;
     limits.all_inputs = facts.all_inputs;
     limits.keeps_rows = facts.keeps_rows;
+    limits.keeps_smaller = facts.keeps_smaller;
     limits.double_buffered = facts.double_buffered;
     return limits;
 }
@@ -88,6 +85,7 @@ Nest nest_of(const OperatorUse& use, const Contraction& c, double parts) {
         nest.kernel[axis] = window.kernel[axis + 1];
         nest.stride[axis] = window.stride[axis + 1];
         nest.dilation[axis] = window.dilation[axis + 1];
+        nest.extent[axis] = window.in[axis + 1];
     }
     return nest;
 }

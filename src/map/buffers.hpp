@@ -17,9 +17,10 @@ namespace archsim {
 
 /// Part of the facts of a family that tiles contractions.
 struct BufferFacts : FamilyFacts {
-    Fact input_buffer, weight_buffer, output_buffer, weight_share, output_grain;
+    Fact input_buffer, weight_buffer, output_buffer, output_grain;
     std::vector<std::string> tile_orders;
-    bool whole_rows = false, all_inputs = false, keeps_rows = false, double_buffered = false;
+    bool whole_rows = false, all_inputs = false, keeps_rows = false, double_buffered = false,
+         keeps_smaller = false;
 };
 
 /// Base of the facts of such a family, as FactsOf of others: `struct CgraFacts : TiledFacts<CgraFacts>`.
@@ -45,12 +46,10 @@ inline constexpr std::array kBufferRows = {
     fact("output_buffer", &BufferFacts::output_buffer,
          "Buffer of outputs alone, from which no later layer reads; absent: they lie in the shared one.",
          {.unit = "B", .high = 1e12, .scales_with = Structure::on_chip_memory}),
-    fact("weight_share", &BufferFacts::weight_share,
-         "Share of the shared buffer that a part of the weights may fill, a part of the inputs "
-         "having the rest, where neither lies in it whole; absent: any.",
-         {.low = 0.01, .high = 1}),
     fact("output_grain", &BufferFacts::output_grain,
-         "Output channels that a tile has a multiple of; absent: any number.", {.high = 65536}),
+         "Output channels that a tile has, unless half of what it holds are their weights; absent: any "
+         "number.",
+         {.high = 65536}),
     fact("tile_orders", &BufferFacts::tile_orders,
          "Loop orders that the machine runs, by the operand that stays in the buffer; absent: all.",
          {.words = kTileOrders}),
@@ -58,6 +57,8 @@ inline constexpr std::array kBufferRows = {
     fact("all_inputs", &BufferFacts::all_inputs, "A tile spans all input channels."),
     fact("keeps_rows", &BufferFacts::keeps_rows,
          "Rows that two neighbouring tiles read stay in the buffer from one to the next."),
+    fact("keeps_smaller", &BufferFacts::keeps_smaller,
+         "Of inputs and weights the smaller stays, and fills what the smallest tile of the other leaves."),
     fact("double_buffered", &BufferFacts::double_buffered,
          "The next part of an operand loads beside the one at work."),
 };

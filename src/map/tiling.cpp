@@ -36,11 +36,14 @@ class Cuts {
 
 /// Input elements along an axis that so many outputs touch, and how many more each cut of the axis adds.
 struct Axis {
-    double step, halo;
+    double step, halo, extent;
     Axis(const Nest& n, std::size_t axis)
         : step(n.stride[axis]),
-          halo(std::max((n.kernel[axis] - 1) * n.dilation[axis] + 1, n.stride[axis]) - n.stride[axis]) {}
-    double touched(double outputs, double cuts) const { return outputs * step + cuts * halo; }
+          halo(std::max((n.kernel[axis] - 1) * n.dilation[axis] + 1, n.stride[axis]) - n.stride[axis]),
+          extent(n.extent[axis]) {}
+    double touched(double outputs, double cuts) const {
+        return std::min(outputs * step + halo, extent) + (cuts - 1) * halo;
+    }
 };
 
 constexpr std::size_t at(Operand operand) {
@@ -55,7 +58,7 @@ class Search {
     Search(const Nest& nest, const Limits& limits)
         : n_(nest), l_(limits), rows_(nest, 0), cols_(nest, 1), taps_(nest.kernel[0] * nest.kernel[1]),
           grain_(std::min(nest.outputs, limits.output_grain)),
-          sizes_(bytes_of({n_.images, n_.rows, n_.cols, n_.outputs, n_.inputs})) {
+          sizes_(bytes_of({n_.images, n_.rows, n_.cols, n_.outputs, n_.inputs})), runs_(limits.runs) {
         best_.best_of.fill(kNone);
     }
 
@@ -68,6 +71,9 @@ class Search {
         for (const Tile& t : one_whole)
             if (fits(t))
                 take(t);
+        const bool weights = sizes_[at(Operand::weight)] < sizes_[at(Operand::input)];
+        if (l_.keeps_smaller && runs_[at(weights ? Stationary::weight : Stationary::input)])
+            runs_[at(weights ? Stationary::input : Stationary::weight)] = false;
         if (!(best_.bytes <= std::accumulate(sizes_.begin(), sizes_.end(), 0.0) * (1 + 1e-12)))
             search(least_inputs);
         if (best_.bytes == kNone)
@@ -89,7 +95,10 @@ class Search {
     /// takes the room.
     void search(double least_inputs) {
         const Cuts cols(n_.cols, l_.whole_rows ? n_.cols : 1, 1.2);
-        for (const double k : Cuts(n_.outputs, grain_, 1.12)) {
+        if (grain_ > 1)
+            for (const double q : cols)
+                most_rows(q, grain_, n_.inputs);
+        for (const double k : Cuts(n_.outputs, 1, 1.12)) {
             if (least_with(k) >= best_.bytes)
                 break;
             for (const double q : cols) {
@@ -117,6 +126,7 @@ class Search {
     /// Where not even the smallest tile that the machine runs fits, it turns over parts of one: of its
     /// outputs, then of its columns and inputs. Nothing is moved for less than with a tile that fits.
     void take_least(Tile t) {
+        grain_ = 1;
         for (double Tile::*part : {&Tile::outputs, &Tile::cols, &Tile::inputs}) {
             for (const double size : Cuts(t.*part, 1, 1.12)) {
                 t.*part = size;
@@ -130,7 +140,7 @@ class Search {
     }
     /// What a tile of so many outputs moves at least: inputs pass for each, unless they stay.
     double least_with(double k) const {
-        const bool stays = l_.runs[at(Stationary::input)];
+        const bool stays = runs_[at(Stationary::input)];
         return sizes_[at(Operand::input)] * (stays ? 1 : std::ceil(n_.outputs / k)) +
                sizes_[at(Operand::weight)] + sizes_[at(Operand::output)];
     }
@@ -149,64 +159,58 @@ class Search {
                 bytes[i] *= 2;
         return bytes;
     }
-    bool fits(const Tile& t) const {
-        const auto bytes = held(t);
-        double shared = 0;
-        for (std::size_t i = 0; i < kOperands; ++i)
-            if (bytes[i] > (bytes[i] < sizes_[i] || l_.own[i] > 0 ? most_of(i) : l_.shared) ||
-                (!(l_.own[i] > 0) && (shared += bytes[i]) > l_.shared))
-                return false;
-        return true;
-    }
+    bool fits(const Tile& t) const { return most(t, t) >= 0; }
 
-    double most_of(std::size_t operand) const {
-        return l_.own[operand] > 0 ? l_.own[operand] : l_.share[operand] * l_.shared;
-    }
-
-    /// The largest whole number of steps from tile `one` that fit, where what is held grows by the same for
-    /// each.
-    double most(const std::array<double, kOperands>& one, const std::array<double, kOperands>& two) const {
-        double steps = kNone, shared = 0, growth = 0;
+    /// The largest whole number of steps from the first tile to the second that fit, where what is held grows
+    /// by the same for each; below the grain, inputs take no more than weights. Negative: not even one fits.
+    double most(const Tile& first, const Tile& second) const {
+        const auto one = held(first), two = held(second);
+        double steps = kNone, shared = l_.shared, growth = 0;
+        const auto within = [&](double room, double grows) {
+            steps = std::min(steps, room < 0 ? -1 : grows > 0 ? std::floor(room / grows) : kNone);
+        };
         for (std::size_t i = 0; i < kOperands; ++i) {
             const double grows = two[i] - one[i];
-            if (!(l_.own[i] > 0)) {
-                shared += one[i];
+            if (l_.own[i] > 0) {
+                within(l_.own[i] - one[i], grows);
+            } else {
+                shared -= one[i];
                 growth += grows;
             }
-            if (one[i] > most_of(i))
-                return -1;
-            if (grows > 0)
-                steps = std::min(steps, (most_of(i) - one[i]) / grows);
         }
-        if (shared > l_.shared)
-            return -1;
-        return std::floor(growth > 0 ? std::min(steps, (l_.shared - shared) / growth) : steps);
+        within(shared, growth);
+        if (first.outputs < grain_)
+            within(one[at(Operand::weight)] - one[at(Operand::input)],
+                   two[at(Operand::input)] - one[at(Operand::input)]);
+        return steps;
+    }
+    /// The most of an extent, in steps of a grain, that fits as a side of the tile; 0 where none does. Tiles
+    /// of one and two steps that are not the whole are held alike.
+    double most_of(Tile t, double Tile::*side, double extent, double grain) const {
+        const auto with = [&](double size) {
+            t.*side = size;
+            return t;
+        };
+        if (fits(with(extent)))
+            return extent;
+        const double steps =
+            extent > 2 * grain ? most(with(grain), with(2 * grain)) : fits(with(grain)) - 1.0;
+        return steps < 0 ? 0 : std::min((1 + steps) * grain, extent);
     }
     void most_rows(double q, double k, double c) {
-        if (const Tile image{1, n_.rows, q, k, c}; q == n_.cols && fits(image)) {
-            const double more = n_.images > 1 ? most(held(image), held({2, n_.rows, q, k, c})) : 0;
-            take({fits({n_.images, n_.rows, q, k, c}) ? n_.images : std::clamp(1 + more, 1.0, n_.images),
-                  n_.rows, q, k, c});
-            return;
-        }
-        // Tiles of one and two rows that are no whole image are held alike.
-        const double steps = n_.rows > 2             ? most(held({1, 1, q, k, c}), held({1, 2, q, k, c}))
-                             : fits({1, 1, q, k, c}) ? 0.0
-                                                     : -1.0;
-        if (steps >= 0)
-            take({1, fits({1, n_.rows, q, k, c}) ? n_.rows : std::min(1 + steps, n_.rows), q, k, c});
+        Tile t{1, n_.rows, q, k, c};
+        if (q == n_.cols && fits(t))
+            t.images = most_of(t, &Tile::images, n_.images, 1);
+        else
+            t.rows = most_of(t, &Tile::rows, n_.rows, 1);
+        if (t.rows > 0)
+            take(t);
     }
     void most_outputs(double p, double q, double c) {
-        if (fits({1, p, q, n_.outputs, c})) {
-            take({1, p, q, n_.outputs, c});
-            return;
-        }
-        const double steps = n_.outputs > 2 * grain_
-                                 ? most(held({1, p, q, grain_, c}), held({1, p, q, 2 * grain_, c}))
-                             : fits({1, p, q, grain_, c}) ? 0.0
-                                                          : -1.0;
-        if (steps >= 0)
-            take({1, p, q, std::min((1 + steps) * grain_, n_.outputs), c});
+        Tile t{1, p, q, grain_, c};
+        t.outputs = most_of(t, &Tile::outputs, n_.outputs, grain_);
+        if (t.outputs > 0)
+            take(t);
     }
 
     /// An operand passes again for each turn of a loop that does not index it, where one that does turns
@@ -223,7 +227,7 @@ class Search {
         const bool k = nk > 1, c = nc > 1, s = ns > 1;
         const auto order = [&](const char* loops, Stationary kept, double inputs, double weights,
                                double partial) {
-            if (!l_.runs[at(kept)])
+            if (!runs_[at(kept)])
                 return;
             const double bytes = input * inputs + weight * weights + output * partial;
             best_.best_of[at(kept)] = std::min(best_.best_of[at(kept)], bytes);
@@ -246,8 +250,10 @@ class Search {
     const Nest& n_;
     const Limits& l_;
     const Axis rows_, cols_;
-    const double taps_, grain_;
+    const double taps_;
+    double grain_;
     const std::array<double, kOperands> sizes_;
+    std::array<bool, kStationary> runs_;
     Tiling best_;
 };
 
@@ -275,16 +281,6 @@ Tiling least_traffic(const Nest& nest, const Limits& limits) {
     if (!(slot.nest == nest && slot.limits == limits && slot.tiling.bytes > 0 && *slot.tiling.order != '\0'))
         slot = {nest, limits, Search(nest, limits).run()};
     return slot.tiling;
-}
-
-double lower_bound_elements(const Nest& n, double buffer) {
-    const Axis rows(n, 0), cols(n, 1);
-    const double taps = n.kernel[0] * n.kernel[1], outputs = n.images * n.rows * n.cols * n.outputs;
-    const double once = n.images * rows.touched(n.rows, 1) * cols.touched(n.cols, 1) * n.inputs +
-                        n.outputs * n.inputs * taps + outputs;
-    // A tap shares its input with others as far as windows overlap.
-    const double shared = std::max(1.0, n.kernel[0] / n.stride[0]) * std::max(1.0, n.kernel[1] / n.stride[1]);
-    return n.groups * std::max(once, 2 * outputs * n.inputs * taps / std::sqrt(shared * buffer) - 2 * buffer);
 }
 
 } // namespace archsim::tiling

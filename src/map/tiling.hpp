@@ -20,6 +20,9 @@ struct Nest {
     double images = 1, rows = 1, cols = 1; ///< outputs in space, which reuse weights
     double outputs = 1, inputs = 1;        ///< channels of one group
     std::array<double, 2> kernel{1, 1}, stride{1, 1}, dilation{1, 1};
+    /// Rows and columns that inputs have: zeros around them lie in no buffer.
+    std::array<double, 2> extent{std::numeric_limits<double>::infinity(),
+                                 std::numeric_limits<double>::infinity()};
     double groups = 1; ///< of them share nothing
     bool operator==(const Nest&) const = default;
 };
@@ -33,14 +36,14 @@ std::string_view name_of(Stationary kept); ///< "weight-stationary"
 struct Limits {
     double shared = 0;                            ///< bytes of operands without a buffer of their own
     std::array<double, kOperands> own{};          ///< bytes of one operand's; 0: it lies in the shared one
-    std::array<double, kOperands> share{1, 1, 1}; ///< of the shared buffer that parts of an operand may fill
     std::array<double, kOperands> width{1, 1, 1}; ///< bytes of an element
     std::array<bool, kStationary> runs{true, true, true};
     bool whole_rows = false;      ///< a tile spans the image's width
     bool all_inputs = false;      ///< a tile spans all input channels
     bool double_buffered = false; ///< the next part loads beside the one at work
     bool keeps_rows = false;      ///< rows that neighbouring tiles both read stay from one to the next
-    double output_grain = 1;      ///< channels that a tile is a multiple of
+    bool keeps_smaller = false;   ///< of inputs and weights the smaller stays where both do not pass once
+    double output_grain = 1;      ///< channels that a tile has, unless half of what it holds are weights
     bool operator==(const Limits&) const = default;
 };
 
@@ -62,10 +65,5 @@ struct Tiling {
 /// every device. Worked: a product of 1024 x 1024 x 1024 bytes with 1 KiB keeps 32 x 30 sums and reads each
 /// operand 32 and 35 times.
 Tiling least_traffic(const Nest& nest, const Limits& limits);
-
-/// 2 M N K / sqrt(S) - 2 S elements or, of convolutions whose taps share inputs, over sqrt(taps per stride),
-/// and never less than every element once: no schedule of any kind moves less (Hong and Kung 1981 with the
-/// constant of Smith et al. 2019; Chen et al. 2020).
-double lower_bound_elements(const Nest& nest, double buffer_elements);
 
 } // namespace archsim::tiling

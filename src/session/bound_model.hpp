@@ -25,8 +25,8 @@ std::string batch_symbol(const Graph& graph);
 /// else 1.
 std::int64_t fixed_items(const Graph& graph);
 
-/// The largest divisor of a batch below itself; 1 for 1.
-std::int64_t next_smaller_batch(std::int64_t batch);
+/// The smallest divisor of a batch above 1; 1 for 1.
+std::int64_t smallest_factor(std::int64_t batch);
 
 /// Whose operators are placed: a stack's rows, on devices of a generation.
 struct OperatorTaker {
@@ -40,7 +40,7 @@ class BoundModel {
   public:
     /// Binds `model` with the rows of `operators`, which must outlive it. Partitions, and plans of their
     /// memory, are shared with the first of `earlier`, bindings of the same model at other sizes, that fuses
-    /// alike; one of them may be the smaller() of this.
+    /// alike; one of them may be this one divided().
     BoundModel(ImportedGraph model, const Bindings& bindings,
                const OperatorRegistry& operators = OperatorRegistry::standard(),
                std::span<const std::shared_ptr<const BoundModel>> earlier = {});
@@ -61,9 +61,9 @@ class BoundModel {
     /// tokens of one group (Sharing::groups).
     std::shared_ptr<const NetworkWork> work(const FusionPolicy& policy, const PrecisionConfig& precision,
                                             const OperatorTaker& takes, const Sharing& sharing = {}) const;
-    /// The same model at the largest batch that divides its own; null at batch 1 and where the graph fixes
+    /// The same model at its batch over `parts`; null where they do not divide it and where the graph fixes
     /// the batch. Made on first use and kept.
-    std::shared_ptr<const BoundModel> smaller() const;
+    std::shared_ptr<const BoundModel> divided(std::int64_t parts) const;
 
   private:
     struct State;

@@ -92,10 +92,8 @@ PreparedRun prepare_run(const std::shared_ptr<const BoundModel>& model, std::str
         }
         run.how.allow_unknown = conditions.allow_unknown;
         run.how.keep_subgraphs = conditions.keep_subgraphs;
-        run.how.smaller_batch = [model, work_of](std::size_t level) -> std::shared_ptr<const NetworkWork> {
-            auto smaller = model->smaller();
-            for (; smaller && level > 0; --level)
-                smaller = smaller->smaller();
+        run.how.smaller_batch = [model, work_of](std::size_t parts) -> std::shared_ptr<const NetworkWork> {
+            const auto smaller = model->divided(static_cast<std::int64_t>(parts));
             return smaller ? work_of(*smaller) : nullptr;
         };
         run.runs = true;

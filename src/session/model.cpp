@@ -146,11 +146,11 @@ const Graph& graph_of(const ImportedGraph& model) {
                                  fmt::join(parts, ", ")));
 }
 
-std::int64_t next_smaller_batch(std::int64_t batch) {
+std::int64_t smallest_factor(std::int64_t batch) {
     for (std::int64_t factor = 2; factor * factor <= batch; ++factor)
         if (batch % factor == 0)
-            return batch / factor;
-    return 1;
+            return factor;
+    return batch;
 }
 
 std::string batch_symbol(const Graph& graph) {
@@ -306,7 +306,7 @@ struct BoundModel::State {
     std::list<PlacedUnder> placed;
     const std::shared_ptr<const Places> nowhere = std::make_shared<const Places>();
     std::vector<std::weak_ptr<const BoundModel>> earlier; ///< bindings, which are not kept for this
-    Once<BoundModel> smaller;
+    std::map<std::int64_t, Once<BoundModel>> divided;     ///< by primes
 };
 
 BoundModel::BoundModel(ImportedGraph model, const Bindings& bindings, const OperatorRegistry& operators,
@@ -372,13 +372,18 @@ std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
     });
 }
 
-std::shared_ptr<const BoundModel> BoundModel::smaller() const {
+std::shared_ptr<const BoundModel> BoundModel::divided(std::int64_t parts) const {
     const auto batch = state_->graph->dims.find(state_->batch_name);
-    if (batch == state_->graph->dims.end() || batch->second <= 1)
+    if (batch == state_->graph->dims.end() || parts <= 1 || batch->second % parts != 0)
         return nullptr;
-    return state_->smaller.get([&] {
+    const std::int64_t factor = smallest_factor(parts);
+    Once<BoundModel>& place = [&]() -> Once<BoundModel>& {
+        const std::lock_guard lock(state_->mutex);
+        return state_->divided[factor];
+    }();
+    const auto smaller = place.get([&] {
         Bindings fewer = state_->bindings;
-        fewer.dims[state_->batch_name] = next_smaller_batch(batch->second);
+        fewer.dims[state_->batch_name] = batch->second / factor;
         std::vector<std::shared_ptr<const BoundModel>> earlier;
         for (const auto& other : state_->earlier)
             if (auto known = other.lock()) {
@@ -393,6 +398,7 @@ std::shared_ptr<const BoundModel> BoundModel::smaller() const {
             made->state_->partitions = state_->partitions;
         return made;
     });
+    return parts == factor ? smaller : smaller->divided(parts / factor);
 }
 
 } // namespace archsim

@@ -44,8 +44,8 @@ struct TwoImages {
         counts->of_batch(2, whole);
         counts->of_batch(1, piece);
         EstimateOptions options;
-        options.smaller_batch = [this](std::size_t level) -> std::shared_ptr<const NetworkWork> {
-            return level == 0 ? std::shared_ptr<const NetworkWork>(one, &one->work) : nullptr;
+        options.smaller_batch = [this](std::size_t parts) -> std::shared_ptr<const NetworkWork> {
+            return parts == 2 ? std::shared_ptr<const NetworkWork>(one, &one->work) : nullptr;
         };
         return schedule_at(BatchCounts().of(both.work, machine, options), machine, clock_ratio).schedule;
     }
@@ -187,40 +187,10 @@ TEST_CASE("pieces: repeated layers count every time, what crosses once", "[formu
     CHECK(amount(s.of(1), Resource::dram_bytes) == 2e9);
 }
 
-TEST_CASE("pieces: only what leaves the chip beyond need is a reason to cut", "[formulas][batch]") {
-    // Weights and the ends of the network come from outside in any case.
-    TwoImages images;
-    const auto cut = [&] { return images.schedule().pieces != Pieces{1, 1}; };
-    images.whole[0] = layer(10, 2, 0);
-    images.whole[1] = layer(40, 0, 6); // in pieces 10 + 12 ms, together 10 + 40
-    images.machine.device = [&] {
-        auto device = std::make_shared<Device>(*images.machine.device);
-        own(*device, "sram") = fact(5e9); // no room for 6 GB of weights
-        return device;
-    }();
-    CHECK(cut()); // 8 GB move for 6 of weights
-    images.both.work.input_bytes = 1.1e9;
-    images.both.work.output_bytes = 0.9e9;
-    CHECK_FALSE(cut()); // and 2 of input and output
-    images.both.work.output_bytes = 0.8e9;
-    CHECK(cut());
-    images.both.work.subgraphs[0].kv_bytes = 0.1e9; // or of keys and values
-    CHECK_FALSE(cut());
-    // With room for the weights, what moves beyond the ends is activations.
-    auto device = std::make_shared<Device>(*images.machine.device);
-    own(*device, "on_chip_weights") = fact(1.5e9); // 5 + 1.5
-    images.machine.device = device;
-    CHECK(cut());
-    // Fewer bytes than there are weights: these stay, and what moves is something else.
-    device = std::make_shared<Device>(*device);
-    own(*device, "on_chip_weights") = {};
-    images.machine.device = device;
-    images.whole[0] = layer(10, 2.1, 0);
-    images.whole[1] = layer(40, 0, 0);
-    images.both.work.subgraphs[0].kv_bytes = 0;
-    images.both.work.input_bytes = images.both.work.output_bytes = 1e9;
-    images.piece[1] = layer(2, 0, 0);
-    CHECK(cut());
-    images.both.work.output_bytes = 1.1e9; // whatever else moves
-    CHECK(cut());
+TEST_CASE("pieces: a batch that is bound by compute runs in them where they are faster",
+          "[formulas][batch]") {
+    TwoImages images; // 10 ms for both where one takes 4
+    images.whole = {layer(10, 0, 0), layer(4, 0, 0)};
+    images.piece = {layer(4, 0, 0), layer(2, 0, 0)};
+    CHECK(images.schedule().pieces == Pieces{2, 2});
 }

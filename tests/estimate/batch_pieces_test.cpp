@@ -52,8 +52,10 @@ TEST_CASE("batches without small divisors are cut too", "[estimate][batch]") {
     const Result seven = laws::run("mobilenet_v2", "Ethos-U55-256", Precision::int8, 7);
     REQUIRE(seven.ok());
     CHECK(seven.estimate.pieces == 7);
-    CHECK(laws::bound("mobilenet_v2", 15)->smaller()->graph().dims.at("batch") == 5);
-    CHECK(laws::bound("mobilenet_v2", 1)->smaller() == nullptr);
+    CHECK(laws::bound("mobilenet_v2", 15)->divided(3)->graph().dims.at("batch") == 5);
+    CHECK(laws::bound("mobilenet_v2", 15)->divided(5)->graph().dims.at("batch") == 3);
+    CHECK(laws::bound("mobilenet_v2", 15)->divided(2) == nullptr);
+    CHECK(laws::bound("mobilenet_v2", 1)->divided(1) == nullptr);
 }
 
 TEST_CASE("processors with caches and batches that fit run whole", "[estimate][batch]") {

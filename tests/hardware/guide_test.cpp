@@ -46,6 +46,14 @@ TEST_CASE("the devices of the guide pass the check and can be used", "[hardware]
         CHECK(device->findings.empty());
         CHECK(database.runtime_for(*device) != nullptr);
     }
+    // Peaks follow from units, rates and clocks; what is missing is named alone.
+    auto least = nlohmann::json::parse(blocks[2]);
+    CHECK_FALSE(least.contains("peaks"));
+    TemporaryDatabase described;
+    least.erase("engines");
+    const auto missing = check_hardware(described.write("Eyeriss.json", least.dump()));
+    REQUIRE(missing.size() == 1);
+    CHECK(missing.front().message.find("engines") != std::string::npos);
     // The refinement keeps what it does not state.
     const HardwareDatabase with_overlay = [&] {
         TemporaryDatabase folder;

@@ -240,7 +240,7 @@ TEST_CASE("doubling the batch never lowers latency, never raises energy per infe
                         if (r.machine->energy && !starts_more_regions(*previous, r))
                             CHECK(now.energy_per_inference_j <= allowed_energy_per_inference(*previous, r));
                         if (managed_memory_bytes(*r.machine) > 0)
-                            CHECK(now.throughput_per_s >= before.throughput_per_s * 0.998);
+                            CHECK(now.throughput_per_s >= before.throughput_per_s * (1 - kRounding));
                     }
                     previous = std::move(r);
                 }

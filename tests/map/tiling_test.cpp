@@ -43,6 +43,16 @@ double once(const Nest& n) {
     return least_traffic(n, all).bytes;
 }
 
+/// 2 M N K / sqrt(S) - 2 S elements or, of convolutions whose taps share inputs, over sqrt(taps per stride),
+/// and never less than every element once: no schedule of any kind moves less (Hong and Kung 1981 with the
+/// constant of Smith et al. 2019; Chen et al. 2020).
+double lower_bound_elements(const Nest& n, double buffer) {
+    const double taps = n.kernel[0] * n.kernel[1], outputs = n.images * n.rows * n.cols * n.outputs;
+    const double shared = std::max(1.0, n.kernel[0] / n.stride[0]) * std::max(1.0, n.kernel[1] / n.stride[1]);
+    return std::max(once(n),
+                    n.groups * (2 * outputs * n.inputs * taps / std::sqrt(shared * buffer) - 2 * buffer));
+}
+
 Nest random_nest(std::mt19937& random) {
     const auto pick = [&](std::initializer_list<double> of) { return *(of.begin() + random() % of.size()); };
     Nest n;
@@ -56,6 +66,8 @@ Nest random_nest(std::mt19937& random) {
     n.stride = {stride, stride};
     n.dilation = {dilation, dilation};
     n.groups = pick({1, 1, 1, 8});
+    if (random() % 2 == 0) // zeros around the image
+        n.extent = {n.rows * stride, n.cols * stride};
     return n;
 }
 
@@ -67,8 +79,7 @@ Limits random_limits(std::mt19937& random) {
     l.keeps_rows = random() % 3 == 0;
     l.output_grain = random() % 3 == 0 ? 16 : 1;
     l.width = {1 + static_cast<double>(random() % 2), 1, 1 + static_cast<double>(random() % 4)};
-    if (random() % 3 == 0)
-        l.share[1] = 0.5;
+    l.keeps_smaller = random() % 3 == 0;
     if (random() % 2 == 0)
         l.runs[random() % kStationary] = false;
     return l;
@@ -144,7 +155,7 @@ TEST_CASE("what a machine cannot run never moves less") {
             bound.runs[random() % kStationary] = false;
             break;
         case 3:
-            bound.share[1] = 0.5;
+            bound.keeps_smaller = true;
             break;
         default:
             bound.double_buffered = true;
@@ -156,22 +167,33 @@ TEST_CASE("what a machine cannot run never moves less") {
     }
 }
 
-TEST_CASE("shares of a buffer bind where neither operand lies in it whole") {
-    // NVDLA's convolution buffer: 196 kB of inputs beside 16 of 1024 output channels, 16 kB of 1 MB, pass
+TEST_CASE("the smaller operand stays and fills what the smallest tile of the other leaves") {
+    // NVDLA's convolution buffer: 196 KiB of inputs beside 32 of 1024 output channels, 32 KiB of 1 MiB, pass
     // once.
     Nest n;
     n.rows = n.cols = 14;
     n.inputs = n.outputs = 1024;
     Limits limits;
-    limits.whole_rows = limits.all_inputs = limits.keeps_rows = true;
-    limits.output_grain = 16;
-    limits.share = {0.5, 0.5, 1};
+    limits.whole_rows = limits.all_inputs = limits.keeps_rows = limits.keeps_smaller = true;
+    limits.output_grain = 32;
     limits.own[2] = 1e9;
-    limits.shared = 1024 * (14 * 14 + 16);
+    limits.shared = 1024 * (14 * 14 + 32);
     CHECK(least_traffic(n, limits).bytes == once(n));
-    // A byte less, and weights pass for each part of the inputs that half of the buffer holds: 7 rows of 14.
+    // A byte less, and weights pass for each part of the inputs: 13 rows of 14.
     limits.shared -= 1;
     CHECK(least_traffic(n, limits).passes[1] == 2);
+    limits.shared = 1024 * 64; // 2 rows
+    CHECK(least_traffic(n, limits).passes[1] == 7);
+    // Where 256 channels do not fit, inputs have half of the buffer: 4 rows.
+    limits.output_grain = 256;
+    limits.shared = 1024 * 128;
+    CHECK(least_traffic(n, limits).passes[1] == 4);
+    // Weights are the smaller: 16 of 32 channels beside one row, and inputs pass for each half of them.
+    n.rows = n.cols = 56;
+    n.outputs = 32;
+    limits.output_grain = 16;
+    limits.shared = 1024 * (56 + 16);
+    CHECK(least_traffic(n, limits).passes == std::array<double, kOperands>{2, 1, 1});
 }
 
 TEST_CASE("operands with buffers of their own do not crowd each other out") {

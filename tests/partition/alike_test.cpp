@@ -59,7 +59,7 @@ TEST_CASE("batches of a model share partitions and plans that each would make fo
         ++models;
         const auto large = laws::session().bind(laws::session().load(entry.name), 16);
         // From 16 over 8, 4 and 2 to 1: all of one chain may share.
-        for (auto small = large; small; small = small->smaller())
+        for (auto small = large; small; small = small->divided(2))
             for (const FusionPolicy& policy : {FusionPolicy{}, strided, FusionPolicy::unfused()}) {
                 INFO(entry.name << " at " << small->work(policy, {}, {})->batch);
                 const Partition own = partition(small->graph(), policy);

@@ -34,7 +34,7 @@ TEST_CASE("items are counted whatever the file calls its batch", "[run]") {
             CHECK(result.estimate.batch == static_cast<double>(batch));
             CHECK(result.estimate.throughput_per_s ==
                   Approx(static_cast<double>(batch) / result.estimate.latency_s));
-            const auto smaller = bound->smaller();
+            const auto smaller = bound->divided(2);
             CHECK((smaller != nullptr) == (batch == 8 && *leading != '1' && *leading != '\0'));
         }
     }

@@ -187,7 +187,7 @@ Verdict more_of_rate(Network& network, const Question& q, RandomSource& random) 
 
 /// Where software manages the memory: libraries for caches run a batch whole, however it falls out of them.
 Verdict batch_in_parts(Network& network, const Question& q, RandomSource& random) {
-    static constexpr std::int64_t kParts[] = {2, 2, 2, 4, 8};
+    static constexpr std::int64_t kParts[] = {2, 2, 2, 3, 4, 8};
     const std::int64_t parts = random.one_of(kParts);
     Question more = q;
     more.batch *= parts;
@@ -198,7 +198,8 @@ Verdict batch_in_parts(Network& network, const Question& q, RandomSource& random
     if (!whole.ok()) // the parts need less memory
         return {};
     std::string slower = not_slower(base, whole, fmt::format("batch {} in {} parts", more.batch, parts),
-                                    static_cast<double>(parts), kOfStructure / 2);
+                                    static_cast<double>(parts),
+                                    whole.estimate.power_limited ? kSearch : kRounding);
     if (!slower.empty())
         return slower;
     // A core without an image of its own leaves its memory unused.

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace archsim {
 
@@ -67,10 +68,10 @@ void add_tiling_facts(const Result& result, const SubgraphEstimate& subgraph, Fa
     }
     facts.items.push_back({"Loop order", order_text(t)});
     facts.items.push_back({"Tile", tile_text(nest, t)});
-    facts.items.push_back(
-        {"Holds", std::isfinite(limits.shared)
-                      ? fmt::format("{} of {}", format_bytes(t.held), format_bytes(limits.shared))
-                      : format_bytes(t.held)});
+    const double room = std::accumulate(limits.own.begin(), limits.own.end(), limits.shared);
+    facts.items.push_back({"Holds", std::isfinite(room)
+                                        ? fmt::format("{} of {}", format_bytes(t.held), format_bytes(room))
+                                        : format_bytes(t.held)});
     facts.items.push_back(
         {"Passes", fmt::format("inputs {}, weights {}, outputs {}", format_ratio(t.passes[0]),
                                format_ratio(t.passes[1]), format_ratio(t.passes[2]))});

@@ -35,6 +35,7 @@ struct SweepPointFacts {
     std::string bound;            ///< "DRAM bandwidth"; empty: not known
     double bound_share = 0;       ///< of the point's time, of the side that the resource is on
     std::optional<double> gain{}; ///< times better by the metric that ranks; absent where nothing is varied
+    double moved = 0;             ///< bytes of a batch to and from memory outside the chip
 };
 
 /// One part alone, every other as the device has it: the metric that ranks at every factor.

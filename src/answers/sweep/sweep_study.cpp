@@ -32,6 +32,7 @@ std::optional<double> value_at(const Result& result, const Metric& metric, const
 
 SweepPointFacts facts_of(const Result& result) {
     SweepPointFacts facts;
+    facts.moved = result.estimate.events[Event::dram_byte] + result.estimate.events[Event::host_link_byte];
     if (const auto shares = bound_shares(result)) {
         facts.bound = binding_text(result);
         facts.bound_share = shares->bound_by_exchange() ? shares->exchange : shares->of(shares->largest());

@@ -109,9 +109,23 @@ std::vector<std::string> best_lines(const SweepSummary& summary, const std::stri
                                : fmt::format("What would help next: {}.", next)};
 }
 
+/// Why more of a memory on the chip gains nothing.
+std::string reason_of(const SweepCurve& curve) {
+    const auto [least, most] = std::minmax_element(
+        curve.points.begin(), curve.points.end(),
+        [](const SweepCurve::Point& a, const SweepCurve::Point& b) { return a.facts.moved < b.facts.moved; });
+    const double low = least->facts.moved, high = most->facts.moved;
+    if (curve.part != name_of(Structure::on_chip_memory) || !(high > 0))
+        return "";
+    return high < 1.01 * low
+               ? fmt::format(": its software moves {} outside the chip at any size", format_bytes(low))
+               : fmt::format(": {} to {} outside the chip hide behind {}", format_bytes(low),
+                             format_bytes(high), most->facts.bound);
+}
+
 /// "Knees of resnet50 on TPU-v4: bandwidth 0.906x (143 us). No gain: clock."
 std::string knees_line(const SweepSummary& summary, const std::string& model) {
-    std::string knees, flat, on;
+    std::string knees, flat, on, reason;
     constexpr double kNothing = 1.01; // of the metric over the whole range
     for (const SweepCurve& curve : summary.curves) {
         if (curve.model != model || (!on.empty() && curve.hardware != on))
@@ -120,9 +134,10 @@ std::string knees_line(const SweepSummary& summary, const std::string& model) {
         const auto [low, high] = std::minmax_element(
             curve.points.begin(), curve.points.end(),
             [](const SweepCurve::Point& a, const SweepCurve::Point& b) { return a.value < b.value; });
-        if (high->value < kNothing * low->value)
+        if (high->value < kNothing * low->value) {
             flat += (flat.empty() ? "" : ", ") + curve.part;
-        else if (curve.knee)
+            reason += reason_of(curve);
+        } else if (curve.knee)
             knees += fmt::format("{}{} {} ({})", knees.empty() ? "" : ", ", curve.part,
                                  factor_text(curve.points[*curve.knee].factor),
                                  format_value(summary.best.metric(), curve.points[*curve.knee].value));
@@ -131,8 +146,8 @@ std::string knees_line(const SweepSummary& summary, const std::string& model) {
     if (!knees.empty())
         text = fmt::format("{} on {}, each part alone: knee at {}.", model, on, knees);
     if (!flat.empty())
-        text += fmt::format("{}{} alone changes nothing{}.", text.empty() ? "" : " ", flat,
-                            text.empty() ? fmt::format(" ({} on {})", model, on) : std::string());
+        text += fmt::format("{}{} alone changes nothing{}{}.", text.empty() ? "" : " ", flat,
+                            text.empty() ? fmt::format(" ({} on {})", model, on) : std::string(), reason);
     return text;
 }
 

@@ -53,14 +53,15 @@ std::shared_ptr<const BoundModel> SweepShared::bound(std::size_t model, std::siz
     return place->bound;
 }
 
-/// The one that a larger batch of the sweep is cut into (BoundModel::smaller): bound and counted once for
+/// The one that a larger batch of the sweep is cut into (BoundModel::divided): bound and counted once for
 /// both uses. Null where there is none.
 std::shared_ptr<const BoundModel> SweepShared::smaller_of_another(std::size_t model, std::int64_t batch) {
     if (sizes_[model].dims.contains(batch_symbol(*models_[model].graph)))
         return nullptr; // the batch is given, whatever the sweep says
     for (std::size_t i = 0; i < request_.batches.size(); ++i)
-        if (request_.batches[i] > batch && next_smaller_batch(request_.batches[i]) == batch)
-            return bound(model, i)->smaller();
+        if (const std::int64_t larger = request_.batches[i];
+            larger > batch && larger == batch * smallest_factor(larger))
+            return bound(model, i)->divided(larger / batch);
     return nullptr;
 }
 

@@ -66,7 +66,6 @@ constexpr std::array kMarks = {
     Mark{0, "SQLite format 3"sv, "is a database (SQLite)", "give a model file; history reads saved results"},
     Mark{4, "CIR0"sv, "is a model of ONE (circle)", kMadeFrom},
     Mark{0, "CviModel"sv, "is compiled for Sophgo chips (CVIMODEL)", kCompiled},
-    Mark{0, "\x1F\x8B\x08"sv, "is a compressed file (gzip)", kUnpack},
     Mark{0, "\xFD\x37zXZ"sv, "is a compressed file (xz)", kUnpack},
     Mark{0, "\x28\xB5\x2F\xFD"sv, "is a compressed file (zstd)", kUnpack},
     Mark{4, "1AY&SY"sv, "is a compressed file (bzip2)", kUnpack},

@@ -247,8 +247,8 @@ TEST_CASE("a compiler takes what its vendor lists, under every name, and nothing
         CAPTURE(id);
         for (const char* type : {"Conv", "MaxPool", "com.microsoft.FusedConv"})
             CHECK(takes(type));
-        for (const char* type :
-             {"CumSum", "NonZero", "GridSample", "com.microsoft.SkipLayerNormalization2"}) {
+        for (const char* type : {"CumSum", "NonZero", "GridSample", "com.microsoft.SkipLayerNormalization2",
+                                 "com.microsoft.MatMulNBits"}) {
             CAPTURE(type);
             CHECK_FALSE(takes(type));
         }

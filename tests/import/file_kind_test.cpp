@@ -53,7 +53,6 @@ TEST_CASE("a file of another format is named, with what to give instead", "[impo
         {"{\"dim\": 4096, \"n_layers\": 32}", "params.json"},
         {"{\"bos_token\": \"<s>\"}", "tokenizer"},
         {"{\"learner\": {\"attributes\": {}}}", "XGBoost"},
-        {"\x1f\x8b\x08\0\0\0\0\0"sv, "gzip"},
         {"\x1c\0\0\0CIR0"sv, "circle"},
         {"{\"error\": \"Repository not found\"}", "no sizes"},
         {"{\"producer\": {\"name\": \"modelopt\"}, \"quantization\": {}}", "no sizes"}};

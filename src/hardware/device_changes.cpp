@@ -2,6 +2,8 @@
 
 #include "hardware/family_facts.hpp"
 
+#include <algorithm>
+
 namespace archsim {
 
 namespace {
@@ -16,12 +18,14 @@ void scale_units(Device& d, double factor) {
 }
 
 void scale_arrays(Device& d, double factor) {
-    const double area = factor * factor;
+    // Where nothing multiplies matrices alone, the sides that a device states are those of its vector units.
+    const bool sides = scale_facts(d, Structure::array, factor);
+    const bool matrix = std::any_of(d.engines.begin(), d.engines.end(),
+                                    [](const Engine& e) { return e.kind == EngineClass::matrix; });
     for (Engine& engine : d.engines)
-        if (engine.kind == EngineClass::matrix)
+        if (engine.kind == EngineClass::matrix || (sides && !matrix))
             for (Fact& rate : engine.ops_per_clock)
-                scale(rate, area);
-    scale_facts(d, Structure::array, factor);
+                scale(rate, factor * factor);
 }
 
 void scale_memory(Device& d, double factor) {

@@ -152,10 +152,11 @@ std::vector<std::string_view> missing_facts(const Device& device) {
     return missing;
 }
 
-void scale_facts(Device& device, Structure part, double factor) {
+bool scale_facts(Device& device, Structure part, double factor) {
     FamilyFacts* facts = device.facts.get();
+    bool stated = false;
     if (facts == nullptr)
-        return;
+        return stated;
     for (const FactRow& row : device.family.row().facts)
         std::visit(
             [&](auto member) {
@@ -165,14 +166,17 @@ void scale_facts(Device& device, Structure part, double factor) {
                     for (TileKind& tile : value)
                         scale_tile(tile, part, factor);
                 else if constexpr (std::is_same_v<Value, Fact>) {
-                    if (row.scales_with == part)
+                    if (row.scales_with == part) {
                         scale_as(part, value, factor);
+                        stated = stated || value.known();
+                    }
                 } else if constexpr (std::is_same_v<Value, std::array<Fact, 2>>) {
                     if (row.scales_with == part)
                         scale_as(part, value[0], factor);
                 }
             },
             row.member);
+    return stated;
 }
 
 } // namespace archsim

@@ -16,8 +16,9 @@ void read_family(ObjectReader& document, Device& device);
 /// Names of the facts that a device of this family needs and does not state.
 std::vector<std::string_view> missing_facts(const Device& device);
 
-/// Multiplies one part of the structure by `factor` wherever the family's facts describe it.
-void scale_facts(Device& device, Structure part, double factor);
+/// Multiplies one part of the structure by `factor` wherever the family's facts describe it. Returns whether
+/// they do.
+bool scale_facts(Device& device, Structure part, double factor);
 
 /// A value that is unknown stays so.
 inline void scale(Fact& fact, double factor) {

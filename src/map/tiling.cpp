@@ -71,9 +71,12 @@ class Search {
         for (const Tile& t : one_whole)
             if (fits(t))
                 take(t);
-        const bool weights = sizes_[at(Operand::weight)] < sizes_[at(Operand::input)];
-        if (l_.keeps_smaller && runs_[at(weights ? Stationary::weight : Stationary::input)])
-            runs_[at(weights ? Stationary::input : Stationary::weight)] = false;
+        const auto smaller = at(sizes_[at(Operand::weight)] < sizes_[at(Operand::input)] ? Stationary::weight
+                                                                                         : Stationary::input);
+        if (l_.keeps_smaller && runs_[smaller]) {
+            runs_.fill(false);
+            runs_[smaller] = true;
+        }
         if (!(best_.bytes <= std::accumulate(sizes_.begin(), sizes_.end(), 0.0) * (1 + 1e-12)))
             search(least_inputs);
         if (best_.bytes == kNone)

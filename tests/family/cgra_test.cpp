@@ -1,3 +1,4 @@
+#include "laws/laws.hpp"
 #include "map/accelerator_support.hpp"
 
 #include <catch2/catch.hpp>
@@ -48,4 +49,16 @@ TEST_CASE("a network that does not fit runs in sections, each after a reconfigur
     CHECK(demand(mapper->map_network(network.work(), small.machine()).fixed, Resource::seconds,
                  Lane::overhead) == Approx(sections * 2e-5));
     CHECK(demand(map_one(*mapper, s, network, small), Resource::weight_bytes, Lane::memory) == 24576);
+}
+
+TEST_CASE("larger units of a CGRA are no slower by more than their fill", "[cgra]") {
+    for (const char* const model : {"mobilenet_v2", "squeezenet1_0", "vit_b_16"}) {
+        Conditions larger;
+        larger.precision = PrecisionConfig::uniform(Precision::fp32);
+        const Workload asked{.model = laws::session().load(model)};
+        const double stated = laws::session().estimate(asked, "CGRA-Plasticine", larger).estimate.latency_s;
+        larger.structure[Structure::array] = 2;
+        INFO(model);
+        CHECK(laws::session().estimate(asked, "CGRA-Plasticine", larger).estimate.latency_s <= 1.05 * stated);
+    }
 }

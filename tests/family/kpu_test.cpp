@@ -99,7 +99,7 @@ TEST_CASE("weights come by DMA once, activations only when L3 is too small", "[k
     // The largest even tiles that fit are 256 x 171 pixels of all input channels, 258 x 173 x 16 bytes. Two
     // rows and columns between each two of the 2 x 3 are read twice.
     CHECK(demand(b, Resource::dram_bytes, Lane::memory) ==
-          Approx(16 * 512 * 512 * (1 + 516 * 518 / (514 * 514.0))));
+          Approx(16 * 512 * 512 * (1 + 514 * 516 / (512 * 512.0))));
     CHECK(b.events[Event::domain_token] > 0);
     CHECK(b.events[Event::instruction] == 0);
 }

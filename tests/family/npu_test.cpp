@@ -37,7 +37,7 @@ TEST_CASE("activations beyond the buffer and every weight pass through DRAM", "[
     // Four tiles of 32 x 32 pixels fit beside all weights: 34 x 34 x 32 bytes in, 32 x 32 x 32 out. Two rows
     // and columns between them are read twice.
     CHECK(demand(b, Resource::dram_bytes, Lane::memory) ==
-          Approx(32 * 64 * 64 * (1 + 68 * 68 / (66 * 66.0))));
+          Approx(32 * 64 * 64 * (1 + 66 * 66 / (64 * 64.0))));
 }
 
 namespace {

@@ -25,6 +25,8 @@ namespace {
 constexpr double kRounding = 1e-6;
 /// What the search for a clock leaves open where a limit leaves a fiftieth of it.
 constexpr double kSearch = 1e-5;
+/// Schedule and clock under a power limit are found in turns, few of them.
+constexpr double kOfClock = 1e-3;
 
 /// One question, but for its network.
 struct Question {
@@ -197,9 +199,9 @@ Verdict batch_in_parts(Network& network, const Question& q, RandomSource& random
     const Result whole = network.run(more);
     if (!whole.ok()) // the parts need less memory
         return {};
-    std::string slower = not_slower(base, whole, fmt::format("batch {} in {} parts", more.batch, parts),
-                                    static_cast<double>(parts),
-                                    whole.estimate.power_limited ? kSearch : kRounding);
+    std::string slower =
+        not_slower(base, whole, fmt::format("batch {} in {} parts", more.batch, parts),
+                   static_cast<double>(parts), whole.estimate.power_limited ? kOfClock : kRounding);
     if (!slower.empty())
         return slower;
     // A core without an image of its own leaves its memory unused.

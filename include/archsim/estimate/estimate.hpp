@@ -183,10 +183,9 @@ ARCHSIM_API std::string_view status_text(const Estimate& estimate);
 struct EstimateOptions {
     bool allow_unknown = false;
     bool keep_subgraphs = true; ///< false: totals only, for sweeps
-    /// The same network at a smaller batch that divides the one before: level 0 below the batch asked for,
-    /// and so on; null when there is none. Called only where activations leave the chip. Empty: the batch is
-    /// never cut.
-    std::function<std::shared_ptr<const NetworkWork>(std::size_t level)> smaller_batch;
+    /// The same network at the batch asked for over `parts`; null where they do not divide it. Empty: the
+    /// batch is never cut.
+    std::function<std::shared_ptr<const NetworkWork>(std::size_t parts)> smaller_batch;
 };
 
 /// Estimates a model on a machine. Never throws for a device that cannot run the model: see Estimate::status.

@@ -115,7 +115,7 @@ TEST_CASE("a sweep asks what is usual of its models", "[sweep][generation]") {
     SweepRequest q{.models = {"llama-3.2-1b"}, .hardware = {"H100"}};
     CHECK(Sweep(test::shipped_session(), q).request().prompt == Prompt{});
     CHECK(Sweep(test::shipped_session(), q).request().precisions == std::vector<std::string>{"bf16"});
-    q.models = {"gpt-oss-20b"}; // in the format of its checkpoint
+    q.models = {"qwen3-32b-nvfp4"}; // in the format of its checkpoint
     CHECK(Sweep(test::shipped_session(), q).request().precisions != std::vector<std::string>{"bf16"});
     q.single_pass = true;
     CHECK_FALSE(Sweep(test::shipped_session(), q).request().prompt);

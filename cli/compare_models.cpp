@@ -77,7 +77,8 @@ int main(int argc, char** argv) {
         flags.add_option("--fps", per_second, "inferences a second, idle between: 10 is --every 100ms",
                          "RATE");
         flags.exclude("--every", "--fps");
-        flags.add_option("--battery", battery, "hours on a battery with --every: 10Wh, 5000mAh", "CAPACITY");
+        flags.add_option("--battery", battery, "hours on a battery with --every: 10Wh, 5000mAh", "CAPACITY")
+            .in_group("Energy, memory and money");
         flags.add_option("--sort", sort, "metric that ranks: " + MetricTable::standard().keys(), "COLUMN");
         flags.add_top(view.top, "rows of the ranking; 0: all");
         flags.add_written("--subgraphs", subgraphs,

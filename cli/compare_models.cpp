@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
         flags.add_option("--rate", load.rate_per_s,
                          "arrival rate in items/s; adds queueing delay to the percentiles", "RATE");
         flags.add_option("--with", with,
-                         "another network on the same device, and how often: midas@5fps, whisper-tiny@30s",
+                         "another network on the same device, and how often: resnet50@5fps, whisper-tiny@30s",
                          "MODEL@RATE");
         flags.add_option("--every", every,
                          "one inference in so long, idle between: average power, battery; 1s", "TIME");

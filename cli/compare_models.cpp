@@ -71,14 +71,15 @@ int main(int argc, char** argv) {
         flags.add_option("--rate", load.rate_per_s,
                          "arrival rate in items/s; adds queueing delay to the percentiles", "RATE");
         flags.add_option("--with", with,
-                         "another network on the same device, and how often: midas@5fps, whisper-tiny@30s",
+                         "another network on the same device, and how often: resnet50@5fps, whisper-tiny@30s",
                          "MODEL@RATE");
         flags.add_option("--every", every,
                          "one inference in so long, idle between: average power, battery; 1s", "TIME");
         flags.add_option("--fps", per_second, "inferences a second, idle between: 10 is --every 100ms",
                          "RATE");
         flags.exclude("--every", "--fps");
-        flags.add_option("--battery", battery, "hours on a battery with --every: 10Wh, 5000mAh", "CAPACITY");
+        flags.add_option("--battery", battery, "hours on a battery with --every: 10Wh, 5000mAh", "CAPACITY")
+            .in_group("Energy, memory and money");
         flags.add_option("--sort", sort, "metric that ranks: " + MetricTable::standard().keys(), "COLUMN");
         flags.add_top(view.top, "rows of the ranking; 0: all");
         flags.add_written("--subgraphs", subgraphs,

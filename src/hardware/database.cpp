@@ -330,6 +330,8 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
             std::vector<std::string> known;
             for (const PowerMode& candidate : device.power_modes)
                 known.push_back(candidate.name);
+            for (const DeviceSlice& slice : device.slices)
+                known.push_back(slice.name);
             throw InputError(Finding{
                 .kind = FindingKind::unknown_name,
                 .message = fmt::format("{} has no power mode \"{}\"", device.id, mode),

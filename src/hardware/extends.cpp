@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::string_view, 7> kIdentity = {"id",      "name",        "aliases", "notes",
                                                        "extends", "measured_as", "$schema"};
 // What is of one product: another with the same chip, and other engines or clocks, has its own.
-constexpr std::array<std::string_view, 3> kOfProduct = {"peaks", "price", "sold_for"};
+constexpr std::array<std::string_view, 4> kOfProduct = {"peaks", "price", "sold_for", "slices"};
 
 bool has_names(const JsonValue& value) {
     const auto items = value.items();

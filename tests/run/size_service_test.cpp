@@ -158,7 +158,7 @@ TEST_CASE("nothing is dropped: who cannot serve, has no price or costs too much 
     CHECK_THAT(answer.devices[*answer.nearest].reason, Catch::Contains("TTFT"));
 }
 
-TEST_CASE("a size needs one load and a limit", "[sizing]") {
+TEST_CASE("a size needs one load; without a limit those of a chat hold", "[sizing]") {
     const std::vector<Conditions> formats(1);
     const Model model = shipped_session().load("llama-3-8b");
     SizingRequest request;
@@ -169,7 +169,10 @@ TEST_CASE("a size needs one load and a limit", "[sizing]") {
     CHECK_THROWS_AS(size_service(shipped_session(), model, sized_hardware(), formats, request), UsageError);
     request.serving.plan.concurrency = 0;
     request.level = {};
-    CHECK_THROWS_AS(size_service(shipped_session(), model, sized_hardware(), formats, request), UsageError);
+    const SizingAnswer usual = size_service(shipped_session(), model, sized_hardware(), formats, request);
+    CHECK(usual.usual_level);
+    CHECK(usual.request.level.time_to_first_s == 2);
+    CHECK(usual.request.level.time_per_token_s == 0.2);
 }
 
 TEST_CASE("users ask again when they have read: a rate, said with its reason", "[sizing]") {

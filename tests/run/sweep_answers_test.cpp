@@ -106,8 +106,23 @@ TEST_CASE("what answers no prompt is refused before anything runs", "[sweep][gen
     CHECK_THROWS_AS(Sweep(test::shipped_session(), q), UsageError);
     q = answers();
     q.prompt = std::nullopt;
+    q.single_pass = true;
     q.conditions.devices = 0;
     CHECK_THROWS_AS(Sweep(test::shipped_session(), q), UsageError);
+}
+
+TEST_CASE("a sweep asks what is usual of its models", "[sweep][generation]") {
+    SweepRequest q{.models = {"llama-3.2-1b"}, .hardware = {"H100"}};
+    CHECK(Sweep(test::shipped_session(), q).request().prompt == Prompt{});
+    CHECK(Sweep(test::shipped_session(), q).request().precisions == std::vector<std::string>{"bf16"});
+    q.models = {"qwen3-32b-nvfp4"}; // in the format of its checkpoint
+    CHECK(Sweep(test::shipped_session(), q).request().precisions != std::vector<std::string>{"bf16"});
+    q.single_pass = true;
+    CHECK_FALSE(Sweep(test::shipped_session(), q).request().prompt);
+    q.models = {"resnet18", "llama-3.2-1b"}; // no prompt to one of them
+    CHECK_FALSE(Sweep(test::shipped_session(), q).request().prompt);
+    q = {.models = {"resnet18"}, .hardware = {"H100"}};
+    CHECK(Sweep(test::shipped_session(), q).request().precisions == std::vector<std::string>{"usual"});
 }
 
 TEST_CASE("rows of another prompt, size or format are not continued", "[sweep][generation]") {

@@ -199,7 +199,12 @@ Table network_table(std::span<const DutyCycle> cycles) {
     std::vector<SharedNetwork> networks;
     for (const DutyCycle& duty : cycles)
         networks.insert(networks.end(), duty.networks.begin(), duty.networks.end());
-    Table table = table_of("Networks that share a device", network_columns(), networks);
+    auto columns = network_columns();
+    const bool sliced =
+        std::any_of(networks.begin(), networks.end(), [](const auto& n) { return !n.slice.empty(); });
+    if (!sliced)
+        columns.pop_back();
+    Table table = table_of("Networks that share a device", columns, networks);
     table.notes.emplace_back(
         "One inference at a time; at worst it waits for one of each other network. Weights "
         "that a chip keeps come anew where it cannot keep those of all.");
@@ -207,8 +212,9 @@ Table network_table(std::span<const DutyCycle> cycles) {
         if (!n.result->ok())
             table.notes.push_back(fmt::format("{} on {}: {}.", n.result->model->name,
                                               hardware_label(*n.device), n.result->estimate.reason));
-    table.notes.emplace_back("Slice: the least that keeps up with the network, with nothing to wait for.",
-                             "slice");
+    if (sliced)
+        table.notes.emplace_back(
+            "Slice: the least that keeps up with the network, with nothing to wait for.");
     return table;
 }
 

@@ -2,6 +2,7 @@
 
 #include "map/counts_of_structure.hpp"
 #include "map/on_chip.hpp"
+#include "result/format_parts.hpp"
 #include "session/graph_run.hpp"
 #include "session/usual_precision.hpp"
 
@@ -127,7 +128,7 @@ void take_over(const Result& result, const MetricView& view, SweepRow& row) {
     row.metrics = view.metrics;
     if (!result.ok())
         return;
-    row.executed = name_of(e.executed.compute);
+    row.executed = result.generation ? multiplied_format(result) : std::string(name_of(e.executed.compute));
     row.power_limited = e.power_limited;
     row.standing = standing_of(e);
     row.measures.reserve(view.metrics->rows().size());

@@ -246,7 +246,7 @@ struct InFormat {
     SizedDevice out;
     std::unique_ptr<DeviceSizer> sizer;
 
-    /// Calls `use(sizer, out)`. What fails is the reason.
+    /// Calls it; what fails is the reason.
     template <class Use>
     void attempt(const Use& use) {
         try {

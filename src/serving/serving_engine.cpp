@@ -311,8 +311,7 @@ void Engine::admit(std::vector<ServedRequest>& requests, double seen_s, std::int
 void Engine::price_ahead() {
     if (ahead_at_ < ahead_costs_.size())
         return;
-    const auto steps = std::min(coasts_, most_ahead_);
-    most_ahead_ = std::min(2 * most_ahead_, static_cast<std::int64_t>(ahead_costs_.size()));
+    const auto steps = std::min(coasts_, static_cast<std::int64_t>(ahead_costs_.size()));
     ahead_at_ -= static_cast<std::size_t>(steps);
     load_.go_on(1);
     prices_->price_on(load_, std::span(ahead_costs_).subspan(ahead_at_));
@@ -334,7 +333,6 @@ std::optional<double> Engine::cut_run() {
     if (run_at_ + 1 >= run_steps_ || (blocked_ && !queue_.empty()))
         return std::nullopt;
     run_steps_ = run_at_ + 1;
-    most_ahead_ = 1;
     return run_ends_[run_at_];
 }
 

@@ -95,7 +95,7 @@ std::string remedy(const SizingBasis& basis, const SizedDevice& miss, const Cond
     for (const char* format : kNarrower) {
         Conditions narrower = conditions;
         narrower.precision = precision_named(format);
-        const SizedDevice sized = size_device(basis, miss.hardware, narrower);
+        const SizedDevice sized = size_device(basis, miss.hardware, {&narrower, 1});
         if (sized.holds && sized.within_budget && sized.precision != miss.precision)
             return fmt::format("--precision {} holds on {}", format, devices_text(sized));
     }
@@ -112,7 +112,7 @@ std::string remedy(const SizingBasis& basis, const SizedDevice& miss, const Cond
         shorter.serving.load.prompt_tokens = std::max(1.0, digit * std::floor(prompt / digit));
         SizingBasis own{basis.session,   basis.model, shorter,      basis.cost,
                         basis.deviation, basis.heads, basis.experts};
-        const SizedDevice sized = size_device(own, miss.hardware, conditions);
+        const SizedDevice sized = size_device(own, miss.hardware, {&conditions, 1});
         if (sized.holds && sized.within_budget)
             return fmt::format("a prompt of {:.0f} tokens holds on {}", shorter.serving.load.prompt_tokens,
                                devices_text(sized));

@@ -100,10 +100,11 @@ struct SizingBasis {
     bool experts = false;
 };
 
-/// Never throws for a device: what fails is its reason. Where `known` devices hold in another format, more
-/// are not looked at: most of the time of a search is simulating what loses.
-SizedDevice size_device(const SizingBasis& basis, const std::string& hardware, const Conditions& conditions,
-                        std::int64_t known = 0);
+/// The device in the format of several that serves with the fewest; of each but the first no more are looked
+/// at than another holds with. `chosen` is set where it is not the first. Never throws for a device: what
+/// fails is its reason.
+SizedDevice size_device(const SizingBasis& basis, const std::string& hardware,
+                        std::span<const Conditions> formats, const Conditions** chosen = nullptr);
 
 /// Adds the fewest devices of every ordered pair of the sized devices that serve in the same format, of those
 /// that hold, and why others could not be estimated. Never throws for a pair.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 namespace archsim {
@@ -39,23 +40,28 @@ class DeviceSizer {
         : basis_(basis), hardware_(std::move(hardware)), conditions_(conditions), device_(std::move(device)),
           known_(known) {}
 
+    /// Finds the way and its engines; what else is to be known of them is describe()'s.
     void size(SizedDevice& out) {
-        Found best;
-        search(best, basis_.deviation, out);
-        if (best.replicas) {
+        search(best_, basis_.deviation, out);
+        if (best_.replicas) {
             out.holds = true;
         } else if (!tried_.empty() && known_ == 0) {
-            search(best, 0, out); // by the estimate alone
+            search(best_, 0, out); // by the estimate alone
         }
-        if (!best.replicas) {
+        if (!best_.replicas)
             why_none(out);
+    }
+
+    void describe(SizedDevice& out) const {
+        if (!best_.replicas || out.layout)
             return;
-        }
-        describe(best, out);
+        out.layout = layout(out);
         if (!out.holds)
             out.reason = fmt::format("the limits hold with {:.0f} %, {:.0f} % are asked for",
                                      100 * out.layout->probability, 100 * basis_.request.confidence);
     }
+    /// Of the service; 0: there is none.
+    std::int64_t devices() const { return best_.devices(); }
 
   private:
     /// Every way that the model fits, with a bound on how few devices it takes, least first.
@@ -174,21 +180,21 @@ class DeviceSizer {
             out.reason = fmt::format("more than {} devices", basis_.request.most_devices);
     }
 
-    void describe(Found& best, SizedDevice& out) const {
-        Replicas& replicas = *best.replicas;
+    SizedLayout layout(SizedDevice& out) const {
+        Replicas& replicas = *best_.replicas;
         SizedLayout layout;
-        layout.probability = replicas.probability(best.engines, best.deviation);
-        layout.at_twice = replicas.pressure(best.engines, 0, 2);
+        layout.probability = replicas.probability(best_.engines, best_.deviation);
+        layout.at_twice = replicas.pressure(best_.engines, 0, 2);
         Server& server = replicas.server();
-        server.use_engines(best.engines);
+        server.use_engines(best_.engines);
         layout.run = server.run(basis_.request.serving.load.rate_per_s, false);
         out.doubt = layout.run.doubt;
         layout.pressure = nearest_limit(basis_.request.level, layout.run.summary);
-        layout.run.bounds = replicas.bounds(best.engines, layout.run.summary);
+        layout.run.bounds = replicas.bounds(best_.engines, layout.run.summary);
         layout.memory = memory(server, layout.run);
         layout.engine = server.plan().engine;
         price(layout, out);
-        out.layout = std::move(layout);
+        return layout;
     }
 
     static SizedMemory memory(const Server& server, const ServingResult& run) {
@@ -231,16 +237,56 @@ class DeviceSizer {
         std::int64_t bound = 0; ///< no fewer devices
     };
     std::vector<Tried> tried_; ///< ways that the model fits
+    Found best_;
     SizingPressure nearest_;
 };
 
-} // namespace
-
-SizedDevice size_device(const SizingBasis& basis, const std::string& hardware, const Conditions& conditions,
-                        std::int64_t known) {
+/// A device in one format, and what describes it where it is named.
+struct InFormat {
     SizedDevice out;
+    std::unique_ptr<DeviceSizer> sizer;
+
+    /// Calls it; what fails is the reason.
+    template <class Use>
+    void attempt(const Use& use) {
+        try {
+            use();
+        } catch (const Error& problem) {
+            out.layout.reset();
+            out.reason = problem.what();
+        }
+    }
+    void describe() {
+        if (sizer)
+            attempt([&] { sizer->describe(out); });
+    }
+};
+
+/// Less is better: one that holds, then with fewer devices, then likelier.
+std::tuple<bool, std::int64_t, double> burden(const SizedDevice& d) {
+    return {!(d.holds && d.within_budget), d.layout ? d.layout->devices() : INT64_MAX,
+            d.layout ? -d.layout->probability : d.nearest.ratio};
+}
+
+/// Whether `a` is the better of two formats. Only what decides is simulated.
+bool better(InFormat& a, InFormat& b, const SizingBasis& basis) {
+    if (basis.request.budget_usd_per_hour <= 0 && (a.out.holds || b.out.holds)) {
+        if (a.out.holds != b.out.holds)
+            return a.out.holds;
+        if (a.sizer->devices() != b.sizer->devices())
+            return a.sizer->devices() < b.sizer->devices();
+    }
+    a.describe();
+    b.describe();
+    return burden(a.out) < burden(b.out);
+}
+
+InFormat in_format(const SizingBasis& basis, const std::string& hardware, const Conditions& conditions,
+                   std::int64_t known) {
+    InFormat made;
+    SizedDevice& out = made.out;
     out.hardware = hardware;
-    try {
+    made.attempt([&] {
         const DeviceChoice choice = basis.session.hardware().device(hardware);
         const auto runtime = basis.session.hardware().runtime_for(
             *choice.device, conditions.stack.empty() ? language_runtime(basis.session.hardware(),
@@ -249,14 +295,34 @@ SizedDevice size_device(const SizingBasis& basis, const std::string& hardware, c
         out.runtime = runtime->name;
         if (!runtime->language_models) {
             out.reason = "none of its software stacks in the database serves language models";
-            return out;
+            return;
         }
-        DeviceSizer(basis, hardware, conditions, choice.device, known).size(out);
-    } catch (const Error& problem) {
-        out.layout.reset();
-        out.reason = problem.what();
+        made.sizer = std::make_unique<DeviceSizer>(basis, hardware, conditions, choice.device, known);
+        made.sizer->size(out);
+    });
+    if (basis.request.budget_usd_per_hour > 0) // whether it holds is then a question of its price
+        made.describe();
+    return made;
+}
+
+} // namespace
+
+SizedDevice size_device(const SizingBasis& basis, const std::string& hardware,
+                        std::span<const Conditions> formats, const Conditions** chosen) {
+    InFormat best = in_format(basis, hardware, formats.front(), 0);
+    for (const Conditions& format : formats.subspan(1)) {
+        const std::int64_t least_so_far =
+            best.out.holds && best.out.within_budget ? best.sizer->devices() : 0;
+        if (least_so_far == 1)
+            break;
+        InFormat other = in_format(basis, hardware, format, least_so_far);
+        if (better(other, best, basis)) {
+            best = std::move(other);
+            *chosen = &format;
+        }
     }
-    return out;
+    best.describe();
+    return std::move(best.out);
 }
 
 } // namespace archsim

@@ -18,7 +18,6 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <tuple>
 
 namespace archsim {
 
@@ -105,12 +104,6 @@ std::optional<std::size_t> least(
         }
     }
     return best;
-}
-
-/// Less is better: one that holds, then with fewer devices, then likelier.
-std::tuple<bool, std::int64_t, double> burden(const SizedDevice& d) {
-    return {!(d.holds && d.within_budget), d.layout ? d.layout->devices() : INT64_MAX,
-            d.layout ? -d.layout->probability : d.nearest.ratio};
 }
 
 /// The smallest miss: of what holds with too little confidence or for too much money the likeliest or
@@ -229,20 +222,10 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
     answer.devices.resize(chosen.size());
     std::atomic<std::size_t> done = 0;
     in_parallel(chosen.size(), all_threads(), [&](std::size_t i) {
-        const std::string& name = hardware[i / formats.size()];
-        SizedDevice& best = answer.devices[i];
         chosen[i] = &answer.formats[i % formats.size()];
-        best = size_device(basis, name, *chosen[i]);
-        for (std::size_t k = formats.size(); any && k < answer.formats.size(); ++k) {
-            const std::int64_t least_so_far = best.holds && best.within_budget ? best.layout->devices() : 0;
-            if (least_so_far == 1)
-                break;
-            SizedDevice other = size_device(basis, name, answer.formats[k], least_so_far);
-            if (burden(other) < burden(best)) {
-                best = std::move(other);
-                chosen[i] = &answer.formats[k];
-            }
-        }
+        answer.devices[i] = size_device(
+            basis, hardware[i / formats.size()],
+            any ? std::span<const Conditions>(answer.formats) : std::span(chosen[i], 1), &chosen[i]);
         if (progress)
             progress(++done, chosen.size());
     });

@@ -176,12 +176,10 @@ void add_sensitivity(const ArchitectureComparison& c, Report& report) {
 void add_sweep_lines(const ArchitectureComparison& c, std::vector<std::string>& lines) {
     constexpr std::size_t kNamed = 3;
     const BatchSweep& s = *c.batch_sweep;
-    std::vector<std::string> labels, crossovers;
-    for (std::size_t i = 0; i < c.labels.size(); ++i)
-        labels.push_back(marked_label(c, i));
+    std::vector<std::string> crossovers;
     for (const Crossover& x : s.crossovers)
         crossovers.push_back(crossover_text(c, x));
-    std::vector<std::string> own = batch_lines(s.analysis, labels);
+    std::vector<std::string> own = batch_lines(s.analysis, c.labels);
     if (!crossovers.empty())
         own.push_back(names_text(crossovers, kNamed) + ".");
     if (!lines.empty()) { // "Least energy" and "None" are words, "GPU" is a name

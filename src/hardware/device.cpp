@@ -1,6 +1,7 @@
 #include "archsim/hardware/device.hpp"
 
 #include "core/text.hpp"
+#include "hardware/device_files.hpp"
 
 #include <algorithm>
 #include <utility>

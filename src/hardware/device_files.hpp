@@ -67,4 +67,7 @@ class DeviceFiles {
     mutable LooseNames loose_;
 };
 
+/// A level of that name and scope, as files write them: "L2" of a "core", "SLC" of the "SoC".
+MemoryLevel memory_level(std::string name, std::string scope);
+
 } // namespace archsim

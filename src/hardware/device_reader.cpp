@@ -3,6 +3,7 @@
 #include "archsim/hardware/parameters.hpp"
 
 #include "core/text.hpp"
+#include "hardware/device_files.hpp"
 #include "hardware/family_facts.hpp"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 #include "archsim/compare/metric.hpp"
 #include "core/parse_number.hpp"
 #include "estimate/wall_power.hpp"
+#include "result/decisions.hpp"
 #include "result/generation_metrics.hpp"
 
 #include <algorithm>

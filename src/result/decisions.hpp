@@ -1,5 +1,5 @@
 #pragma once
-// Limits as people write them, and who is best within them.
+// Limits as people write them, who is best within them, and from when on a purchase pays.
 
 #include "archsim/compare/decisions.hpp"
 
@@ -18,5 +18,15 @@ Constraint parse_constraint(const Metric& metric, std::string_view text, std::st
 /// where it has no limits. Absent where none meets them.
 std::optional<Winner> winner_within(std::span<const Result> results, const Metric& metric,
                                     const Decision& decision);
+
+/// How two devices' costs cross: `first` is bought and `second` rented or bought.
+struct BreakEven {
+    double inferences = 0; ///< volume from which the larger purchase pays
+    double years = 0;      ///< time the larger purchase needs for that volume at the given utilisation
+    bool within_life = false;
+};
+/// Volume at which buying `bought` costs as much as `other` (rented by the hour when it has a cloud price,
+/// else bought). Absent when a price is missing or the running cost of `bought` is not below that of `other`.
+std::optional<BreakEven> break_even(const Result& bought, const Result& other, const CostOptions& options);
 
 } // namespace archsim

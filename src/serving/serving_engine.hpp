@@ -170,4 +170,7 @@ class Engine {
     bool stepping_ = false;
 };
 
+/// Of values in any order, by the nearest rank; zeros without values.
+Percentiles percentiles_of(std::vector<double> values);
+
 } // namespace archsim::serving

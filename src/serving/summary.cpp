@@ -1,4 +1,5 @@
 #include "archsim/serving/simulation.hpp"
+#include "serving/serving_engine.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,6 +6,7 @@
 #include "report/blocks/energy_report.hpp"
 #include "report/blocks/explanations.hpp"
 #include "result/cost_terms.hpp"
+#include "result/decisions.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 // A small machine and hand-made subgraphs for tests of the GPU and CPU mappers.
 
+#include "hardware/device_files.hpp"
 #include "map/hand_made.hpp"
 
 #include <memory>

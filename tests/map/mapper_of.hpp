@@ -3,6 +3,7 @@
 
 #include "archsim/extend/mapper.hpp"
 #include "archsim/hardware/device.hpp"
+#include "hardware/device_files.hpp"
 
 #include <string>
 #include <string_view>

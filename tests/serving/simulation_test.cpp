@@ -3,6 +3,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/serving/simulation.hpp"
+#include "serving/serving_engine.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -87,15 +87,4 @@ struct TokenCosts {
 /// decoding step, each with the energy of its own phase. Absent for results without generated text.
 ARCHSIM_API std::optional<TokenCosts> token_costs(const Result& result, const CostOptions& options);
 
-/// How two devices' costs cross: `first` is bought and `second` rented or bought.
-struct BreakEven {
-    double inferences = 0; ///< volume from which the larger purchase pays
-    double years = 0;      ///< time the larger purchase needs for that volume at the given utilisation
-    bool within_life = false;
-};
-/// Volume at which buying `bought` costs as much as `other` (rented by the hour when it has a cloud price,
-/// else bought). Absent when a price is missing or the running cost of `bought` is not below that of `other`.
-ARCHSIM_API std::optional<BreakEven> break_even(const Result& bought, const Result& other,
-                                                const CostOptions& options);
-
 } // namespace archsim

@@ -68,8 +68,6 @@ struct MemoryLevel {
     /// How many of it a chip of that many compute units has.
     double copies(double units) const { return count > 1 ? count : scope == MemoryScope::unit ? units : 1.0; }
 };
-/// A level of that name and scope, as files write them: "L2" of a "core", "SLC" of the "SoC".
-ARCHSIM_API MemoryLevel memory_level(std::string name, std::string scope);
 
 /// The external memory.
 struct Dram {

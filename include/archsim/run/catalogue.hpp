@@ -66,12 +66,12 @@ class Catalogue {
     explicit Catalogue(const std::filesystem::path& folder);
 
     /// Whether no model is listed.
-    ARCHSIM_API bool empty() const;
+    ARCHSIM_PRIVATE bool empty() const;
     ARCHSIM_API const std::vector<CatalogueEntry>& entries() const; ///< sorted by name
     /// By name or alias, case-insensitive; null when there is none.
     ARCHSIM_API const CatalogueEntry* find(std::string_view name) const;
     /// Names closest to `name`.
-    ARCHSIM_API std::vector<std::string> nearest(std::string_view name) const;
+    ARCHSIM_PRIVATE std::vector<std::string> nearest(std::string_view name) const;
 
   private:
     struct State;

@@ -334,8 +334,6 @@ ARCHSIM_API std::vector<ServedRequest> make_requests(const RequestPlan& plan);
 struct Percentiles {
     double p50 = 0, p90 = 0, p99 = 0, p999 = 0, mean = 0;
 };
-/// Of values in any order, by the nearest rank; zeros without values.
-ARCHSIM_API Percentiles percentiles_of(std::vector<double> values);
 /// Of so many values, those that may lie above a limit which the ninety-ninth percentile holds. Worked: 10 of
 /// 1000, none of 99.
 std::int64_t beyond_p99(std::int64_t count);

@@ -248,8 +248,9 @@ Chart tornado(const Metric& metric, const std::vector<AxisSensitivity>& sensitiv
                 .series = {}};
     ChartSeries series{.name = "swing", .points = {}};
     for (const AxisSensitivity& s : sensitivities)
-        series.points.push_back(
-            {.label = s.axis, .y = s.swing() * metric.scale, .y_low = {}, .y_high = {}, .hover = {}});
+        if (s.swing() != 0) // a bar without length is none
+            series.points.push_back(
+                {.label = s.axis, .y = s.swing() * metric.scale, .y_low = {}, .y_high = {}, .hover = {}});
     chart.series.push_back(std::move(series));
     return chart;
 }
@@ -352,8 +353,10 @@ Report describe(const SweepSummary& summary, PlainView, Format format) {
     if (summary.front)
         report.blocks.push_back(front_table(summary));
     if (summary.sensitivity_of) {
-        add_blocks(report, sensitivity_table(*summary.sensitivity_of, summary.sensitivities),
-                   tornado(*summary.sensitivity_of, summary.sensitivities));
+        report.blocks.push_back(sensitivity_table(*summary.sensitivity_of, summary.sensitivities));
+        if (Chart bars = tornado(*summary.sensitivity_of, summary.sensitivities);
+            !bars.series.front().points.empty())
+            report.blocks.push_back(std::move(bars));
     }
     if (format == Format::html && !summary.sample.empty())
         report.blocks.push_back(point_chart(summary));

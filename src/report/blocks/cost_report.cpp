@@ -5,6 +5,7 @@
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/cost_terms.hpp"
+#include "result/decisions.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -209,10 +209,16 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
                                                 const Conditions& conditions) const {
     DeviceChoice choice = hardware_->device(hardware);
     std::shared_ptr<const Runtime> runtime = hardware_->runtime_for(*choice.device, conditions.stack);
-    if (conditions.overrides) {
+    const bool other_parameters = conditions.overrides || conditions.ideal_mapping;
+    if (other_parameters) {
         Device device = *choice.device;
         Runtime stack = *runtime;
-        apply(*conditions.overrides, device, stack);
+        if (conditions.ideal_mapping) // a device's own values decide over those of the stack
+            apply(ParameterOverrides{{{device.id, stack.id, "", Parameter::weight_residency}, 1},
+                                     {{device.id, stack.id, "", Parameter::spill_share}, 0}},
+                  device, stack);
+        if (conditions.overrides)
+            apply(*conditions.overrides, device, stack);
         choice.device = std::make_shared<const Device>(std::move(device));
         runtime = std::make_shared<const Runtime>(std::move(stack));
     }
@@ -223,7 +229,7 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
     machine_options.scenario = conditions.scenario;
     machine_options.scope = conditions.scope;
     machine_options.devices = std::max(1.0, conditions.devices);
-    if (stated == choice.device && !conditions.overrides) {
+    if (stated == choice.device && !other_parameters) {
         machine_options.energy = prices_->of(stated);
     } else {
         auto prices = std::make_shared<EnergyTable>(energy().resolve(*choice.device));

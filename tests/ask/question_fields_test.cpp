@@ -63,6 +63,7 @@ const std::vector<Stated>& examples() {
         {"scope", {"end_to_end"}},
         {"devices", {"2", "auto"}},
         {"allow_unknown", {"true"}},
+        {"ideal_mapping", {"true"}},
         {"changes", {"bandwidth=2x", "clock=0.5", "power_limit_w=15"}},
         {"fusion", {"nothing", "activation,attention"}},
         {"overrides", {"matrix_efficiency:H100:tensorrt:=0.5"}}};

@@ -39,6 +39,27 @@ Result with(const std::string& model, const std::string& device, Conditions cond
 
 } // namespace
 
+TEST_CASE("a stack that keeps whatever fits is no slower and moves no more", "[laws]") {
+    int gains = 0;
+    for (const std::string& device : accelerators())
+        for (const char* model : {"resnet50", "mobilenet_v2"}) {
+            Conditions conditions;
+            conditions.precision = PrecisionConfig::uniform(Precision::int8);
+            conditions.keep_subgraphs = false;
+            const Result stated = run_graph(laws::session(), laws::bound(model, 1), device, conditions);
+            conditions.ideal_mapping = true;
+            const Result ideal = run_graph(laws::session(), laws::bound(model, 1), device, conditions);
+            if (!stated.ok() || !ideal.ok())
+                continue;
+            INFO(model << " on " << device);
+            constexpr double kRounding = 1e-6;
+            CHECK(ideal.estimate.latency_s <= stated.estimate.latency_s * (1 + kRounding));
+            CHECK(moved(ideal.estimate) <= moved(stated.estimate) * (1 + kRounding));
+            gains += moved(ideal.estimate) < moved(stated.estimate) ? 1 : 0;
+        }
+    CHECK(gains > 0);
+}
+
 TEST_CASE("larger buffers cost neither time nor traffic on any accelerator", "[laws]") {
     constexpr std::array kFactors = {0.01, 0.03, 0.1, 0.3, 0.7, 1.0, 1.5, 4.0, 16.0, 100.0};
     constexpr double kRounding = 1e-6;

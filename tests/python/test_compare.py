@@ -37,7 +37,7 @@ def test_the_runner_of_the_specification(session, tmp_path):
     alone = session.estimate("resnet18", "H100", batch=4, precision="fp16", stack="pytorch-eager")
     assert dict(((n, r.batch), r) for n, r in runner.results)["cuda", 4].latency_s == alone.latency_s
     # Of those that may be named first: on DirectML and ROCm no such network was measured.
-    fastest = min((r.latency_s, n) for n, r in runner.results if r.batch == 4 and r.to_dict()["evidence"] == "measured")[1]
+    fastest = min((r.latency_s, n) for n, r in runner.results if r.batch == 4 and r.to_dict()["evidence"] in ("measured", "related"))[1]
     assert runner.best("latency", batch=4) == fastest
     assert runner.best("throughput", batch=4) == fastest
     best = runner.best("latency", batch=4)

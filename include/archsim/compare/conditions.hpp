@@ -56,8 +56,11 @@ struct Conditions {
     double devices = 1;     ///< of one kind that share every layer; 0: as many as a language model needs
     std::string stack = {}; ///< software stack by name or alias; empty: the device's default
     std::optional<FusionPolicy> fusion = {}; ///< instead of the stack's
-    bool allow_unknown = false;              ///< estimate although a part of the model is not understood
-    bool keep_subgraphs = true;              ///< false: totals only, for searches
+    /// The stack keeps on chip whatever fits, between layers and between inferences, also where its compiler
+    /// is known not to.
+    bool ideal_mapping = false;
+    bool allow_unknown = false;   ///< estimate although a part of the model is not understood
+    bool keep_subgraphs = true;   ///< false: totals only, for searches
     MachineChanges changes = {};  ///< to the rates and costs of the device as the database states it
     DeviceChanges structure = {}; ///< to its structure
     /// Parameters to take instead of those that the database states; null: none.

@@ -277,6 +277,22 @@ Table partition_table(const Result& result) {
                          rows);
 }
 
+/// The device, and what its stack is known to do with weights.
+Facts mapped_facts(const Result& result) {
+    Facts facts = device_facts(result);
+    const auto* machine = result.machine.get();
+    if (const Fact* keeps = machine ? &machine->parameters.fact(Parameter::weight_residency) : nullptr;
+        keeps != nullptr && keeps->known())
+        facts.items.push_back(
+            {"Weights",
+             fmt::format("{} ({})",
+                         keeps->value > 0 ? "those that fit stay on chip between inferences"
+                                          : "the stack never keeps them on chip",
+                         result.conditions.ideal_mapping || !keeps->source ? "as asked"
+                                                                           : keeps->source->cite)});
+    return facts;
+}
+
 } // namespace
 
 void add_slowest_subgraphs(const Result& result, int top, Report& report) {
@@ -304,7 +320,7 @@ Report describe(const Result& result, const GraphMappingView& view, Format forma
     report.blocks.push_back(verdict_block(
         {std::span(&result, 1), labels, usual_order(std::span(&result, 1), result.conditions.scenario), {}}));
     if (result.device)
-        report.blocks.push_back(device_facts(result));
+        report.blocks.push_back(mapped_facts(result));
     if (!result.ok())
         return report; // the verdict says why
     const bool all = format == Format::html;

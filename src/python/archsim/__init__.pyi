@@ -115,6 +115,7 @@ class Question(TypedDict, total=False):
     scope: Scope
     devices: int | Literal["auto"]
     allow_unknown: bool
+    ideal_mapping: bool
     single_pass: bool
     changes: Mapping[str, float | str]
     fusion: str

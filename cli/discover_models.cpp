@@ -4,6 +4,7 @@
 #include "common/progress.hpp"
 #include "common/tool.hpp"
 #include "report/render/answer_document.hpp"
+#include "session/loading.hpp"
 
 #include <thread>
 
@@ -58,6 +59,8 @@ int main(int argc, char** argv) {
             options.word = scan ? "" : folder;
             list = scan ? discover_folder(session, folder, options) : discover_catalogue(session, options);
         }
+        if (list.models.empty() && !options.word.empty())
+            throw unknown_model(session.catalogue(), options.word);
         if (output.sort.empty())
             keep_largest(list, top);
         else

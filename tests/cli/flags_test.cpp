@@ -95,7 +95,6 @@ TEST_CASE("a flag that would be left aside is refused", "[cli]") {
           "serve_model qwen3-0.6b --hardware H100 --frontier --rate 50",
           "serve_model qwen3-0.6b --hardware H100 --rate 4 --accepted 0.7",
           "serve_model qwen3-0.6b --hardware H100 --rate 4 --wait-steps 4",
-          "compare_models resnet18 --deployment edge --hardware H100",
           "compare_models resnet18 --hardware H100 --years 1",
           "compare_models resnet18 --hardware H100 --price H100=2.5/h",
           "compare_models --study docs/examples/quick_test.json --input-shape x=1,3,8,8",
@@ -218,7 +217,8 @@ TEST_CASE("names that nobody has lead to those that are near, by what people cal
     CHECK_THAT(said("compare_models resnet18 --hardware 'iPhone 16'"), Catch::Contains("iPhone"));
     CHECK_THAT(said("compare_models llama-3-8b --hardware H100 --users 32"),
                Catch::Contains("serve_model has it"));
-    CHECK_THAT(said("discover_models resnet"), Catch::Contains("discover_models --family NAME"));
+    CHECK_THAT(said("discover_models resent50"), Catch::Contains("nearest: resnet50"));
+    CHECK_THAT(said("discover_models resnet"), Catch::Contains("resnet18"));
 }
 
 TEST_CASE("the memory of a computer is that of its models, however it is written", "[cli]") {

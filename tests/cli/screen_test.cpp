@@ -282,7 +282,7 @@ TEST_CASE("the first five lines answer the question of each kind of user", "[cli
               {"latency", "bound by"}},
              {"sweep_design_space resnet50 --hardware KPU-T256 --precision int8 --vary "
               "bandwidth=0.25x..4x:log9 --vary units=0.5x,1x,2x",
-              {"by latency", "as stated", "bound by", "What would help next"}},
+              {"by latency", "as stated", "bound by"}},
              {"compare_models resnet50 --precision int8 --deployment edge --max-latency 30ms --max-power 10W",
               {"Within the limits", "bound by", "met by"}},
              {"compare_architectures resnet18 --explain-difference CPU GPU --metric energy",

@@ -114,7 +114,9 @@ class BatchWords {
                                     value_or_nan(series_.results[most], *by_.rate),
                                 rate_and_time(knee));
         if (first != most)
-            line += fmt::format("; batch {} answers first, {}", series_.batches[first], time(first));
+            line += first == knee
+                        ? std::string(" and answers first")
+                        : fmt::format("; batch {} answers first, {}", series_.batches[first], time(first));
         return line;
     }
 

@@ -68,9 +68,13 @@ TEST_CASE("a name that ends in a format is the network in that format", "[sessio
 
 TEST_CASE("what names no network, or no format, is no name of a format", "[session][names]") {
     const Catalogue& catalogue = laws::session().catalogue();
-    for (const char* name :
-         {"Qwen3-8B", "nosuch-7b-Q4_K_M", "resnet50-int8", "Q4_K_M", "", "-FP8", "qwen3-8b-"})
+    for (const char* name : {"nosuch-7b-Q4_K_M", "resnet50-int8", "Q4_K_M", "", "-FP8"})
         CHECK_FALSE(entry_in_format(catalogue, name));
+    for (const char* name : {"Qwen3-8B", "qwen3-8b-"}) { // the network as it is
+        const auto entry = entry_in_format(catalogue, name);
+        REQUIRE(entry);
+        CHECK((entry->name == "qwen3-8b" && !entry->products));
+    }
     CHECK_THROWS_AS(laws::session().load("./Qwen3-8B-Q4_K_M.gguf"), InputError);
     CHECK_THROWS_AS(laws::session().load("models/Qwen3-8B-Q4_K_M.gguf"), InputError);
 }

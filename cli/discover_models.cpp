@@ -4,7 +4,8 @@
 #include "common/progress.hpp"
 #include "common/tool.hpp"
 #include "report/render/answer_document.hpp"
-#include "session/loading.hpp"
+
+#include <fmt/ranges.h>
 
 #include <thread>
 
@@ -60,7 +61,8 @@ int main(int argc, char** argv) {
             list = scan ? discover_folder(session, folder, options) : discover_catalogue(session, options);
         }
         if (list.models.empty() && !options.word.empty())
-            throw unknown_model(session.catalogue(), options.word);
+            throw InputError(fmt::format("no model's name has \"{}\"; nearest: {}", options.word,
+                                         fmt::join(session.catalogue().nearest(options.word), ", ")));
         if (output.sort.empty())
             keep_largest(list, top);
         else

@@ -227,10 +227,11 @@ bool same_question(const Question& a, const Question& b) {
     const auto same_conditions = [&](const Conditions& x, const Conditions& y) {
         const auto all = [](const Conditions& c) {
             const auto& [precision, of_device, weights, kv_cache, scenario, scope, devices, stack, fusion,
-                         allow_unknown, keep_subgraphs, changes, structure, overrides_of] =
+                         ideal_mapping, allow_unknown, keep_subgraphs, changes, structure, overrides_of] =
                 c; // what is kept is no number
             return std::tie(static_cast<const PrecisionConfig&>(precision), of_device, weights, kv_cache,
-                            scenario, scope, devices, stack, fusion, allow_unknown, changes, structure);
+                            scenario, scope, devices, stack, fusion, ideal_mapping, allow_unknown, changes,
+                            structure);
         };
         return all(x) == all(y) && overrides(x.overrides) == overrides(y.overrides);
     };

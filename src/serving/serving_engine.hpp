@@ -12,6 +12,13 @@
 #include <array>
 #include <deque>
 
+namespace archsim {
+
+/// Of values in any order, by the nearest rank; zeros without values.
+Percentiles percentiles_of(std::vector<double> values);
+
+} // namespace archsim
+
 namespace archsim::serving {
 
 enum class EngineRole : std::uint8_t { both, prompts, answers };
@@ -169,8 +176,5 @@ class Engine {
     std::int64_t waited_ = 0; ///< steps that the prompts at the head of the queue have waited for others
     bool stepping_ = false;
 };
-
-/// Of values in any order, by the nearest rank; zeros without values.
-Percentiles percentiles_of(std::vector<double> values);
 
 } // namespace archsim::serving

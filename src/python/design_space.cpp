@@ -41,6 +41,7 @@ DesignSpace design_space(const py::Ref& session, const std::vector<std::string>&
     Question asked = question(fields, {"batch_size", "precision", "activations"});
     request.sizes = std::move(asked.workload.sizes);
     request.prompt = asked.workload.prompt;
+    request.single_pass = asked.workload.single_pass;
     request.weights = asked.conditions.weights;
     request.conditions = std::move(asked.conditions); // its precision is each in turn
     request.shard = part;

@@ -134,6 +134,20 @@ std::vector<SweepRow> ParetoFront::rows() const {
     return sorted;
 }
 
+namespace {
+
+/// The same estimate of another design.
+bool alike(const SweepRow& a, const SweepRow& b) {
+    const auto values = [](const std::optional<Measure>& x, const std::optional<Measure>& y) {
+        return x.has_value() == y.has_value() && (!x || x->value == y->value);
+    };
+    return a.hardware == b.hardware && a.executed == b.executed && a.batch == b.batch &&
+           a.runtime == b.runtime &&
+           std::equal(a.measures.begin(), a.measures.end(), b.measures.begin(), b.measures.end(), values);
+}
+
+} // namespace
+
 bool BestRows::before(const SweepRow& a, const SweepRow& b) const {
     if (leads(a.standing) != leads(b.standing))
         return leads(a.standing);
@@ -150,8 +164,15 @@ bool BestRows::before(const SweepRow& a, const SweepRow& b) const {
 void BestRows::keep_best(std::vector<SweepRow>& rows) const {
     std::sort(rows.begin(), rows.end(),
               [this](const SweepRow& a, const SweepRow& b) { return before(a, b); });
-    if (most_ > 0 && rows.size() > most_)
-        rows.resize(most_);
+    if (most_ == 0)
+        return;
+    // What a part does not change stands once, as the design that changes least.
+    std::vector<SweepRow> kept;
+    for (SweepRow& row : rows)
+        if (kept.size() < most_ &&
+            std::none_of(kept.begin(), kept.end(), [&](const SweepRow& k) { return alike(k, row); }))
+            kept.push_back(std::move(row));
+    rows = std::move(kept);
 }
 
 void BestRows::add(const SweepRow& row) {

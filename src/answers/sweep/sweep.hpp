@@ -81,7 +81,8 @@ class BestRows {
     BestRows(const Metric& metric, std::size_t most) : metric_(&metric), most_(most) {}
     /// Takes a row in; it may leave again when better ones come.
     void add(const SweepRow& row);
-    /// By model, best first, what may not lead behind the others; of equal values the lower point first.
+    /// By model, best first, what may not lead behind the others; of equal values the design that changes
+    /// least, then the lower point first. Of equal rows one stands, but where all are kept.
     std::vector<SweepRow> rows() const;
     const Metric& metric() const { return *metric_; }
 

@@ -155,7 +155,6 @@ class Engine {
     /// Of them, those whose prices are at hand; `load_` is that of the last one.
     std::array<StepCost, 16> ahead_costs_;
     std::size_t ahead_at_ = ahead_costs_.size();
-    std::int64_t most_ahead_ = 1;     ///< twice as many each time that nobody comes
     std::array<double, 17> run_ends_; ///< when steps of the present run end: one, and those of ahead_costs_
     std::size_t run_at_ = 0, run_steps_ = 0; ///< the present step of it, and how many it has
     bool blocked_ = false; ///< the head of the queue found no room in the last step that was counted anew

@@ -206,7 +206,8 @@ std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, b
     // Of few devices those that nothing else names.
     constexpr std::size_t kFew = 3;
     const Winner& first = facts.best.front().winner;
-    for (std::size_t i = 0; q.results.size() <= kFew && !(first.leads && first.next) && i < q.results.size(); ++i)
+    for (std::size_t i = 0; q.results.size() <= kFew && !(first.leads && first.next) && i < q.results.size();
+         ++i)
         if (const Result& r = q.results[i]; r.ok() && i != first.best && !may_lead(r.estimate))
             if (value_of(r, q.by, q.conditions))
                 values.try_emplace(i, value_text(q, q.by, i));

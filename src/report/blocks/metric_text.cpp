@@ -11,7 +11,7 @@
 namespace archsim {
 
 std::string format_value(const Metric& metric, double value) {
-    constexpr double kThousand = 1e3;
+    constexpr double kPerThousand = 1e3;
     switch (metric.quantity) {
     case QuantityKind::time:
         return format_time(value);
@@ -26,8 +26,8 @@ std::string format_value(const Metric& metric, double value) {
     case QuantityKind::ratio:
         return format_percent(value);
     case QuantityKind::money:
-        return value * kThousand < 1 ? fmt::format("${} per million", format_number(value * metric.scale))
-                                     : fmt::format("${} per 1000", format_number(value * kThousand));
+        return value * kPerThousand < 1 ? fmt::format("${} per million", format_number(value * metric.scale))
+                                        : fmt::format("${} per 1000", format_number(value * kPerThousand));
     case QuantityKind::carbon:
         return fmt::format("{} g CO2e per 1000", format_number(value * metric.scale));
     case QuantityKind::number:

@@ -82,7 +82,7 @@ struct Options {
         question.add_to(flags, {.without = {"batch_size"}, .several = {"precision"}});
         flags.add_option("--sort", sort,
                          "metric that ranks the points: " + MetricTable::standard().keys() +
-                             "; of answers to prompts: " + generation_metrics().keys(),
+                             "; of answers to prompts: " + generation_metrics().keys() + ", latency",
                          "COLUMN");
         flags.add_top(top, "points to list per model, best first; 0: all");
         flags.add_option("--pareto", pareto, "two metrics: the points that no other beats in both", "METRIC")

@@ -200,6 +200,17 @@ std::vector<SweepRow> BestRows::rows() const {
 
 namespace {
 
+/// What rows of answers to prompts hold: the metrics of language models, and the time of a whole answer.
+const MetricTable& answer_metrics() {
+    static const MetricTable table = [] {
+        const auto rows = generation_metrics().rows();
+        std::vector<const Metric*> all(rows.begin(), rows.end());
+        all.push_back(&metric::latency);
+        return MetricTable::of(std::move(all));
+    }();
+    return table;
+}
+
 constexpr std::uint64_t kRange = 256;         ///< points that a thread takes at a time
 constexpr std::uint64_t kLargestRange = 8192; ///< with all of a model
 constexpr std::uint64_t kMostShards = 1'000'000;
@@ -235,7 +246,7 @@ Sweep::Sweep(const Session& session, SweepRequest request) : session_(session), 
         for (const Model& model : models_) // those that answer none are refused now
             session.facts({model, request_.batches.front(), request_.sizes, request_.prompt});
         if (request_.view.metrics == &MetricTable::standard())
-            request_.view.metrics = &generation_metrics();
+            request_.view.metrics = &answer_metrics();
     }
     std::vector<std::shared_ptr<const Device>> devices;
     for (const std::string& name : request_.hardware)

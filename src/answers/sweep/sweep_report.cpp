@@ -307,7 +307,7 @@ constexpr std::uint64_t kCharted = 2000; ///< points of a chart; more say nothin
 SweepSummary::SweepSummary(std::vector<SweepAxis> parts, const Metric& ranks, std::size_t top,
                            std::uint64_t all, const MetricTable& metrics)
     : best(ranks, top), axes(std::move(parts)), stride(std::max<std::uint64_t>(1, all / kCharted)) {
-    const bool answers = metrics.find(metric::latency.key) == nullptr;
+    const bool answers = metrics.find(metric::token_rate.key) != nullptr;
     shown = answers ? std::vector<const Metric*>{&metric::token_rate, &metric::token_energy,
                                                  &metric::token_time, &metric::first_token, &metric::power}
                     : std::vector<const Metric*>{&metric::latency, &metric::energy, &metric::power};

@@ -37,7 +37,7 @@ SweepRequest answers() {
 TEST_CASE("a point that answers a prompt is the estimate with the device's changes", "[sweep][generation]") {
     const Session& session = test::shipped_session();
     const Sweep sweep(session, answers());
-    REQUIRE(sweep.request().view.metrics == &generation_metrics());
+    REQUIRE(sweep.request().view.metrics->find(metric::token_rate.key) != nullptr);
     CHECK(sweep.usual_order() == metric::token_rate);
     const std::vector<SweepRow> rows = rows_of(sweep, 2);
     REQUIRE(rows.size() == 8);
@@ -55,7 +55,7 @@ TEST_CASE("a point that answers a prompt is the estimate with the device's chang
         CHECK(row.value(metric::token_time) == own.generation->time_per_output_token_s);
         CHECK(row.value(metric::first_token) == own.generation->time_to_first_token_s);
         CHECK(row.value(metric::token_energy) == own.generation->energy_per_token_j);
-        CHECK_FALSE(row.value(metric::latency)); // of a whole answer, which nobody compares
+        CHECK(row.value(metric::latency) > row.value(metric::first_token)); // of a whole answer
     }
     // Steps read the weights: twice the bandwidth is a gain, a clear one where kernels start in no time.
     CHECK(*rows[2].value(metric::token_time) < *rows[0].value(metric::token_time));

@@ -17,6 +17,16 @@ constexpr const char* kExamples = R"(  discover_models
   discover_models ./my_models
   discover_models --names)";
 
+/// What to ask for instead of a word that none of the models asked for has.
+std::string no_such_model(const archsim::Session& session, const archsim::DiscoverOptions& options) {
+    const bool narrowed = !options.task.empty() || !options.family.empty();
+    const auto nearest = narrowed ? std::vector<std::string>() : session.catalogue().nearest(options.word);
+    return fmt::format("no model{} has \"{}\" in its name; {}", narrowed ? " of that task and family" : "",
+                       options.word,
+                       nearest.empty() ? "without a word all are listed"
+                                       : fmt::format("nearest: {}", fmt::join(nearest, ", ")));
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -61,8 +71,7 @@ int main(int argc, char** argv) {
             list = scan ? discover_folder(session, folder, options) : discover_catalogue(session, options);
         }
         if (list.models.empty() && !options.word.empty())
-            throw InputError(fmt::format("no model's name has \"{}\"; nearest: {}", options.word,
-                                         fmt::join(session.catalogue().nearest(options.word), ", ")));
+            throw InputError(no_such_model(session, options));
         if (output.sort.empty())
             keep_largest(list, top);
         else

@@ -49,8 +49,8 @@ class Profiler {
 
     /// A constant that is computed at build time hands the initializers it was made from on to its readers.
     void pass_on(const Operator& folded) {
-        if (folded.outputs
-                .empty()) // it says what lies in memory, a tower of images beside a decoder among it
+        // Without outputs it says what lies in memory: a tower of images beside a decoder.
+        if (folded.outputs.empty())
             for (const TensorId id : folded.inputs)
                 if (graph_.tensors[id].role == TensorRole::initializer)
                     store(id);

@@ -318,7 +318,8 @@ SizedDevice size_device(const SizingBasis& basis, const std::string& hardware,
         InFormat other = in_format(basis, hardware, format, least_so_far);
         if (better(other, best, basis)) {
             best = std::move(other);
-            *chosen = &format;
+            if (chosen != nullptr)
+                *chosen = &format;
         }
     }
     best.describe();

@@ -47,6 +47,7 @@ void take_evidence(const Estimate& from, Estimate& to) {
     to.related = from.related;
     to.unlike = from.unlike;
     to.refuted = from.refuted;
+    to.refuted_rows = from.refuted_rows;
 }
 
 namespace {

@@ -126,6 +126,7 @@ void add_intervals(const Machine& machine, SpreadOf timed, Estimate& e, KnownWid
     e.related = widths.held.related;
     e.unlike = widths.held.unlike;
     e.refuted = widths.held.refuted;
+    e.refuted_rows = widths.held.refuted_rows;
 }
 
 } // namespace archsim

@@ -125,12 +125,12 @@ HeldEvidence HeldRows::of(const Device& device, const Runtime& runtime, TimeKind
         found.variance = kind_variance;
     }
     found.related = !found.projected && !itself;
-    if (own != nullptr && own->rows >= kLeastRows && own->inside < kLeastInside * own->rows)
-        found.refuted =
-            fmt::format("{} such as {} were measured {} than estimated here ({} of {} outside of their "
-                        "intervals)",
-                        words_of(kind)[1], own->example, times_text(own->low, own->high),
-                        own->rows - own->inside, own->rows);
+    if (own != nullptr && own->rows >= kLeastRows && own->inside < kLeastInside * own->rows) {
+        found.refuted = fmt::format("{} such as {} were measured {} than estimated here", words_of(kind)[1],
+                                    own->example, times_text(own->low, own->high));
+        found.refuted_rows =
+            fmt::format("{} of {} outside of their intervals", own->rows - own->inside, own->rows);
+    }
     return found;
 }
 

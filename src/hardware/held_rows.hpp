@@ -38,8 +38,8 @@ struct HeldSet {
 /// What the rows say of an estimate.
 struct HeldEvidence {
     bool projected = true, related = false;
-    std::string unlike, refuted; ///< see Estimate
-    double variance = 0;         ///< to add where only other kinds of networks were measured of such chips
+    std::string unlike, refuted, refuted_rows; ///< see Estimate
+    double variance = 0; ///< to add where only other kinds of networks were measured of such chips
 };
 
 struct HeldRows {

@@ -50,12 +50,17 @@ constexpr bool leads(Standing standing) {
 /// Why something may not be named first.
 struct Doubt {
     Standing standing = Standing::measured;
-    std::string why; ///< in words without a period; empty where it may
+    std::string why;       ///< in words without a period; empty where it may
+    std::string rows = {}; ///< of what refutes: "22 of 22 outside of their intervals"
     /// True where it may be named first.
     bool empty() const { return leads(standing); }
     /// "projected: no comparable device was measured on this stack".
-    std::string text() const {
+    std::string brief() const {
         return empty() ? why : std::string(name_of(standing)).append(": ").append(why);
+    }
+    /// The same with the rows that say so, in parentheses.
+    std::string text() const {
+        return rows.empty() ? brief() : brief().append(" (").append(rows).append(")");
     }
 };
 

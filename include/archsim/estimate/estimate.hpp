@@ -138,8 +138,8 @@ struct Estimate {
     bool projected = false;
     bool related = false; ///< such networks were measured on others of its generation, or others on the chip
     std::string unlike; ///< "no transformer was measured": not on this chip under this stack; empty: one was
-    std::string
-        refuted; ///< what measured rows say against it: "detectors were measured 2 to 5 times slower ..."
+    /// What measured rows say against it, "detectors were measured 2 to 5 times slower ...", and how many do.
+    std::string refuted, refuted_rows;
     EnergyBreakdown energy; ///< whole batch
     EventCounts events;
     MemoryEstimate memory;
@@ -170,7 +170,7 @@ inline Doubt doubt_of(const Estimate& e) {
                             : e.unlike.empty()
                                 ? std::string("no comparable device was measured on this stack")
                                 : e.unlike + " on such a chip and stack";
-    return {standing, why};
+    return {standing, why, standing == Standing::refuted ? e.refuted_rows : std::string()};
 }
 inline bool may_lead(const Estimate& estimate) {
     return leads(standing_of(estimate));

@@ -136,7 +136,7 @@ std::string device_line(const Portability& p) {
                            format_time(p.result.estimate.latency_s));
     const Estimate& e = p.result.estimate;
     const std::string doubt =
-        standing_note(e) + "." + (e.refuted.empty() ? "" : " Refuted: " + e.refuted + ".");
+        standing_note(e) + "." + (e.refuted.empty() ? "" : " Refuted: " + refuted_text(e) + ".");
     if (p.leaving == 0)
         return fmt::format("{}: runs all {} operators, {}{}", name, p.operators, format_time(e.latency_s),
                            doubt);

@@ -4,6 +4,8 @@
 #include "archsim/compare/result.hpp"
 #include "report/blocks/columns.hpp"
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <optional>
 #include <string>
@@ -25,6 +27,12 @@ inline std::optional<Standing> evidence_of(const Result& result) {
 }
 inline std::optional<Standing> evidence_of(bool estimated, const Doubt& doubt) {
     return estimated ? std::optional(doubt.standing) : std::nullopt;
+}
+
+/// What refutes an estimate, with how many rows do; empty where nothing does.
+inline std::string refuted_text(const Estimate& estimate) {
+    return estimate.refuted_rows.empty() ? estimate.refuted
+                                         : fmt::format("{} ({})", estimate.refuted, estimate.refuted_rows);
 }
 
 /// `standing` gives what evidence_text() takes of a row.

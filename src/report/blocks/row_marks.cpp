@@ -156,9 +156,8 @@ std::vector<std::string> failure_notes(const std::vector<const Result*>& results
 std::vector<std::string> doubt_lines(std::span<const Result> results) {
     std::vector<std::string> lines;
     for (const Result& r : results)
-        if (const std::string doubt = r.ok() ? doubt_of(r.estimate).text() : std::string(); !doubt.empty())
-            if (std::string line =
-                    fmt::format("{}: {}.", hardware_label(r), doubt.substr(0, doubt.find(" (")));
+        if (const std::string doubt = r.ok() ? doubt_of(r.estimate).brief() : std::string(); !doubt.empty())
+            if (std::string line = fmt::format("{}: {}.", hardware_label(r), doubt);
                 std::find(lines.begin(), lines.end(), line) == lines.end())
                 lines.push_back(std::move(line));
     return lines;

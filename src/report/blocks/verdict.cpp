@@ -3,6 +3,7 @@
 
 #include "ops/given_values.hpp"
 #include "report/blocks/advice.hpp"
+#include "report/blocks/evidence.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
@@ -218,7 +219,7 @@ std::string unranked_text(const VerdictQuestion& q, const VerdictFacts& facts, b
     for (std::size_t i = 0; i < q.results.size(); ++i)
         if (q.results[i].ok() && !q.results[i].estimate.refuted.empty())
             all.push_back(fmt::format("{} (refuted){}", q.labels[i],
-                                      reasons ? ": " + q.results[i].estimate.refuted : std::string()));
+                                      reasons ? ": " + refuted_text(q.results[i].estimate) : std::string()));
     constexpr std::size_t kSaid = 2;
     const std::size_t more = all.size() > kSaid ? all.size() - kSaid : 0;
     all.resize(all.size() - more);
@@ -484,9 +485,8 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
     all.push_back({3, 3, too_large_text(q)});
     if (one) {
         all.push_back({2, 9, asked + single_text(q, facts, false), asked + single_text(q, facts, true)});
-        if (const std::string& refuted = q.results.front().estimate.refuted; !refuted.empty())
-            all.push_back({2, 7, "Refuted: " + refuted + ".",
-                           "Refuted: " + refuted.substr(0, refuted.find(" (")) + ".", 1});
+        if (const Estimate& e = q.results.front().estimate; !e.refuted.empty())
+            all.push_back({2, 7, "Refuted: " + refuted_text(e) + ".", "Refuted: " + e.refuted + ".", 1});
     } else {
         std::string first = best_text(q, facts, facts.best.front());
         if (!facts.limits.empty())

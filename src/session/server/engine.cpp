@@ -261,6 +261,7 @@ Doubt doubt_of_waits(const Machine& machine, Estimate step) {
         step.related = held.related;
         step.unlike = held.unlike;
         step.refuted = held.refuted;
+        step.refuted_rows = held.refuted_rows;
     }
     return doubt_of(step);
 }

@@ -61,9 +61,9 @@ EventPrices::EventPrices(const Machine& machine, double clock_ratio) {
         return;
     const double voltage = table->voltage_factor(machine.rate(Resource::overhead_cycles) * clock_ratio);
     for (std::size_t e = 0; e < kEventCount; ++e)
-        joules_[e] = event_price(*table, static_cast<Event>(e), voltage);
+        joules_[e] = machine.price_scale * event_price(*table, static_cast<Event>(e), voltage);
     for (std::size_t p = 0; p < kPrecisionCount; ++p)
-        mac_joules_[p] = table->mac[p].value_or(0) * voltage;
+        mac_joules_[p] = machine.price_scale * table->mac[p].value_or(0) * voltage;
 }
 
 EventPrices EventPrices::scaled(double factor) const {

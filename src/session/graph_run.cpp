@@ -2,6 +2,8 @@
 
 #include "estimate/algebra.hpp"
 #include "estimate/batch_pieces.hpp"
+
+#include <algorithm>
 #include <utility>
 
 namespace archsim {
@@ -21,7 +23,43 @@ void refuse(Estimate& e, std::string reason) {
     e.reason = std::move(reason);
 }
 
+/// The machine of these conditions, held to an estimated budget where they change anything about it.
+std::shared_ptr<const Machine> held_to_budget(const Session& session,
+                                              const std::shared_ptr<const BoundModel>& model,
+                                              std::string_view device, const Conditions& conditions) {
+    auto asked = session.machine(device, conditions);
+    if (asked->power_budget_w <= 0 ||
+        (conditions.changes == MachineChanges{} && conditions.structure == DeviceChanges{}))
+        return asked;
+    Conditions described = conditions;
+    described.changes = {};
+    described.structure = {};
+    auto held = std::make_shared<Machine>(*asked);
+    hold_to_budget(scale_to_budget(model, device, session.machine(device, described), described), *held);
+    return held;
+}
+
 } // namespace
+
+double scale_to_budget(const std::shared_ptr<const BoundModel>& model, std::string_view device,
+                       std::shared_ptr<const Machine> described, const Conditions& conditions) {
+    if (described->power_budget_w <= 0)
+        return 1;
+    Conditions whole = conditions;
+    whole.keep_subgraphs = false;
+    const Result result = run_graph_on(model, device, std::move(described), whole);
+    return result.ok() ? result.estimate.energy_scale : 1;
+}
+
+void hold_to_budget(double scale, Machine& changed) {
+    if (changed.power_budget_w <= 0 || scale <= 0)
+        return;
+    constexpr double kRounding = 1e-9; // the chip as it is described meets its budget to the last bit
+    const double budget = changed.power_budget_w * (1 + kRounding);
+    changed.price_scale = scale;
+    changed.power_limit_w = changed.power_limit_w > 0 ? std::min(changed.power_limit_w, budget) : budget;
+    changed.power_budget_w = 0;
+}
 
 std::shared_ptr<const BoundModel> bind_graph(const ImportedGraph& model, std::int64_t batch,
                                              const Bindings& bindings, const OperatorRegistry& operators,
@@ -49,7 +87,8 @@ Result run_graph(const Session& session, const std::shared_ptr<const BoundModel>
         const DeviceChoice choice = session.hardware().device(device);
         result.device = choice.device; // known even where the stack does not run on it
         result.power_mode = choice.power_mode;
-        Result all = run_graph_on(model, device, session.machine(device, conditions), conditions);
+        Result all =
+            run_graph_on(model, device, held_to_budget(session, model, device, conditions), conditions);
         if (const auto idle = with_idle_units(conditions))
             return faster_with_idle_units(std::move(all), run_graph(session, model, device, *idle));
         return all;

@@ -40,6 +40,16 @@ Result run_graph_on(const std::shared_ptr<const BoundModel>& model, std::string_
                     std::shared_ptr<const Machine> machine, const Conditions& conditions,
                     BatchCounts* counted = nullptr);
 
+// Where a power budget is an estimate, the prices of events give way to it on the chip as it is described
+// (bounded_by_budget). What is changed about that chip keeps those prices, and is held to the budget by its clock.
+
+/// The factor on the prices of events that makes the chip as it is described meet its estimated budget; 1 where its
+/// limit is known, where it meets the budget anyway or cannot run.
+double scale_to_budget(const std::shared_ptr<const BoundModel>& model, std::string_view device,
+                       std::shared_ptr<const Machine> described, const Conditions& conditions);
+/// Nothing where the limit is known.
+void hold_to_budget(double scale, Machine& changed);
+
 // A design with more units than its device states may leave units idle, where more are slower: half of them,
 // as often as more than the stated ones are left.
 

@@ -4,6 +4,7 @@
 
 #include "estimate/price.hpp"
 #include "estimate/wall_power.hpp"
+#include "session/graph_run.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -11,6 +12,7 @@
 #include <optional>
 
 using namespace archsim;
+using laws::host_power;
 
 namespace {
 
@@ -80,6 +82,41 @@ TEST_CASE("average power never passes the limit or the stated power, on every de
                       static_power_at(*r.machine, r.estimate.clock_ratio) * r.devices() * (1 - 1e-9));
             }
         }
+}
+
+TEST_CASE("a budget that is an estimate holds what is changed about a chip by its clock, at the prices of the chip",
+          "[laws][energy][power]") {
+    std::size_t checked = 0;
+    for (const std::string& hardware : laws::hardware()) {
+        const auto format = narrowest("resnet50", hardware);
+        if (!format)
+            continue;
+        const Result now = laws::run("resnet50", hardware, *format);
+        if (!draws(now) || now.machine->power_budget_w <= 0 || now.estimate.energy_scale >= 1)
+            continue;
+        INFO(hardware);
+        Conditions changed{.precision = PrecisionConfig::uniform(*format)};
+        const auto run = [&](Lever lever, double factor) {
+            changed.changes = {};
+            changed.changes[lever] = factor;
+            return run_graph(laws::session(), laws::bound("resnet50", 1), hardware, changed);
+        };
+        const double budget = now.machine->power_budget_w;
+        const Result tight = run(Lever::power_limit, 0.8), wide = run(Lever::power_limit, 2),
+                     fast = run(Lever::bandwidth, 4);
+        if (tight.ok()) { // else static power alone takes all of it
+            CHECK(tight.estimate.power_w <= 0.8 * budget * (1 + 1e-3) + host_power(tight));
+            CHECK(tight.estimate.latency_s > now.estimate.latency_s);
+        }
+        REQUIRE(wide.ok());
+        CHECK(wide.estimate.latency_s == Approx(now.estimate.latency_s));
+        CHECK(wide.estimate.energy.total() == Approx(now.estimate.energy.total()));
+        REQUIRE(fast.ok());
+        CHECK(fast.estimate.power_w <= budget * (1 + 1e-3) + host_power(fast));
+        CHECK(fast.estimate.latency_s <= now.estimate.latency_s * (1 + 1e-6));
+        ++checked;
+    }
+    CHECK(checked > 10);
 }
 
 // A larger batch may read its weights once for all: where each inference then moves less, the device may draw

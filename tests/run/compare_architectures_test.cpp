@@ -39,6 +39,18 @@ double estimate_value(const std::string& model, const std::string& hardware, Pre
 
 } // namespace
 
+TEST_CASE("what the slower device could gain is said beside what the faster one could lose", "[architectures]") {
+    auto request = request_for("resnet50", Precision::int8);
+    request.architectures = request.explain = {"RK3588-NPU", "RK3568-NPU"};
+    request.metric = &metric::latency;
+    const auto c = compare(request);
+    REQUIRE(c.explanation);
+    for (const std::string& device : request.explain)
+        CHECK(std::count_if(
+                  c.explanation->flips.begin(), c.explanation->flips.end(),
+                  [&](const Flip& flip) { return flip.change == "peak" && flip.architecture == device; }) == 1);
+}
+
 TEST_CASE("without names the four default architectures are compared, with all every family",
           "[architectures]") {
     const auto defaults = compare(request_for("resnet18", Precision::fp32));
@@ -158,6 +170,10 @@ TEST_CASE("every flip turns the ranking, and a little less does not", "[architec
                 CHECK((flip.a_value < flip.b_value) != a_wins);
                 const auto lever = parse_lever(flip.change);
                 if (lever) {
+                    // One of each device: that the better one could get worse hides no gain of the other.
+                    CHECK(std::count_if(e.flips.begin(), e.flips.end(), [&](const Flip& other) {
+                              return other.change == flip.change && other.architecture == flip.architecture;
+                          }) == 1);
                     const std::size_t side = flip.architecture == names[0] ? 0 : 1;
                     MachineChanges changes;
                     changes[*lever] = flip.factor;

@@ -1,6 +1,7 @@
 // Names that say a format mean the network in it: the same numbers as the network asked for in that format.
 
 #include "laws/laws.hpp"
+#include "report/blocks/result_text.hpp"
 #include "session/loading.hpp"
 
 #include <catch2/catch.hpp>
@@ -85,4 +86,26 @@ TEST_CASE("the format of weights alone leaves the stack its arithmetic", "[sessi
     weights.weights = Precision::int4;
     whole.precision = PrecisionConfig::uniform(Precision::int4);
     check_same(run("qwen3-8b", "RTX-3060", weights), run("qwen3-8b", "RTX-3060", whole));
+}
+
+TEST_CASE("the format that an answer says it runs in may be asked for by its name", "[session][names]") {
+    int checked = 0;
+    for (const char* device : {"KPU-T256", "H100", "Hailo-10H", "Xeon-8480+", "RK3588-NPU"})
+        for (const char* asked : {"int4", "int8"}) {
+            INFO(asked << " on " << device);
+            Conditions conditions;
+            conditions.precision = *PrecisionConfig::parse(asked);
+            const Result first = run("llama-3.2-1b", device, conditions);
+            if (!first.ok())
+                continue;
+            const PrecisionConfig& e = first.estimate.executed;
+            const auto named = PrecisionConfig::parse(precision_name(e));
+            if (!named)
+                continue;
+            INFO(precision_name(e));
+            conditions.precision = *named;
+            check_same(first, run("llama-3.2-1b", device, conditions));
+            ++checked;
+        }
+    CHECK(checked > 4);
 }

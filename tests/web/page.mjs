@@ -49,6 +49,7 @@ let crowding = 1;
 async function visit(address, use, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
+  page.setDefaultTimeout(60000 * crowding); // a machine that has other work answers late
   const problems = [], foreign = [];
   page.on('console', message => message.type() === 'error' && problems.push(message.text()));
   page.on('pageerror', error => problems.push(String(error)));
@@ -64,7 +65,7 @@ async function visit(address, use, options = {}) {
 
 // The driver's own waiting evaluates texts, which the page's policy forbids.
 async function until(page, test, argument) {
-  for (const end = Date.now() + 60000; Date.now() < end; await page.waitForTimeout(20))
+  for (const end = Date.now() + 60000 * crowding; Date.now() < end; await page.waitForTimeout(20))
     if (await page.evaluate(test, argument)) return;
   throw new Error(`the page says: ${await page.locator('#status').textContent()} ${await page.locator('#problem').textContent()}`);
 }
@@ -191,7 +192,7 @@ const tests = {
   }),
 
   'a device: details, graph, sliders, explanation, exports': async () => visit(`${home}#model=mobilenet_v2&precision=int8&deployment=edge&device=Jetson-Orin-Nano`, async page => {
-    await page.locator('#graph .node').first().waitFor({ timeout: 60000 });
+    await page.locator('#graph .node').first().waitFor();
     await settled(page);
     assert.equal(await page.locator('#precision').inputValue(), 'int8');
     assert.equal(await page.locator('#deployment').inputValue(), 'edge');
@@ -344,7 +345,7 @@ const tests = {
   }),
 
   'the graph begins at its first node': async () => visit(`${home}#model=qwen3-0.6b&hardware=H100&device=H100`, async page => {
-    await page.locator('#graph .node').first().waitFor({ timeout: 60000 });
+    await page.locator('#graph .node').first().waitFor();
     await idle(page);
     const inside = await page.evaluate(() => {
       const room = document.querySelector('#graph').getBoundingClientRect();
@@ -372,7 +373,7 @@ const tests = {
   }),
 
   'the timeline is as long as the estimate, is walked by keys, and is saved for Perfetto': async () => visit(`${home}#model=resnet18&hardware=H100&device=H100`, async page => {
-    await page.locator('#graph .node').first().waitFor({ timeout: 60000 });
+    await page.locator('#graph .node').first().waitFor();
     await idle(page);
     await page.locator('#timeline-section > summary').click();
     await page.locator('#timeline rect').first().waitFor();
@@ -542,7 +543,7 @@ const tests = {
 
   'without a network the page answers from what the browser has kept': async () => visit(home, async page => {
     await answered(page, 1);
-    await page.locator('#kept').waitFor({ timeout: 60000 });
+    await page.locator('#kept').waitFor();
     // Installable: a manifest with a name, a start and an icon.
     const manifest = await page.evaluate(async () => (await fetch(document.querySelector('link[rel=manifest]').href)).json());
     assert(manifest.name && manifest.start_url === './' && fs.existsSync(path.join(page_, manifest.icons[0].src)));
@@ -568,7 +569,7 @@ const tests = {
     edit('service.js', /VERSION *= *'\w+'/, "VERSION='older'");
     folder = older;
     await visit(home, async page => {
-      await page.locator('#kept').waitFor({ timeout: 60000 });
+      await page.locator('#kept').waitFor();
       await page.reload(); // from here on it is what is kept
       await settled(page);
       folder = page_;
@@ -591,14 +592,14 @@ const tests = {
     await settled(page);
     assert(await page.locator('#ranking tbody tr').count() > 100);
     await page.locator('#ranking tbody button.do').first().click();
-    await page.locator('#graph .node').first().waitFor({ timeout: 60000 });
+    await page.locator('#graph .node').first().waitFor();
   }),
 };
 
 for (const scheme of ['light', 'dark'])
   for (const width of [1280, 420])
     tests[`pictures: ${scheme}, ${width} px`] = async () => visit(`${home}#model=resnet50&device=H100`, async page => {
-      await page.locator('#graph .node').first().waitFor({ timeout: 60000 });
+      await page.locator('#graph .node').first().waitFor();
       await settled(page);
       // What the first picture shows of the structure is in all of them; each scheme has its colours, each width its layout.
       await accessible(page, `${scheme} ${width}`, width < 1280 ? 'layout' : scheme === 'dark' ? 'colours' : 'all');

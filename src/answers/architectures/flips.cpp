@@ -72,10 +72,22 @@ class Search {
         if (const auto graph = workload.graph()) {
             auto machine = std::make_shared<Machine>(*machines_[side]);
             apply(conditions.changes, *machine);
+            if (conditions.changes != MachineChanges{})
+                hold_to_budget(scale(graph, side, conditions), *machine);
             return value_of(run_graph_on(graph, device, std::move(machine), conditions, counted),
                             *asked_.metric, asked_.decision.cost);
         }
         return value_of(workload.on(session_, device, conditions), *asked_.metric, asked_.decision.cost);
+    }
+
+    /// What makes a device as it is described meet an estimated power budget; levers leave it as it is.
+    double scale(const std::shared_ptr<const BoundModel>& graph, std::size_t side,
+                 const Conditions& conditions) const {
+        std::optional<Scale>& known = scales_[side];
+        if (!known || known->graph != graph || known->precision != conditions.precision)
+            known = {graph, conditions.precision,
+                     scale_to_budget(graph, hardware_[side], machines_[side], conditions)};
+        return known->factor;
     }
 
     bool flipped(const Values& v) const {
@@ -111,18 +123,21 @@ class Search {
         return flip;
     }
 
-    /// Both devices, upwards and downwards: the nearest factor is what matters.
+    /// Of each device the nearest factor, upwards or downwards: that the better one could get worse says nothing of
+    /// what the other could gain.
     void try_lever(Lever lever) {
-        std::optional<Flip> nearest;
-        for (std::size_t side = 0; side < 2; ++side)
+        const std::size_t before = out_.flips.size();
+        for (std::size_t side = 0; side < 2; ++side) {
+            std::optional<Flip> nearest;
             for (const double limit : {kLimit, 1 / kLimit})
                 if (auto flip = smallest(lever, side, limit);
                     flip &&
                     (!nearest || std::abs(std::log(flip->factor)) < std::abs(std::log(nearest->factor))))
                     nearest = std::move(flip);
-        if (nearest)
-            out_.flips.push_back(std::move(*nearest));
-        else
+            if (nearest)
+                out_.flips.push_back(std::move(*nearest));
+        }
+        if (out_.flips.size() == before)
             out_.no_flip.emplace_back(info_of(lever).title);
     }
 
@@ -197,6 +212,12 @@ class Search {
     const std::shared_ptr<const Prepared> prepared_;         ///< the workload as asked
     std::array<std::shared_ptr<const Machine>, 2> machines_; ///< as the database states them
     std::array<BatchCounts, 2> counted_;                     ///< of the works of `prepared_`
+    struct Scale {
+        std::shared_ptr<const BoundModel> graph;
+        PrecisionConfig precision;
+        double factor;
+    };
+    mutable std::array<std::optional<Scale>, 2> scales_;
 };
 
 } // namespace

@@ -118,6 +118,7 @@ void restate(const Machine& stated, Machine& machine) {
     machine.power_budget_w = stated.power_budget_w;
     machine.static_power_w = stated.static_power_w;
     machine.memory_capacity_bytes = stated.memory_capacity_bytes;
+    machine.price_scale = stated.price_scale;
 }
 
 void take_over(const Result& result, const MetricView& view, SweepRow& row) {
@@ -178,6 +179,7 @@ SweepWorker::Place& SweepWorker::enter(const SweepPoint& point) {
     if ((elsewhere || other_run) && !targets_.empty()) {
         std::string reason;
         find_format(point, point.precision, shared_.machine({point.hardware, {}}, reason));
+        budget_scale_.reset();
     }
     before_ = point;
 
@@ -352,12 +354,35 @@ void SweepWorker::estimate(const SweepPoint& point, Place& place, SweepRow& row)
         return;
     }
     PreparedRun& prepared = run(point, place);
-    if (prepared.runs)
-        estimate_run(prepared, *place.machine, place.counts);
+    price(point, place, prepared);
     if (with_idle_units(point))
         take_over(leaving_idle(point, prepared.result), request_.view, row);
     else
         take_over(prepared.result, request_.view, row);
+}
+
+/// A point that differs from the device as it is described is held to the device's budget.
+void SweepWorker::price(const SweepPoint& point, Place& place, PreparedRun& prepared) {
+    if (!prepared.runs)
+        return;
+    Machine& machine = *place.machine;
+    const bool described =
+        std::all_of(point.factors.begin(), point.factors.end(), [](double factor) { return factor == 1; });
+    if (described || machine.power_budget_w <= 0)
+        return estimate_run(prepared, machine, place.counts);
+    if (!budget_scale_) {
+        std::string reason;
+        const auto stated = shared_.machine({point.hardware, {}}, reason);
+        budget_scale_ = stated ? scale_to_budget(bound(point), request_.hardware[point.hardware], stated,
+                                                 meant_[point.precision])
+                               : 1;
+    }
+    const double limit = machine.power_limit_w, budget = machine.power_budget_w;
+    hold_to_budget(*budget_scale_, machine);
+    estimate_run(prepared, machine, place.counts);
+    machine.power_limit_w = limit; // other batches and formats of this place have other prices
+    machine.power_budget_w = budget;
+    machine.price_scale = 1;
 }
 
 std::optional<SweepPoint> SweepWorker::with_idle_units(const SweepPoint& point) const {
@@ -379,8 +404,7 @@ Result SweepWorker::leaving_idle(const SweepPoint& point, Result all) {
     if (!place.machine)
         return all;
     PreparedRun& prepared = run(*idle, place);
-    if (prepared.runs)
-        estimate_run(prepared, *place.machine, place.counts);
+    price(*idle, place, prepared);
     return faster_with_idle_units(std::move(all), leaving_idle(*idle, prepared.result));
 }
 

@@ -114,6 +114,7 @@ class SweepWorker {
                      const std::shared_ptr<const Machine>& machine);
     void find_alike_formats(const SweepPoint& point, const Place& place);
     void estimate(const SweepPoint& point, Place& place, SweepRow& row);
+    void price(const SweepPoint& point, Place& place, PreparedRun& prepared);
     /// The same point with units of its design left idle; nothing where none may be.
     std::optional<SweepPoint> with_idle_units(const SweepPoint& point) const;
     Result leaving_idle(const SweepPoint& point, Result all);
@@ -133,6 +134,7 @@ class SweepWorker {
     Place* place_ = nullptr;
     BatchCounts counts_;                        ///< those of the last place, for their memory
     std::vector<KnownWidths> widths_;           ///< of intervals, per device: the same for every model
+    std::optional<double> budget_scale_;        ///< scale_to_budget() of this run; not asked yet
     std::optional<bool> formats_open_;          ///< whether the model's operators state none; not asked yet
     std::vector<Conditions> meant_;             ///< per format, that of the device where it has its own
     std::vector<ExecutedPrecision> executed_;   ///< per format, on the device; where there are no axes

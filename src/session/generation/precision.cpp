@@ -128,9 +128,18 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
         return refuse(fmt::format("{} has no {} arithmetic, and {} no kernels for {} weights alone",
                                   device.id, name_of(c.compute), machine.runtime->id, name_of(c.compute)));
     }
-    if (!uniform && bits_of(c.weights) < bits_of(c.compute) && !offers_weights_alone(machine, c.weights))
-        return refuse(fmt::format("{} has no kernels for {} weights with {} arithmetic on {}",
-                                  machine.runtime->id, name_of(c.weights), name_of(c.compute), device.id));
+    if (!uniform && bits_of(c.weights) < bits_of(c.compute) && !offers_weights_alone(machine, c.weights)) {
+        // What a request for the weights' format runs in may be asked for by its own name.
+        const ExecutedPrecision as =
+            language_precision(machine, PrecisionConfig::uniform(c.weights), kv_cache);
+        if (!as.supported || as.config.weights != c.weights ||
+            bits_of(as.config.compute) != bits_of(c.compute) ||
+            is_integer(as.config.compute) != is_integer(c.compute))
+            return refuse(fmt::format("{} has no kernels for {} weights with {} arithmetic on {}",
+                                      machine.runtime->id, name_of(c.weights), name_of(c.compute), device.id));
+        c.compute = as.config.compute;
+        c.activations = as.config.activations;
+    }
     ExecutedPrecision result = resolve_precision(device, *machine.runtime, c);
     PrecisionConfig& runs = result.config;
     if (unpacked && result.supported && result.note.empty())

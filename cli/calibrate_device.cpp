@@ -1,6 +1,7 @@
 // calibrate_device: fits the parameters of a device, or of a software stack, to measurements.
 
 #include "common/measurement_options.hpp"
+#include "core/lists.hpp"
 #include "core/new_file.hpp"
 #include "fit/parameters/calibrate.hpp"
 #include "fit/report/validation_report.hpp"
@@ -60,7 +61,7 @@ int main(int argc, char** argv) {
         context.hardware = request.device;
         MeasuredTable table = measured.read(context);
         std::vector<std::string> files = measured.files;
-        files.insert(files.end(), measured.logs.begin(), measured.logs.end());
+        append(files, measured.logs);
         SessionOptions options;
         options.hardware_overlays = measured.overlays(overlays);
         if (request.device.ends_with(".json"))

@@ -3,10 +3,11 @@
 
 #include "answers/budget/budget.hpp"
 #include "common/tool.hpp"
+#include "core/lists.hpp"
 #include "core/new_file.hpp"
 #include "fields/question.hpp"
 #include "report/render/answer_document.hpp"
-#include "session/measured_key.hpp"
+#include "session/given.hpp"
 
 #include <array>
 
@@ -84,9 +85,7 @@ int main(int argc, char** argv) {
             write_file(sarif, to_sarif(answer));
         if (!saved.empty())
             write_file(saved, baseline_json(answer));
-        std::vector<Result> results;
-        for (const BudgetedEstimate& estimate : answer.estimates)
-            results.push_back(estimate.result);
+        std::vector<Result> results = mapped(answer.estimates, &BudgetedEstimate::result);
         const int status = cli::exit_code_of(results);
         return status == 0 && answer.failures() > 0 ? static_cast<int>(cli::Exit::nothing) : status;
     };

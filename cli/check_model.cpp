@@ -2,6 +2,7 @@
 
 #include "answers/portability/check_model.hpp"
 #include "common/tool.hpp"
+#include "core/lists.hpp"
 #include "report/render/answer_document.hpp"
 
 namespace {
@@ -46,9 +47,7 @@ int main(int argc, char** argv) {
         request.hardware = cli::with_modes(session, request.hardware);
         const PortabilityAnswer answer = check_model(session, request);
         output.emit_answer(answer);
-        std::vector<Result> results;
-        for (const Portability& device : answer.devices)
-            results.push_back(device.result);
+        std::vector<Result> results = mapped(answer.devices, &Portability::result);
         return cli::exit_code_of(results);
     };
     return cli::run_tool(

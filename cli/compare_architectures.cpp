@@ -3,6 +3,7 @@
 #include "answers/architectures/architectures.hpp"
 #include "answers/architectures/model_classes.hpp"
 #include "common/answer_options.hpp"
+#include "core/lists.hpp"
 #include "report/render/answer_document.hpp"
 
 #include <fmt/format.h>
@@ -97,7 +98,7 @@ int main(int argc, char** argv) {
             const ModelClassComparison comparison = compare_model_classes(session, std::move(asked));
             std::vector<Result> results;
             for (const ModelClassRow& row : comparison.rows)
-                results.insert(results.end(), row.results.begin(), row.results.end());
+                append(results, row.results);
             save.save(results, of_all.workload.batch);
             output.emit_answer(comparison);
             return cli::exit_code_of(results);
@@ -105,7 +106,7 @@ int main(int argc, char** argv) {
         request.model = model.taken("compare_architectures");
         if (level.empty())
             level = request.architecture.empty() ? "summary" : "detailed";
-        request.level = *parse_comparison_level(level);
+        request.level = *value_named<ComparisonLevel>(level);
         request.metric = &request.metrics->at(metric, "--metric");
         question.put_into(request);
         const Explanations explanations = explain.chosen(request.level == ComparisonLevel::detailed);

@@ -4,11 +4,11 @@
 #include "answers/study/study.hpp"
 #include "common/answer_options.hpp"
 #include "common/serving_options.hpp"
+#include "core/lists.hpp"
 #include "core/new_file.hpp"
 #include "report/render/answer_document.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace {
 
@@ -25,7 +25,7 @@ constexpr const char* kExamples = R"(  compare_models resnet50 --deployment edge
 void append(archsim::Report next, archsim::Report& all) {
     if (all.title.empty())
         all.title = next.title;
-    std::move(next.blocks.begin(), next.blocks.end(), std::back_inserter(all.blocks));
+    append(all.blocks, std::move(next.blocks));
 }
 
 } // namespace

@@ -45,10 +45,10 @@ struct PairOptions {
         const std::vector<std::string>& given = question.given(field.key);
         // Sizes of both sides stand in one text: H=224,320.
         return field.many() ? field.kind == FieldKind::sizes &&
-                                  std::any_of(given.begin(), given.end(),
-                                              [](const std::string& text) {
-                                                  return text.find(',') != std::string::npos;
-                                              })
+                                  std::ranges::any_of(given,
+                                                      [](const std::string& text) {
+                                                          return text.find(',') != std::string::npos;
+                                                      })
                             : given.size() > 1;
     }
 
@@ -66,8 +66,7 @@ struct PairOptions {
         DifferenceRequest request{side(0), side(1)};
         const auto& fields = question_fields();
         if (named.size() < 2 && hardware.size() < 2 &&
-            std::none_of(fields.begin(), fields.end(),
-                         [&](const QuestionField& field) { return two_values_of(field); }))
+            std::ranges::none_of(fields, [&](const QuestionField& field) { return two_values_of(field); }))
             throw UsageError("both sides are the same question; give two of something: models, --hardware, "
                              "--precision, --batch-size, --runtime ...");
         return request;

@@ -62,11 +62,9 @@ struct LocalOptions {
     }
 
     LocalRequest request(const Session& session) {
-        view.by = by == "speed" ? LocalOrder::speed : by == "size" ? LocalOrder::size : LocalOrder::newest;
+        view.by = *value_named<LocalOrder>(by);
         LocalRequest r;
-        r.kind = kind == "vision"   ? LocalKind::vision
-                 : kind == "speech" ? LocalKind::speech
-                                    : LocalKind::language;
+        r.kind = *value_named<LocalKind>(kind);
         const auto tokens = parse_whole(context);
         if (!tokens)
             throw UsageError(

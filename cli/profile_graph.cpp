@@ -3,6 +3,7 @@
 #include "answers/profile/graph_profile.hpp"
 #include "archsim/run/session.hpp"
 #include "common/answer_options.hpp"
+#include "core/lists.hpp"
 #include "report/render/answer_document.hpp"
 #include "session/bound_model.hpp"
 
@@ -39,22 +40,20 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         flags.add_document("profile_graph", profile_graph_schema);
         flags.add_document("operators", operators_schema);
-        std::vector<std::string> orders;
-        for (const ProfileOrder known : kProfileOrders)
-            orders.emplace_back(name_of(known));
+        constexpr auto& kOrders = NamesOf<ProfileOrder>::all;
         model.add_to(flags);
         flags.add_flag("--list-operators", list_operators, "the operators that can be read, without a model");
         sizes.add_to(flags);
         flags.add_option("--top", view.top, "operators to list; 0: all").show_default();
-        flags.add_option("--sort,--order", order, "order of the operators").one_of(orders).show_default();
+        flags.add_option("--sort,--order", order, "order of the operators")
+            .one_of({kOrders.begin(), kOrders.end()})
+            .show_default();
         flags.add_option("--depth", view.depth, "levels of the module tree; 0: none").show_default();
         flags.add_flag("--tensors", view.tensors, "list the shape of every tensor");
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
-        for (const ProfileOrder known : kProfileOrders)
-            if (name_of(known) == order)
-                view.order = known;
+        view.order = *value_named<ProfileOrder>(order);
         view.allow_unknown = sizes.allow_unknown;
         if (list_operators) {
             output.emit_answer(OperatorRegistry::standard());

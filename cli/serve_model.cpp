@@ -6,7 +6,7 @@
 #include "common/answer_options.hpp"
 #include "common/serving_options.hpp"
 #include "report/render/answer_document.hpp"
-#include "session/measured_key.hpp"
+#include "session/given.hpp"
 
 #include <fmt/format.h>
 
@@ -159,8 +159,7 @@ int main(int argc, char** argv) {
                                                                        : describe_serving(results, level));
             output.emit(output.drawn_report(report, format));
         }
-        const bool any =
-            std::any_of(results.begin(), results.end(), [](const ServingResult& r) { return r.ok; });
+        const bool any = std::ranges::any_of(results, &ServingResult::ok);
         return static_cast<int>(any ? cli::Exit::ok : cli::Exit::nothing);
     };
     return cli::run_tool(argc, argv, "serve_model", "Serves a language model under load, by estimate.",

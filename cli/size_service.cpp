@@ -152,7 +152,7 @@ int main(int argc, char** argv) {
             const Question asked = size.question.question(i);
             formats.push_back(asked.conditions);
             if (!size.emit.empty() && formats.back().stack.empty())
-                formats.back().stack = launch_stack(session, *parse_launch_target(size.emit));
+                formats.back().stack = launch_stack(session, *value_named<LaunchTarget>(size.emit));
             size.request.serving.sizes = asked.workload.sizes;
         }
         size.request.any_format = size.question.given("precision").empty();
@@ -165,7 +165,8 @@ int main(int argc, char** argv) {
         }
         const std::optional<std::size_t> first = answer.cheapest ? answer.cheapest : answer.fewest;
         if (!size.emit.empty() && first)
-            output.emit(launch_text(session, answer, answer.devices[*first], *parse_launch_target(size.emit),
+            output.emit(launch_text(session, answer, answer.devices[*first],
+                                    *value_named<LaunchTarget>(size.emit),
                                     checkpoint_of(session, answer.model)));
         else
             output.emit_answer(answer);

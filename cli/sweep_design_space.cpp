@@ -7,7 +7,7 @@
 #include "core/parse_number.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/generation_metrics.hpp"
-#include "session/measured_key.hpp"
+#include "session/given.hpp"
 
 #include <cstdlib> // defines __GLIBC__ where it is
 #include <thread>

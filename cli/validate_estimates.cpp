@@ -3,6 +3,7 @@
 #include "common/answer_options.hpp"
 #include "common/measurement_options.hpp"
 #include "common/progress.hpp"
+#include "core/lists.hpp"
 #include "core/new_file.hpp"
 #include "fit/errors/leave_out.hpp"
 #include "fit/errors/serving_peers.hpp"
@@ -54,9 +55,8 @@ void write_refit(const archsim::SessionOptions& options, const std::vector<archs
     const archsim::Session session(options);
     const archsim::RowEstimator estimator(session);
     const archsim::Refit refit = archsim::refit_all(estimator, rows, threads, held);
-    std::vector<std::string> names;
-    for (const std::string& file : files)
-        names.push_back(std::filesystem::path(file).filename().string());
+    std::vector<std::string> names = archsim::mapped(
+        files, [](const std::string& file) { return std::filesystem::path(file).filename().string(); });
     const std::string cite =
         fmt::format("joint fit of {} parameters on {} rows ({}), validate_estimates --refit",
                     refit.parameters, refit.rows, fmt::join(names, ", "));
@@ -77,7 +77,7 @@ std::vector<std::string> files_of_servers(const std::string& place) {
     for (const auto& entry : std::filesystem::directory_iterator(where))
         if (entry.path().extension() == ".csv")
             files.push_back(entry.path().string());
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     return files;
 }
 
@@ -100,7 +100,7 @@ archsim::Report described_servers(const archsim::Session& session, const std::st
             more.blocks.erase(more.blocks.begin(), std::prev(more.blocks.end()));
         if (report.title.empty())
             report.title = more.title;
-        report.blocks.insert(report.blocks.end(), more.blocks.begin(), more.blocks.end());
+        append(report.blocks, more.blocks);
     }
     return report;
 }
@@ -238,7 +238,7 @@ int main(int argc, char** argv) {
         }
         MeasuredTable table = measured.read(context);
         const auto unwanted = [](const std::vector<std::string>& chosen, const std::string& name) {
-            return !chosen.empty() && std::find(chosen.begin(), chosen.end(), name) == chosen.end();
+            return !chosen.empty() && !contains(chosen, name);
         };
         const std::size_t known = table.rows.size();
         std::erase_if(table.rows, [&](const MeasuredRow& row) {
@@ -302,23 +302,21 @@ int main(int argc, char** argv) {
         if (answer.left_out)
             answer.support = fit_support(estimator, table.rows, threads);
         for (const std::string& file : first_runs)
-            for (FirstRun& row : read_first_run(file))
-                answer.first_run.push_back(std::move(row));
+            append(answer.first_run, read_first_run(file));
         if (!scatter.empty())
             write_file(scatter, scatter_svg(answer.validation));
         if (with_prices)
             answer.prices = check_prices(estimator, table.rows);
         if (!scatter.empty())
             view.chart_file = seen_from(scatter, output.file);
-        std::vector<SavedResult> saved;
-        for (const ValidatedRow& row : answer.validation.rows)
-            saved.push_back(saved_row(row));
+        std::vector<SavedResult> saved =
+            mapped(answer.validation.rows, [](const ValidatedRow& row) { return saved_row(row); });
         save.save_rows(saved);
         output.emit_answer(answer, view);
         if (!table.findings.empty())
             return static_cast<int>(cli::Exit::incomplete);
         const auto& rows = answer.validation.rows;
-        const bool any = rows.empty() || std::any_of(rows.begin(), rows.end(), [](const ValidatedRow& row) {
+        const bool any = rows.empty() || std::ranges::any_of(rows, [](const ValidatedRow& row) {
                              return row.prediction.ok();
                          });
         return static_cast<int>(any ? cli::Exit::ok : cli::Exit::nothing);

@@ -3,6 +3,7 @@
 #include "answers/measuring/check_me.hpp"
 #include "archsim/core/finding.hpp"
 #include "core/parse_number.hpp"
+#include "core/scan_text.hpp"
 #include "result/cost_terms.hpp"
 
 #include <algorithm>
@@ -142,10 +143,7 @@ void SaveOptions::save_rows(std::span<const SavedResult> rows) const {
 Budget allowed_budget() {
     Budget budget;
     const char* const stated = std::getenv("ARCHSIM_BUDGET");
-    std::string_view rest = stated != nullptr ? stated : "";
-    while (!rest.empty()) {
-        const std::string_view item = rest.substr(0, rest.find(','));
-        rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    each_part(stated != nullptr ? stated : "", ',', [&](std::string_view item) {
         const std::string_view key = item.substr(0, item.find('='));
         const std::string_view number = item.substr(std::min(item.size(), key.size() + 1));
         const double value = plain_number<double>(number).value_or(0);
@@ -157,7 +155,7 @@ Budget allowed_budget() {
             throw UsageError(fmt::format(
                 "ARCHSIM_BUDGET: \"{}\" is no budget such as bytes=1e9, steps=1e6 or seconds=60", item));
         *limit = value;
-    }
+    });
     return budget;
 }
 

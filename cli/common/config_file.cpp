@@ -2,6 +2,8 @@
 #include "archsim/hardware/database.hpp"
 #include "common/flags.hpp"
 #include "core/json_document.hpp"
+#include "core/lists.hpp"
+#include "core/scan_text.hpp"
 #include "core/text.hpp"
 #include "core/text_file.hpp"
 
@@ -23,9 +25,7 @@ constexpr std::string_view kFlag = "--config";
 /// A parser of TOML splits names into parts and holds each line's against all of the last one's.
 void refuse_long_names(std::string_view text, const std::string& file) {
     constexpr std::size_t kLongest = 256;
-    while (!text.empty()) {
-        const std::string_view line = text.substr(0, text.find('\n'));
-        text.remove_prefix(std::min(text.size(), line.size() + 1));
+    each_line(text, [&](std::string_view line) {
         const bool table = line.starts_with('[');
         const std::size_t end = line.find_first_of(table ? "]" : "=\"'");
         const std::string_view name = line.substr(0, end);
@@ -33,7 +33,7 @@ void refuse_long_names(std::string_view text, const std::string& file) {
             name.find_first_not_of(" \t") < kLongest)
             throw InputError(
                 fmt::format("--config: {}: a name of {} letters is no name of an option", file, name.size()));
-    }
+    });
 }
 
 /// A TOML file as the same object.
@@ -76,13 +76,13 @@ std::string text_of(const Json& value, const std::string& file, const std::strin
 
 /// True where the command line has the option itself, as "--key" or "--key=value".
 bool given(const std::vector<std::string>& arguments, const std::string& flag) {
-    return std::any_of(arguments.begin(), arguments.end(), [&](const std::string& argument) {
+    return std::ranges::any_of(arguments, [&](const std::string& argument) {
         return argument == flag || argument.starts_with(flag + "=");
     });
 }
 
-void append(const Json& document, const std::string& file, const std::string& positional,
-            std::vector<std::string>& arguments) {
+void add_options(const Json& document, const std::string& file, const std::string& positional,
+                 std::vector<std::string>& arguments) {
     std::vector<std::string> words, front;
     for (const auto& [key, value] : document.items()) {
         const std::string flag = "--" + key;
@@ -99,7 +99,7 @@ void append(const Json& document, const std::string& file, const std::string& po
     const bool named = !arguments.empty() && !arguments.front().starts_with("-");
     if (!named)
         arguments.insert(arguments.begin(), front.begin(), front.end());
-    arguments.insert(arguments.end(), words.begin(), words.end());
+    append(arguments, words);
 }
 
 /// What other tools of the field call a thing, and our names of it, of which a tool has one.
@@ -156,7 +156,7 @@ std::vector<std::string> with_config(std::span<char* const> arguments, const std
         }
     }
     for (const std::string& file : files)
-        append(read_object(file), file, positional, out);
+        add_options(read_object(file), file, positional, out);
     return out;
 }
 
@@ -167,9 +167,9 @@ std::string meant_flag(const std::string& flag, const std::vector<OptionFacts>& 
             if (name.starts_with("--"))
                 known.push_back(name);
     for (const OtherNames& names : other_names())
-        if (std::find(names.theirs.begin(), names.theirs.end(), flag) != names.theirs.end())
+        if (contains(names.theirs, flag))
             for (const std::string_view ours : names.ours)
-                if (std::find(known.begin(), known.end(), ours) != known.end())
+                if (contains(known, ours))
                     return std::string(ours);
     const auto nearest = nearest_names(flag, known, 1);
     return nearest.empty() ? std::string() : nearest.front();
@@ -187,9 +187,8 @@ std::string tool_with_flag(const std::string& flag, const std::vector<OptionFact
          {"--fail-on", "check_budget"},
          {"--this-machine", "list_hardware_mappers"}}};
     for (const auto& [name, tool] : kElsewhere)
-        if (flag == name && std::none_of(options.begin(), options.end(), [&](const OptionFacts& o) {
-                return std::find(o.flags.begin(), o.flags.end(), flag) != o.flags.end();
-            }))
+        if (flag == name &&
+            std::ranges::none_of(options, [&](const OptionFacts& o) { return contains(o.flags, flag); }))
             return std::string(tool);
     return "";
 }
@@ -205,14 +204,13 @@ std::string not_estimated(const std::string& flag) {
 
 std::string why_unexpected(const std::vector<std::string>& arguments, const std::string& word,
                            const std::vector<OptionFacts>& options) {
-    const auto at = std::find(arguments.begin(), arguments.end(), word);
+    const auto at = std::ranges::find(arguments, word);
     const auto is_flag = [](const std::string& w) { return w.size() > 2 && w.starts_with("--"); };
     const auto before = std::find_if(std::make_reverse_iterator(at), arguments.rend(), is_flag);
     if (at == arguments.end() || before == arguments.rend() || before->find('=') != std::string::npos)
         return "";
-    const auto option = std::find_if(options.begin(), options.end(), [&](const OptionFacts& o) {
-        return std::find(o.flags.begin(), o.flags.end(), *before) != o.flags.end();
-    });
+    const auto option =
+        std::ranges::find_if(options, [&](const OptionFacts& o) { return contains(o.flags, *before); });
     if (option == options.end() || option->many)
         return "";
     if (!option->takes_value)
@@ -222,10 +220,11 @@ std::string why_unexpected(const std::vector<std::string>& arguments, const std:
     return values.size() < 2
                ? std::string()
                : fmt::format("{} takes one value{}", *before,
-                             std::all_of(values.begin(), values.end(),
-                                         [](const std::string& v) {
-                                             return v.find_first_not_of("0123456789.") == std::string::npos;
-                                         }) &&
+                             std::ranges::all_of(values,
+                                                 [](const std::string& v) {
+                                                     return v.find_first_not_of("0123456789.") ==
+                                                            std::string::npos;
+                                                 }) &&
                                      option->kind == ValueKind::text
                                  ? fmt::format("; if it is a list, with commas: {}", fmt::join(values, ","))
                                  : std::string());

@@ -4,6 +4,7 @@
 #include "archsim/hardware/database.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"
+#include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 
@@ -39,8 +40,7 @@ constexpr std::array kWords = {
 };
 
 const Word* find_word(std::string_view word) {
-    const auto* const found =
-        std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.word == word; });
+    const auto* const found = std::ranges::find(kWords, word, &Word::word);
     return found == kWords.end() ? nullptr : found;
 }
 
@@ -48,7 +48,7 @@ const Word* find_word(std::string_view word) {
 std::string placeholder_of(const CLI::Option& option) {
     const std::string type = option.get_type_name().substr(0, option.get_type_name().find(':'));
     constexpr std::array kTypes = {"TEXT", "INT", "UINT", "FLOAT", "BOOLEAN", ""};
-    if (std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end())
+    if (!contains(kTypes, type))
         return type;
     if (type == "INT" || type == "UINT")
         return "N";
@@ -253,7 +253,7 @@ Option Flags::add_flag(const std::string& name, bool& variable, const std::strin
 void Flags::exclude_all_but(const std::string& flag, const std::vector<std::string>& beside) {
     for (const OptionFacts& other : facts())
         if (const std::string name = other.flags.empty() ? other.name : "--" + other.name;
-            name != flag && !other.kept_back && std::find(beside.begin(), beside.end(), name) == beside.end())
+            name != flag && !other.kept_back && !contains(beside, name))
             exclude(flag, name);
 }
 
@@ -300,7 +300,7 @@ std::optional<int> Flags::parse(int argc, char** argv) {
         }
     try {
         std::vector<std::string> words = with_config({argv + 1, argv + argc}, positional_key());
-        std::reverse(words.begin(), words.end()); // the order CLI11 takes them in
+        std::ranges::reverse(words); // the order CLI11 takes them in
         parser_->parse(std::move(words));
         return std::nullopt;
     } catch (const Error& problem) { // of the configuration file

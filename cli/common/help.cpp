@@ -2,8 +2,9 @@
 
 #include "archsim/core/version.hpp"
 #include "common/tool.hpp"
+#include "core/lists.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/text_table.hpp"
+#include "report/render/renderers.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -29,6 +30,15 @@ std::string entry(const std::string& head, std::string_view text) {
         first = false;
     }
     return out.ends_with('\n') ? out : out + '\n';
+}
+
+/// The headings of options in the order of declaration.
+std::vector<std::string> groups_of(const std::vector<OptionFacts>& options) {
+    std::vector<std::string> groups;
+    for (const OptionFacts& option : options)
+        if (!contains(groups, option.group))
+            groups.push_back(option.group);
+    return groups;
 }
 
 std::string explained(const OptionFacts& option) {
@@ -88,14 +98,10 @@ std::string value_of_option(const OptionFacts& option) {
 std::string help_text(const Flags& flags, std::string_view footer, HelpSize size) {
     const std::vector<OptionFacts> options = flags.facts();
     std::string usage = "Usage: " + flags.tool();
-    std::vector<std::string> groups; // in the order of declaration
-    for (const OptionFacts& option : options) {
+    for (const OptionFacts& option : options)
         if (option.flags.empty())
             usage += option.required ? " " + value_of_option(option)
                                      : fmt::format(" [{}]", value_of_option(option));
-        if (std::find(groups.begin(), groups.end(), option.group) == groups.end())
-            groups.push_back(option.group);
-    }
     std::string out = flags.description() + '\n' + usage + " [options]\n\n";
     const auto is_first = [](const std::string& group) { return group == "Arguments" || group == "Options"; };
     for (const char* own : {"Arguments", "Options"})
@@ -103,7 +109,7 @@ std::string help_text(const Flags& flags, std::string_view footer, HelpSize size
             if (option.group == own)
                 out += explained(option);
     bool more = false;
-    for (const std::string& group : groups) {
+    for (const std::string& group : groups_of(options)) {
         if (is_first(group))
             continue;
         if (size == HelpSize::screen) {
@@ -137,8 +143,8 @@ std::string roff(std::string_view text) {
 
 std::string upper(std::string_view text) {
     std::string out(text);
-    std::transform(out.begin(), out.end(), out.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    std::ranges::transform(out, out.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     return out;
 }
 
@@ -176,10 +182,7 @@ std::string man_page(const Flags& flags, const std::string& examples) {
             out +=
                 fmt::format(" \\fB{}\\fR \\fI{}\\fR", roff(option.flags.back()), roff(placeholder(option)));
     out += " [\\fIoptions\\fR]\n.SH OPTIONS\n";
-    std::vector<std::string> groups;
-    for (const OptionFacts& option : options)
-        if (std::find(groups.begin(), groups.end(), option.group) == groups.end())
-            groups.push_back(option.group);
+    const std::vector<std::string> groups = groups_of(options);
     for (const std::string& group : groups) {
         if (groups.size() > 1)
             out += fmt::format(".SS {}\n", roff(group));
@@ -245,7 +248,7 @@ std::string bash_completion(const Flags& flags) {
     const auto options = flags.facts();
     std::vector<std::string> words;
     for (const OptionFacts& option : options)
-        words.insert(words.end(), option.flags.begin(), option.flags.end());
+        append(words, option.flags);
     const OptionFacts* positional = positional_of(options);
     return fmt::format(
         "# bash completion of {0}; generated\n_{0}() {{\n"

@@ -1,7 +1,5 @@
 #include "common/measurement_options.hpp"
-
-#include <algorithm>
-#include <iterator>
+#include "core/lists.hpp"
 
 namespace archsim::cli {
 
@@ -24,7 +22,7 @@ MeasuredTable MeasurementOptions::read(const MeasuredContext& context) const {
     MeasuredTable table = files.empty() ? MeasuredTable{} : read_measurements(files);
     for (const std::string& log : logs) {
         ToolOutput output = read_tool_output(log, context);
-        std::move(output.rows.begin(), output.rows.end(), std::back_inserter(table.rows));
+        append(table.rows, std::move(output.rows));
     }
     return table;
 }
@@ -36,11 +34,10 @@ MeasurementOptions::overlays(const std::vector<std::string>& others) const {
         std::error_code unreadable;
         const auto folder =
             (std::filesystem::is_directory(file, unreadable) ? file : file.parent_path()) / "machines";
-        if (std::filesystem::is_directory(folder, unreadable) &&
-            std::find(folders.begin(), folders.end(), folder) == folders.end())
+        if (std::filesystem::is_directory(folder, unreadable) && !contains(folders, folder))
             folders.push_back(folder);
     }
-    folders.insert(folders.end(), others.begin(), others.end());
+    append(folders, others);
     return folders;
 }
 

@@ -3,6 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/core/precision.hpp"
 #include "common/answer_options.hpp"
+#include "core/lists.hpp"
 #include "core/new_file.hpp"
 
 #include <algorithm>
@@ -101,11 +102,11 @@ std::vector<std::string> models_named(const std::vector<std::string>& names) {
                  at.increment(problem))
                 if (at->path().extension() == ".onnx")
                     found.push_back(at->path().string());
-        std::sort(found.begin(), found.end());
+        std::ranges::sort(found);
         if (found.empty())
             out.push_back(model_named(name));
         else
-            out.insert(out.end(), found.begin(), found.end());
+            append(out, found);
     }
     return out;
 }
@@ -120,7 +121,7 @@ void ModelsOption::add_to(Flags& flags) {
 
 std::vector<std::string> ModelsOption::taken(const std::string& tool) const {
     std::vector<std::string> names = positional;
-    names.insert(names.end(), flag.begin(), flag.end());
+    append(names, flag);
     if (names.empty())
         throw UsageError(fmt::format("name a model: {} MODEL", tool));
     for (const std::string& name : names) // "--precision fp16 int8": a second value where one is taken

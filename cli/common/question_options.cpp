@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "common/answer_options.hpp"
+#include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "result/decisions.hpp"
 #include "session/given.hpp"
@@ -14,10 +15,6 @@ namespace archsim::cli {
 namespace {
 
 constexpr const char* kFurther = "Further conditions";
-
-bool contains(const std::vector<std::string>& keys, const std::string& key) {
-    return std::find(keys.begin(), keys.end(), key) != keys.end();
-}
 
 /// "8 (default: 1)", and that several are a row each.
 std::string help_of(const QuestionField& field, bool several) {
@@ -167,17 +164,6 @@ namespace {
 constexpr const char* kGroup = "Limits and choices";
 constexpr std::size_t kMostBatches = 64;
 
-std::vector<std::string> pieces_of(const std::string& text) {
-    std::vector<std::string> pieces;
-    std::size_t begin = 0;
-    while (begin <= text.size()) {
-        const std::size_t end = std::min(text.find(',', begin), text.size());
-        pieces.push_back(text.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return pieces;
-}
-
 std::int64_t parse_batch(const std::string& text, const std::string& flag) {
     const auto batch = parse_whole(text);
     if (!batch || *batch < 1 || *batch > kLargestBatch)
@@ -231,9 +217,9 @@ bool DecisionOptions::about_costs() const {
     const auto is_cost = [](const std::string& key) {
         return key == metric::cost.key || key == metric::carbon.key;
     };
-    return std::any_of(limits.begin(), limits.end(),
-                       [&](const auto& limit) { return is_cost(limit.first) && !limit.second.empty(); }) ||
-           std::any_of(pareto.begin(), pareto.end(), is_cost);
+    return std::ranges::any_of(
+               limits, [&](const auto& limit) { return is_cost(limit.first) && !limit.second.empty(); }) ||
+           std::ranges::any_of(pareto, is_cost);
 }
 
 DecisionRequest DecisionOptions::request(const Metric& preference) const {
@@ -249,7 +235,7 @@ DecisionRequest DecisionOptions::request(const Metric& preference) const {
 
 std::vector<std::int64_t> parse_batches(const std::string& text, const std::string& flag) {
     std::vector<std::int64_t> batches;
-    const std::vector<std::string> pieces = pieces_of(text);
+    const std::vector<std::string> pieces = split(text, ',');
     for (std::size_t i = 0; i < pieces.size(); ++i) {
         if (pieces[i] != "...") {
             batches.push_back(parse_batch(pieces[i], flag));

@@ -2,12 +2,12 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/serving/serving_result.hpp"
+#include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "measurements/given_output.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace archsim::cli {
@@ -55,7 +55,7 @@ ServingTexts ServingOptions::given(const Flags& flags) const {
 }
 
 bool ServingOptions::left_out(std::string_view name) const {
-    return std::find(selection_.without.begin(), selection_.without.end(), name) != selection_.without.end();
+    return contains(selection_.without, name);
 }
 
 bool ServingOptions::takes(const ServingField& field) const {
@@ -94,8 +94,7 @@ Session open_measured(const QuestionOptions& question, const std::vector<std::st
     if (const auto& formats = question.given("precision"); formats.size() == 1)
         context.precision = formats.front();
     std::vector<MeasuredRow> rows = read_measured(question.measured, session, context, "--measured");
-    for (MeasuredRow& row : read_outputs(outputs, session, context))
-        rows.push_back(std::move(row));
+    append(rows, read_outputs(outputs, session, context));
     if (!rows.empty())
         session.given(rows);
     return session;

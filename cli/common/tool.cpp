@@ -2,6 +2,7 @@
 
 #include "archsim/core/version.hpp"
 #include "common/progress.hpp"
+#include "core/lists.hpp"
 #include "core/new_file.hpp"
 #include "core/text.hpp"
 #include "machine/this_machine.hpp"
@@ -105,7 +106,7 @@ void suggest_sizes(std::span<const Result> results) {
     std::vector<std::string> sizes;
     for (const Result& result : results)
         for (std::string& size : sizes_wanted(result.estimate.findings))
-            if (std::find(sizes.begin(), sizes.end(), size) == sizes.end())
+            if (!contains(sizes, size))
                 sizes.push_back(std::move(size));
     if (sizes.empty())
         return;
@@ -222,7 +223,7 @@ void end_without_memory() {
 
 void OutputOptions::add_to(Flags& flags, const std::string& formats) {
     std::vector<std::string> choices = {"text", "markdown", "json", "csv", "html"};
-    choices.insert(choices.end(), own_formats.begin(), own_formats.end());
+    append(choices, own_formats);
     flags.group("Output");
     flags.add_option("--format", format, "output format: " + formats,
                      fmt::format("{}", fmt::join(choices, "|")));
@@ -315,7 +316,7 @@ void OutputOptions::emit(const Drawn& drawn) const {
         return;
     }
     if (!no_pager && isatty(STDOUT_FILENO) != 0 && isatty(STDIN_FILENO) != 0 &&
-        std::count(content.begin(), content.end(), '\n') >= terminal_rows() && page_through(content))
+        std::ranges::count(content, '\n') >= terminal_rows() && page_through(content))
         return;
     emit_part(content);
 }
@@ -331,11 +332,10 @@ int exit_code_of(const Result& result) {
 
 int exit_code_of(std::span<const Result> results) {
     suggest_sizes(results);
-    const bool incomplete = std::any_of(results.begin(), results.end(), [](const Result& result) {
+    const bool incomplete = std::ranges::any_of(results, [](const Result& result) {
         return result.estimate.status == Status::incomplete || !result.estimate.uncounted.empty();
     });
-    const bool nothing_runs = !results.empty() && std::none_of(results.begin(), results.end(),
-                                                               [](const Result& r) { return r.ok(); });
+    const bool nothing_runs = !results.empty() && std::ranges::none_of(results, &Result::ok);
     return status(incomplete ? Exit::incomplete : nothing_runs ? Exit::nothing : Exit::ok);
 }
 

@@ -5,6 +5,7 @@
 #include "common/tool.hpp"
 #include "core/data_dir.hpp"
 #include "core/input_file.hpp"
+#include "core/lists.hpp"
 #include "core/new_file.hpp"
 #include "core/text.hpp"
 
@@ -50,9 +51,8 @@ int run_with(const ServedTool& tool, std::vector<std::string> words) {
 
 /// The sentence about a name that no tool has.
 std::string unknown_tool(const std::vector<ServedTool>& tools, const std::string& name) {
-    std::vector<std::string> names;
-    for (const ServedTool& tool : tools)
-        names.emplace_back(tool.name);
+    std::vector<std::string> names =
+        mapped(tools, [](const ServedTool& tool) { return std::string(tool.name); });
     const std::vector<std::string> near = nearest_names(name, names, 1);
     return fmt::format("there is no tool \"{}\"{}", printable(name.substr(0, 100)),
                        near.empty() ? std::string() : fmt::format("; is {} meant?", near.front()));
@@ -70,15 +70,14 @@ class Tools {
         if (list_.is_null()) {
             list_ = Json::array();
             for (const ServedTool& tool : tools_)
-                if (!core_ || std::find(kCore.begin(), kCore.end(), tool.name) != kCore.end())
+                if (!core_ || contains(kCore, tool.name))
                     list_.push_back(described(tool));
         }
         return list_;
     }
 
     std::optional<Json> call(const std::string& name, const Json& arguments) {
-        const auto tool = std::find_if(tools_.begin(), tools_.end(),
-                                       [&](const ServedTool& one) { return one.name == name; });
+        const auto tool = std::ranges::find(tools_, name, &ServedTool::name);
         if (tool == tools_.end())
             return std::nullopt;
         try {
@@ -196,11 +195,10 @@ int serve_assistants(int argc, char** argv, const std::vector<ServedTool>& tools
         const bool core = names.empty();
         std::vector<ServedTool> served;
         for (const ServedTool& tool : tools)
-            if (every || core || std::find(names.begin(), names.end(), tool.name) != names.end())
+            if (every || core || contains(names, tool.name))
                 served.push_back(tool);
         for (const std::string& name : names)
-            if (!every && std::none_of(tools.begin(), tools.end(),
-                                       [&](const ServedTool& tool) { return tool.name == name; }))
+            if (!every && !contains(tools, name, &ServedTool::name))
                 throw UsageError("--tools: " + unknown_tool(tools, name));
         // Relative names start in the folder, or where the server was started within it.
         if (!leads_into(folder, fs::current_path(problem)))

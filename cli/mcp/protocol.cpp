@@ -110,8 +110,8 @@ std::optional<Json> Protocol::answer_message(const Json& message) {
 Json Protocol::result_of(const std::string& method, const Json& params) {
     if (method == "initialize") {
         const Json asked = params.value("protocolVersion", Json());
-        const auto* const known = std::find_if(kVersions.begin(), kVersions.end(),
-                                               [&](std::string_view version) { return asked == version; });
+        const auto* const known =
+            std::ranges::find_if(kVersions, [&](std::string_view version) { return asked == version; });
         version_ = known == kVersions.end() ? kVersions.front() : *known;
         return {{"protocolVersion", version_},
                 {"capabilities", {{"tools", {{"listChanged", false}}}}},

@@ -2,6 +2,7 @@
 
 #include "archsim/hardware/database.hpp"
 #include "core/input_file.hpp"
+#include "core/lists.hpp"
 #include "core/text.hpp"
 #include "fields/question_json.hpp"
 
@@ -145,8 +146,7 @@ std::vector<std::string> texts_of(const Json& value, const OptionFacts& option, 
         if (field->many() || !list)
             return one_of(value);
         for (const Json& one : value)
-            for (std::string& text : one_of(one))
-                texts.push_back(std::move(text));
+            append(texts, one_of(one));
         return texts;
     }
     if (!list)
@@ -166,9 +166,8 @@ ToolInput::ToolInput(const Flags& flags) : description_(flags.description()) {
         if (!given_by_assistants(option))
             continue;
         // "MODEL..." and "--model" are one argument, which the first explains.
-        const auto first = std::find_if(options_.begin(), options_.end(), [&](const OptionFacts& other) {
-            return key_of(other.name) == key_of(option.name);
-        });
+        const auto first = std::ranges::find_if(
+            options_, [&](const OptionFacts& other) { return key_of(other.name) == key_of(option.name); });
         if (first == options_.end()) {
             options_.push_back(option);
         } else {
@@ -180,7 +179,7 @@ ToolInput::ToolInput(const Flags& flags) : description_(flags.description()) {
 }
 
 bool ToolInput::has(std::string_view name) const {
-    return std::find(all_.begin(), all_.end(), key_of(name)) != all_.end();
+    return contains(all_, key_of(name));
 }
 
 Json ToolInput::schema(bool every) const {
@@ -206,11 +205,9 @@ Json ToolInput::schema(bool every) const {
 }
 
 std::vector<std::string> ToolInput::further() const {
-    std::vector<std::string> keys;
-    for (const OptionFacts& option : options_)
-        if (!on_first_screen(option))
-            keys.push_back(key_of(option.name));
-    return keys;
+    return mapped(options_ |
+                      std::views::filter([](const OptionFacts& option) { return !on_first_screen(option); }),
+                  [](const OptionFacts& option) { return key_of(option.name); });
 }
 
 std::vector<std::string> ToolInput::words(const Json& arguments, const fs::path& folder) const {
@@ -219,16 +216,15 @@ std::vector<std::string> ToolInput::words(const Json& arguments, const fs::path&
     std::vector<std::string> words, positional;
     for (const auto& [name, value] : arguments.items()) {
         const std::string key = key_of(name);
-        auto found = std::find_if(options_.begin(), options_.end(),
-                                  [&](const OptionFacts& option) { return key_of(option.name) == key; });
+        auto found = std::ranges::find_if(
+            options_, [&](const OptionFacts& option) { return key_of(option.name) == key; });
         if (found == options_.end()) // another key of the same field
             if (const QuestionField* const field = find_question_field(key))
-                found = std::find_if(options_.begin(), options_.end(),
-                                     [&](const OptionFacts& option) { return field_of(option) == field; });
+                found = std::ranges::find_if(
+                    options_, [&](const OptionFacts& option) { return field_of(option) == field; });
         if (found == options_.end()) {
-            std::vector<std::string> known;
-            for (const OptionFacts& option : options_)
-                known.push_back(key_of(option.name));
+            std::vector<std::string> known =
+                mapped(options_, [](const OptionFacts& option) { return key_of(option.name); });
             const std::vector<std::string> near = nearest_names(key, known, 1);
             throw UsageError(
                 fmt::format("there is no argument \"{}\"{}", printable(name.substr(0, 100)),

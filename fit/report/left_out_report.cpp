@@ -51,16 +51,16 @@ Table left_out_table(const Validation& shipped, const LeftOutValidation& left_ou
         const auto share = [i](double ErrorStatistics::*of) {
             return [i, of](const R& r) { return share_cell(r.groups[i]->errors.*of); };
         };
-        append_columns(
-            columns, where<R>([i](const R& r) { return r.groups[i] != nullptr && r.groups[i]->errors.n > 0; },
-                              {{least_best("Median", name, fmt::format("{}_median_ape", key)),
-                                share(&ErrorStatistics::median_ape)},
-                               {most_best("Within 25 %", name, fmt::format("{}_within_25", key)),
-                                share(&ErrorStatistics::within_25)},
-                               {most_best("In interval", name, fmt::format("{}_interval_coverage", key)),
-                                share(&ErrorStatistics::coverage)},
-                               {most_best("Tau models", name, fmt::format("{}_tau_of_models", key)),
-                                [i](const R& r) { return tau_cell(r.groups[i]->models); }}}));
+        append(columns,
+               where<R>([i](const R& r) { return r.groups[i] != nullptr && r.groups[i]->errors.n > 0; },
+                        {{least_best("Median", name, fmt::format("{}_median_ape", key)),
+                          share(&ErrorStatistics::median_ape)},
+                         {most_best("Within 25 %", name, fmt::format("{}_within_25", key)),
+                          share(&ErrorStatistics::within_25)},
+                         {most_best("In interval", name, fmt::format("{}_interval_coverage", key)),
+                          share(&ErrorStatistics::coverage)},
+                         {most_best("Tau models", name, fmt::format("{}_tau_of_models", key)),
+                          [i](const R& r) { return tau_cell(r.groups[i]->models); }}}));
     }
     std::vector<R> rows;
     if (const auto* groups = groups_by(shipped.trusted, property))
@@ -186,12 +186,12 @@ Table table_by(const char* heading, const char* key, const std::vector<BeforeAnd
                 return row.errors[i] ? share_cell((*row.errors[i]).*of) : Cell{};
             };
         };
-        append_columns(columns, {{least_best("Median", name, fmt::format("{}_median_ape", prefix)),
-                                  share(&ErrorStatistics::median_ape)},
-                                 {most_best("Within 25 %", name, fmt::format("{}_within_25", prefix)),
-                                  share(&ErrorStatistics::within_25)},
-                                 {most_best("In interval", name, fmt::format("{}_interval_coverage", prefix)),
-                                  share(&ErrorStatistics::coverage)}});
+        append(columns, {{least_best("Median", name, fmt::format("{}_median_ape", prefix)),
+                          share(&ErrorStatistics::median_ape)},
+                         {most_best("Within 25 %", name, fmt::format("{}_within_25", prefix)),
+                          share(&ErrorStatistics::within_25)},
+                         {most_best("In interval", name, fmt::format("{}_interval_coverage", prefix)),
+                          share(&ErrorStatistics::coverage)}});
     }
     std::map<std::string, std::vector<const BeforeAndAfter*>> groups;
     std::vector<const BeforeAndAfter*> all;

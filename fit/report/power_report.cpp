@@ -115,10 +115,9 @@ void add_left_out_columns(const std::vector<PowerGroup>& groups, const char* nam
             return found == groups.end() ? Cell{} : share_cell(found->errors.*of);
         };
     };
-    append_columns(
-        columns,
-        {{least_best("Median", name, key + "_median_ape"), share(&ErrorStatistics::median_ape)},
-         {most_best("In interval", name, key + "_interval_coverage"), share(&ErrorStatistics::coverage)}});
+    append(columns,
+           {{least_best("Median", name, key + "_median_ape"), share(&ErrorStatistics::median_ape)},
+            {most_best("In interval", name, key + "_interval_coverage"), share(&ErrorStatistics::coverage)}});
 }
 
 } // namespace
@@ -149,20 +148,20 @@ void add_power(const Validation& validation, const LeftOutValidation* left_out, 
         add_left_out_columns(without_device, "device out", "device_out", columns);
     }
     // Which factor of an energy is wrong.
-    append_columns(columns, where<G>([](const G& g) { return g.split > 0; },
-                                     {{least_best("Median", "of power", "power_median_ape", 2),
-                                       [](const G& g) { return share_cell(g.power_error); }},
-                                      {least_best("Bias", "of power", "power_bias", 2),
-                                       [](const G& g) { return signed_cell(g.power_bias); }},
-                                      {least_best("Median", "of time", "time_median_ape", 2),
-                                       [](const G& g) { return share_cell(g.time_error); }},
-                                      {least_best("Bias", "of time", "time_bias", 2),
-                                       [](const G& g) { return signed_cell(g.time_bias); }}}));
-    append_columns(columns, {{most_best("Tau", "devices", "tau_of_devices", 1),
-                              [](const G& g) { return tau_cell(g.devices); }},
-                             {{"Worst row", "", "worst", Align::left, 3}, &G::worst},
-                             {least_best("Its error", "", "worst_error", 3),
-                              [](const G& g) { return signed_cell(g.worst_error); }}});
+    append(columns, where<G>([](const G& g) { return g.split > 0; },
+                             {{least_best("Median", "of power", "power_median_ape", 2),
+                               [](const G& g) { return share_cell(g.power_error); }},
+                              {least_best("Bias", "of power", "power_bias", 2),
+                               [](const G& g) { return signed_cell(g.power_bias); }},
+                              {least_best("Median", "of time", "time_median_ape", 2),
+                               [](const G& g) { return share_cell(g.time_error); }},
+                              {least_best("Bias", "of time", "time_bias", 2),
+                               [](const G& g) { return signed_cell(g.time_bias); }}}));
+    append(columns, {{most_best("Tau", "devices", "tau_of_devices", 1),
+                      [](const G& g) { return tau_cell(g.devices); }},
+                     {{"Worst row", "", "worst", Align::left, 3}, &G::worst},
+                     {least_best("Its error", "", "worst_error", 3),
+                      [](const G& g) { return signed_cell(g.worst_error); }}});
     Table table = table_of("Power and energy (weight >= 0.7)", columns, groups);
     table.notes.emplace_back(
         "Boundary: what lies inside of the measurement. Power at the wall is that of the whole "

@@ -55,26 +55,23 @@ Table row_table(const std::vector<const ValidatedRow*>& rows, bool spreadsheet) 
     const auto estimated = [](R row) { return row->prediction.ok(); };
     std::vector<ColumnOf<R>> columns = {{{"Row", "", "id"}, [](R row) { return row->measured.id; }}};
     if (spreadsheet)
-        append_columns(columns,
-                       {{{"Status", "", "status"}, [](R row) { return row->prediction.status; }},
-                        {{"Reason", "", "reason"}, [](R row) { return text_cell(row->prediction.reason); }}});
-    append_columns(columns,
-                   where<R>(estimated, {{least_best("Predicted", "", "predicted"), 1,
-                                         [](R row) { return row->prediction.predicted; }},
-                                        {interval_column("Interval", "90 %", "low", "high", 1), [](R row) {
-                                             const Prediction& p = row->prediction;
-                                             return interval_cell(1, p.low, p.predicted, p.high);
-                                         }}}));
-    append_columns(
-        columns,
-        {{least_best("Measured", "", "value"), 1, [](R row) { return row->measured.value; }},
-         {{"Unit", "", "metric", Align::left, 1}, [](R row) { return name_of(row->measured.metric); }}});
-    append_columns(columns, where<R>(estimated, {{least_best("Error", "", "error"),
-                                                  [](R row) { return signed_cell(row->error()); }}}));
-    append_columns(
-        columns,
-        {{{"Regime", "", "regime", Align::left, 2}, [](R row) { return text_cell(row->prediction.regime); }},
-         {most_best("Weight", "", "weight", 2), 1, [](R row) { return row->measured.weight; }}});
+        append(columns,
+               {{{"Status", "", "status"}, [](R row) { return row->prediction.status; }},
+                {{"Reason", "", "reason"}, [](R row) { return text_cell(row->prediction.reason); }}});
+    append(columns, where<R>(estimated, {{least_best("Predicted", "", "predicted"), 1,
+                                          [](R row) { return row->prediction.predicted; }},
+                                         {interval_column("Interval", "90 %", "low", "high", 1), [](R row) {
+                                              const Prediction& p = row->prediction;
+                                              return interval_cell(1, p.low, p.predicted, p.high);
+                                          }}}));
+    append(columns,
+           {{least_best("Measured", "", "value"), 1, [](R row) { return row->measured.value; }},
+            {{"Unit", "", "metric", Align::left, 1}, [](R row) { return name_of(row->measured.metric); }}});
+    append(columns, where<R>(estimated, {{least_best("Error", "", "error"),
+                                          [](R row) { return signed_cell(row->error()); }}}));
+    append(columns, {{{"Regime", "", "regime", Align::left, 2},
+                      [](R row) { return text_cell(row->prediction.regime); }},
+                     {most_best("Weight", "", "weight", 2), 1, [](R row) { return row->measured.weight; }}});
     return table_of({}, columns, rows);
 }
 

@@ -7,7 +7,7 @@
 //            1 ms          1000 ms measured
 
 #include "fit/report/validation_report.hpp"
-#include "report/render/html.hpp"
+#include "report/render/renderers.hpp"
 
 #include <algorithm>
 #include <array>

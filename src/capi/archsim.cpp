@@ -8,6 +8,7 @@
 #include "archsim/run/serve.hpp"
 #include "archsim/run/session.hpp"
 #include "archsim/run/step.hpp"
+#include "core/scan_text.hpp"
 #include "core/text.hpp"
 #include "fields/question.hpp"
 #include "fields/serving_fields.hpp"
@@ -71,7 +72,7 @@ archsim_outcome outcome_of(Status status) {
     return ARCHSIM_UNSUPPORTED;
 }
 
-/// Runs `body`, which returns a status, and turns exceptions into a status and a sentence.
+/// Runs `body` and turns exceptions into a status and a sentence.
 template <typename Body>
 archsim_status guarded(char** error, Body body) {
     if (error != nullptr)
@@ -84,7 +85,8 @@ archsim_status guarded(char** error, Body body) {
         return status;
     };
     try {
-        return body();
+        body();
+        return ARCHSIM_OK;
     } catch (const Error& problem) {
         return failed(status_of(problem), problem.what());
     } catch (const std::bad_alloc&) {
@@ -128,12 +130,8 @@ QuestionTexts texts_of(const archsim_workload* workload, const archsim_condition
         if (workload->batch < 0 || workload->prompt_tokens < 0 || workload->generate_tokens < 0)
             throw UsageError("workload: a batch and tokens are counted from 1");
         number("batch", workload->batch);
-        std::string_view sizes = workload->sizes != nullptr ? workload->sizes : "";
-        while (!sizes.empty()) {
-            const std::string_view item = sizes.substr(0, sizes.find(','));
-            sizes.remove_prefix(std::min(sizes.size(), item.size() + 1));
-            texts.give("sizes", item);
-        }
+        each_part(workload->sizes != nullptr ? workload->sizes : "", ',',
+                  [&](std::string_view item) { texts.give("sizes", item); });
         number("prompt_tokens", workload->prompt_tokens);
         // The prompt alone makes the first token.
         number("generate_tokens", workload->generate_tokens > 0 ? workload->generate_tokens
@@ -227,7 +225,6 @@ archsim_status archsim_open(const char* data_dir, archsim_session** session, cha
         if (data_dir != nullptr)
             options.data = data_dir;
         *session = new archsim_session{Session(options)};
-        return ARCHSIM_OK;
     });
 }
 
@@ -243,7 +240,6 @@ archsim_status archsim_given(archsim_session* session, const char* rows, char** 
             if (line.find_first_not_of(" \t\r") != std::string_view::npos)
                 given.push_back(parse_given(line, session->session, "", "archsim_given"));
         session->session.given(given);
-        return ARCHSIM_OK;
     });
 }
 
@@ -253,7 +249,6 @@ archsim_status archsim_load(const archsim_session* session, const char* name, ar
     return guarded(error, [&] {
         require("archsim_load", session, name, model);
         *model = new archsim_model{session->session.load(name)};
-        return ARCHSIM_OK;
     });
 }
 
@@ -268,7 +263,6 @@ archsim_status archsim_run(const archsim_session* session, const archsim_model* 
     return guarded(error, [&] {
         require("archsim_run", session, model, device, estimate);
         *estimate = numbers_of(answer(*session, model->model, device, texts_of(workload, conditions)));
-        return ARCHSIM_OK;
     });
 }
 
@@ -279,7 +273,6 @@ archsim_status archsim_run_json(const archsim_session* session, const archsim_mo
     return guarded(error, [&] {
         require("archsim_run_json", session, model, device, json);
         *json = copy_text(to_json(answer(*session, model->model, device, texts_of(workload, conditions))));
-        return ARCHSIM_OK;
     });
 }
 
@@ -289,7 +282,6 @@ archsim_status archsim_ask(const archsim_model* model, archsim_question** questi
         require("archsim_ask", model, question);
         *question =
             new archsim_question{model->model, QuestionTexts(Spelling::key), ServingTexts(Spelling::key)};
-        return ARCHSIM_OK;
     });
 }
 
@@ -302,7 +294,6 @@ archsim_status archsim_set(archsim_question* question, const char* field, const 
             question->texts.give(field, value);
         if (of_server)
             question->server.give(field, value);
-        return ARCHSIM_OK;
     });
 }
 
@@ -312,7 +303,6 @@ archsim_status archsim_answer(const archsim_session* session, const archsim_ques
     return guarded(error, [&] {
         require("archsim_answer", session, question, device, estimate);
         *estimate = numbers_of(answer(*session, *question, device));
-        return ARCHSIM_OK;
     });
 }
 
@@ -322,7 +312,6 @@ archsim_status archsim_answer_json(const archsim_session* session, const archsim
     return guarded(error, [&] {
         require("archsim_answer_json", session, question, device, json);
         *json = copy_text(to_json(answer(*session, *question, device)));
-        return ARCHSIM_OK;
     });
 }
 
@@ -338,7 +327,6 @@ archsim_status archsim_make_engine(const archsim_session* session, const archsim
         const AskedServer asked = asked_server(*question);
         *engine = new archsim_engine{
             StepEngine(session->session, question->model, device, asked.conditions, asked.request)};
-        return ARCHSIM_OK;
     });
 }
 
@@ -353,7 +341,6 @@ archsim_status archsim_step(const archsim_engine* engine, const archsim_step_req
             batch.push_back({requests[i].new_tokens, requests[i].cached});
         const EngineStep step = engine->engine.step(batch);
         *cost = {step.seconds, step.joules, step.low_s, step.high_s};
-        return ARCHSIM_OK;
     });
 }
 
@@ -367,7 +354,6 @@ archsim_status archsim_engine_cache(const archsim_engine* engine, int64_t positi
             throw UsageError("archsim_engine_cache: positions are counted from 1");
         *room_bytes = engine->engine.cache_room_bytes();
         *sequence_bytes = engine->engine.cache_bytes(static_cast<double>(positions));
-        return ARCHSIM_OK;
     });
 }
 
@@ -388,7 +374,6 @@ archsim_status archsim_serve_json(const archsim_session* session, const archsim_
             run_serving(session->session, question->model, device, asked.conditions, asked.request)};
         *json = copy_text(
             serving_json(results, {question->model.name(), {device}, asked.conditions, asked.request}));
-        return ARCHSIM_OK;
     });
 }
 

@@ -13,14 +13,6 @@ namespace archsim {
 
 namespace {
 
-template <Named Choice>
-Choice one_of_two(std::string_view text, std::string_view flag) {
-    if (const auto choice = value_named<Choice>(text))
-        return *choice;
-    throw UsageError(fmt::format("{}: \"{}\" is neither {} nor {}", flag, text, NamesOf<Choice>::all[0],
-                                 NamesOf<Choice>::all[1]));
-}
-
 constexpr std::int64_t kMostDevices = 1'000'000;
 
 std::vector<std::string> fusion_text(const Question& question) {
@@ -142,7 +134,6 @@ std::vector<QuestionField> condition_fields() {
     return {
         {.key = "runtime",
          .aliases = {"stack"},
-         .flag = "--runtime",
          .help = "software stack instead of the device's default",
          .value = "STACK",
          .print =
@@ -153,24 +144,21 @@ std::vector<QuestionField> condition_fields() {
          .parse = [](const std::string& text, const std::string&,
                      Question& q) { q.conditions.stack = text; }},
         {.key = "scenario",
-         .flag = "--scenario",
          .help = "latency: one stream; throughput: saturated",
          .fallback = "latency",
          .choices = {"latency", "throughput"},
          .print = [](const Question& q) { return text_or_none(std::string(name_of(q.conditions.scenario))); },
          .parse = [](const std::string& text, const std::string& name,
-                     Question& q) { q.conditions.scenario = one_of_two<Scenario>(text, name); }},
+                     Question& q) { q.conditions.scenario = choice_named<Scenario>(text, name); }},
         {.key = "scope",
-         .flag = "--scope",
          .help = "kernel: device time; end_to_end: with transfers and host work",
          .fallback = "kernel",
          .choices = {"kernel", "end_to_end"},
          .print = [](const Question& q) { return text_or_none(std::string(name_of(q.conditions.scope))); },
          .parse = [](const std::string& text, const std::string& name,
-                     Question& q) { q.conditions.scope = one_of_two<Scope>(text, name); }},
+                     Question& q) { q.conditions.scope = choice_named<Scope>(text, name); }},
         {.key = "devices",
          .aliases = {"device_count"},
-         .flag = "--devices",
          .kind = FieldKind::whole,
          .help = "devices that share every layer (tensor parallelism), or auto: as many as needed",
          .value = "N",
@@ -182,7 +170,6 @@ std::vector<QuestionField> condition_fields() {
          .print = device_text,
          .parse = give_devices},
         {.key = "allow_unknown",
-         .flag = "--allow-unknown",
          .kind = FieldKind::truth,
          .help = "estimate although a part of the model is not understood",
          .group = kFurtherGroup,
@@ -190,7 +177,6 @@ std::vector<QuestionField> condition_fields() {
          .parse = [](const std::string& text, const std::string& name,
                      Question& q) { q.conditions.allow_unknown = truth_of(text, name); }},
         {.key = "ideal_mapping",
-         .flag = "--ideal-mapping",
          .kind = FieldKind::truth,
          .help = "the stack keeps on chip whatever fits, also where its compiler is known not to",
          .group = kFurtherGroup,
@@ -198,15 +184,18 @@ std::vector<QuestionField> condition_fields() {
          .parse = [](const std::string& text, const std::string& name,
                      Question& q) { q.conditions.ideal_mapping = truth_of(text, name); }},
         {.key = "changes",
+         .of_tools = false,
          .kind = FieldKind::reals,
          .help = "factors on parts, rates and costs of the device, NAME=0.5x",
          .print = change_texts,
          .parse = give_change},
         {.key = "fusion",
+         .of_tools = false,
          .help = "what the stack joins into one kernel, NAME,NAME or nothing, instead of its own choice",
          .print = fusion_text,
          .parse = give_fusion},
         {.key = "overrides",
+         .of_tools = false,
          .kind = FieldKind::texts,
          .help = "parameters to take instead of stated ones, PARAMETER:DEVICE:RUNTIME:GENERATION=VALUE",
          .print = override_texts,

@@ -4,8 +4,6 @@
 
 #include "core/parse_number.hpp"
 
-#include <iterator>
-
 namespace archsim {
 
 bool truth_of(const std::string& text, const std::string& name) {
@@ -35,8 +33,8 @@ const FieldTable<Question>& question_fields() {
     static const FieldTable<Question> table = [] {
         FieldTable<Question> rows;
         for (auto part : {format_fields(), workload_fields(), condition_fields()})
-            std::move(part.begin(), part.end(), std::back_inserter(rows));
-        return rows;
+            append(rows, std::move(part));
+        return with_flags(std::move(rows));
     }();
     return table;
 }
@@ -44,7 +42,7 @@ const FieldTable<Question>& question_fields() {
 std::vector<std::string> keys_of(std::initializer_list<FieldOf> kinds) {
     std::vector<std::string> keys;
     for (const QuestionField& field : question_fields())
-        if (std::find(kinds.begin(), kinds.end(), field.of) != kinds.end())
+        if (contains(kinds, field.of))
             keys.push_back(field.key);
     return keys;
 }
@@ -118,8 +116,7 @@ std::string shell_quoted(std::string_view text) {
 std::string command_flags(const Question& question, std::span<const std::string_view> without) {
     std::string line;
     for (const StatedField& stated : stated_fields(question)) {
-        if (stated.field->flag.empty() ||
-            std::find(without.begin(), without.end(), stated.field->key) != without.end())
+        if (stated.field->flag.empty() || contains(without, stated.field->key))
             continue;
         if (stated.field->kind == FieldKind::truth)
             line += ' ' + stated.field->flag;

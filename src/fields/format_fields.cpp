@@ -75,7 +75,6 @@ std::vector<std::string> cache_text(const Question& question) {
 std::vector<QuestionField> format_fields() {
     return {
         {.key = "precision",
-         .flag = "--precision",
          .help =
              "fp32, bf16, fp16, fp8, int8, w4a16 ..., or usual: the fastest that is deployed on each device "
              "(default: usual; a file's own format; of answers to prompts the checkpoint's, else bf16)",
@@ -96,7 +95,6 @@ std::vector<QuestionField> format_fields() {
                             : precision_text(scheme_of(open));
              }},
         {.key = "activations",
-         .flag = "--activations",
          .help = "format of activations and arithmetic where it differs",
          .value = "FORMAT",
          .group = kSeveralGroup,
@@ -114,7 +112,6 @@ std::vector<QuestionField> format_fields() {
                  assign(scheme, q);
              }},
         {.key = "weights",
-         .flag = "--weights",
          .help = "storage of weights where it differs, e.g. int4",
          .value = "FORMAT",
          .group = kSeveralGroup,
@@ -122,7 +119,6 @@ std::vector<QuestionField> format_fields() {
          .parse = [](const std::string& text, const std::string& name,
                      Question& q) { q.conditions.weights = format_named(text, name); }},
         {.key = "kv_cache",
-         .flag = "--kv-cache",
          .help = "storage of cached keys and values, e.g. fp8",
          .value = "FORMAT",
          .group = kSeveralGroup,
@@ -130,7 +126,6 @@ std::vector<QuestionField> format_fields() {
          .parse = [](const std::string& text, const std::string& name,
                      Question& q) { q.conditions.kv_cache = format_named(text, name); }},
         {.key = "strict_fp32",
-         .flag = "--strict-fp32",
          .kind = FieldKind::truth,
          .help = "fp32 products where the stack would round them to tf32 or bf16 unasked",
          .group = kFurtherGroup,

@@ -1,4 +1,5 @@
 #include "fields/json_members.hpp"
+#include "core/lists.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -61,7 +62,7 @@ Json or_null(Json schema) {
     if (const auto type = schema.find("type"); type != schema.end()) {
         if (!type->is_array())
             *type = Json::array({*type});
-        if (std::find(type->begin(), type->end(), "null") == type->end())
+        if (!contains(*type, "null"))
             type->push_back("null");
         return schema;
     }
@@ -112,7 +113,7 @@ AnyMembers with(const AnyMembers& these, const AnyMembers& more) {
     AnyMembers all = these;
     for (const AnyMember& member : more) {
         const auto same = [&member](const AnyMember& other) { return other.key == member.key; };
-        if (const auto at = std::find_if(all.begin(), all.end(), same); at != all.end())
+        if (const auto at = std::ranges::find_if(all, same); at != all.end())
             *at = member;
         else
             all.push_back(member);

@@ -7,6 +7,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 #include "archsim/run/workload.hpp"
+#include "core/lists.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -56,7 +57,8 @@ template <class Asked>
 struct Field {
     std::string key;                       ///< "batch_size": in JSON, studies, C and files of results
     std::vector<std::string> aliases = {}; ///< other keys and flags: "batch"
-    std::string flag = {};                 ///< "--batch-size"; empty: no tool takes it
+    std::string flag = {};                 ///< empty: that of the key, "--batch-size"
+    bool of_tools = true;                  ///< false: no tool takes it, and there is no flag
     FieldKind kind = FieldKind::text;
     std::string help = {};     ///< what it says, as the tools explain it
     std::string value = {};    ///< what stands for its value there: "N"
@@ -78,12 +80,11 @@ struct Field {
     bool many() const { return kind >= FieldKind::sizes; }
     const std::string& spelled(Spelling spelling) const { return spelling == Spelling::flag ? flag : key; }
     bool is_called(std::string_view name) const {
-        return key == name || (!flag.empty() && flag == name) ||
-               std::find(aliases.begin(), aliases.end(), name) != aliases.end();
+        return key == name || (!flag.empty() && flag == name) || contains(aliases, name);
     }
     /// The same as `parse`, of one of the choices where there are any.
     void put(const std::string& text, const std::string& name, Asked& asked) const {
-        if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end())
+        if (!choices.empty() && !contains(choices, text))
             throw UsageError(
                 fmt::format("{}: \"{}\" is not one of {}", name, text, fmt::join(choices, ", ")));
         parse(text, name, asked);
@@ -94,11 +95,20 @@ struct Field {
 template <class Asked>
 using FieldTable = std::vector<Field<Asked>>;
 
+/// The table with the flag of its key for every row that has none of its own.
+template <class Asked>
+FieldTable<Asked> with_flags(FieldTable<Asked> table) {
+    for (Field<Asked>& field : table)
+        if (field.flag.empty() && field.of_tools)
+            field.flag = "--" + name_key(field.key);
+    return table;
+}
+
 /// The field of that key, alias or flag; null where there is none.
 template <class Asked>
 const Field<Asked>* find_field(const FieldTable<Asked>& table, std::string_view name) {
-    const auto found = std::find_if(table.begin(), table.end(),
-                                    [&](const Field<Asked>& field) { return field.is_called(name); });
+    const auto found =
+        std::ranges::find_if(table, [&](const Field<Asked>& field) { return field.is_called(name); });
     return found == table.end() ? nullptr : &*found;
 }
 
@@ -108,9 +118,8 @@ const Field<Asked>& field_at(const FieldTable<Asked>& table, std::string_view na
                              Spelling spelling = Spelling::key) {
     if (const Field<Asked>* const field = find_field(table, name))
         return *field;
-    std::vector<std::string> names;
-    for (const Field<Asked>& field : table)
-        names.push_back(field.spelled(spelling));
+    std::vector<std::string> names =
+        mapped(table, [&](const Field<Asked>& field) { return field.spelled(spelling); });
     const auto nearest = nearest_names(name, names, 1);
     throw UsageError(fmt::format("{} has no \"{}\"{}", whole, name,
                                  nearest.empty() ? "" : fmt::format("; is {} meant?", nearest.front())));
@@ -160,11 +169,9 @@ class FieldTexts {
     Spelling spelling() const { return spelling_; }
     /// The fields that have texts.
     std::vector<const Field<Asked>*> given() const {
-        std::vector<const Field<Asked>*> fields;
-        for (const Field<Asked>& field : *table_)
-            if (given_.contains(&field))
-                fields.push_back(&field);
-        return fields;
+        return mapped(
+            *table_ | std::views::filter([&](const Field<Asked>& field) { return given_.contains(&field); }),
+            [](const Field<Asked>& field) { return &field; });
     }
 
   private:
@@ -249,6 +256,16 @@ std::vector<QuestionField> condition_fields();
 
 inline std::vector<std::string> text_or_none(std::optional<std::string> text) {
     return text ? std::vector{std::move(*text)} : std::vector<std::string>{};
+}
+/// The value of that name. Throws UsageError that names the field, and the names that there are.
+template <Named Choice>
+Choice choice_named(std::string_view text, std::string_view name) {
+    if (const auto choice = value_named<Choice>(text))
+        return *choice;
+    constexpr auto& all = NamesOf<Choice>::all;
+    throw UsageError(all.size() == 2
+                         ? fmt::format("{}: \"{}\" is neither {} nor {}", name, text, all[0], all[1])
+                         : fmt::format("{}: \"{}\" is not one of {}", name, text, fmt::join(all, ", ")));
 }
 /// "true", or nothing.
 inline std::vector<std::string> truth_text(bool value) {

@@ -1,14 +1,13 @@
 #include "fields/question_json.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
-#include "fields/question.hpp"
 #include "fields/serving_fields.hpp"
 #include "hardware/parameter_site.hpp"
 #include "session/usual_precision.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -116,7 +115,7 @@ Json question_json(const Question& question) {
 Members<Question> question_members(std::span<const std::string_view> only) {
     std::vector<Member<Question>> members;
     for (const QuestionField& field : question_fields())
-        if (only.empty() || std::find(only.begin(), only.end(), field.key) != only.end())
+        if (only.empty() || contains(only, field.key))
             members.emplace_back(
                 field.key, field.help,
                 [&field](const Question& question) { return field_json(field, field.print(question)); },
@@ -204,7 +203,7 @@ std::vector<std::string> texts_of_json(const QuestionField& field, const Json& v
 std::string question_key(const Question& question, std::span<const std::string_view> without) {
     nlohmann::json object = nlohmann::json::object(); // which sorts its keys
     for (const StatedField& stated : stated_fields(question))
-        if (std::find(without.begin(), without.end(), stated.field->key) == without.end())
+        if (!contains(without, stated.field->key))
             object[stated.field->key] = nlohmann::json::parse(
                 field_json(*stated.field, stated.texts).dump(-1, ' ', false, Json::error_handler_t::replace));
     return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

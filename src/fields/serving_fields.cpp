@@ -83,7 +83,7 @@ ServingField choice_field(ServingField row, At at) {
         return index == 0 ? std::vector<std::string>{} : std::vector{names[index]};
     };
     row.parse = [at, names](const std::string& text, const std::string&, ServingRequest& r) {
-        const auto found = std::find(names.begin(), names.end(), text); // Field::put() has looked
+        const auto found = std::ranges::find(names, text); // Field::put() has looked
         at(r) = static_cast<std::remove_reference_t<decltype(at(r))>>(found - names.begin());
     };
     return row;
@@ -141,12 +141,10 @@ std::vector<ServingField> load_fields() {
     return {
         real_field({.key = "rate",
                     .aliases = {"rate_per_s"},
-                    .flag = "--rate",
                     .help = "requests per second, arriving as --arrivals says",
                     .value = "RATE"},
                    load(&RequestPlan::rate_per_s), 0, kMostRate),
         choice_field({.key = "arrivals",
-                      .flag = "--arrivals",
                       .help = "how requests arrive at a rate: poisson (each by itself), constant (evenly), "
                               "bursty (gaps of a gamma distribution, --burstiness)",
                       .fallback = "poisson",
@@ -154,7 +152,6 @@ std::vector<ServingField> load_fields() {
                       .choices = {"poisson", "constant", "bursty"}},
                      load(&RequestPlan::arrivals)),
         real_field({.key = "burstiness",
-                    .flag = "--burstiness",
                     .help = "shape of the gaps of --arrivals bursty: below 1 in bursts, 1 is Poisson",
                     .value = "SHAPE",
                     .group = kLoadGroup},
@@ -162,41 +159,32 @@ std::vector<ServingField> load_fields() {
         whole_field(
             {.key = "concurrency",
              .aliases = {"users", "--users"},
-             .flag = "--concurrency",
              .help = "requests in flight, one of each user, instead of a rate"},
             [](ServingRequest & r) -> auto& { return r.plan.concurrency; }, 1, kMostServedSequences),
-        whole_field(
-            {.key = "requests", .flag = "--requests", .help = "requests to simulate", .fallback = "1000"},
-            load(&RequestPlan::count), 1, kMostServedRequests),
+        whole_field({.key = "requests", .help = "requests to simulate", .fallback = "1000"},
+                    load(&RequestPlan::count), 1, kMostServedRequests),
         whole_field(
             {.key = "warm_up",
-             .flag = "--warm-up",
              .help = "requests at the start that are not counted",
              .fallback = "two for each of --concurrency, at most half; none at a rate",
              .group = kLoadGroup},
             [](ServingRequest & r) -> auto& { return r.plan.warm_up; }, 0, kMostServedRequests),
-        real_field({.key = "prompt_tokens",
-                    .flag = "--prompt-tokens",
-                    .help = "mean length of prompts",
-                    .value = "N",
-                    .fallback = "512"},
-                   load(&RequestPlan::prompt_tokens), 1, kMostLength),
+        real_field(
+            {.key = "prompt_tokens", .help = "mean length of prompts", .value = "N", .fallback = "512"},
+            load(&RequestPlan::prompt_tokens), 1, kMostLength),
         real_field({.key = "output_tokens",
                     .aliases = {"generate_tokens", "--generate-tokens"},
-                    .flag = "--output-tokens",
                     .help = "mean length of answers",
                     .value = "N",
                     .fallback = "128"},
                    load(&RequestPlan::output_tokens), 1, kMostLength),
         choice_field({.key = "shape",
-                      .flag = "--shape",
                       .help = "spread of lengths: constant, uniform (over --length-range), exponential",
                       .fallback = "constant",
                       .group = kLoadGroup,
                       .choices = {"constant", "uniform", "exponential"}},
                      load(&RequestPlan::shape)),
         {.key = "length_range",
-         .flag = "--length-range",
          .help = "ends of the uniform spread as parts of the lengths: 0.8,1",
          .value = "LOW,HIGH",
          .fallback = "0.5,1.5",
@@ -210,7 +198,6 @@ std::vector<ServingField> load_fields() {
              },
          .parse = give_range},
         {.key = "lengths",
-         .flag = "--lengths",
          .kind = FieldKind::file,
          .help = "CSV file with prompt_tokens and output_tokens to draw from",
          .value = "FILE",
@@ -219,7 +206,6 @@ std::vector<ServingField> load_fields() {
          .parse = [](const std::string& text, const std::string&,
                      ServingRequest& r) { r.load.lengths = read_request_lengths(text); }},
         {.key = "trace",
-         .flag = "--trace",
          .kind = FieldKind::file,
          .help = "recorded requests of Mooncake, Azure or BurstGPT; --rate scales them",
          .value = "FILE",
@@ -227,24 +213,20 @@ std::vector<ServingField> load_fields() {
          .parse = [](const std::string& text, const std::string&,
                      ServingRequest& r) { r.load.trace = std::make_shared<const Trace>(read_trace(text)); }},
         whole_field({.key = "distinct_prompts",
-                     .flag = "--distinct-prompts",
                      .help = "prompts that repeat in turn",
                      .fallback = "0, none repeats",
                      .group = kEngineGroup},
                     load(&RequestPlan::distinct_prompts), 0, kMostServedRequests),
         whole_field({.key = "system_prompts",
-                     .flag = "--system-prompts",
                      .help = "texts that prompts begin with, in turn (with --system-tokens)",
                      .fallback = "0, no two begin alike",
                      .group = kLoadGroup},
                     load(&RequestPlan::system_prompts), 0, kMostServedRequests),
         whole_field({.key = "system_tokens",
-                     .flag = "--system-tokens",
                      .help = "length of each of --system-prompts, part of the prompt",
                      .group = kLoadGroup},
                     load(&RequestPlan::system_tokens), 0, kMostServedTokens),
         whole_field({.key = "seed",
-                     .flag = "--seed",
                      .help = "of arrivals, lengths and accepted drafts",
                      .fallback = "1",
                      .group = kEngineGroup},
@@ -263,96 +245,65 @@ std::vector<ServingField> engine_fields() {
                      .aliases = {"context"},
                      .flag = "--context",
                      .help = "positions reserved for every sequence, as engines without a paged cache do",
-                     .fallback = "blocks of --block-tokens, as they fill",
-                     .group = kEngineGroup},
+                     .fallback = "blocks of --block-tokens, as they fill"},
                     engine(&EngineLimits::block_tokens), 1, kMostServedTokens),
         choice_field({.key = "admission",
-                      .flag = "--admission",
                       .help = "when a request that waits is begun: whole-answer (it fits; nobody gives way), "
                               "prompt (it fits; the last one begun gives way and is computed again), "
                               "expected (it fits beside what the others are expected to need)",
                       .fallback = "the stack's: vLLM prompt, SGLang expected, others whole-answer",
-                      .group = kEngineGroup,
                       .choices = {"stack", "whole-answer", "prompt", "expected"}},
                      engine(&EngineLimits::admission)),
         real_field(
             {.key = "memory_share",
              .aliases = {"gpu_memory_utilization", "--gpu-memory-utilization", "mem_fraction_static",
                          "--mem-fraction-static", "free_gpu_memory_fraction", "--free-gpu-memory-fraction"},
-             .flag = "--memory-share",
              .help = "part of a device's memory for the engine: vLLM's gpu_memory_utilization (weights, "
                      "activations, cache), SGLang's mem_fraction_static (weights, cache), "
                      "TensorRT-LLM's free_gpu_memory_fraction (cache, of what is left)",
              .value = "SHARE",
-             .fallback = "the stack's",
-             .group = kEngineGroup},
+             .fallback = "the stack's"},
             engine(&EngineLimits::memory_share), 0.01, 1),
         whole_field({.key = "max_sequences",
-                     .flag = "--max-sequences",
                      .help = "sequences that run at once",
-                     .fallback = "the stack's: vLLM 1024 on GPUs of 70 GiB and more, others 256",
-                     .group = kEngineGroup},
+                     .fallback = "the stack's: vLLM 1024 on GPUs of 70 GiB and more, others 256"},
                     engine(&EngineLimits::sequences), 1, kMostServedSequences),
         whole_field({.key = "step_tokens",
-                     .flag = "--step-tokens",
                      .help = "tokens of one step; longer prompts are cut into chunks",
-                     .fallback = "the stack's: vLLM 8192 on GPUs of 70 GiB and more, else 2048; others 8192",
-                     .group = kEngineGroup},
+                     .fallback = "the stack's: vLLM 8192 on GPUs of 70 GiB and more, else 2048; others 8192"},
                     engine(&EngineLimits::step_tokens), 1, kMostServedTokens),
-        whole_field({.key = "block_tokens",
-                     .flag = "--block-tokens",
-                     .help = "positions per block of the cache",
-                     .fallback = "16",
-                     .group = kEngineGroup},
+        whole_field({.key = "block_tokens", .help = "positions per block of the cache", .fallback = "16"},
                     engine(&EngineLimits::block_tokens), 1, 1 << 16),
-        truth_field({.key = "whole_prompts",
-                     .flag = "--whole-prompts",
-                     .help = "process every prompt in one step",
-                     .group = kEngineGroup},
+        truth_field({.key = "whole_prompts", .help = "process every prompt in one step"},
                     engine(&EngineLimits::chunked), true),
         truth_field({.key = "whole_graph",
-                     .flag = "--whole-graph",
                      .help =
                          "the model is compiled as one graph and captured for steps without prompts alone "
-                         "(vLLM with FULL_DECODE_ONLY and no splitting_ops)",
-                     .group = kEngineGroup},
+                         "(vLLM with FULL_DECODE_ONLY and no splitting_ops)"},
                     engine(&EngineLimits::whole_graph), false),
         whole_field({.key = "captured_tokens",
-                     .flag = "--captured-tokens",
                      .help = "largest step with prompts that runs from captured graphs (vLLM's "
                              "--max-cudagraph-capture-size)",
-                     .fallback = "the stack's: vLLM 512",
-                     .group = kEngineGroup},
+                     .fallback = "the stack's: vLLM 512"},
                     engine(&EngineLimits::captured_tokens), 0, kMostServedTokens),
         real_field({.key = "wait_tokens",
-                    .flag = "--wait-tokens",
                     .help = "part of --step-tokens that prompts wait for while others generate (with "
                             "--wait-steps)",
-                    .value = "SHARE",
-                    .group = kEngineGroup},
+                    .value = "SHARE"},
                    engine(&EngineLimits::wait_tokens), 0, 1),
         whole_field({.key = "wait_prompts",
-                     .flag = "--wait-prompts",
-                     .help = "prompts that prompts wait for while others generate (with --wait-steps)",
-                     .group = kEngineGroup},
+                     .help = "prompts that prompts wait for while others generate (with --wait-steps)"},
                     engine(&EngineLimits::wait_prompts), 0, 1 << 16),
-        whole_field({.key = "wait_steps",
-                     .flag = "--wait-steps",
-                     .help = "steps that prompts wait at most for others",
-                     .group = kEngineGroup},
+        whole_field({.key = "wait_steps", .help = "steps that prompts wait at most for others"},
                     engine(&EngineLimits::wait_steps), 0, 1 << 16),
         whole_field({.key = "poll_steps",
-                     .flag = "--poll-steps",
                      .help = "steps without prompts after which the engine looks for new requests (SGLang's "
-                             "--scheduler-recv-interval)",
-                     .group = kEngineGroup},
+                             "--scheduler-recv-interval)"},
                     engine(&EngineLimits::poll_steps), 1, 1 << 16),
         {.key = "request_time",
-         .flag = "--request-time",
          .help = "of the server for each request beside its steps: parsing, tokens, hand-over; 20ms",
          .value = "TIME",
          .fallback = "the stack's",
-         .group = kEngineGroup,
          .print =
              [](const ServingRequest& r) {
                  return r.plan.request_s < 0 ? std::vector<std::string>{}
@@ -361,52 +312,32 @@ std::vector<ServingField> engine_fields() {
          .parse = give_request_time},
         truth_field(
             {.key = "side_by_side",
-             .flag = "--side-by-side",
-             .help = "requests do not wait for each other for --request-time (Dynamo's front end)",
-             .group = kEngineGroup},
+             .help = "requests do not wait for each other for --request-time (Dynamo's front end)"},
             [](ServingRequest& r) -> bool& { return r.plan.side_by_side; }, false),
         real_field({.key = "prefix_hit",
-                    .flag = "--prefix-hit",
                     .help = "part of every prompt that is in the cache already",
-                    .value = "SHARE",
-                    .group = kEngineGroup},
+                    .value = "SHARE"},
                    engine(&EngineLimits::prefix_hit), 0, 1),
-        truth_field({.key = "no_prefix_cache",
-                     .flag = "--no-prefix-cache",
-                     .help = "compute prompts again that repeat",
-                     .group = kEngineGroup},
+        truth_field({.key = "no_prefix_cache", .help = "compute prompts again that repeat"},
                     engine(&EngineLimits::prefix_cache), true),
-        whole_field({.key = "drafted",
-                     .flag = "--drafted",
-                     .help = "tokens that a drafter proposes per step (speculative decoding)",
-                     .group = kEngineGroup},
-                    engine(&EngineLimits::drafted), 0, 1 << 10),
-        real_field({.key = "accepted",
-                    .flag = "--accepted",
-                    .help = "probability that a drafted token is right",
-                    .value = "SHARE",
-                    .group = kEngineGroup},
+        whole_field(
+            {.key = "drafted", .help = "tokens that a drafter proposes per step (speculative decoding)"},
+            engine(&EngineLimits::drafted), 0, 1 << 10),
+        real_field({.key = "accepted", .help = "probability that a drafted token is right", .value = "SHARE"},
                    engine(&EngineLimits::accepted), 0, 1),
         real_field({.key = "draft_cost",
-                    .flag = "--draft-cost",
                     .help = "a drafted token's time as part of a plain step's",
                     .value = "SHARE",
-                    .fallback = "that of one layer and the output head",
-                    .group = kEngineGroup},
+                    .fallback = "that of one layer and the output head"},
                    engine(&EngineLimits::draft_cost), 0, 1e6),
         whole_field(
-            {.key = "prompt_devices",
-             .flag = "--prompt-devices",
-             .help = "devices for prompts alone; their caches are handed over",
-             .group = kEngineGroup},
+            {.key = "prompt_devices", .help = "devices for prompts alone; their caches are handed over"},
             [](ServingRequest & r) -> auto& { return r.prompt_devices; }, 0, 1 << 12),
         {.key = "prompt_parallel",
-         .flag = "--prompt-parallel",
          .help = "how engines for prompts alone share the model, how many, and their device where it is "
                  "another: tp=4,dp=3@H200",
          .value = "WAY[@DEVICE]",
          .fallback = "as the others",
-         .group = kEngineGroup,
          .print = print_prompt_engines,
          .parse = give_prompt_engines},
     };
@@ -417,18 +348,14 @@ std::vector<ServingField> carbon_fields() {
     return {
         real_field(
             {.key = "pue",
-             .flag = "--pue",
              .help = "facility over device power, of the run's carbon",
              .value = "RATIO",
-             .fallback = "1.58",
-             .group = kCarbonGroup},
+             .fallback = "1.58"},
             [](ServingRequest & r) -> auto& { return r.pue; }, 1, kMostPue),
         {.key = "grid_intensity",
-         .flag = "--grid-intensity",
          .help = "g CO2e per kWh, or a country (FRA, Germany, USA, World)",
          .value = "GRAMS",
          .fallback = "480",
-         .group = kCarbonGroup,
          .print =
              [](const ServingRequest& r) {
                  return unusual(r.grid_intensity, ServingRequest{}.grid_intensity);
@@ -455,11 +382,18 @@ void check_context(const ServingRequest& request, const std::string& name) {
 
 const FieldTable<ServingRequest>& serving_fields() {
     static const FieldTable<ServingRequest> all = [] {
-        FieldTable<ServingRequest> rows = load_fields();
-        for (auto* more : {&engine_fields, &carbon_fields})
-            for (ServingField& row : more())
+        FieldTable<ServingRequest> rows;
+        const auto add = [&](std::vector<ServingField> more, const char* group) {
+            for (ServingField& row : more) {
+                if (row.group.empty())
+                    row.group = group;
                 rows.push_back(std::move(row));
-        return rows;
+            }
+        };
+        add(load_fields(), "");
+        add(engine_fields(), kEngineGroup);
+        add(carbon_fields(), kCarbonGroup);
+        return with_flags(std::move(rows));
     }();
     return all;
 }
@@ -474,7 +408,7 @@ std::vector<std::string> ServingTexts::of_servers_alone() const {
     std::vector<std::string> names;
     for (const ServingField* field : given())
         if (find_question_field(field->key) == nullptr &&
-            std::none_of(field->aliases.begin(), field->aliases.end(), find_question_field))
+            std::ranges::none_of(field->aliases, find_question_field))
             names.push_back(field->spelled(spelling()));
     return names;
 }

@@ -1,6 +1,7 @@
 // How much of a model runs: batch, sizes, and the prompt that a language model answers.
 
 #include "archsim/core/finding.hpp"
+#include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "fields/question.hpp"
@@ -15,31 +16,17 @@ namespace {
 
 constexpr std::int64_t kMostItems = 1 << 20, kMostTokens = 1 << 22, kMostPositions = 1 << 24;
 
-/// "NAME=1,3,224" of each.
+/// "NAME=1,3,224" of each; fractions as number_text() has them.
 template <class Lists>
 std::vector<std::string> list_texts(const Lists& lists) {
-    std::vector<std::string> texts;
-    for (const auto& [name, values] : lists)
-        texts.push_back(fmt::format("{}={}", name, fmt::join(values, ",")));
-    return texts;
+    return mapped(lists, [](const auto& list) {
+        return fmt::format("{}={}", list.first, fmt::join(list.second, ","));
+    });
 }
 
 std::vector<std::string> dim_texts(const Question& question) {
-    std::vector<std::string> texts;
-    for (const auto& [name, size] : question.workload.sizes.dims)
-        texts.push_back(fmt::format("{}={}", name, size));
-    return texts;
-}
-
-std::vector<std::string> real_texts(const Question& question) {
-    std::vector<std::string> texts;
-    for (const auto& [name, values] : question.workload.sizes.input_real_values) {
-        std::vector<std::string> numbers;
-        for (const double value : values)
-            numbers.push_back(number_text(value));
-        texts.push_back(fmt::format("{}={}", name, fmt::join(numbers, ",")));
-    }
-    return texts;
+    return mapped(question.workload.sizes.dims,
+                  [](const auto& size) { return fmt::format("{}={}", size.first, size.second); });
 }
 
 /// The sides of "NAME=VALUES".
@@ -139,10 +126,9 @@ void give_image_size(const std::string& text, const std::string& name, Question&
 }
 
 /// A size of image and video generators, which the dims state again.
-QuestionField generator_field(const char* key, const char* flag, const char* help) {
+QuestionField generator_field(const char* key, const char* help) {
     constexpr std::int64_t kMost = 1'000'000;
     return {.key = key,
-            .flag = flag,
             .kind = FieldKind::whole,
             .help = help,
             .value = "N",
@@ -162,7 +148,6 @@ std::vector<QuestionField> workload_fields() {
     return {
         {.key = "batch_size",
          .aliases = {"batch"},
-         .flag = "--batch-size",
          .kind = FieldKind::whole,
          .help = "items per inference",
          .value = "N",
@@ -206,27 +191,27 @@ std::vector<QuestionField> workload_fields() {
                      give_shape(q.workload.sizes, text, name);
              }},
         {.key = "real_inputs",
+         .of_tools = false,
          .kind = FieldKind::reals,
          .help = "values of a small input of fractions that decides shapes, NAME=1,1,0.5,2",
-         .print = real_texts,
+         .print = [](const Question& q) { return list_texts(q.workload.sizes.input_real_values); },
          .parse = give_reals},
         {.key = "input_sequences",
+         .of_tools = false,
          .kind = FieldKind::texts,
          .help = "shapes of the elements of an input that is a sequence, NAME=1x3,1x4",
          .print = sequence_texts,
          .parse = give_sequence},
-        generator_field("steps", "--steps", "denoising steps (default: the model's)"),
+        generator_field("steps", "denoising steps (default: the model's)"),
         {.key = "image_size",
-         .flag = "--image-size",
          .help = "pixels of each image: 1024, or 1024x768 (width x height)",
          .value = "PIXELS",
          .group = kFurtherGroup,
          .of = FieldOf::pass,
          .print = none,
          .parse = give_image_size},
-        generator_field("frames", "--frames", "frames of a video"),
+        generator_field("frames", "frames of a video"),
         prompt_number({.key = "prompt_tokens",
-                       .flag = "--prompt-tokens",
                        .help = "answer a prompt of N tokens",
                        .value = "N",
                        .group = kSeveralGroup,
@@ -243,7 +228,6 @@ std::vector<QuestionField> workload_fields() {
          .parse = [](const std::string& text, const std::string& name,
                      Question& q) { q.workload.single_pass = truth_of(text, name); }},
         prompt_number({.key = "generate_tokens",
-                       .flag = "--generate-tokens",
                        .help = "with M tokens, one step each",
                        .value = "M",
                        .group = kSeveralGroup,
@@ -252,7 +236,6 @@ std::vector<QuestionField> workload_fields() {
                       &Prompt::generate, kMostTokens, true),
         prompt_number(
             {.key = "context",
-             .flag = "--context",
              .help =
                  "with a prompt: positions that caches and static shapes are made for (default: prompt and "
                  "answer)",
@@ -261,7 +244,6 @@ std::vector<QuestionField> workload_fields() {
              .of = FieldOf::answer},
             &Prompt::context, kMostPositions, false),
         {.key = "sampling",
-         .flag = "--sampling",
          .help = "with a prompt: how tokens are chosen, the likeliest or one of the likeliest (stacks that "
                  "order the "
                  "vocabulary for it take longer)",
@@ -276,7 +258,6 @@ std::vector<QuestionField> workload_fields() {
              },
          .usual = of_prompt([](const Prompt&) { return text_or_none("greedy"); })},
         {.key = "parallel",
-         .flag = "--parallel",
          .help =
              "with a prompt: how devices share the model, such as tp=4,pp=2,dp=2,ep=8, in place of --devices",
          .value = "WAYS",
@@ -297,6 +278,7 @@ std::vector<QuestionField> workload_fields() {
                  prompt.parallel = parse_parallelism(text);
              }},
         prompt_number({.key = "beams",
+                       .of_tools = false,
                        .help = "sequences that share a prompt (beam search); of saturated serving",
                        .fallback = "1",
                        .usual = of_prompt([](const Prompt&) { return text_or_none("1"); })},

@@ -12,6 +12,7 @@
 #include "answers/sizing/sizing_report.hpp"
 #include "answers/study/study.hpp"
 #include "archsim/run/serve.hpp"
+#include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "result/ranking.hpp"
 #include "store/history.hpp"
@@ -53,7 +54,7 @@ Study study_of(const std::vector<Result>& results, const std::string& title) {
     q.batch_sizes.clear();
     q.precisions.clear();
     const auto add = [](auto& list, const auto& value) {
-        if (std::find(list.begin(), list.end(), value) == list.end())
+        if (!contains(list, value))
             list.push_back(value);
     };
     for (const Result& result : results) {
@@ -64,7 +65,7 @@ Study study_of(const std::vector<Result>& results, const std::string& title) {
         add(q.stacks, result.runtime ? result.runtime->id : result.conditions.stack);
         add(q.batch_sizes, batch);
         add(q.precisions, precision);
-        auto group = std::find_if(study.groups.begin(), study.groups.end(), [&](const StudyGroup& g) {
+        auto group = std::ranges::find_if(study.groups, [&](const StudyGroup& g) {
             return g.model == result.model->name && g.precision == precision && g.batch_size == batch;
         });
         if (group == study.groups.end())
@@ -77,7 +78,7 @@ Study study_of(const std::vector<Result>& results, const std::string& title) {
 std::vector<Result> results_of_study(const Study& study) {
     std::vector<Result> results;
     for (const StudyGroup& group : study.groups)
-        results.insert(results.end(), group.results.begin(), group.results.end());
+        append(results, group.results);
     return results;
 }
 
@@ -107,10 +108,7 @@ ArchitectureComparison architectures(const Session& session, const std::string& 
     request.explain = explain;
     request.metric = &MetricTable::standard().at(metric, "metric");
     request.decision.preference = request.metric;
-    const auto parsed = parse_comparison_level(level);
-    if (!parsed)
-        throw UsageError("level: \"" + level + "\" is not one of summary, detailed, subgraph");
-    request.level = *parsed;
+    request.level = choice_named<ComparisonLevel>(level, "level");
     Question asked = question(fields);
     request.workload = std::move(asked.workload);
     request.conditions = std::move(asked.conditions);
@@ -164,7 +162,7 @@ SizingAnswer size(const Session& session, const std::string& model, const std::v
     }
     AskedServing asked = asked_serving(rest);
     request.serving = std::move(asked.request);
-    if (std::none_of(rest.begin(), rest.end(), [](const auto& field) { return field.first == "requests"; }))
+    if (std::ranges::none_of(rest, [](const auto& field) { return field.first == "requests"; }))
         request.serving.load.count = 0; // as many as the load needs
     const py::Released parallel;
     return size_service(session, session.load(model), hardware, std::vector{asked.conditions}, request);
@@ -175,11 +173,7 @@ LocalAnswer local(const Session& session, const std::string& device, const std::
                   const std::vector<std::string>& formats, double least) {
     LocalRequest request{.host = host, .context = context};
     take_machine(session, device, request);
-    const std::vector<std::string> kinds = {"language", "vision", "speech"};
-    const auto found = std::find(kinds.begin(), kinds.end(), kind);
-    if (found == kinds.end())
-        throw UsageError("kind: \"" + kind + "\" is not one of language, vision, speech");
-    request.kind = static_cast<LocalKind>(found - kinds.begin());
+    request.kind = choice_named<LocalKind>(kind, "kind");
     request.models = models;
     request.least_tokens_per_s = least;
     if (!formats.empty())
@@ -227,7 +221,7 @@ void bind_answers(py::Module& m) {
         .def_property_readonly("results", [](const BatchAnalysis& analysis) {
             std::vector<Result> results;
             for (const BatchSeries& series : analysis.series)
-                results.insert(results.end(), series.results.begin(), series.results.end());
+                append(results, series.results);
             return results;
         });
     bind_answer<ModelClassComparison>(m, "ModelClassComparison",

@@ -15,12 +15,6 @@ using namespace archsim;
 
 namespace {
 
-RowFormat row_format(const std::string& name) {
-    if (const auto format = parse_row_format(name))
-        return *format;
-    throw UsageError("format: \"" + name + "\" is neither csv nor ndjson");
-}
-
 /// A sweep and the object of Python whose session it asks.
 struct DesignSpace {
     py::Ref session;
@@ -51,7 +45,7 @@ DesignSpace design_space(const py::Ref& session, const std::vector<std::string>&
 
 py::Ref rows(const DesignSpace& space, const std::string& format, unsigned threads) {
     const Sweep& sweep = space.sweep;
-    const RowFormat how = row_format(format);
+    const RowFormat how = choice_named<RowFormat>(format, "format");
     std::string text;
     bool interrupted = false;
     {
@@ -85,8 +79,8 @@ void bind_design_space(py::Module& m) {
             "header",
             [](const DesignSpace& space, const std::string& format) {
                 const Sweep& sweep = space.sweep;
-                return py::bytes(
-                    sweep_header(sweep.request().axes, row_format(format), *sweep.request().view.metrics));
+                return py::bytes(sweep_header(sweep.request().axes, choice_named<RowFormat>(format, "format"),
+                                              *sweep.request().view.metrics));
             },
             py::arg("format"))
         .def("rows", &rows, py::arg("format"), py::arg("threads") = 1,

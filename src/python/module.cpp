@@ -8,6 +8,7 @@
 #include "archsim/run/session.hpp"
 #include "archsim/run/step.hpp"
 #include "core/json_document.hpp"
+#include "core/lists.hpp"
 #include "fields/question_json.hpp"
 #include "measurements/given_output.hpp"
 #include "report/blocks/result_row.hpp"
@@ -15,7 +16,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
 #include <limits>
 #include <map>
@@ -68,7 +68,7 @@ Question question(const py::Keywords& fields, std::initializer_list<std::string_
     QuestionTexts texts(Spelling::key);
     for (const auto& [name, value] : fields) {
         const QuestionField& field = question_field(name);
-        if (std::find(without.begin(), without.end(), field.key) != without.end())
+        if (contains(without, field.key))
             throw UsageError(name + ": cannot be given here");
         for (const std::string& text : texts_of_json(field, json_of(name, value.get()), name))
             if (!text.empty()) // "": the device's own stack, the usual format
@@ -226,13 +226,7 @@ void fill(py::Module& m) {
         .def_property_readonly("name", [](const Model& model) { return model.name(); })
         .def_property_readonly("title", [](const Model& model) { return model.info.title; })
         .def_property_readonly(
-            "parts",
-            [](const Model& model) {
-                std::vector<std::string> names;
-                for (const Model& part : model.parts)
-                    names.push_back(part.name());
-                return names;
-            },
+            "parts", [](const Model& model) { return mapped(model.parts, &Model::name); },
             "Names of the models that run one after another; empty for a single graph.");
 
     py::Class<ModelFacts>(m, "Facts", "A model at sizes, on no hardware.")
@@ -245,10 +239,7 @@ void fill(py::Module& m) {
             "complete", [](const ModelFacts& facts) { return facts.graph->complete(); },
             "False when a part of the model is not understood.")
         .def_property_readonly("findings", [](const ModelFacts& facts) {
-            std::vector<std::string> texts;
-            for (const Finding& finding : facts.findings)
-                texts.push_back(to_string(finding));
-            return texts;
+            return mapped(facts.findings, [](const Finding& finding) { return to_string(finding); });
         });
 
     py::Class<SubgraphEstimate>(m, "Subgraph", "One fused subgraph of an estimate.")
@@ -268,10 +259,8 @@ void fill(py::Module& m) {
         .init([] { return MetricTable::standard(); }, "The library's metrics.")
         .def_property_readonly("keys",
                                [](const MetricTable& table) {
-                                   std::vector<std::string> keys;
-                                   for (const Metric* metric : table.rows())
-                                       keys.push_back(metric->key);
-                                   return keys;
+                                   return mapped(table.rows(),
+                                                 [](const Metric* metric) { return metric->key; });
                                })
         .def_property_readonly(
             "fields",
@@ -338,10 +327,9 @@ void fill(py::Module& m) {
         .def_property_readonly(
             "parts",
             [](const Result& r) {
-                std::vector<std::pair<std::string, Result>> parts;
-                for (const ResultPart& part : r.parts)
-                    parts.emplace_back(part.name, *part.result);
-                return parts;
+                return mapped(r.parts, [](const ResultPart& part) {
+                    return std::pair<std::string, Result>{part.name, *part.result};
+                });
             },
             "Name and result of every part, each of one execution; empty for a single graph.")
         .def_property_readonly(

@@ -186,8 +186,7 @@ Ref Function::run(PyObject* positional, PyObject* keywords) const {
     Py_ssize_t at = 0;
     while (keywords != nullptr && PyDict_Next(keywords, &at, &key, &value) != 0) {
         const std::string word = text_of(key);
-        const auto found = std::find_if(arguments.begin(), arguments.end(),
-                                        [&](const Argument& argument) { return argument.name == word; });
+        const auto found = std::ranges::find(arguments, word, &Argument::name);
         if (found == arguments.end()) {
             if (!takes_keywords)
                 type_error(name + "() has no argument \"" + word + "\"");

@@ -3,6 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 #include "core/json_document.hpp"
+#include "core/lists.hpp"
 #include "core/text.hpp"
 #include "core/text_file.hpp"
 
@@ -10,9 +11,7 @@
 
 #include <algorithm>
 #include <deque>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -187,20 +186,15 @@ struct Catalogue::State {
     }
 
     std::vector<const Listed*> by_name() const {
-        std::vector<const Listed*> sorted;
-        for (const Listed& model : listed)
-            sorted.push_back(&model);
-        std::sort(sorted.begin(), sorted.end(),
-                  [](const Listed* a, const Listed* b) { return a->name < b->name; });
+        std::vector<const Listed*> sorted = mapped(listed, [](const Listed& model) { return &model; });
+        std::ranges::sort(sorted, [](const Listed* a, const Listed* b) { return a->name < b->name; });
         return sorted;
     }
 
     const CatalogueEntry& entry(const Listed& model) {
         const std::lock_guard lock(reading);
         if (!entries.empty())
-            return *std::lower_bound(
-                entries.begin(), entries.end(), model.name,
-                [](const CatalogueEntry& entry, std::string_view name) { return entry.name < name; });
+            return *std::ranges::lower_bound(entries, model.name, {}, &CatalogueEntry::name);
         std::unique_ptr<CatalogueEntry>& made = asked[&model];
         if (made == nullptr)
             made = std::make_unique<CatalogueEntry>(read(model));
@@ -235,10 +229,8 @@ bool Catalogue::empty() const {
 const std::vector<CatalogueEntry>& Catalogue::entries() const {
     const std::lock_guard lock(state_->reading);
     if (state_->entries.empty()) {
-        std::vector<CatalogueEntry> all;
-        all.reserve(state_->listed.size());
-        for (const Listed* const model : state_->by_name())
-            all.push_back(state_->read(*model));
+        std::vector<CatalogueEntry> all =
+            mapped(state_->by_name(), [&](const Listed* const model) { return state_->read(*model); });
         state_->entries = std::move(all);
     }
     return state_->entries;
@@ -258,9 +250,10 @@ const CatalogueEntry* Catalogue::find(std::string_view name) const {
     const std::string bare = bare_name(name);
     const Listed* only = nullptr;
     for (const Listed& model : listed) {
-        const bool called = bare_name(model.name) == bare ||
-                            std::any_of(model.aliases.begin(), model.aliases.end(),
-                                        [&](std::string_view alias) { return bare_name(alias) == bare; });
+        const bool called =
+            bare_name(model.name) == bare || std::ranges::any_of(model.aliases, [&](std::string_view alias) {
+                return bare_name(alias) == bare;
+            });
         if (!called)
             continue;
         if (only != nullptr)
@@ -280,7 +273,7 @@ std::vector<std::string> Catalogue::nearest(std::string_view name) const {
         return nearest;
     names.clear();
     for (const Listed* const model : listed)
-        names.insert(names.end(), model->aliases.begin(), model->aliases.end());
+        append(names, model->aliases);
     return nearest_names(name, names);
 }
 

@@ -1,6 +1,7 @@
-#include "session/divided_denoisers.hpp"
+#include "session/parts.hpp"
 
 #include "checkpoint/diffusion.hpp"
+#include "core/lists.hpp"
 #include "estimate/algebra.hpp"
 #include "session/graph_run.hpp"
 
@@ -27,9 +28,8 @@ std::int64_t part_of(std::int64_t size, std::int64_t devices, std::int64_t unit)
 template <class Use>
 void for_each_exchange(const ShapedGraph& graph, const Use& use) {
     for (const Operator& op : graph.operators) {
-        const bool exchanged = std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId id) {
-            return id != kNoTensor && graph.tensors[id].name == kOthers;
-        });
+        const bool exchanged = std::ranges::any_of(
+            op.inputs, [&](TensorId id) { return id != kNoTensor && graph.tensors[id].name == kOthers; });
         if (exchanged)
             use(graph.tensors[op.outputs.front()]);
     }
@@ -57,9 +57,8 @@ double exchange_s(const ShapedGraph& graph, const NetworkWork& work, const Machi
 DividedDenoisers::DividedDenoisers(const Model& model, std::int64_t batch, const Bindings& bindings,
                                    const OperatorRegistry& operators)
     : info_(model.info), bindings_(bindings), batch_(batch), operators_(operators), budget_(model.budget) {
-    generator_ = std::any_of(info_.parts.begin(), info_.parts.end(), [](const ModelPart& part) {
-        return std::find(part.times.begin(), part.times.end(), "steps") != part.times.end();
-    });
+    generator_ =
+        std::ranges::any_of(info_.parts, [](const ModelPart& part) { return contains(part.times, "steps"); });
 }
 
 const DividedDenoisers::Denoisers& DividedDenoisers::on(std::int64_t devices) const {

@@ -2,6 +2,7 @@
 
 #include "core/data_dir.hpp"
 #include "core/embedded_files.hpp"
+#include "core/lists.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -31,9 +32,8 @@ InputError unknown_model(const Catalogue& catalogue, std::string_view name) {
             "the folder of a checkpoint or a .gguf file",
             name, nearest.empty() ? std::string() : fmt::format("; nearest: {}", fmt::join(nearest, ", "))));
     }
-    std::vector<std::string> places;
-    for (const auto& folder : model_dirs())
-        places.push_back(folder.string());
+    std::vector<std::string> places =
+        mapped(model_dirs(), [](const auto& folder) { return folder.string(); });
     return InputError(
         fmt::format("no model \"{}\": there is no catalogue of models in {}; give the path of an "
                     ".onnx file, or let ARCHSIM_DATA_DIR name a folder with hardware_db/ and models/",

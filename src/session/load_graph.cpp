@@ -1,6 +1,5 @@
 #include "session/loading.hpp"
 
-#include "archsim/core/finding.hpp"
 #include "archsim/extend/importer.hpp"
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/diffusion.hpp"
@@ -13,8 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
-#include <string_view>
 #include <utility>
 
 namespace archsim {
@@ -75,8 +72,7 @@ bool is_cache(const Tensor& tensor) {
 void default_sizes(Graph& graph, CatalogueEntry& info) {
     constexpr std::int64_t kPromptTokens = 512;
     const auto tensor = [&](TensorId id) -> const Tensor& { return graph.tensors[id]; };
-    if (std::none_of(graph.inputs.begin(), graph.inputs.end(),
-                     [&](TensorId id) { return is_cache(tensor(id)); }))
+    if (std::ranges::none_of(graph.inputs, [&](TensorId id) { return is_cache(tensor(id)); }))
         return;
     const auto set = [&](const Dimension& axis, std::int64_t size) {
         // Sums of other symbols follow from these.

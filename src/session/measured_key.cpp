@@ -1,16 +1,14 @@
-#include "session/measured_key.hpp"
+#include "session/given.hpp"
 
 #include "core/digest.hpp"
 #include "core/embedded_files.hpp"
 #include "core/text_file.hpp"
-#include "hardware/posterior.hpp"
 #include "hardware/uncertainty.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <vector>
 
 namespace archsim {
 
@@ -48,7 +46,7 @@ std::string key_of(const Machine& machine) {
     }
     if (keys.empty())
         return {};
-    std::sort(keys.begin(), keys.end());
+    std::ranges::sort(keys);
     Digest all;
     for (const std::string& key : keys)
         all.text(key);

@@ -1,5 +1,6 @@
 #include "archsim/run/model.hpp"
 
+#include "core/lists.hpp"
 #include "map/format_invariants.hpp"
 #include "map/sharding.hpp"
 #include "ops/given_values.hpp"
@@ -14,10 +15,8 @@
 #include <algorithm>
 #include <cmath>
 #include <list>
-#include <memory>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 namespace archsim {
 
@@ -139,9 +138,7 @@ struct Counted {
 const Graph& graph_of(const ImportedGraph& model) {
     if (model.graph)
         return *model.graph;
-    std::vector<std::string_view> parts;
-    for (const ModelPart& part : model.info.parts)
-        parts.push_back(part.model);
+    const std::vector<std::string> parts = mapped(model.info.parts, &ModelPart::model);
     throw InputError(fmt::format("{}: has no graph of its own; name one of its parts: {}", model.info.name,
                                  fmt::join(parts, ", ")));
 }
@@ -175,8 +172,8 @@ std::int64_t fixed_items(const Graph& graph) {
     };
     const std::int64_t items = graph.inputs.empty() ? 1 : leading(graph.inputs.front(), 2);
     const auto all = [&](const std::vector<TensorId>& ids, std::size_t least_rank) {
-        return std::all_of(ids.begin(), ids.end(),
-                           [&](TensorId id) { return id != kNoTensor && leading(id, least_rank) == items; });
+        return std::ranges::all_of(
+            ids, [&](TensorId id) { return id != kNoTensor && leading(id, least_rank) == items; });
     };
     return items > 1 && all(graph.inputs, 2) && all(graph.outputs, 1) ? items : 1;
 }
@@ -312,14 +309,13 @@ struct BoundModel::State {
 BoundModel::BoundModel(ImportedGraph model, const Bindings& bindings, const OperatorRegistry& operators,
                        std::span<const std::shared_ptr<const BoundModel>> earlier)
     : state_([&] {
-          const bool known = std::any_of(earlier.begin(), earlier.end(), [&](const auto& other) {
+          const bool known = std::ranges::any_of(earlier, [&](const auto& other) {
               return other->state_->model.graph == model.graph && other->state_->operators == &operators;
           });
           return std::make_unique<State>(std::move(model), bindings, operators, known);
       }()) {
-    const auto like = std::find_if(earlier.begin(), earlier.end(), [this](const auto& other) {
-        return fuse_alike(*other->state_->graph, *state_->graph);
-    });
+    const auto like = std::ranges::find_if(
+        earlier, [this](const auto& other) { return fuse_alike(*other->state_->graph, *state_->graph); });
     if (like != earlier.end())
         state_->partitions = (*like)->state_->partitions;
     state_->earlier.assign(earlier.begin(), earlier.end());

@@ -1,6 +1,7 @@
 #include "session/other_conditions.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/lists.hpp"
 #include "hardware/loose_names.hpp"
 #include "result/bound_shares.hpp"
 #include "result/generation_metrics.hpp"
@@ -10,8 +11,6 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -40,8 +39,7 @@ class Trials {
         }
         for (TriedChange& change : found_)
             change.result = index;
-        std::stable_sort(found_.begin(), found_.end(),
-                         [](const TriedChange& a, const TriedChange& b) { return a.gain > b.gain; });
+        std::ranges::stable_sort(found_, std::ranges::greater{}, &TriedChange::gain);
         return std::move(found_);
     }
 
@@ -144,8 +142,7 @@ class Trials {
 std::vector<TriedChange> tried_changes(const Session& session, const Workload& workload,
                                        std::span<const Result> results, const DecisionRequest& limits) {
     constexpr std::size_t kMost = 3;
-    const bool text =
-        std::any_of(results.begin(), results.end(), [](const Result& r) { return r.generation; });
+    const bool text = std::ranges::any_of(results, [](const Result& r) { return r.generation != nullptr; });
     const Scenario scenario = results.empty() ? Scenario::latency : results.front().conditions.scenario;
     const Metric& by = text ? metric::token_rate : ranked_by(scenario);
     std::vector<TriedChange> tried;
@@ -157,8 +154,7 @@ std::vector<TriedChange> tried_changes(const Session& session, const Workload& w
         if (now.conditions.changes != MachineChanges{} || now.conditions.structure != DeviceChanges{})
             continue;
         ++done;
-        for (TriedChange& change : Trials(session, workload, now, by, limits).run(rank.result))
-            tried.push_back(std::move(change));
+        append(tried, Trials(session, workload, now, by, limits).run(rank.result));
     }
     return tried;
 }
@@ -200,7 +196,7 @@ std::vector<Result> modes_within(const Session& session, const Workload& workloa
             continue;
         const std::string base = result.hardware.substr(0, result.hardware.rfind('@'));
         for (const PowerMode& mode : result.device->power_modes) {
-            const bool shown = std::any_of(results.begin(), results.end(), [&](const Result& r) {
+            const bool shown = std::ranges::any_of(results, [&](const Result& r) {
                 return r.device && r.device->id == result.device->id && r.power_mode == mode.name &&
                        r.conditions.stack == result.conditions.stack &&
                        r.conditions.precision == result.conditions.precision;

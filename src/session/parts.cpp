@@ -1,5 +1,6 @@
 #include "session/parts.hpp"
 
+#include "core/lists.hpp"
 #include "estimate/algebra.hpp"
 #include "estimate/memory_pools.hpp"
 #include "ops/given_values.hpp"
@@ -9,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string_view>
 #include <tuple>
 
@@ -54,7 +54,7 @@ class Union {
         }
         for (const auto& [name, size] : part.dims)
             graph_.dims.try_emplace(name, size);
-        graph_.findings.insert(graph_.findings.end(), part.findings.begin(), part.findings.end());
+        append(graph_.findings, part.findings);
         return known;
     }
     ShapedGraph take() { return std::move(graph_); }
@@ -66,11 +66,11 @@ class Union {
 
 /// Whether a size of an input is the symbol, or follows from it.
 bool has_symbol(const Graph& graph, std::string_view name) {
-    return std::any_of(graph.inputs.begin(), graph.inputs.end(), [&](TensorId input) {
+    return std::ranges::any_of(graph.inputs, [&](TensorId input) {
         const auto& shape = graph.tensors[input].shape;
-        return shape && std::any_of(shape->begin(), shape->end(), [&](const Dimension& d) {
+        return shape && std::ranges::any_of(*shape, [&](const Dimension& d) {
                    const auto names = names_in_expression(d.symbol);
-                   return d.symbol == name || std::find(names.begin(), names.end(), name) != names.end();
+                   return d.symbol == name || contains(names, name);
                });
     });
 }
@@ -197,8 +197,8 @@ Result PreparedParts::on(const Session& session, std::string_view device,
         whole.parts.push_back({own.description.name, own.description.repeat, std::move(part)});
     }
     Estimate& e = whole.estimate = in_sequence(stages);
-    const auto failed = std::find_if(whole.parts.begin(), whole.parts.end(),
-                                     [](const ResultPart& part) { return !part.result->ok(); });
+    const auto failed =
+        std::ranges::find_if(whole.parts, [](const ResultPart& part) { return !part.result->ok(); });
     if (failed != whole.parts.end())
         e.reason = fmt::format("{}: {}", failed->name, failed->result->estimate.reason);
     else if (whole.machine && !memory_pools(e.memory, *whole.machine).fits()) {

@@ -1,5 +1,6 @@
 #include "session/prepared.hpp"
 
+#include "core/lists.hpp"
 #include "ops/given_values.hpp"
 #include "session/generation/language_model.hpp"
 #include "session/graph_run.hpp"
@@ -26,23 +27,20 @@ class PreparedGraph : public Prepared {
 };
 
 bool names(const Graph& graph, const std::string& size) {
-    return std::any_of(graph.inputs.begin(), graph.inputs.end(), [&](TensorId input) {
+    return std::ranges::any_of(graph.inputs, [&](TensorId input) {
         const auto& shape = graph.tensors[input].shape;
-        return shape && std::any_of(shape->begin(), shape->end(), [&](const Dimension& axis) {
+        return shape && std::ranges::any_of(*shape, [&](const Dimension& axis) {
                    const auto parts = names_in_expression(axis.symbol);
-                   return axis.symbol == size || std::find(parts.begin(), parts.end(), size) != parts.end();
+                   return axis.symbol == size || contains(parts, size);
                });
     });
 }
 
 bool takes(const Model& model, const std::string& size) {
     return (model.graph && names(*model.graph, size)) ||
-           std::any_of(model.info.parts.begin(), model.info.parts.end(),
-                       [&](const ModelPart& part) {
-                           return std::find(part.times.begin(), part.times.end(), size) != part.times.end();
-                       }) ||
-           std::any_of(model.parts.begin(), model.parts.end(),
-                       [&](const Model& part) { return takes(part, size); });
+           std::ranges::any_of(model.info.parts,
+                               [&](const ModelPart& part) { return contains(part.times, size); }) ||
+           std::ranges::any_of(model.parts, [&](const Model& part) { return takes(part, size); });
 }
 
 /// Sizes of image and video generators mean nothing to other models, and would be dropped in silence.
@@ -119,14 +117,10 @@ std::vector<UnknownName> unknown_names(const Workload& workload) {
     for (const Finding& finding : facts->findings) {
         // What one part of several lacks, another may have.
         if (finding.kind != FindingKind::unknown_name || facts->dims.contains(finding.where) ||
-            takes(workload.model, finding.where) ||
-            std::any_of(tensors.begin(), tensors.end(),
-                        [&](const ShapedTensor& tensor) { return tensor.name == finding.where; }))
+            takes(workload.model, finding.where) || contains(tensors, finding.where, &ShapedTensor::name))
             continue;
         for_each_given(workload.sizes, [&](const auto& names) {
-            if (names.contains(finding.where) &&
-                std::none_of(unknown.begin(), unknown.end(),
-                             [&](const UnknownName& known) { return known.name == finding.where; }))
+            if (names.contains(finding.where) && !contains(unknown, finding.where, &UnknownName::name))
                 unknown.push_back({finding.where, fmt::format("\"{}\": {} ({})", finding.where,
                                                               finding.message, finding.hint)});
         });
@@ -146,10 +140,9 @@ Workload of_shared_sizes(Workload workload, std::span<const Model> models) {
             Workload other = workload;
             other.model = model;
             const auto lacks = unknown_names(other);
-            return std::none_of(lacks.begin(), lacks.end(),
-                                [&](const UnknownName& lack) { return lack.name == name.name; });
+            return !contains(lacks, name.name, &UnknownName::name);
         };
-        if (std::none_of(models.begin(), models.end(), has))
+        if (std::ranges::none_of(models, has))
             throw UsageError(fmt::format("{}: {}", workload.model.name(), name.message));
     }
     for (const UnknownName& name : unknown)

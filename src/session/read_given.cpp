@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
@@ -59,8 +58,7 @@ std::optional<int> number_behind(std::string_view word, std::string_view prefix)
 
 /// Takes a word of a language model; false where it is none.
 bool take_language_word(std::string_view word, MeasuredRow& row) {
-    const auto phase =
-        std::find_if(kPhases.begin(), kPhases.end(), [&](const auto& known) { return known.first == word; });
+    const auto phase = std::ranges::find_if(kPhases, [&](const auto& known) { return known.first == word; });
     if (phase != kPhases.end())
         row.phase = phase->second;
     else if (const auto prompt = number_behind(word, "in"))

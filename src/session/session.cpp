@@ -113,9 +113,8 @@ Model Session::load(std::string_view name_or_path) const {
         model.info = *entry;
         for (const ModelPart& part : entry->parts)
             model.parts.push_back(load(part.model));
-        if (!entry->file.empty()) {
+        if (!entry->file.empty())
             static_cast<ImportedGraph&>(model) = load_file(entry->file, *entry, budget_);
-        }
         return model;
     }
     const std::filesystem::path path(name_or_path);

@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/map/machine.hpp"
+#include "core/lists.hpp"
 #include "ops/families.hpp"
 #include "session/prepared.hpp"
 
@@ -127,7 +128,7 @@ std::vector<PrecisionConfig> deployed_on(const Machine& machine) {
     for (const Precision p : kDeployed) {
         const PrecisionConfig asked = PrecisionConfig::uniform(p);
         const auto& unusual = machine.runtime->unusual;
-        if (std::find(unusual.begin(), unusual.end(), p) != unusual.end())
+        if (contains(unusual, p))
             continue;
         const ExecutedPrecision runs = resolve_precision(*machine.device, *machine.runtime, asked);
         const Precision multiplied = runs.config.compute;

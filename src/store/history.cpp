@@ -2,7 +2,6 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/text.hpp"
-#include "store/results_file.hpp"
 #include "store/schema.hpp"
 
 #include <algorithm>
@@ -160,8 +159,8 @@ void put_worst_first(std::vector<CellChange>& changes, const Metric& metric) {
         const double logarithm = std::log(change.ratio().value_or(1));
         return metric.better == Better::lower ? logarithm : -logarithm;
     };
-    std::stable_sort(changes.begin(), changes.end(),
-                     [&](const CellChange& a, const CellChange& b) { return harm(a) > harm(b); });
+    std::ranges::stable_sort(changes,
+                             [&](const CellChange& a, const CellChange& b) { return harm(a) > harm(b); });
 }
 
 bool differs(const CellChange& change) {
@@ -177,8 +176,7 @@ std::optional<double> CellChange::ratio() const {
 }
 
 std::size_t HistoryChanges::worse() const {
-    return static_cast<std::size_t>(
-        std::count_if(changes.begin(), changes.end(), [](const CellChange& change) { return change.worse; }));
+    return static_cast<std::size_t>(std::ranges::count_if(changes, &CellChange::worse));
 }
 
 HistoryList list_history(const fs::path& file) {

@@ -2,6 +2,7 @@
 
 #include "store/history.hpp"
 
+#include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
@@ -252,8 +253,8 @@ HistoryColumns<HistoryRow> row_columns(const std::vector<HistoryRow>& rows) {
                                           of_result("reason", &SavedResult::reason)};
     const auto shown = [&](const Metric& metric) {
         return MetricTable::standard().find(metric.key) != nullptr ||
-               std::any_of(rows.begin(), rows.end(),
-                           [&](const HistoryRow& row) { return row.result->metrics.contains(metric.key); });
+               std::ranges::any_of(
+                   rows, [&](const HistoryRow& row) { return row.result->metrics.contains(metric.key); });
     };
     for (const MetricField& field : fields_of(saved_metrics())) {
         if (!shown(*field.metric))
@@ -273,8 +274,7 @@ HistoryColumns<HistoryRow> row_columns(const std::vector<HistoryRow>& rows) {
 std::vector<std::string> lines_of(const HistoryList& list) {
     if (list.runs.empty())
         return {"No runs yet."};
-    const auto last = std::max_element(list.runs.begin(), list.runs.end(),
-                                       [](const SavedRun& a, const SavedRun& b) { return a.id < b.id; });
+    const auto last = std::ranges::max_element(list.runs, {}, &SavedRun::id);
     return {fmt::format("{} run{}, the last on {} with {}.", list.runs.size(),
                         list.runs.size() == 1 ? "" : "s", last->started, last->tool)};
 }
@@ -288,9 +288,8 @@ std::vector<std::string> lines_of(const HistoryChanges& answer) {
     if (answer.changes.empty())
         return {fmt::format("No {} changed in {} answers of both.", answer.metric->noun, answer.same)};
     const auto size = [](const CellChange& c) { return std::abs(std::log(c.ratio().value_or(1))); };
-    const auto most =
-        std::max_element(answer.changes.begin(), answer.changes.end(),
-                         [&](const CellChange& a, const CellChange& b) { return size(a) < size(b); });
+    const auto most = std::ranges::max_element(
+        answer.changes, [&](const CellChange& a, const CellChange& b) { return size(a) < size(b); });
     std::string line = fmt::format("{} of {} results changed ({} worse).", answer.changes.size(),
                                    answer.changes.size() + answer.same, answer.worse());
     if (const auto ratio = most->ratio(); ratio && *ratio > 0)
@@ -390,7 +389,7 @@ Json of_every_metric(const char* list, Of of) {
         known["properties"].update(rows["properties"]);
         Json both = Json::array();
         for (const Json& key : known["required"])
-            if (std::find(rows["required"].begin(), rows["required"].end(), key) != rows["required"].end())
+            if (contains(rows["required"], key))
                 both.push_back(key);
         known["required"] = std::move(both);
     }
@@ -412,10 +411,8 @@ Json rows_schema() {
 
 Report describe(const HistoryList& list, PlainView, Format format) {
     Report report{"Runs", {}};
-    if (format != Format::csv) {
-        report.blocks.push_back(Heading{1, fmt::format("RESULTS: {}", list.file)});
-        report.blocks.push_back(Takeaway{lines_of(list)});
-    }
+    if (format != Format::csv)
+        add_blocks(report, Heading{1, fmt::format("RESULTS: {}", list.file)}, Takeaway{lines_of(list)});
     report.blocks.push_back(table_of("Runs", run_columns(), list.runs));
     return report;
 }
@@ -430,13 +427,11 @@ Report describe(const HistoryChanges& answer, PlainView, Format format) {
     Table table = table_of(format == Format::csv ? "" : fmt::format("{} that changed", metric.title),
                            change_columns(metric), answer.changes);
     if (format != Format::csv) {
-        report.blocks.push_back(Heading{1, fmt::format("RESULTS: {}", answer.file)});
-        report.blocks.push_back(Takeaway{lines_of(answer)});
-        report.blocks.push_back(
-            Facts{{{"Before", answer.before},
-                   {"After", answer.after},
-                   {"Changed", fmt::format("{} ({} worse)", answer.changes.size(), answer.worse())},
-                   {"Others", fmt::format("{}", answer.same)}}});
+        add_blocks(report, Heading{1, fmt::format("RESULTS: {}", answer.file)}, Takeaway{lines_of(answer)},
+                   Facts{{{"Before", answer.before},
+                          {"After", answer.after},
+                          {"Changed", fmt::format("{} ({} worse)", answer.changes.size(), answer.worse())},
+                          {"Others", fmt::format("{}", answer.same)}}});
         if (answer.changes.empty())
             table.columns.clear();
     }
@@ -445,12 +440,12 @@ Report describe(const HistoryChanges& answer, PlainView, Format format) {
     if (format == Format::csv)
         return report;
     if (!answer.gone.empty()) {
-        report.blocks.push_back(Heading{3, fmt::format("Only before ({}):", answer.gone.size())});
-        report.blocks.push_back(list_of(answer.gone));
+        add_blocks(report, Heading{3, fmt::format("Only before ({}):", answer.gone.size())},
+                   list_of(answer.gone));
     }
     if (!answer.added.empty()) {
-        report.blocks.push_back(Heading{3, fmt::format("Only after ({}):", answer.added.size())});
-        report.blocks.push_back(list_of(answer.added));
+        add_blocks(report, Heading{3, fmt::format("Only after ({}):", answer.added.size())},
+                   list_of(answer.added));
     }
     return report;
 }
@@ -462,10 +457,8 @@ std::string to_json(const HistoryChanges& answer, PlainView) {
 Report describe(const HistoryTrend& answer, PlainView, Format format) {
     Report report{"Trend", {}};
     const auto rows = rows_of(answer);
-    if (format != Format::csv) {
-        report.blocks.push_back(Heading{1, fmt::format("RESULTS: {}", answer.file)});
-        report.blocks.push_back(Takeaway{lines_of(answer)});
-    }
+    if (format != Format::csv)
+        add_blocks(report, Heading{1, fmt::format("RESULTS: {}", answer.file)}, Takeaway{lines_of(answer)});
     report.blocks.push_back(
         table_of(format == Format::csv ? "" : fmt::format("{} by run", answer.metric->title),
                  trend_columns(*answer.metric), rows));

@@ -3,7 +3,7 @@
 #include "archsim/core/version.hpp"
 #include "fields/question.hpp"
 #include "report/blocks/result_text.hpp"
-#include "session/measured_key.hpp"
+#include "session/given.hpp"
 #include "store/schema.hpp"
 
 #include <chrono>
@@ -54,28 +54,59 @@ class RunWriter {
 
     void write(const AskedResult& asked) {
         const Result& result = *asked.result;
-        const std::int64_t model = model_of(*result.model), device = device_of(result),
-                           conditions = conditions_of(result, asked.batch_size);
-        const std::int64_t id =
-            add({model, device, conditions},
-                {result.ok() ? precision_name(result.estimate.executed) : std::string(),
-                 std::string(status_text(result.estimate)),
-                 result.estimate.reason.empty() ? result.estimate.precision_note : result.estimate.reason});
+        const Estimate& e = result.estimate;
+        const Conditions& conditions = result.conditions;
+        const auto tokens = [&](double GenerationEstimate::*count) {
+            return result.generation ? static_cast<std::int64_t>((*result.generation).*count) : 0;
+        };
+        SavedResult answer;
+        answer.key = {.model = result.model->name,
+                      .dims = dims_text(*result.model),
+                      .hardware = result.device ? result.device->id : result.hardware,
+                      .power_mode = result.power_mode,
+                      .runtime = runtime_label(result),
+                      .precision = precision_name(conditions.precision),
+                      .kv_cache = std::string(conditions.kv_cache ? name_of(*conditions.kv_cache) : ""),
+                      .scenario = std::string(name_of(conditions.scenario)),
+                      .scope = std::string(name_of(conditions.scope)),
+                      .batch_size = asked.batch_size,
+                      .prompt_tokens = tokens(&GenerationEstimate::prompt_tokens),
+                      .generate_tokens = tokens(&GenerationEstimate::generate_tokens),
+                      .devices = conditions.devices,
+                      .question = question_beside_columns(result)};
+        answer.family = result.device ? name_of(result.device->family) : "";
+        answer.executed_precision = result.ok() ? precision_name(e.executed) : "";
+        answer.status = status_text(e);
+        answer.reason = e.reason.empty() ? e.precision_note : e.reason;
         for (const Metric* metric : view_.metrics->rows())
             if (const auto measure = measure_of(result, *metric, view_.conditions))
-                add_measure(id, metric->key, *measure);
+                answer.metrics.emplace(metric->key, *measure);
+        write(answer, {.model_title = result.model->title,
+                       .device_title = result.device ? result.device->name : "",
+                       .parameters = result.model->parameters,
+                       .macs = result.model->macs});
+    }
+    /// An answer that was taken apart before.
+    void write(const SavedResult& answer) {
+        write(answer, {.model_title = answer.key.model, .device_title = answer.key.hardware});
     }
 
-    /// The same for an answer that was taken apart before.
-    void write(const SavedResult& answer) {
+  private:
+    /// What a file says of a model and a device beside what tells questions apart.
+    struct Described {
+        std::string model_title, device_title;
+        double parameters = 0, macs = 0;
+    };
+
+    void write(const SavedResult& answer, const Described& what) {
         const CellKey& key = answer.key;
         const std::int64_t model = row(insert_model_, select_model_, [&](SqlStatement& s) {
-            s.bind(key.model).bind(key.dims).bind(0.0).bind(0.0);
+            s.bind(key.model).bind(key.dims).bind(what.parameters).bind(what.macs);
             if (&s == &insert_model_)
-                s.bind(key.model);
+                s.bind(what.model_title);
         });
         const std::int64_t device = row(insert_device_, select_device_, [&](SqlStatement& s) {
-            s.bind(key.hardware).bind(key.hardware).bind(key.power_mode);
+            s.bind(key.hardware).bind(what.device_title).bind(key.power_mode);
             if (&s == &insert_device_)
                 s.bind(answer.family);
         });
@@ -84,24 +115,11 @@ class RunWriter {
             s.bind(key.scenario).bind(key.scope).bind(key.prompt_tokens).bind(key.generate_tokens);
             s.bind(key.devices).bind(key.question);
         });
-        const std::int64_t id =
-            add({model, device, conditions}, {answer.executed_precision, answer.status, answer.reason});
+        insert_.bind(run_).bind(model).bind(device).bind(conditions);
+        insert_.bind(answer.executed_precision).bind(answer.status).bind(answer.reason).finish();
+        const std::int64_t id = file_.last_row();
         for (const auto& [metric, measure] : answer.metrics)
             add_measure(id, metric, measure);
-    }
-
-  private:
-    struct Question {
-        std::int64_t model, device, conditions;
-    };
-    struct Answer {
-        std::string executed, status, reason;
-    };
-    std::int64_t add(const Question& question, const Answer& answer) {
-        insert_.bind(run_).bind(question.model).bind(question.device).bind(question.conditions);
-        insert_.bind(answer.executed).bind(answer.status).bind(answer.reason);
-        insert_.finish();
-        return file_.last_row();
     }
 
     void add_measure(std::int64_t result, const std::string& metric, const Measure& measure) {
@@ -123,42 +141,6 @@ class RunWriter {
         const std::int64_t id = select.number();
         select.finish();
         return id;
-    }
-
-    std::int64_t model_of(const ModelFacts& model) {
-        return row(insert_model_, select_model_, [&](SqlStatement& s) {
-            s.bind(model.name).bind(dims_text(model)).bind(model.parameters).bind(model.macs);
-            if (&s == &insert_model_)
-                s.bind(model.title);
-        });
-    }
-
-    std::int64_t device_of(const Result& result) {
-        const std::string name = result.device ? result.device->id : result.hardware,
-                          title = result.device ? result.device->name : std::string();
-        return row(insert_device_, select_device_, [&](SqlStatement& s) {
-            s.bind(name).bind(title).bind(result.power_mode);
-            if (&s == &insert_device_)
-                s.bind(result.device ? name_of(result.device->family) : std::string_view());
-        });
-    }
-
-    std::int64_t conditions_of(const Result& result, std::int64_t batch_size) {
-        const Conditions& asked = result.conditions;
-        const GenerationEstimate* const text = result.generation.get();
-        const std::string question = question_beside_columns(result);
-        return row(insert_conditions_, select_conditions_, [&](SqlStatement& s) {
-            s.bind(runtime_label(result))
-                .bind(batch_size)
-                .bind(precision_name(asked.precision))
-                .bind(asked.kv_cache ? name_of(*asked.kv_cache) : std::string_view())
-                .bind(name_of(asked.scenario))
-                .bind(name_of(asked.scope))
-                .bind(static_cast<std::int64_t>(text != nullptr ? text->prompt_tokens : 0))
-                .bind(static_cast<std::int64_t>(text != nullptr ? text->generate_tokens : 0))
-                .bind(asked.devices)
-                .bind(question);
-        });
     }
 
     SqlFile& file_;
@@ -193,13 +175,14 @@ template <class Rows>
 std::int64_t save_run(const std::filesystem::path& file, const RunFacts& run, const Rows& rows,
                       const MetricView& view) {
     SqlFile database(file, SqlAccess::write);
-    if (database.number("SELECT EXISTS (SELECT 1 FROM sqlite_master)") !=
-        0) // before anything is written to it
-        expect_results_file(database, file.string());
+    const auto expect_ours = [&] {
+        if (database.number("SELECT EXISTS (SELECT 1 FROM sqlite_master)") != 0)
+            expect_results_file(database, file.string());
+    };
+    expect_ours(); // before anything is written to it
     database.allow_several_writers();
     SqlTransaction transaction(database);
-    if (database.number("SELECT EXISTS (SELECT 1 FROM sqlite_master)") != 0)
-        expect_results_file(database, file.string());
+    expect_ours();
     prepare_results_file(database, *view.metrics);
     {
         SqlStatement insert(database,

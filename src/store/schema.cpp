@@ -1,6 +1,7 @@
 #include "store/schema.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/lists.hpp"
 
 #include <fmt/format.h>
 
@@ -63,7 +64,7 @@ constexpr std::array kNotKept = {"context",     "sampling",    "parallel", "weig
 /// A key or column of a metric: whatever else a table of metrics says is not one that this library wrote.
 bool is_key(std::string_view text) {
     constexpr std::size_t kLongest = 64;
-    return !text.empty() && text.size() <= kLongest && std::all_of(text.begin(), text.end(), [](char c) {
+    return !text.empty() && text.size() <= kLongest && std::ranges::all_of(text, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
                c == '.' || c == '-';
     });
@@ -127,7 +128,7 @@ bool has_our_schema(SqlFile& file, std::int64_t layout) {
     SqlStatement schema(file, "SELECT type, sql FROM sqlite_master");
     while (schema.step()) {
         const std::string type = schema.text(), sql = schema.text();
-        const bool own = std::find(ours.begin(), ours.end(), sql) != ours.end();
+        const bool own = contains(ours, sql);
         if (type == "trigger" || (type == "index" && !own && !indexes_columns(sql)))
             return false;
         found += own ? 1U : 0U;

@@ -3,7 +3,7 @@
 
 #include "archsim/run/compare_models.hpp"
 #include "archsim/run/session.hpp"
-#include "report/render/html.hpp"
+#include "report/render/renderers.hpp"
 #include "web/question.hpp"
 
 #include <nlohmann/json.hpp>

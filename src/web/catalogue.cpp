@@ -3,6 +3,7 @@
 #include "answers/hardware/hardware_list.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/family.hpp"
+#include "core/lists.hpp"
 #include "session/bound_model.hpp"
 #include "web/answers.hpp"
 
@@ -127,8 +128,7 @@ Json answer_catalogue(const Session& session, const Question&) {
     precisions.push_back("usual"); // the fastest that is deployed on each device
     for (const Precision precision : kPrecisions)
         precisions.push_back(name_of(precision));
-    for (const std::string_view scheme : kSchemes)
-        precisions.push_back(scheme);
+    append(precisions, kSchemes);
     Json metrics = Json::array();
     for (const Metric* metric : MetricTable::standard().rows())
         metrics.push_back({{"key", metric->key}, {"title", metric->title}, {"help", metric->limit_help}});

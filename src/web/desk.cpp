@@ -72,8 +72,7 @@ std::string Desk::answer(std::string_view json) {
 }
 
 Model Desk::model(const std::string& name) {
-    const auto found =
-        std::find_if(models_.begin(), models_.end(), [&](const auto& entry) { return entry.first == name; });
+    const auto found = std::ranges::find_if(models_, [&](const auto& entry) { return entry.first == name; });
     if (found != models_.end()) {
         models_.splice(models_.begin(), models_, found);
     } else {

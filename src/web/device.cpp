@@ -8,6 +8,7 @@
 #include "answers/sizing/sizing_report.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
+#include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/explanations.hpp"
 #include "report/blocks/metric_text.hpp"
@@ -179,12 +180,11 @@ Json answer_serve(const Session& session, const Question& question) {
     if (loaded == question.level.any())
         throw UsageError(loaded ? "give a load or limits on waiting: of limits the highest rate is found"
                                 : "give a load (rate or concurrency), or limits on waiting (ttft_p99)");
-    std::vector<ServingResult> results;
-    for (const std::string& device : question.hardware)
-        results.push_back(
-            loaded ? run_serving(session, question.workload.model, device, question.conditions, request)
-                   : highest_rate(session, question.workload.model, device, question.conditions, request,
-                                  question.level));
+    std::vector<ServingResult> results = mapped(question.hardware, [&](const std::string& device) {
+        return loaded ? run_serving(session, question.workload.model, device, question.conditions, request)
+                      : highest_rate(session, question.workload.model, device, question.conditions, request,
+                                     question.level);
+    });
     return {{"sections", sections(describe_serving(results, question.level), "serve")},
             {"json", serving_json(results, {question.model, question.hardware, question.conditions, request,
                                             loaded ? ServiceLevel{} : question.level})}};

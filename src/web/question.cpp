@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/json_document.hpp"
+#include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "fields/question_json.hpp"
@@ -46,10 +47,7 @@ void each(const std::string& key, const Json& value, Read read) {
 std::vector<std::string> texts_of(const std::string& key, const Json& value) {
     if (!value.is_array())
         wrong(key, "a list of texts");
-    std::vector<std::string> texts;
-    for (const Json& item : value)
-        texts.push_back(text_of(key, item));
-    return texts;
+    return mapped(value, [&](const Json& item) { return text_of(key, item); });
 }
 
 const Metric* metric_of(const std::string& key, std::string_view name) {
@@ -104,8 +102,7 @@ void read_level(const std::string& key, const Json& value, Question& question) {
             question.confidence = number_of_text(name, member);
             return;
         }
-        const auto* const limit = std::find_if(kLimits.begin(), kLimits.end(),
-                                               [&](const LevelLimit& row) { return row.key == name; });
+        const auto* const limit = std::ranges::find(kLimits, name, &LevelLimit::key);
         if (limit == kLimits.end())
             throw UsageError(fmt::format("\"{}\" has no \"{}\"", key, name));
         const auto seconds = parse_seconds(text);
@@ -136,8 +133,7 @@ constexpr std::string_view kGrid = "grid_intensity", kTenure = "tenure", kPrices
 
 void read_cost(const std::string& name, const Json& value, CostOptions& costs) {
     const std::string text = written_text(name, value);
-    const auto* const number = std::find_if(kCostNumbers.begin(), kCostNumbers.end(),
-                                            [&](const CostNumber& row) { return row.key == name; });
+    const auto* const number = std::ranges::find(kCostNumbers, name, &CostNumber::key);
     if (number != kCostNumbers.end()) {
         costs.*number->at = number_of_text(name, value);
     } else if (name == kGrid) {

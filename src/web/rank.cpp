@@ -2,9 +2,7 @@
 
 #include "answers/compare/compare_models_report.hpp"
 #include "archsim/core/finding.hpp"
-#include "report/blocks/comparison_charts.hpp"
-#include "report/blocks/decision_report.hpp"
-#include "report/blocks/evidence.hpp"
+#include "core/lists.hpp"
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
@@ -12,7 +10,6 @@
 #include "web/answers.hpp"
 
 #include <fmt/format.h>
-#include <iterator>
 
 namespace archsim::web {
 
@@ -53,7 +50,7 @@ Json answer_rank(const Session& session, const Question& question) {
                                                   c.modes.front(), c.tried.front(), c.too_large.front()})};
     if (question.limits.active()) {
         auto decided = decision_blocks(decision, c.results, labels);
-        std::move(decided.begin(), decided.end(), std::back_inserter(verdicts));
+        append(verdicts, std::move(decided));
     }
     const std::vector<Block> facts = {model_facts(*c.models.front(), c.results)};
     const std::vector<Block> table = {ranking_table(c.results, by, {.conditions = limits.cost})};

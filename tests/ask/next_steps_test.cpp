@@ -1,6 +1,6 @@
 // Every next step, parsed as a tool parses it, asks what was asked but for what it means to change.
 
-#include "answers/compare/model_ranking.hpp"
+#include "answers/compare/compare_models_report.hpp"
 #include "archsim/run/compare_models.hpp"
 #include "common/flags.hpp"
 #include "common/question_options.hpp"

@@ -1,7 +1,7 @@
 // Advice is what the same question answers: what it names, asked for, gains what it says.
 
 #include "laws/laws.hpp"
-#include "report/blocks/advice.hpp"
+#include "report/blocks/ranking_table.hpp"
 #include "result/generation_metrics.hpp"
 #include "session/other_conditions.hpp"
 

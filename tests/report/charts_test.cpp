@@ -2,12 +2,9 @@
 
 #include "archsim/run/compare_models.hpp"
 #include "archsim/run/session.hpp"
-#include "report/blocks/comparison_charts.hpp"
+#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/render/html.hpp"
 #include "report/render/renderers.hpp"
-#include "report/render/text_charts.hpp"
-#include "report/render/text_table.hpp"
 #include "session/graph_run.hpp"
 #include "support/lines.hpp"
 #include "support/shipped_session.hpp"

@@ -1,5 +1,5 @@
 #include "report/blocks/metric_text.hpp"
-#include "report/blocks/row_marks.hpp"
+#include "report/blocks/result_text.hpp"
 
 #include "answers/comprehensive/comprehensive.hpp"
 #include "support/shipped_session.hpp"

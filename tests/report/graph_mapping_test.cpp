@@ -5,7 +5,7 @@
 #include "answers/comprehensive/comprehensive.hpp"
 #include "archsim/run/session.hpp"
 #include "estimate/resource_times.hpp"
-#include "report/blocks/comparison_charts.hpp"
+#include "report/blocks/ranking_table.hpp"
 #include "result/generation_metrics.hpp"
 #include "session/graph_run.hpp"
 #include "support/shipped_session.hpp"

@@ -1,7 +1,7 @@
 // Operations as shares of subgraphs and of time, the layers of extreme utilisation, and what an average
 // means.
 
-#include "report/blocks/operation_shares.hpp"
+#include "report/blocks/subgraph_table.hpp"
 
 #include "laws/laws.hpp"
 #include "result/common_regions.hpp"

@@ -1,5 +1,5 @@
 #include "report/blocks/columns.hpp"
-#include "report/render/text_table.hpp"
+#include "report/render/renderers.hpp"
 
 #include "archsim/core/finding.hpp"
 

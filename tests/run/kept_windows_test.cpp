@@ -1,7 +1,7 @@
 // Caches of windowed layers in ONNX files: cut where nothing else reads what they hold, lengths read
 // elsewhere.
 
-#include "session/generation/kept_windows.hpp"
+#include "session/generation/language_model.hpp"
 
 #include <catch2/catch.hpp>
 

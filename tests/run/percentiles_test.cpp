@@ -1,6 +1,5 @@
-#include "answers/compare/percentiles.hpp"
-
 #include "answers/compare/compare_models_report.hpp"
+
 #include "archsim/core/finding.hpp"
 #include "archsim/run/compare_models.hpp"
 #include "archsim/run/session.hpp"

@@ -5,7 +5,6 @@
 #include "fields/question.hpp"
 #include "measurements/given_output.hpp"
 #include "session/given.hpp"
-#include "session/measured_key.hpp"
 #include "support/random_source.hpp"
 #include "support/read_file.hpp"
 

@@ -4,7 +4,6 @@
 #include "answers/sizing/layouts.hpp"
 #include "answers/sizing/size_service.hpp"
 #include "answers/sizing/sizing_report.hpp"
-#include "answers/sizing/sizing_text.hpp"
 #include "session/given.hpp"
 #include "support/shipped_session.hpp"
 

@@ -91,6 +91,10 @@ struct NamedValue {
 /// A list of named values.
 struct Facts {
     std::vector<NamedValue> items;
+    /// Adds one behind the others.
+    void add(std::string name, std::string value, int indent = 0) {
+        items.push_back({std::move(name), std::move(value), indent});
+    }
 };
 
 /// Running text.

@@ -9,9 +9,9 @@
 // Performance, Memory, Bottleneck Analysis: see result_text.
 
 #include "answers/architectures/architectures.hpp"
+#include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/energy_report.hpp"
-#include "report/blocks/operation_shares.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "result/bound_shares.hpp"
@@ -34,14 +34,14 @@ Facts energy_breakdown(const Result& r) {
             level};
     };
     Facts facts;
-    facts.items.push_back({"Total Energy", format_energy(total / batch) + " per inference"});
+    facts.add("Total Energy", format_energy(total / batch) + " per inference");
     const EnergyRollup rollup = roll_up(r.estimate.energy);
     for (const auto& [title, joules] :
          {std::pair{"Compute", rollup.compute_j}, std::pair{"Memory", rollup.memory_j},
           std::pair{"Static", rollup.static_j}, std::pair{"Control", rollup.control_j}})
         facts.items.push_back(line(title, joules, 1));
     double rest = 0;
-    facts.items.push_back({"By event", "", 1}); // the same joules once more
+    facts.add("By event", "", 1); // the same joules once more
     for (const EnergyItem& item : energy_items(r))
         if (item.joules < kSmallShare * total)
             rest += item.joules;
@@ -87,7 +87,7 @@ void add_ratios(const ArchitectureComparison& c, std::size_t i, Facts& facts) {
         return own && base && *base > 0 ? ratio_words(*metric, *own / *base) : std::string();
     });
     if (!text.empty())
-        facts.items.push_back({fmt::format("vs {}", c.labels[*c.baseline]), text});
+        facts.add(fmt::format("vs {}", c.labels[*c.baseline]), text);
 }
 
 Facts performance(const ArchitectureComparison& c, std::size_t i) {
@@ -95,15 +95,14 @@ Facts performance(const ArchitectureComparison& c, std::size_t i) {
     const Estimate& e = r.estimate;
     Facts facts;
     add_ratios(c, i, facts);
-    facts.items.push_back({"Latency", with_interval(metric::latency, r)});
-    facts.items.push_back({"Throughput", format_number(e.throughput_per_s) + " inferences/s"});
-    facts.items.push_back({"Power", format_power(value_or_nan(r, metric::power, c.request.decision.cost))});
-    facts.items.push_back({"Utilization", format_percent(e.utilization)});
+    facts.add("Latency", with_interval(metric::latency, r));
+    facts.add("Throughput", format_number(e.throughput_per_s) + " inferences/s");
+    facts.add("Power", format_power(value_or_nan(r, metric::power, c.request.decision.cost)));
+    facts.add("Utilization", format_percent(e.utilization));
     for (NamedValue& item : utilization_facts(r))
         if (item.name != "Average")
             facts.items.push_back(std::move(item));
-    for (NamedValue& item : time_shares(r))
-        facts.items.push_back(std::move(item));
+    append(facts.items, time_shares(r));
     return facts;
 }
 
@@ -112,9 +111,9 @@ Facts memory(const Estimate& e) {
                  {"Activation Memory", format_bytes(e.memory.activation_bytes)},
                  {"Weight Memory", format_bytes(e.memory.weight_bytes)}}};
     if (e.memory.workspace_bytes > 0)
-        facts.items.push_back({"Workspace", format_bytes(e.memory.workspace_bytes)});
+        facts.add("Workspace", format_bytes(e.memory.workspace_bytes));
     if (e.memory.kv_cache_bytes > 0)
-        facts.items.push_back({"KV Cache", format_bytes(e.memory.kv_cache_bytes)});
+        facts.add("KV Cache", format_bytes(e.memory.kv_cache_bytes));
     return facts;
 }
 
@@ -230,7 +229,7 @@ Table architecture_differences(std::span<const std::string> labels, std::span<co
             least_best(kind.heading, "%", kind.key,
                        kind.events.front() == Event::register_byte ? kDetail : 0),
             [&kind, share](const Row& r) { return share(joules_of(r.energy(), kind), r.counted()); });
-    append_columns(columns, where([](const Row& r) { return r.result.ok(); }, std::move(estimated)));
+    append(columns, where([](const Row& r) { return r.result.ok(); }, std::move(estimated)));
     std::vector<Row> rows;
     for (std::size_t i = 0; i < results.size(); ++i)
         rows.push_back({labels[i], results[i]});

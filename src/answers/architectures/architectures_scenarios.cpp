@@ -2,6 +2,7 @@
 
 #include "answers/architectures/architectures.hpp"
 
+#include "core/lists.hpp"
 #include "core/text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
@@ -37,9 +38,8 @@ Table values_table(const ArchitectureComparison& c, const Metric& metric) {
     };
     std::vector<Row> rows;
     for (std::size_t b = 0; b < a.batches.size(); ++b) {
-        std::vector<Result> here;
-        for (const BatchSeries& series : a.series)
-            here.push_back(series.results[b]);
+        std::vector<Result> here =
+            mapped(a.series, [&](const BatchSeries& series) { return series.results[b]; });
         auto winner = find_winner(here, metric, a.limits.cost);
         rows.push_back({a.batches[b], std::move(here), std::move(winner)});
     }
@@ -74,10 +74,10 @@ Facts stretches(const ArchitectureComparison& c, const HybridPair& h) {
         std::size_t end = begin;
         while (end + 1 < s.regions.size() && s.on_b[end + 1] == s.on_b[begin])
             ++end;
-        facts.items.push_back({c.labels[s.on_b[begin] ? h.b : h.a],
-                               begin == end ? s.regions[begin].name
-                                            : fmt::format("{} to {} ({} subgraphs)", s.regions[begin].name,
-                                                          s.regions[end].name, end - begin + 1)});
+        facts.add(c.labels[s.on_b[begin] ? h.b : h.a],
+                  begin == end ? s.regions[begin].name
+                               : fmt::format("{} to {} ({} subgraphs)", s.regions[begin].name,
+                                             s.regions[end].name, end - begin + 1));
         begin = end + 1;
     }
     return facts;
@@ -147,8 +147,8 @@ void add_sensitivity(const ArchitectureComparison& c, Report& report) {
         return [of](const SensitivityRow& row) { return Cell{signed_percent(row.*of), row.*of}; };
     };
     const BestIs best = column_of(*c.request.metric).best;
-    const auto changing = std::count_if(
-        s.rows.begin(), s.rows.end(), [](const SensitivityRow& row) { return row.other_winner.has_value(); });
+    const auto changing =
+        std::ranges::count_if(s.rows, [](const SensitivityRow& row) { return row.other_winner.has_value(); });
     Table table = table_of<SensitivityRow>(
         {},
         {{{"Architecture", "", "architecture"},
@@ -176,9 +176,8 @@ void add_sensitivity(const ArchitectureComparison& c, Report& report) {
 void add_sweep_lines(const ArchitectureComparison& c, std::vector<std::string>& lines) {
     constexpr std::size_t kNamed = 3;
     const BatchSweep& s = *c.batch_sweep;
-    std::vector<std::string> crossovers;
-    for (const Crossover& x : s.crossovers)
-        crossovers.push_back(crossover_text(c, x));
+    std::vector<std::string> crossovers =
+        mapped(s.crossovers, [&](const Crossover& x) { return crossover_text(c, x); });
     std::vector<std::string> own = batch_lines(s.analysis, c.labels);
     if (!crossovers.empty())
         own.push_back(names_text(crossovers, kNamed) + ".");
@@ -208,7 +207,7 @@ void add_hybrids(const ArchitectureComparison& c, Report& report) {
     if (c.hybrids.empty())
         return;
     const Metric& shown = regional(*c.request.metric);
-    const auto best = std::find_if(c.hybrids.begin(), c.hybrids.end(), [&](const HybridPair& h) {
+    const auto best = std::ranges::find_if(c.hybrids, [&](const HybridPair& h) {
         return h.split.wins() && may_lead(c.results[h.a].estimate) && may_lead(c.results[h.b].estimate);
     });
     report.blocks.push_back(Heading{3, "Split over two devices:"});

@@ -5,8 +5,9 @@
 
 #include "answers/architectures/architectures.hpp"
 
+#include "core/lists.hpp"
 #include "report/blocks/number_format.hpp"
-#include "report/blocks/operation_shares.hpp"
+#include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/shape_text.hpp"
 #include "result/generation_metrics.hpp"
 #include "result/ranking.hpp"
@@ -21,12 +22,12 @@ RegionWinner region_winner(const ArchitectureComparison& c, const CommonRegion& 
     std::vector<std::pair<double, std::size_t>> order;
     for (std::size_t i = 0; i < c.compared.size(); ++i)
         order.emplace_back(value_of(cost_of(region, i, c.results[c.compared[i]]), *c.request.metric), i);
-    std::sort(order.begin(), order.end());
+    std::ranges::sort(order);
     const auto projected = [&](const auto& entry) {
         return !may_lead(c.results[c.compared[entry.second]].estimate);
     };
     RegionWinner winner;
-    if (projected(order.front()) && !std::all_of(order.begin(), order.end(), projected)) {
+    if (projected(order.front()) && !std::ranges::all_of(order, projected)) {
         winner.projected = order.front().second;
         std::erase_if(order, projected);
     }
@@ -53,8 +54,8 @@ Bullets win_summary(const ArchitectureComparison& c, const std::vector<Wins>& wi
     for (const Wins& w : wins)
         operations += w.operations;
     std::vector<std::size_t> order = indices(wins.size());
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return wins[a].regions > wins[b].regions; });
+    std::ranges::stable_sort(order,
+                             [&](std::size_t a, std::size_t b) { return wins[a].regions > wins[b].regions; });
     for (std::size_t i : order) {
         const Wins& w = wins[i];
         const std::string kinds = joined(
@@ -162,7 +163,7 @@ void add_outside(const ArchitectureComparison& c, const Metric& shown, std::vect
         outside.values.push_back(std::abs(rest) <= kRounding * whole ? 0 : rest);
         total.values.push_back(whole);
     }
-    if (std::any_of(outside.values.begin(), outside.values.end(), [](double rest) { return rest != 0; }))
+    if (std::ranges::any_of(outside.values, [](double rest) { return rest != 0; }))
         rows.push_back(std::move(outside));
     rows.push_back(std::move(total));
 }
@@ -180,7 +181,7 @@ std::vector<ColumnOf<LayerRow>> layer_columns(const ArchitectureComparison& c, c
         return folded && row.id ? shortened_name(common_name(row.names), kLongestOperation)
                                 : row.names.front();
     });
-    append_columns(columns, where<L>(layer, {{{"Kind", "", "kind"}, &L::operation}}));
+    append(columns, where<L>(layer, {{{"Kind", "", "kind"}, &L::operation}}));
     for (std::size_t i = 0; i < c.compared.size(); ++i) {
         const std::string& label = c.labels[c.compared[i]];
         columns.emplace_back(
@@ -195,8 +196,7 @@ std::vector<ColumnOf<LayerRow>> layer_columns(const ArchitectureComparison& c, c
             });
     }
     std::vector<ColumnOf<L>> won = {{{"Winner", "", "winner"}, winner(&L::best)}};
-    if (std::any_of(c.compared.begin(), c.compared.end(),
-                    [&](std::size_t i) { return !may_lead(c.results[i].estimate); }))
+    if (std::ranges::any_of(c.compared, [&](std::size_t i) { return !may_lead(c.results[i].estimate); }))
         won.emplace_back(Column{"Projected", "", "projected_winner"}, winner(&L::projected));
     won.emplace_back(most_best("Margin", "", "margin", 1), [](const L& row) {
         return row.margin > 0 ? Cell{format_ratio(row.margin), row.margin} : Cell{};
@@ -204,7 +204,7 @@ std::vector<ColumnOf<LayerRow>> layer_columns(const ArchitectureComparison& c, c
     if (folded) // IDs are those of the first
         won.emplace_back(most_best("Count", "", "count"),
                          [](const L& row) { return whole_cell(row.names.size()); });
-    append_columns(columns, where<L>(layer, std::move(won)));
+    append(columns, where<L>(layer, std::move(won)));
     for (ColumnOf<L>& column : columns) // what no layer holds has a name and values: the rest stays blank
         column.cell = [layer, cell = std::move(column.cell)](const L& row) {
             Cell shown_cell = cell(row);

@@ -6,10 +6,9 @@
 
 #include "answers/architectures/architectures.hpp"
 
-#include "report/blocks/advice.hpp"
-#include "report/blocks/evidence.hpp"
+#include "core/lists.hpp"
+#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/blocks/row_marks.hpp"
 #include "result/cost_terms.hpp"
 #include "result/decisions.hpp"
 #include "result/format_parts.hpp"
@@ -27,7 +26,7 @@ namespace {
 /// "token energy"
 std::string key_words(const Metric& metric) {
     std::string text = metric.key;
-    std::replace(text.begin(), text.end(), '_', ' ');
+    std::ranges::replace(text, '_', ' ');
     return text;
 }
 
@@ -67,7 +66,7 @@ bool all_equal(const ArchitectureComparison& c, const Metric& metric) {
         if (const auto value = value_of(result, metric, c.request.decision.cost))
             values.push_back(*value);
     return values.size() > 1 &&
-           std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); });
+           std::ranges::all_of(values, [&](double value) { return value == values.front(); });
 }
 
 /// "; estimated better, but projected: KPU, 8.99 ms".
@@ -117,13 +116,13 @@ Facts recommendations(const ArchitectureComparison& c) {
         if (!winner)
             continue;
         const std::string name = *m == metric::balance ? "Best Balance" : "Best for " + m->title;
-        facts.items.push_back(
-            {name, all_equal(c, *m) ? "all equal, " + format_value(*m, *value_of(c.results[winner->best], *m,
-                                                                                 c.request.decision.cost))
-                                    : winner_text(c, *winner, *m)});
+        facts.add(name, all_equal(c, *m)
+                            ? "all equal, " + format_value(*m, *value_of(c.results[winner->best], *m,
+                                                                         c.request.decision.cost))
+                            : winner_text(c, *winner, *m));
     }
     if (std::string text = programmability_text(c); !text.empty())
-        facts.items.push_back({"Programmability", std::move(text)});
+        facts.add("Programmability", std::move(text));
     return facts;
 }
 
@@ -187,22 +186,17 @@ void add_ratio(const ArchitectureComparison& c, SummaryColumns& columns, const M
 }
 
 Table comparison_table(const ArchitectureComparison& c) {
-    struct Lead {
-        const Metric* metric;
-        int priority;
-    };
     const auto [energy, time] = compared_pair(c);
-    const std::array first = {Lead{energy, 0}, Lead{time, 0}, Lead{&metric::memory, 0},
-                              compares_generation(c.results) ? Lead{&metric::first_token, 0}
-                                                             : Lead{&metric::utilization, 0}};
+    const std::array first = {energy, time, &metric::memory,
+                              compares_generation(c.results) ? &metric::first_token : &metric::utilization};
     constexpr int kOther = 3;
     SummaryColumns columns = {
         {{"Architecture", "", "architecture"}, [&](const std::size_t& i) { return Cell{c.labels[i]}; }},
         {{"Device", "", "hardware"}, [&](const std::size_t& i) {
              return Cell{marked(hardware_label(c.results[i]), MarkedCell::hardware, c.results[i])};
          }}};
-    for (const Lead& lead : first)
-        add_summary_metric(c, columns, *lead.metric, lead.priority);
+    for (const Metric* m : first)
+        add_summary_metric(c, columns, *m, 0);
     for (const Metric* m : {energy, time})
         add_ratio(c, columns, *m);
     add_estimated(
@@ -211,15 +205,14 @@ Table comparison_table(const ArchitectureComparison& c) {
             return Cell{marked(multiplied_format(c.results[i]), MarkedCell::precision, c.results[i])};
         });
     // The recommendations above the table say the same: only failures need it at every width.
-    const bool all_run =
-        std::all_of(c.results.begin(), c.results.end(), [](const Result& r) { return r.ok(); });
+    const bool all_run = std::ranges::all_of(c.results, &Result::ok);
     columns.push_back({{"Best for", "", "best_for", Align::left, all_run ? 2 : 0}, [&](const std::size_t& i) {
                            const Result& r = c.results[i];
                            return r.ok() ? Cell{best_at(c, i), {}, Tone::good, {}, CellKind::text}
                                          : toned_cell(status_words(r.estimate), Tone::bad);
                        }});
     for (const Metric* m : summary_metrics(c).rows())
-        if (std::none_of(first.begin(), first.end(), [&](const Lead& lead) { return *lead.metric == *m; }))
+        if (std::ranges::none_of(first, [&](const Metric* shown) { return *shown == *m; }))
             add_summary_metric(c, columns, *m, std::max(kOther, m->priority));
     columns.push_back(
         evidence_column<std::size_t>([&](const std::size_t& i) { return evidence_of(c.results[i]); }));
@@ -237,7 +230,7 @@ Table comparison_table(const ArchitectureComparison& c) {
     table.notes = unranked_lines_of(marks);
     if (std::string basis = cost_basis(c.results, c.request.decision.cost); !basis.empty())
         table.notes.emplace_back(std::move(basis), metric::cost.field);
-    table.notes.insert(table.notes.end(), notes.begin(), notes.end());
+    append(table.notes, notes);
     return table;
 }
 
@@ -249,16 +242,15 @@ struct Placed {
 /// nothing.
 std::vector<Placed> placed_by(const ArchitectureComparison& c, const Metric& metric) {
     std::vector<Placed> order;
-    const bool measured_alone = std::count_if(c.results.begin(), c.results.end(), [](const Result& r) {
-                                    return r.ok() && may_lead(r.estimate);
-                                }) >= 2;
+    const bool measured_alone =
+        std::ranges::count_if(c.results, [](const Result& r) { return r.ok() && may_lead(r.estimate); }) >= 2;
     for (std::size_t i = 0; i < c.results.size(); ++i)
         if (const auto value = measured_alone && !may_lead(c.results[i].estimate)
                                    ? std::nullopt
                                    : value_of(c.results[i], metric, c.request.decision.cost))
             order.push_back({*value, i});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](const Placed& a, const Placed& b) { return better(metric, a.value, b.value); });
+    std::ranges::stable_sort(
+        order, [&](const Placed& a, const Placed& b) { return better(metric, a.value, b.value); });
     return order;
 }
 
@@ -339,13 +331,11 @@ void add_next_steps(const ArchitectureComparison& c, Report& report) {
 
 void add_summary(const ArchitectureComparison& c, Report& report) {
     const bool missed = c.decision && !c.decision->request.constraints.empty() &&
-                        std::none_of(c.decision->qualifies.begin(), c.decision->qualifies.end(),
-                                     [](bool qualifies) { return qualifies; });
+                        std::ranges::none_of(c.decision->qualifies, [](bool qualifies) { return qualifies; });
     add_blocks(report, Heading{3, missed ? "Recommendations without the limits:" : "Recommendations:"},
                recommendations(c), comparison_table(c));
-    if (Bullets insights = key_insights(c); !insights.items.empty()) {
+    if (Bullets insights = key_insights(c); !insights.items.empty())
         add_blocks(report, Heading{3, "Key Insights:"}, std::move(insights));
-    }
     add_next_steps(c, report);
 }
 

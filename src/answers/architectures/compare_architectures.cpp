@@ -1,6 +1,7 @@
 #include "answers/architectures/architectures.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/lists.hpp"
 #include "core/text.hpp"
 #include "result/cost_terms.hpp"
 #include "result/ties.hpp"
@@ -11,7 +12,6 @@
 #include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <numeric>
 
 namespace archsim {
 
@@ -84,7 +84,7 @@ std::vector<ArchitectureChoice> choose_architectures(const Session& session,
 
 void add_architecture(const Session& session, const std::string& name,
                       std::vector<ArchitectureChoice>& choices) {
-    const bool known = std::any_of(choices.begin(), choices.end(), [&](const ArchitectureChoice& choice) {
+    const bool known = std::ranges::any_of(choices, [&](const ArchitectureChoice& choice) {
         return same_ignoring_case(choice.label, name) || same_ignoring_case(choice.hardware, name);
     });
     if (!known && parse_family(name))
@@ -96,9 +96,7 @@ std::size_t find_architecture(const std::vector<ArchitectureChoice>& choices, co
     for (std::size_t i = 0; i < choices.size(); ++i)
         if (same_ignoring_case(choices[i].label, name) || same_ignoring_case(choices[i].hardware, name))
             return i;
-    std::vector<std::string> labels;
-    for (const ArchitectureChoice& choice : choices)
-        labels.push_back(choice.label);
+    std::vector<std::string> labels = mapped(choices, &ArchitectureChoice::label);
     throw UsageError(fmt::format("{}: \"{}\" is not among the architectures compared: {}", flag, name,
                                  fmt::join(labels, ", ")));
 }
@@ -132,8 +130,8 @@ void add_hybrids(ArchitectureComparison& c) {
         for (std::size_t b = a + 1; b < c.results.size(); ++b)
             if (auto split = best_split(c.results[a], c.results[b], regional(*c.request.metric)))
                 c.hybrids.push_back({a, b, std::move(*split)});
-    std::stable_sort(c.hybrids.begin(), c.hybrids.end(),
-                     [](const HybridPair& x, const HybridPair& y) { return x.split.value < y.split.value; });
+    std::ranges::stable_sort(
+        c.hybrids, [](const HybridPair& x, const HybridPair& y) { return x.split.value < y.split.value; });
 }
 
 /// Throws InputError where one of the two has no value to explain.
@@ -153,8 +151,7 @@ Explanation explain(const Session& session, const ArchitectureComparison& c, std
     e.b = b;
     e.attribution = *attribute(c.results[a], c.results[b], *q.metric, q.decision.cost);
     const auto& parts = e.attribution.contributions;
-    if (std::any_of(parts.begin(), parts.end(),
-                    [](const Contribution& p) { return p.factor == Factor::time; }))
+    if (contains(parts, Factor::time, &Contribution::factor))
         e.time = attribute(c.results[a], c.results[b], metric::latency, q.decision.cost);
     e.overlapping = tied(*q.metric, c.results[a], *measure_of(c.results[a], *q.metric, q.decision.cost),
                          c.results[b], *measure_of(c.results[b], *q.metric, q.decision.cost));
@@ -164,27 +161,15 @@ Explanation explain(const Session& session, const ArchitectureComparison& c, std
 
 } // namespace
 
-std::string_view name_of(ComparisonLevel level) {
-    static constexpr std::array<std::string_view, 3> kNames = {"summary", "detailed", "subgraph"};
-    return kNames[static_cast<std::size_t>(level)];
-}
-
-std::optional<ComparisonLevel> parse_comparison_level(std::string_view text) {
-    for (const auto level : {ComparisonLevel::summary, ComparisonLevel::detailed, ComparisonLevel::subgraph})
-        if (name_of(level) == text)
-            return level;
-    return std::nullopt;
-}
-
 ArchitectureComparison compare_architectures(const Session& session, CompareArchitecturesRequest request) {
     ArchitectureComparison c;
     auto choices = choose_architectures(session, request.architectures);
     add_architecture(session, request.architecture, choices);
     for (const std::string& name : request.explain)
         add_architecture(session, name, choices);
-    std::vector<std::size_t> explained;
-    for (const std::string& name : request.explain)
-        explained.push_back(find_architecture(choices, name, "--explain-difference"));
+    const std::vector<std::size_t> explained = mapped(request.explain, [&](const std::string& name) {
+        return find_architecture(choices, name, "--explain-difference");
+    });
     if (!request.architecture.empty())
         c.detailed.push_back(find_architecture(choices, request.architecture, "--architecture"));
     request.workload.model = session.load(request.model);
@@ -205,10 +190,8 @@ ArchitectureComparison compare_architectures(const Session& session, CompareArch
     }
     c.modes = modes_within(session, q.workload, c.results, q.decision);
     c.tried = tried_changes(session, q.workload, c.results, q.decision);
-    if (c.detailed.empty()) {
-        c.detailed.resize(c.results.size());
-        std::iota(c.detailed.begin(), c.detailed.end(), std::size_t{0});
-    }
+    if (c.detailed.empty())
+        c.detailed = indices(c.results.size());
     c.baseline = choose_baseline(c, choices);
     add_regions(c);
     if (q.level == ComparisonLevel::subgraph)

@@ -1,7 +1,8 @@
 // The document of compare_architectures. What has no name of its own refers to the comparison that it is of.
 #include "answers/architectures/architectures.hpp"
+#include "core/lists.hpp"
 #include "fields/question_json.hpp"
-#include "report/blocks/decision_report.hpp"
+#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
@@ -23,10 +24,7 @@ struct PartOf {
 
 template <class Part>
 std::vector<PartOf<Part>> parts_of(const Compared& c, const std::vector<Part>& list) {
-    std::vector<PartOf<Part>> parts;
-    for (const Part& part : list)
-        parts.push_back({&c, &part});
-    return parts;
+    return mapped(list, [&](const Part& part) { return PartOf<Part>{&c, &part}; });
 }
 
 /// A member that is null where the part was not asked for.
@@ -99,10 +97,7 @@ Members<MetricWinner> metric_winner_members() {
         {"unit", "", [](const W& w) { return w.metric->unit; }},
         {"tied", "architectures that the estimates cannot tell from it",
          [](const W& w) {
-             std::vector<std::string> tied;
-             for (const std::size_t i : w.winner.tied)
-                 tied.push_back(w.all->labels[i]);
-             return tied;
+             return mapped(w.winner.tied, [&](const std::size_t i) { return w.all->labels[i]; });
          }},
         {"measured", "false: no estimate here may be named first", [](const W& w) { return w.winner.leads; }},
         {"projected", "what may not lead and is estimated to do better", [](const W& w) {
@@ -128,18 +123,16 @@ struct CostOfRegion {
 };
 
 std::vector<ComparedRegion> compared_regions(const Compared& c) {
-    std::vector<ComparedRegion> all;
-    for (std::size_t r = 0; r < c.regions.size(); ++r)
-        all.push_back({&c, r, region_winner(c, c.regions[r])});
-    return all;
+    return mapped(indices(c.regions.size()), [&](std::size_t r) {
+        return ComparedRegion{&c, r, region_winner(c, c.regions[r])};
+    });
 }
 
 std::vector<CostOfRegion> region_costs(const ComparedRegion& r) {
-    std::vector<CostOfRegion> costs;
-    for (std::size_t i = 0; i < r.all->compared.size(); ++i)
-        costs.push_back({r.label(i), cost_of(r.region(), i, r.all->results[r.all->compared[i]]),
-                         r.region().subgraphs[i].size()});
-    return costs;
+    return mapped(indices(r.all->compared.size()), [&](std::size_t i) {
+        return CostOfRegion{r.label(i), cost_of(r.region(), i, r.all->results[r.all->compared[i]]),
+                            r.region().subgraphs[i].size()};
+    });
 }
 
 Members<ComparedRegion> compared_region_members() {
@@ -272,10 +265,9 @@ Members<Hybrid> hybrid_members() {
         HybridTransfer transfer;
     };
     const auto moves = [](const H& h) {
-        std::vector<Move> list;
-        for (const HybridTransfer& t : h.part->split.transfers)
-            list.push_back({h.part->split.regions[t.before].name, t});
-        return list;
+        return mapped(h.part->split.transfers, [&](const HybridTransfer& t) {
+            return Move{h.part->split.regions[t.before].name, t};
+        });
     };
     return {{"a", "", [](const H& h) { return h.label(h.part->a); }},
             {"b", "", [](const H& h) { return h.label(h.part->b); }},
@@ -334,10 +326,9 @@ Members<PartOf<BatchSweep>> batch_sweep_members(const MetricView& view) {
     return {{"batches", "", [](auto& s) { return s.part->analysis.batches; }},
             {"architectures", "",
              [](const PartOf<BatchSweep>& s) {
-                 std::vector<Swept> list;
-                 for (std::size_t i = 0; i < s.all->labels.size(); ++i)
-                     list.push_back({s.label(i), &s.part->analysis.series[i]});
-                 return list;
+                 return mapped(indices(s.all->labels.size()), [&](std::size_t i) {
+                     return Swept{s.label(i), &s.part->analysis.series[i]};
+                 });
              },
              Members<Swept>{{"architecture", "", &Swept::architecture}}.with(
                  batch_series_members(view, "results").of<Swept>([](const Swept& s) { return *s.series; }))},
@@ -355,12 +346,11 @@ std::vector<LabelledResult> ranked_architectures(const Compared& c) {
     for (const Rank& rank : rank_results(c.results, by))
         places[rank.result] = rank.place;
     const std::vector<double> odds = shares_of_best(c.results, by);
-    std::vector<LabelledResult> rows;
-    for (std::size_t i = 0; i < c.results.size(); ++i)
-        rows.push_back({c.labels[i],
-                        {&c.results[i], static_cast<double>(c.request.workload.batch), places[i],
-                         may_lead(c.results[i].estimate) ? odds[i] : 0}});
-    return rows;
+    return mapped(indices(c.results.size()), [&](std::size_t i) {
+        return LabelledResult{c.labels[i],
+                              {&c.results[i], static_cast<double>(c.request.workload.batch), places[i],
+                               may_lead(c.results[i].estimate) ? odds[i] : 0}};
+    });
 }
 
 AnswerDocument<Compared> architectures_document(const MetricView& view, const Explanations& explanations) {

@@ -1,8 +1,7 @@
 #include "answers/architectures/architectures.hpp"
 
 #include "fields/question_json.hpp"
-#include "report/blocks/comparison_charts.hpp"
-#include "report/blocks/decision_report.hpp"
+#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/energy_report.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/result_row.hpp"
@@ -34,7 +33,7 @@ void add_level(const ArchitectureComparison& c, Format format, Report& report) {
 
 /// "fp32", and whether all of them run it.
 std::string asked_format(const ArchitectureComparison& c) {
-    const auto ran = std::find_if(c.results.begin(), c.results.end(), [](const Result& r) { return r.ok(); });
+    const auto ran = std::ranges::find_if(c.results, &Result::ok);
     if (c.request.conditions.format_of_device && ran != c.results.end())
         return mixed_formats(c.results) ? "usual of each device" : multiplied_format(*ran);
     return precision_name(c.request.conditions.precision) +

@@ -1,6 +1,7 @@
 #include "answers/architectures/architectures.hpp"
 #include "result/cost_terms.hpp"
 
+#include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
@@ -41,7 +42,7 @@ std::vector<RegionGroup> grouped_regions(const Attribution& x,
         groups[at->second].names.push_back(name);
         groups[at->second].value += r->value;
     }
-    std::stable_sort(groups.begin(), groups.end(), [](const RegionGroup& a, const RegionGroup& b) {
+    std::ranges::stable_sort(groups, [](const RegionGroup& a, const RegionGroup& b) {
         return std::abs(a.value) > std::abs(b.value);
     });
     return groups;
@@ -65,9 +66,7 @@ Table region_table(const ArchitectureComparison& c, const Explanation& e,
           [](const G& g) { return shortened_name(common_name(g.names), kLongestRegion); }},
          {most_best("Count", "", "count"), [](const G& g) { return whole_cell(g.names.size()); }},
          {most_best("Part", "", "value"),
-          [&](const G& g) {
-              return Cell{signed_value(*x.metric, g.value), g.value};
-          }},
+          [&](const G& g) { return worded_cell(signed_value(*x.metric, g.value), g.value); }},
          {bar_column(), [&](const G& g) { return bar_cell(g.value, std::abs(groups.front().value)); }},
          {{"Mainly", "", "main_factor"}, [](const G& g) { return info_of(g.first->main).title; }},
          {{c.labels[e.a], "bound by", "a_bound", Align::left, 1}, bound(&RegionContribution::a_bound)},
@@ -80,11 +79,10 @@ std::vector<std::string> folded_names(const std::vector<std::string>& names) {
     NamesByText groups;
     for (const std::string& name : names)
         names_under(name_shape(name), groups).push_back(name);
-    std::vector<std::string> folded;
-    for (const auto& [shape, group] : groups)
-        folded.push_back(group.size() == 1 ? group.front()
-                                           : fmt::format("{} x {}", group.size(), common_name(group)));
-    return folded;
+    return mapped(groups, [](const auto& shaped) {
+        const std::vector<std::string>& group = shaped.second;
+        return group.size() == 1 ? group.front() : fmt::format("{} x {}", group.size(), common_name(group));
+    });
 }
 
 Bullets bottleneck_changes(const ArchitectureComparison& c, const Explanation& e) {
@@ -94,21 +92,19 @@ Bullets bottleneck_changes(const ArchitectureComparison& c, const Explanation& e
         if (r.region && r.a_bound != r.b_bound)
             groups[{r.a_bound, r.b_bound}].push_back(region_name(x, r));
     Bullets bullets;
-    for (const auto& [bounds, names] : groups) {
+    for (const auto& [bounds, names] : groups)
         bullets.items.push_back(fmt::format("{} {}: {} bound on {}, {} bound on {} ({})", names.size(),
                                             names.size() == 1 ? "subgraph" : "subgraphs",
                                             name_of(bounds.first), c.labels[e.a], name_of(bounds.second),
                                             c.labels[e.b], names_text(folded_names(names), kMostNames)));
-    }
     return bullets;
 }
 
 void add_regions_of(const ArchitectureComparison& c, const Explanation& e, Report& report) {
     if (const auto list = carrying(e.attribution, kCarried); !list.empty())
         report.blocks.push_back(region_table(c, e, list));
-    if (Bullets changes = bottleneck_changes(c, e); !changes.items.empty()) {
+    if (Bullets changes = bottleneck_changes(c, e); !changes.items.empty())
         add_blocks(report, Heading{3, "Where the bottleneck changes:"}, std::move(changes));
-    }
 }
 
 constexpr double kWorthWords = 0.1; ///< parts below this share of the largest get a row, not a sentence
@@ -193,7 +189,7 @@ Bullets sources(const ArchitectureComparison& c, const Explanation& e) {
         std::string text =
             fmt::format("{} of {} {}{}", s.name, label, source_value(s),
                         s.fact.fitted_n > 0 ? fmt::format(" (n = {})", s.fact.fitted_n) : std::string());
-        if (std::find(facts.begin(), facts.end(), text) == facts.end())
+        if (!contains(facts, text))
             facts.push_back(std::move(text));
     };
     const Attribution& x = e.attribution;
@@ -287,9 +283,8 @@ void add_explanation(const ArchitectureComparison& c, const Explanation& e, Form
     add_regions_of(c, e, report);
     if (x.difference != 0)
         add_flips(c, e, report);
-    if (Bullets list = sources(c, e); !list.items.empty()) {
+    if (Bullets list = sources(c, e); !list.items.empty())
         add_blocks(report, Heading{3, "Sources of the inputs:"}, std::move(list));
-    }
     add_next_steps(c, e, report);
 }
 

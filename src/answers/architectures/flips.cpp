@@ -39,7 +39,7 @@ class Search {
         out_.flip_limit = kLimit;
         for (std::size_t l = 0; l < kLeverCount; ++l)
             try_lever(static_cast<Lever>(l));
-        std::sort(out_.flips.begin(), out_.flips.end(), [](const Flip& x, const Flip& y) {
+        std::ranges::sort(out_.flips, [](const Flip& x, const Flip& y) {
             return std::abs(std::log(x.factor)) < std::abs(std::log(y.factor));
         });
         try_batches();

@@ -164,7 +164,7 @@ std::optional<HybridSplit> best_split(const Result& a, const Result& b, const Me
         }
         device = previous;
     }
-    std::reverse(split.transfers.begin(), split.transfers.end());
+    std::ranges::reverse(split.transfers);
     return split;
 }
 

@@ -71,9 +71,8 @@ std::optional<std::size_t> rival(const ModelClassRow& row, std::size_t self, con
         return &r != &row.results[self] &&
                (metric != metric::latency || comparable_power(row.results[self], r));
     };
-    const bool any_measured = std::any_of(row.results.begin(), row.results.end(), [&](const Result& r) {
-        return compares(r) && r.ok() && may_lead(r.estimate);
-    });
+    const bool any_measured = std::ranges::any_of(
+        row.results, [&](const Result& r) { return compares(r) && r.ok() && may_lead(r.estimate); });
     for (std::size_t i = 0; i < row.results.size(); ++i) {
         const auto value = value_of(row.results[i], metric);
         if (!compares(row.results[i]) || !value ||
@@ -143,8 +142,7 @@ void add_claims(const ModelClassComparison& c, std::size_t self, ArchitecturePro
         add_batch_claim(row, r, self, profile);
     }
     for (auto* claims : {&profile.strengths, &profile.weaknesses}) {
-        std::stable_sort(claims->begin(), claims->end(),
-                         [](const ClassClaim& a, const ClassClaim& b) { return a.ratio > b.ratio; });
+        std::ranges::stable_sort(*claims, std::ranges::greater{}, &ClassClaim::ratio);
         // One claim per metric and sort of rival would hide how wide the strength is; three of each metric
         // show it.
         std::vector<ClassClaim> kept;

@@ -1,6 +1,7 @@
 #include "answers/architectures/model_classes.hpp"
 
 #include "answers/architectures/architectures.hpp"
+#include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
@@ -50,9 +51,8 @@ std::string titles_of(const ModelClassComparison& c, const std::vector<std::size
 
 /// True where an architecture's estimates of some class are projections.
 bool is_projected(const ModelClassComparison& c, std::size_t architecture) {
-    return std::any_of(c.rows.begin(), c.rows.end(), [&](const ModelClassRow& row) {
-        return !may_lead(row.results[architecture].estimate);
-    });
+    return std::ranges::any_of(
+        c.rows, [&](const ModelClassRow& row) { return !may_lead(row.results[architecture].estimate); });
 }
 
 /// How many classes each architecture leads in, by winners that were measured where any was.
@@ -77,8 +77,7 @@ Leads leads_of(const ModelClassComparison& c, const Metric& metric) {
 /// "TPU on 8 of 13 classes, GPU on 5": who leads how often, most often first; empty: nobody.
 std::string leaders_text(const ModelClassComparison& c, const std::vector<std::size_t>& counts) {
     std::vector<std::size_t> order = indices(c.labels.size());
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
     return joined(order, [&](std::size_t i) {
         return counts[i] == 0 ? std::string()
                               : fmt::format("{} on {}{}", c.labels[i], counts[i],
@@ -141,7 +140,7 @@ Table times_table(const ModelClassComparison& c, const Metric& metric, const cha
                              [&, i](const ModelClassRow& row) { return times_cell(c, row, i, metric); });
     Table table =
         table_of(fmt::format("Times {} {}, by model class", words, c.labels[c.baseline]), columns, c.rows);
-    const bool marked = std::any_of(c.rows.begin(), c.rows.end(), [&](const ModelClassRow& row) {
+    const bool marked = std::ranges::any_of(c.rows, [&](const ModelClassRow& row) {
         for (std::size_t i = 0; i < c.labels.size(); ++i)
             if (overlaps_baseline(c, row, i, metric))
                 return true;
@@ -228,16 +227,14 @@ void add_profile(const ModelClassComparison& c, std::size_t i, Report& report) {
                                                    projected ? ", projected and not measured" : "")});
     if (const Result& any = c.rows.front().results[i]; any.device) {
         Facts facts = device_facts(any);
-        facts.items.push_back({"Price", price_text(any, {})});
+        facts.add("Price", price_text(any, {}));
         report.blocks.push_back(std::move(facts));
         Facts properties;
         for (const FamilyProperty& own : any.device->family.row().properties) {
-            properties.items.push_back(
-                {std::string(own.aspect), fmt::format("{} ({})", own.text, own.source), 1});
+            properties.add(std::string(own.aspect), fmt::format("{} ({})", own.text, own.source), 1);
         }
-        if (!properties.items.empty()) {
+        if (!properties.items.empty())
             add_blocks(report, Heading{3, "Properties of the architecture:"}, std::move(properties));
-        }
     }
     const auto list = [&](const char* heading, const std::vector<ClassClaim>& claims, const char* none) {
         report.blocks.push_back(Heading{3, heading});
@@ -253,12 +250,12 @@ void add_profile(const ModelClassComparison& c, std::size_t i, Report& report) {
     Facts best;
     const char* would = projected ? "Projected best for" : "Best for";
     if (profile.peers.size() + 1 < c.labels.size())
-        best.items.push_back({"Speed compared with", peers_text(c, profile)});
+        best.add("Speed compared with", peers_text(c, profile));
     if (!profile.peers.empty())
-        best.items.push_back({fmt::format("{} latency", would), titles_of(c, profile.best_for)});
-    best.items.push_back({fmt::format("{} energy", would), titles_of(c, profile.frugal_for)});
+        best.add(fmt::format("{} latency", would), titles_of(c, profile.best_for));
+    best.add(fmt::format("{} energy", would), titles_of(c, profile.frugal_for));
     if (!profile.unable.empty())
-        best.items.push_back({"Does not run", titles_of(c, profile.unable)});
+        best.add("Does not run", titles_of(c, profile.unable));
     report.blocks.push_back(std::move(best));
 }
 
@@ -341,43 +338,35 @@ Members<ProfiledArchitecture> profiled_architecture_members() {
     using P = ProfiledArchitecture;
     const auto claims = [](std::vector<ClassClaim> ArchitectureProfile::*which) {
         return [which](const P& p) {
-            std::vector<ShownClaim> list;
-            for (const ClassClaim& claim : p.profile().*which)
-                list.push_back({p, &claim});
-            return list;
+            return mapped(p.profile().*which, [&](const ClassClaim& claim) { return ShownClaim{p, &claim}; });
         };
     };
     const auto titles = [](std::vector<std::size_t> ArchitectureProfile::*which) {
         return [which](const P& p) {
-            std::vector<std::string> list;
-            for (const std::size_t row : p.profile().*which)
-                list.emplace_back(p.all->rows[row].what.title);
-            return list;
+            return mapped(p.profile().*which,
+                          [&](const std::size_t row) { return std::string(p.all->rows[row].what.title); });
         };
     };
-    return {{"architecture", "", [](const P& p) { return p.all->labels[p.index]; }},
-            {"properties", "of its family, with their sources",
-             [](const P& p) {
-                 const auto& device = p.all->rows.front().results[p.index].device;
-                 return device ? std::span(device->family.row().properties)
-                               : std::span<const FamilyProperty>();
-             },
-             Members<FamilyProperty>{
-                 {"aspect", "programmability, driver, flexibility, use ...", &FamilyProperty::aspect},
-                 {"text", "", &FamilyProperty::text},
-                 {"source", "", &FamilyProperty::source}}},
-            {"compared_with", "architectures of comparable power, with which its speed is compared",
-             [](const P& p) {
-                 std::vector<std::string> list;
-                 for (const std::size_t peer : p.profile().peers)
-                     list.push_back(p.all->labels[peer]);
-                 return list;
-             }},
-            {"strengths", "", claims(&ArchitectureProfile::strengths), claim_members()},
-            {"weaknesses", "", claims(&ArchitectureProfile::weaknesses), claim_members()},
-            {"best_for_latency", "classes", titles(&ArchitectureProfile::best_for)},
-            {"best_for_energy", "classes", titles(&ArchitectureProfile::frugal_for)},
-            {"does_not_run", "classes", titles(&ArchitectureProfile::unable)}};
+    return {
+        {"architecture", "", [](const P& p) { return p.all->labels[p.index]; }},
+        {"properties", "of its family, with their sources",
+         [](const P& p) {
+             const auto& device = p.all->rows.front().results[p.index].device;
+             return device ? std::span(device->family.row().properties) : std::span<const FamilyProperty>();
+         },
+         Members<FamilyProperty>{
+             {"aspect", "programmability, driver, flexibility, use ...", &FamilyProperty::aspect},
+             {"text", "", &FamilyProperty::text},
+             {"source", "", &FamilyProperty::source}}},
+        {"compared_with", "architectures of comparable power, with which its speed is compared",
+         [](const P& p) {
+             return mapped(p.profile().peers, [&](const std::size_t peer) { return p.all->labels[peer]; });
+         }},
+        {"strengths", "", claims(&ArchitectureProfile::strengths), claim_members()},
+        {"weaknesses", "", claims(&ArchitectureProfile::weaknesses), claim_members()},
+        {"best_for_latency", "classes", titles(&ArchitectureProfile::best_for)},
+        {"best_for_energy", "classes", titles(&ArchitectureProfile::frugal_for)},
+        {"does_not_run", "classes", titles(&ArchitectureProfile::unable)}};
 }
 
 AnswerDocument<ModelClassComparison> model_classes_document() {
@@ -393,10 +382,9 @@ AnswerDocument<ModelClassComparison> model_classes_document() {
              {"rows", "class by class", class_cells, members_of(class_columns())},
              {"architectures", "",
               [](const C& c) {
-                  std::vector<ProfiledArchitecture> list;
-                  for (std::size_t i = 0; i < c.labels.size(); ++i)
-                      list.push_back({&c, i});
-                  return list;
+                  return mapped(indices(c.labels.size()), [&](std::size_t i) {
+                      return ProfiledArchitecture{&c, i};
+                  });
               },
               profiled_architecture_members()}}};
 }

@@ -1,4 +1,5 @@
 #include "answers/architectures/architectures.hpp"
+#include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "hardware/energy_table.hpp"
@@ -203,9 +204,8 @@ Sensitivity run_sensitivity(const Session& session, const ArchitectureComparison
     Sensitivity out;
     out.variation = kVariation;
     const CompareArchitecturesRequest& q = c.request;
-    std::vector<std::optional<double>> values;
-    for (const Result& result : c.results)
-        values.push_back(value_of(result, *q.metric, q.decision.cost));
+    std::vector<std::optional<double>> values =
+        mapped(c.results, [&](const Result& result) { return value_of(result, *q.metric, q.decision.cost); });
     const std::size_t winner = best_of(values, *q.metric);
     for (std::size_t i = 0; i < c.results.size(); ++i) {
         if (!values[i])
@@ -234,7 +234,7 @@ Sensitivity run_sensitivity(const Session& session, const ArchitectureComparison
     const auto size = [](const SensitivityRow& r) {
         return std::max(std::abs(r.effect_down), std::abs(r.effect_up));
     };
-    std::stable_sort(out.rows.begin(), out.rows.end(), [&](const auto& x, const auto& y) {
+    std::ranges::stable_sort(out.rows, [&](const auto& x, const auto& y) {
         return std::pair(x.other_winner.has_value(), size(x)) >
                std::pair(y.other_winner.has_value(), size(y));
     });

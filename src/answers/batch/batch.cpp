@@ -1,14 +1,13 @@
 #include "answers/batch/batch.hpp"
 
+#include "core/lists.hpp"
 #include "core/text.hpp"
 #include "hardware/energy_table.hpp"
-#include "report/blocks/decision_report.hpp"
-#include "report/blocks/evidence.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/blocks/row_marks.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/generation_metrics.hpp"
 #include "session/other_conditions.hpp"
@@ -38,7 +37,7 @@ BestBatches best_batches(const BatchSeries& series) {
     };
     std::vector<bool> qualifies = series.decision.qualifies;
     const auto may = [](const Result& r) { return r.ok() && may_lead(r.estimate); };
-    if (std::any_of(series.results.begin(), series.results.end(), may)) // an incomplete total wins nothing
+    if (std::ranges::any_of(series.results, may)) // an incomplete total wins nothing
         for (std::size_t i = 0; i < qualifies.size(); ++i)
             qualifies[i] = qualifies[i] && may(series.results[i]);
     for (std::size_t i = 0; i < series.results.size(); ++i)
@@ -57,7 +56,7 @@ BatchAnalysis analyze_batches(const Session& session, const BatchRequest& reques
     BatchAnalysis sweep;
     sweep.batches = request.batches;
     sweep.limits = request.limits;
-    std::sort(sweep.batches.begin(), sweep.batches.end());
+    std::ranges::sort(sweep.batches);
     sweep.batches.erase(std::unique(sweep.batches.begin(), sweep.batches.end()), sweep.batches.end());
     if (sweep.batches.empty() || sweep.batches.front() < 1)
         throw UsageError("batch sizes: give at least one, each 1 or more");
@@ -141,19 +140,19 @@ void add_points(const BatchSeries& series, const BestBatches& best, Facts& facts
                                    {best.knee, "Knee"},
                                    {best.latency, "Least latency"},
                                    {best.energy, "Least energy"}}) {
-        const auto known = std::find_if(points.begin(), points.end(),
-                                        [&, &index = at](const auto& p) { return p.first == index; });
+        const auto known =
+            std::ranges::find_if(points, [&, &index = at](const auto& p) { return p.first == index; });
         if (known != points.end())
             known->second += ", " + first_lower(what);
         else if (at)
             points.emplace_back(*at, what);
     }
     for (auto& [at, what] : points)
-        facts.items.push_back({std::move(what), BatchWords(series).whole(at), 1});
+        facts.add(std::move(what), BatchWords(series).whole(at), 1);
 }
 
 std::string without_best(const BatchSeries& series) {
-    if (std::any_of(series.results.begin(), series.results.end(), [](const Result& r) { return r.ok(); }))
+    if (std::ranges::any_of(series.results, &Result::ok))
         return "no batch keeps the limits";
     return fmt::format("no estimate of any batch; batch {}: {}", series.batches.front(),
                        series.results.front().estimate.reason);
@@ -221,11 +220,11 @@ BatchColumns batch_columns(const BatchAnalysis& sweep) {
                             {{"Batch", "", "batch_size", Align::right}, 1, &BatchRow::batch}};
     std::vector<Result> all;
     for (const BatchSeries& series : sweep.series)
-        all.insert(all.end(), series.results.begin(), series.results.end());
+        append(all, series.results);
     for (const Metric* m : shown_metrics(all, {sweep.metrics, {}}).metrics->rows())
         if (any_value(all, *m, sweep.limits.cost))
-            append_columns(columns, where([](const BatchRow& row) { return row.result().ok(); },
-                                          metric_columns(sweep, *m)));
+            append(columns,
+                   where([](const BatchRow& row) { return row.result().ok(); }, metric_columns(sweep, *m)));
     columns.push_back({{"Best", "", "best"}, [](const BatchRow& row) {
                            return row.result().ok()
                                       ? Cell{row.marks(), {}, Tone::good, {}, CellKind::text}
@@ -270,23 +269,20 @@ Table batch_table(const BatchAnalysis& sweep) {
     Table table = table_of("Batch sizes", batch_columns(sweep), rows);
     table.notes.push_back(
         fmt::format("knee: smallest batch with {:.0f} % of the best throughput", kNearlyBest * 100));
-    table.notes.insert(table.notes.end(), notes.begin(), notes.end());
+    append(table.notes, notes);
     return table;
 }
 
 std::vector<std::string> device_labels(const BatchAnalysis& sweep) {
-    std::vector<std::string> labels;
-    for (const BatchSeries& series : sweep.series)
-        labels.push_back(hardware_label(series.results.front()));
-    return labels;
+    return mapped(sweep.series,
+                  [](const BatchSeries& series) { return hardware_label(series.results.front()); });
 }
 
 /// "A100, batch 8", one per result.
 std::vector<std::string> labels_of(const BatchSeries& series) {
-    std::vector<std::string> labels;
-    for (std::size_t i = 0; i < series.results.size(); ++i)
-        labels.push_back(fmt::format("{}, batch {}", hardware_label(series.results[i]), series.batches[i]));
-    return labels;
+    return mapped(indices(series.results.size()), [&](std::size_t i) {
+        return fmt::format("{}, batch {}", hardware_label(series.results[i]), series.batches[i]);
+    });
 }
 
 AnswerDocument<BatchAnalysis> batch_document(const MetricView& view) {
@@ -317,9 +313,9 @@ Facts best_batch_facts(const BatchAnalysis& analysis, const std::vector<std::str
     Facts facts;
     for (std::size_t i = 0; i < analysis.series.size(); ++i) {
         const BestBatches best = best_batches(analysis.series[i]);
-        facts.items.push_back({labels[i], ""});
+        facts.add(labels[i], "");
         if (!best.throughput)
-            facts.items.push_back({"None", without_best(analysis.series[i]), 1});
+            facts.add("None", without_best(analysis.series[i]), 1);
         else
             add_points(analysis.series[i], best, facts);
     }
@@ -344,10 +340,9 @@ Members<BatchSeries> batch_series_members(const MetricView& view, const std::str
     return {{"best_batch", "null: no batch keeps the limits", std::identity{}, best_batch_members()},
             {points, "the batch sizes, one by one",
              [](const BatchSeries& series) {
-                 std::vector<RankedResult> rows;
-                 for (std::size_t i = 0; i < series.results.size(); ++i)
-                     rows.push_back({&series.results[i], static_cast<double>(series.batches[i]), 0});
-                 return rows;
+                 return mapped(indices(series.results.size()), [&](std::size_t i) {
+                     return RankedResult{&series.results[i], static_cast<double>(series.batches[i]), 0};
+                 });
              },
              result_members(view).with(
                  {{"latency_per_item_s", "latency over the batch", [](const RankedResult& r) {
@@ -397,7 +392,7 @@ Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
     Takeaway takeaway{batch_lines(sweep, labels)};
     for (const BatchSeries& series : sweep.series)
         for (const auto& lines : {doubt_lines(series.results), device_warnings(series.results)})
-            takeaway.lines.insert(takeaway.lines.end(), lines.begin(), lines.end());
+            append(takeaway.lines, lines);
     add_blocks(report, Heading{1, fmt::format("BATCH ANALYSIS: {}", title)}, std::move(takeaway),
                batch_table(sweep), Heading{2, best_batch_heading(sweep)}, best_batch_facts(sweep, labels));
     if (sweep.limits.active())

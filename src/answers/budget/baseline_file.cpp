@@ -5,6 +5,7 @@
 
 #include "archsim/core/version.hpp"
 #include "core/json_document.hpp"
+#include "core/lists.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -298,10 +299,8 @@ std::vector<EstimateRecord> read_baseline(const std::filesystem::path& file) {
     const BaselineMembers top(*document, file.string(), "");
     if (top.text("schema") != kSchema)
         top.fail("schema", fmt::format("\"{}\"", kSchema));
-    std::vector<EstimateRecord> records;
-    for (std::size_t i = 0; i < top.array("estimates").size(); ++i)
-        records.push_back(read_record(top.element("estimates", i)));
-    return records;
+    return mapped(indices(top.array("estimates").size()),
+                  [&](std::size_t i) { return read_record(top.element("estimates", i)); });
 }
 
 } // namespace archsim

@@ -3,6 +3,7 @@
 #include "archsim/compare/cost.hpp"
 #include "archsim/compare/decisions.hpp"
 #include "archsim/core/finding.hpp"
+#include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "result/cost_terms.hpp"
@@ -12,7 +13,6 @@
 #include "session/usual_precision.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 
 namespace archsim {
@@ -50,9 +50,8 @@ bool same_question(const EstimateRecord& a, const EstimateRecord& b) {
 /// The estimate of the baseline to compare with: the same question; where only the stack's default has
 /// changed since, that is part of what moved.
 const EstimateRecord* find_record(const std::vector<EstimateRecord>& baseline, const EstimateRecord& record) {
-    const auto exact = std::find_if(baseline.begin(), baseline.end(), [&](const EstimateRecord& other) {
-        return same_question(other, record);
-    });
+    const auto exact = std::ranges::find_if(
+        baseline, [&](const EstimateRecord& other) { return same_question(other, record); });
     if (exact != baseline.end())
         return &*exact;
     EstimateRecord any_stack = record;
@@ -67,8 +66,7 @@ const EstimateRecord* find_record(const std::vector<EstimateRecord>& baseline, c
 std::vector<const Metric*> explained(const std::vector<BudgetRule>& rules) {
     std::vector<const Metric*> metrics;
     for (const BudgetRule& rule : rules)
-        if (rule.metric->has_causes &&
-            std::find(metrics.begin(), metrics.end(), rule.metric) == metrics.end())
+        if (rule.metric->has_causes && !contains(metrics, rule.metric))
             metrics.push_back(rule.metric);
     if (metrics.empty())
         metrics = {&metric::latency, &metric::memory};
@@ -86,11 +84,6 @@ void add_moves(const std::vector<BudgetRule>& rules, BudgetedEstimate& estimate)
 }
 
 } // namespace
-
-std::string_view name_of(BudgetStatus status) {
-    static constexpr std::string_view kNames[] = {"kept", "exceeded", "no baseline", "no value"};
-    return name_in(kNames, status);
-}
 
 BudgetRule parse_budget_rule(std::string_view text, std::string_view flag) {
     const std::string form = fmt::format(
@@ -177,9 +170,8 @@ BudgetAnswer check_budget(const Session& session, BudgetRequest request) {
     for (const std::string& hardware : request.hardware)
         devices.push_back(session.hardware().device(hardware).device);
     request.cost = on_one_basis(devices, std::move(request.cost));
-    std::vector<Model> models;
-    for (const std::string& name : request.models)
-        models.push_back(session.load(name));
+    std::vector<Model> models =
+        mapped(request.models, [&](const std::string& name) { return session.load(name); });
     for (std::size_t m = 0; m < models.size(); ++m) {
         const std::string& name = request.models[m];
         Workload workload = request.workload;

@@ -49,7 +49,10 @@ enum class BudgetStatus : std::uint8_t {
     no_baseline, ///< the baseline has no such estimate: nothing to compare with, no failure
     no_value, ///< the estimate has no such metric (it does not run, or nobody published a price): a failure
 };
-std::string_view name_of(BudgetStatus status);
+template <>
+struct NamesOf<BudgetStatus> {
+    static constexpr std::array<std::string_view, 4> all = {"kept", "exceeded", "no baseline", "no value"};
+};
 
 struct BudgetOutcome {
     BudgetRule rule;

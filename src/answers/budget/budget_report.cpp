@@ -3,14 +3,14 @@
 
 #include "answers/difference/attribution.hpp"
 #include "archsim/core/version.hpp"
+#include "core/lists.hpp"
 #include "core/text.hpp"
 #include "hardware/operator_rules.hpp"
-#include "report/blocks/evidence.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_row.hpp"
-#include "report/blocks/row_marks.hpp"
+#include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
-#include "report/render/html.hpp"
+#include "report/render/renderers.hpp"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -18,10 +18,6 @@
 namespace archsim {
 
 namespace {
-
-Cell optional_value(const Metric& metric, const std::optional<double>& value) {
-    return value ? Cell{format_value(metric, *value), *value} : Cell{};
-}
 
 Cell change_cell(const std::optional<double>& before, const std::optional<double>& after) {
     if (!before || !after)
@@ -39,7 +35,7 @@ Table rule_table(const BudgetAnswer& answer) {
         for (const BudgetOutcome& o : e.outcomes)
             rows.push_back({e, o});
     const auto value = [](std::optional<double> BudgetOutcome::*of) {
-        return [of](const Row& r) { return optional_value(*r.outcome.rule.metric, r.outcome.*of); };
+        return [of](const Row& r) { return value_cell(*r.outcome.rule.metric, r.outcome.*of); };
     };
     return table_of<Row>("Budgets",
                          {{{"Estimate", "", "estimate"}, [](const Row& r) { return r.estimate.title(); }},
@@ -84,9 +80,8 @@ Table metric_changes(const BudgetedEstimate& e) {
     return table_of<Row>(
         {},
         {{{"Metric", "", "metric"}, [](const Row& r) { return r.metric->title; }},
-         {least_best("Before", "", "before"),
-          [](const Row& r) { return optional_value(*r.metric, r.before); }},
-         {least_best("After", "", "after"), [](const Row& r) { return optional_value(*r.metric, r.after); }},
+         {least_best("Before", "", "before"), [](const Row& r) { return value_cell(*r.metric, r.before); }},
+         {least_best("After", "", "after"), [](const Row& r) { return value_cell(*r.metric, r.after); }},
          {least_best("Change", "", "change"), [](const Row& r) { return change_cell(r.before, r.after); }}},
         rows);
 }
@@ -126,13 +121,10 @@ void add_estimate(const BudgetedEstimate& e, const BudgetView& view, Report& rep
 /// How a cost was reckoned, where a budget is one of cost; which estimates measurements refute or none stands
 /// behind.
 std::vector<std::string> budget_bases(const BudgetAnswer& answer) {
-    std::vector<Result> results;
-    for (const BudgetedEstimate& e : answer.estimates)
-        results.push_back(e.result);
+    std::vector<Result> results = mapped(answer.estimates, &BudgetedEstimate::result);
     std::vector<std::string> lines = doubt_lines(results);
     const auto& rules = answer.request.rules;
-    if (std::any_of(rules.begin(), rules.end(),
-                    [](const BudgetRule& rule) { return *rule.metric == metric::cost; }))
+    if (std::ranges::any_of(rules, [](const BudgetRule& rule) { return *rule.metric == metric::cost; }))
         lines.push_back(cost_basis(results, answer.request.cost));
     return lines;
 }

@@ -1,10 +1,8 @@
-#include "answers/compare/model_ranking.hpp"
+#include "answers/compare/compare_models_report.hpp"
 
 #include "report/blocks/columns.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
-
-#include <fmt/format.h>
 
 namespace archsim {
 

@@ -2,6 +2,7 @@
 
 #include "session/usual_precision.hpp"
 
+#include "core/lists.hpp"
 #include "result/cost_terms.hpp"
 #include "result/format_parts.hpp"
 #include "session/other_conditions.hpp"
@@ -22,7 +23,7 @@ ModelComparison compare(const Session& session, CompareModelsRequest request, co
     if (!request.deployment.empty()) {
         const Deployment deployment = session.hardware().deployment(request.deployment);
         for (const std::string& name : deployment.hardware)
-            if (std::find(request.hardware.begin(), request.hardware.end(), name) == request.hardware.end())
+            if (!contains(request.hardware, name))
                 request.hardware.push_back(name);
         comparison.deployment_title = deployment.title;
         comparison.deployment_use = deployment.description;
@@ -38,9 +39,7 @@ ModelComparison compare(const Session& session, CompareModelsRequest request, co
     std::vector<double> counts = request.device_counts;
     if (counts.empty())
         counts.push_back(request.conditions.devices);
-    std::vector<Model> models;
-    for (const std::string& name : request.models)
-        models.push_back(load(name));
+    std::vector<Model> models = mapped(request.models, [&](const std::string& name) { return load(name); });
     for (const Model& model : models) {
         Workload workload = request.workload;
         workload.model = model;

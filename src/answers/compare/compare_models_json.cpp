@@ -1,9 +1,8 @@
 #include "answers/compare/compare_models_report.hpp"
 
-#include "answers/compare/model_ranking.hpp"
+#include "core/lists.hpp"
 #include "fields/question_json.hpp"
-#include "report/blocks/decision_report.hpp"
-#include "report/blocks/explanations.hpp"
+#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
@@ -98,7 +97,7 @@ AnswerDocument<ComparedModels> comparison_document(const CompareModelsView& view
     const auto results = [](const A& a) {
         std::vector<RankedResult> rows;
         for (const M& model : a.models)
-            rows.insert(rows.end(), model.rows.begin(), model.rows.end());
+            append(rows, model.rows);
         return rows;
     };
     return {

@@ -1,20 +1,12 @@
 #include "answers/compare/compare_models_report.hpp"
 
-#include "archsim/run/compare_models.hpp"
-
-#include "answers/compare/model_ranking.hpp"
-#include "report/blocks/advice.hpp"
-#include "report/blocks/comparison_charts.hpp"
-#include "report/blocks/decision_report.hpp"
-#include "report/blocks/explanations.hpp"
+#include "core/lists.hpp"
+#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/finding_text.hpp"
-#include "report/blocks/generation_report.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
-#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/blocks/row_marks.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
 #include "result/cost_terms.hpp"
@@ -25,9 +17,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <set>
 
 namespace archsim {
 
@@ -35,9 +25,8 @@ namespace {
 
 void add_details(const Result& r, const CompareModelsView& view, const MetricView& shown, Detail detail,
                  Report& report) {
-    report.blocks.push_back(
-        Heading{view.verbose ? 2 : 3, fmt::format("{} ({})", r.device->name, family_label(r))});
-    report.blocks.push_back(device_facts(r));
+    add_blocks(report, Heading{view.verbose ? 2 : 3, fmt::format("{} ({})", r.device->name, family_label(r))},
+               device_facts(r));
     if (!r.ok()) {
         report.blocks.push_back(Paragraph{fmt::format("No estimate: {}.", r.estimate.reason), Tone::bad});
         return;
@@ -59,7 +48,7 @@ void add_reason(const std::string& note, const std::string& model,
         return;
     }
     const std::string text = note.substr(of_devices.size());
-    auto at = std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == text; });
+    auto at = std::ranges::find_if(reasons, [&](const auto& r) { return r.first == text; });
     if (at == reasons.end())
         at = reasons.insert(at, {text, {}});
     at->second.push_back(model);
@@ -68,9 +57,9 @@ void add_reason(const std::string& note, const std::string& model,
 Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& conditions) {
     const std::string unit = by.column_unit.empty() ? by.heading : by.column_unit;
     const std::vector<std::string> labels = hardware_labels(results_of(c, 0), false); // stacks stand below
-    const bool one_device = c.request.stacks.size() > 1 && labels.size() > 1 &&
-                            std::all_of(labels.begin(), labels.end(),
-                                        [&](const std::string& label) { return label == labels.front(); });
+    const bool one_device =
+        c.request.stacks.size() > 1 && labels.size() > 1 &&
+        std::ranges::all_of(labels, [&](const std::string& label) { return label == labels.front(); });
     std::vector<ColumnOf<std::size_t>> columns = {
         {{"Model", "", "model"}, [&](std::size_t m) { return c.models[m]->name; }}};
     for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -106,13 +95,12 @@ Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& cond
     MarkNotes all;
     for (const auto& [device, own] : marks)
         for (const auto& [what, names] : own)
-            all[what].insert(all[what].end(), names.begin(), names.end());
+            append(all[what], names);
     for (const auto& [text, models] : reasons)
         table.notes.emplace_back(models.empty()                    ? text
                                  : models.size() < c.models.size() ? names_text(models) + " on " + text
                                                                    : text);
-    for (TableNote& line : value_lines_of(std::move(all)))
-        table.notes.push_back(std::move(line));
+    append(table.notes, value_lines_of(std::move(all)));
     return table;
 }
 
@@ -129,8 +117,8 @@ Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
     std::vector<ColumnOf<RankedResult>> columns = result_columns(view.metric_view());
     const MetricView shown = shown_metrics(c.results, view.metric_view());
     for (ColumnOf<RankedResult>& more : result_columns(shown)) // tokens, where answers are compared
-        if (std::none_of(columns.begin(), columns.end(),
-                         [&](const auto& column) { return column.column.key == more.column.key; }))
+        if (std::ranges::none_of(columns,
+                                 [&](const auto& column) { return column.column.key == more.column.key; }))
             columns.push_back(std::move(more));
     report.blocks.push_back(table_of({}, columns, rows));
     if (view.cold_start)
@@ -139,8 +127,7 @@ Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
         report.blocks.push_back(percentile_table(c.results, *view.percentiles));
     if (view.duty)
         add_blocks(report, duty_blocks(c.results, *view.duty, view.explanations.conditions.power_at));
-    for (Block& block : explanation_blocks(c.results, view.explanations))
-        report.blocks.push_back(std::move(block));
+    add_blocks(report, explanation_blocks(c.results, view.explanations));
     return report;
 }
 
@@ -153,7 +140,7 @@ std::string asked_text(const ModelComparison& c, std::span<const Result> results
                                 c.request.workload.batch);
             break;
         }
-    const auto ran = std::find_if(results.begin(), results.end(), [](const Result& r) { return r.ok(); });
+    const auto ran = std::ranges::find_if(results, &Result::ok);
     const bool asked = !c.request.precisions.empty() || c.request.conditions.precision.named();
     const std::string precision = asked || ran == results.end() ? asked_formats(c)
                                   : mixed_formats(results)      ? std::string("usual of each device")
@@ -183,7 +170,7 @@ class ModelSection {
         add(Heading{3, "Model Characteristics:"});
         add(model_facts(facts, results_));
         const auto said = [&](const FindingLine& found) { // as the reason of a device, under the ranking
-            return std::any_of(results_.begin(), results_.end(), [&](const Result& r) {
+            return std::ranges::any_of(results_, [&](const Result& r) {
                 return r.estimate.reason.find(found.text) != std::string::npos;
             });
         };
@@ -192,8 +179,7 @@ class ModelSection {
                 add(Paragraph{std::move(found.text),
                               found.severity == Severity::error ? Tone::bad : Tone::muted});
         Table ranking = ranking_table(results_, by_, shown_, view_.top);
-        for (TableNote& note : generation_notes(results_))
-            ranking.notes.push_back(std::move(note));
+        append(ranking.notes, generation_notes(results_));
         add(std::move(ranking));
         add_asked(BesideRanking::yes);
         if (format_ == Format::html) {
@@ -281,7 +267,7 @@ class ModelSection {
     /// Parts of the device that the verdict names; of every one where they are asked for.
     void add_generation_and_parts(BesideRanking beside) {
         const bool all = view_.verbose || format_ == Format::html;
-        if (std::any_of(results_.begin(), results_.end(), [&](const Result& r) {
+        if (std::ranges::any_of(results_, [&](const Result& r) {
                 return r.generation && (all || beside == BesideRanking::no || r.generation->devices > 1 ||
                                         r.generation->serving.sequences > 0);
             }))
@@ -308,9 +294,7 @@ class ModelSection {
     }
 
     void add(Block block) { report_.blocks.push_back(std::move(block)); }
-    void add_all(std::vector<Block> blocks) {
-        std::move(blocks.begin(), blocks.end(), std::back_inserter(report_.blocks));
-    }
+    void add_all(std::vector<Block> blocks) { append(report_.blocks, std::move(blocks)); }
 
     const ModelComparison& c_;
     const std::size_t model_;
@@ -329,11 +313,10 @@ void add_matrix(const ModelComparison& c, const CompareModelsView& view, Format 
     std::vector<std::string> lines;
     for (std::size_t m = 0; m < c.models.size(); ++m)
         lines.push_back(ModelSection(c, m, view, format, report).line());
-    report.blocks.push_back(
-        Heading{1, fmt::format("MODEL ANALYSIS: {} models on {} device{}", c.models.size(),
-                               c.request.hardware.size(), c.request.hardware.size() == 1 ? "" : "s")});
-    report.blocks.push_back(Takeaway{std::move(lines)});
-    report.blocks.push_back(Paragraph{asked_text(c, c.results)});
+    add_blocks(report,
+               Heading{1, fmt::format("MODEL ANALYSIS: {} models on {} device{}", c.models.size(),
+                                      c.request.hardware.size(), c.request.hardware.size() == 1 ? "" : "s")},
+               Takeaway{std::move(lines)}, Paragraph{asked_text(c, c.results)});
     const Metric& by = order_of(c, c.results, view);
     report.blocks.push_back(matrix(c, by, view.explanations.conditions));
 }

@@ -1,6 +1,7 @@
 #include "answers/compare/duty_cycle.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "estimate/wall_power.hpp"
 #include "map/on_chip.hpp"
@@ -43,7 +44,7 @@ double reload_s(const Result& r, double all) {
 const Result* find_other(const DutyRequest& request, const std::string& model, const Result& on,
                          const std::string& slice = {}) {
     const std::string hardware = slice.empty() ? on.hardware : on.hardware + "@" + slice;
-    const auto found = std::find_if(request.others.begin(), request.others.end(), [&](const Result& other) {
+    const auto found = std::ranges::find_if(request.others, [&](const Result& other) {
         return other.model && other.model->name == model && other.hardware == hardware &&
                other.conditions.stack == on.conditions.stack && other.devices() == on.devices();
     });
@@ -139,10 +140,10 @@ std::vector<ColumnOf<DutyCycle>> duty_columns(bool battery, bool shared) {
          [](const D& d) { return percent_cell(d.active_share); }}};
     if (shared)
         columns.push_back({least_best("Memory", "MB", "memory_bytes"), kMega, &D::memory_bytes});
-    append_columns(columns, {{least_best("Inference", "mJ", "inference_energy_j"), kMilli, &D::inference_j},
-                             {least_best("Idle", "W", "idle_power_w"), 1, &D::idle_w},
-                             {least_best("Average", "W", "average_power_w"), 1, &D::average_w},
-                             {least_best("Charge", "mAh/day", "charge_mah_per_day"), 1, &D::mah_per_day}});
+    append(columns, {{least_best("Inference", "mJ", "inference_energy_j"), kMilli, &D::inference_j},
+                     {least_best("Idle", "W", "idle_power_w"), 1, &D::idle_w},
+                     {least_best("Average", "W", "average_power_w"), 1, &D::average_w},
+                     {least_best("Charge", "mAh/day", "charge_mah_per_day"), 1, &D::mah_per_day}});
     if (battery)
         columns.push_back({most_best("Battery", "h", "battery_hours"), 1, &D::battery_hours});
     return columns;
@@ -198,10 +199,9 @@ Table duty_table(std::span<const DutyCycle> cycles, const DutyRequest& request, 
 Table network_table(std::span<const DutyCycle> cycles) {
     std::vector<SharedNetwork> networks;
     for (const DutyCycle& duty : cycles)
-        networks.insert(networks.end(), duty.networks.begin(), duty.networks.end());
+        append(networks, duty.networks);
     auto columns = network_columns();
-    const bool sliced =
-        std::any_of(networks.begin(), networks.end(), [](const auto& n) { return !n.slice.empty(); });
+    const bool sliced = std::ranges::any_of(networks, [](const auto& n) { return !n.slice.empty(); });
     if (!sliced)
         columns.pop_back();
     Table table = table_of("Networks that share a device", columns, networks);
@@ -223,8 +223,7 @@ Table network_table(std::span<const DutyCycle> cycles) {
 bool DutyCycle::fits() const {
     const double room = result->estimate.memory.capacity_bytes;
     return (room <= 0 || memory_bytes <= room) && // of chips whose memory is not known, anything
-           std::all_of(networks.begin(), networks.end(),
-                       [](const SharedNetwork& n) { return n.result->ok(); });
+           std::ranges::all_of(networks, [](const SharedNetwork& n) { return n.result->ok(); });
 }
 
 Companion parse_companion(std::string_view text) {
@@ -276,7 +275,7 @@ std::vector<DutyCycle> duty_cycles(std::span<const Result> results, const DutyRe
     for (const Result& r : results)
         if (r.ok() && r.device && r.machine)
             cycles.push_back(cycle_of(r, request, boundary));
-    std::stable_sort(cycles.begin(), cycles.end(), [](const DutyCycle& a, const DutyCycle& b) {
+    std::ranges::stable_sort(cycles, [](const DutyCycle& a, const DutyCycle& b) {
         return a.average_w.value_or(INFINITY) < b.average_w.value_or(INFINITY);
     });
     return cycles;

@@ -1,4 +1,4 @@
-#include "answers/compare/model_ranking.hpp"
+#include "answers/compare/compare_models_report.hpp"
 
 #include "archsim/compare/decisions.hpp"
 #include "report/blocks/metric_text.hpp"
@@ -45,7 +45,7 @@ constexpr std::array<std::string_view, 3> kOfPassesAlone = {"dims", "inputs", "i
 
 Question asked_question(const ModelComparison& c) {
     for (const Result& result : c.results) {
-        const bool alike = std::all_of(c.results.begin(), c.results.end(), [&](const Result& other) {
+        const bool alike = std::ranges::all_of(c.results, [&](const Result& other) {
             return other.conditions.precision == result.conditions.precision;
         });
         if (result.workload && alike) // with the format of the model's file

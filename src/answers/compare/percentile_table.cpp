@@ -1,7 +1,7 @@
-#include "answers/compare/model_ranking.hpp"
-#include "report/blocks/evidence.hpp"
-#include "report/blocks/number_format.hpp"
+#include "answers/compare/compare_models_report.hpp"
+#include "core/lists.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/number_format.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -33,42 +33,41 @@ std::vector<ColumnOf<Row>> percentile_columns(bool queued) {
         percentile_column("P99", "p99_s", &RunPercentiles::p99),
         percentile_column("P99.9", "p999_s", &RunPercentiles::p999)};
     if (queued)
-        append_columns(columns,
-                       where<Row>([](const Row& row) { return row.found.queued.has_value(); },
-                                  {{least_best("Wait", "ms", "mean_wait_s"), 1e-3,
-                                    [](const Row& row) {
-                                        return known(!row.found.queued->overloaded,
-                                                     row.found.queued->mean_wait_s);
-                                    }},
-                                   {least_best("Busy", "%", "utilization"),
-                                    [](const Row& row) {
-                                        return row.found.queued->overloaded
-                                                   ? Cell{"overloaded", {}, Tone::bad}
-                                                   : cell_in(0.01, row.found.queued->utilization);
-                                    }},
-                                   {most_best("Saturated rate", "per s", "capacity_per_s"), 1,
-                                    [](const Row& row) { return row.found.queued->capacity_per_s; }}}));
+        append(columns, where<Row>([](const Row& row) { return row.found.queued.has_value(); },
+                                   {{least_best("Wait", "ms", "mean_wait_s"), 1e-3,
+                                     [](const Row& row) {
+                                         return known(!row.found.queued->overloaded,
+                                                      row.found.queued->mean_wait_s);
+                                     }},
+                                    {least_best("Busy", "%", "utilization"),
+                                     [](const Row& row) {
+                                         return row.found.queued->overloaded
+                                                    ? Cell{"overloaded", {}, Tone::bad}
+                                                    : cell_in(0.01, row.found.queued->utilization);
+                                     }},
+                                    {most_best("Saturated rate", "per s", "capacity_per_s"), 1,
+                                     [](const Row& row) { return row.found.queued->capacity_per_s; }}}));
     else
         columns.emplace_back(
             interval_column("Model error", "90 %", "latency_low_s", "latency_high_s"), [](const Row& row) {
                 const Estimate& e = row.result->estimate;
                 return interval_cell(1e-3, e.latency_interval.low, e.latency_s, e.latency_interval.high);
             });
-    append_columns(
-        columns, {{most_best("Runs", "", "runs", 1), 1, [](const Row& row) { return row.found.spread.rows; }},
-                  {interval_column("P99/P50", "", "p99_over_p50_least", "p99_over_p50_most", 2),
-                   [](const Row& row) {
-                       const LatencySpread& s = row.found.spread;
-                       return Cell{fmt::format("{:.3f}-{:.3f}", 1 + s.least, 1 + s.most),
-                                   {},
-                                   Tone::plain,
-                                   {},
-                                   CellKind::number,
-                                   CellInterval{1 + s.least, 1 + s.least, 1 + s.most}};
-                   }},
-                  evidence_column<Row>([](const Row& row) { return evidence_of(*row.result); }),
-                  {{"Spread from", "", "spread_basis", Align::left, 2},
-                   [](const Row& row) { return row.found.spread.basis; }}});
+    append(columns,
+           {{most_best("Runs", "", "runs", 1), 1, [](const Row& row) { return row.found.spread.rows; }},
+            {interval_column("P99/P50", "", "p99_over_p50_least", "p99_over_p50_most", 2),
+             [](const Row& row) {
+                 const LatencySpread& s = row.found.spread;
+                 return Cell{fmt::format("{:.3f}-{:.3f}", 1 + s.least, 1 + s.most),
+                             {},
+                             Tone::plain,
+                             {},
+                             CellKind::number,
+                             CellInterval{1 + s.least, 1 + s.least, 1 + s.most}};
+             }},
+            evidence_column<Row>([](const Row& row) { return evidence_of(*row.result); }),
+            {{"Spread from", "", "spread_basis", Align::left, 2},
+             [](const Row& row) { return row.found.spread.basis; }}});
     return columns;
 }
 
@@ -76,7 +75,7 @@ std::vector<ColumnOf<Row>> percentile_columns(bool queued) {
 
 Table percentile_table(std::span<const Result> results, const PercentileRequest& request) {
     std::vector<Row> rows = shown_percentiles(results, request);
-    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    std::ranges::stable_sort(rows, [](const Row& a, const Row& b) {
         return a.result->estimate.latency_s < b.result->estimate.latency_s;
     });
     const bool queued = request.rate_per_s > 0;

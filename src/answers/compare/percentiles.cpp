@@ -1,4 +1,4 @@
-#include "answers/compare/percentiles.hpp"
+#include "answers/compare/compare_models_report.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "archsim/serving/simulation.hpp"

@@ -1,12 +1,11 @@
 #include "answers/comprehensive/comprehensive.hpp"
 
 #include "answers/mapping/graph_mapping.hpp"
-#include "report/blocks/comparison_charts.hpp"
-#include "report/blocks/decision_report.hpp"
+#include "core/lists.hpp"
 #include "report/blocks/explanations.hpp"
 #include "report/blocks/finding_text.hpp"
-#include "report/blocks/generation_report.hpp"
 #include "report/blocks/metric_text.hpp"
+#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
@@ -62,8 +61,7 @@ std::vector<KindShare> breakdown_by_kind(const Result& result) {
     std::vector<KindShare> shares;
     for (const auto& [kind, share] : kinds)
         shares.push_back(share);
-    std::stable_sort(shares.begin(), shares.end(),
-                     [](const KindShare& a, const KindShare& b) { return a.latency_s > b.latency_s; });
+    std::ranges::stable_sort(shares, std::ranges::greater{}, &KindShare::latency_s);
     return shares;
 }
 
@@ -175,7 +173,7 @@ Chart time_chart(const ComprehensiveAnalysis& a) {
 }
 
 void append(Report report, Report& to) {
-    std::move(report.blocks.begin(), report.blocks.end(), std::back_inserter(to.blocks));
+    append(to.blocks, std::move(report.blocks));
 }
 
 /// A section with the blocks of another report, whose own title is left out.
@@ -225,9 +223,8 @@ void add_details(const ComprehensiveAnalysis& a, const ComprehensiveView& view, 
         add_section("Batch", describe(a.batches), report);
     report.blocks.push_back(Heading{2, "Money and carbon"});
     append({"", cost_blocks(std::span(&r, 1), a.decision.request.cost)}, report);
-    if (!a.kinds.empty()) {
+    if (!a.kinds.empty())
         add_blocks(report, Heading{2, "Inputs and sources"}, sources_table(r));
-    }
 }
 
 /// Power, its draw at the wall, and the prices of inferences, a line each.
@@ -252,7 +249,7 @@ Facts power_and_cost(const Result& result, const CostOptions& options) {
         money += fmt::format("{}carbon {} g CO2e per thousand", money.empty() ? "" : "; ",
                              format_number(*cost.carbon_g * 1e3));
     if (!money.empty())
-        facts.items.push_back({"Cost", money});
+        facts.add("Cost", money);
     return facts;
 }
 
@@ -300,9 +297,8 @@ Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view, F
     if (a.decision.request.active())
         append({"", decision_blocks(a.decision, std::span(&r, 1), labels)}, report);
     add_blocks(report, Heading{3, "Model"}, model_facts(*r.model, std::span(&r, 1)));
-    if (r.device) {
+    if (r.device)
         add_blocks(report, Heading{3, r.device->name}, device_facts(r));
-    }
     const bool all = view.verbose || format == Format::html;
     if (r.ok() && all)
         add_details(a, view, report);

@@ -104,8 +104,8 @@ constexpr std::array kSplitters = {
 };
 
 const Splitter* splitter_of(const Metric& metric) {
-    const auto found = std::find_if(kSplitters.begin(), kSplitters.end(),
-                                    [&](const Splitter& s) { return *s.metric == metric; });
+    const auto found =
+        std::ranges::find_if(kSplitters, [&](const Splitter& s) { return *s.metric == metric; });
     return found == kSplitters.end() ? nullptr : &*found;
 }
 
@@ -143,10 +143,10 @@ void add_region_contributions(const Sides& sides, const PartSums& sums, Attribut
         }
         out.region_contributions.push_back(c);
     }
-    std::stable_sort(out.region_contributions.begin(), out.region_contributions.end(),
-                     [](const RegionContribution& x, const RegionContribution& y) {
-                         return std::abs(x.value) > std::abs(y.value);
-                     });
+    std::ranges::stable_sort(out.region_contributions,
+                             [](const RegionContribution& x, const RegionContribution& y) {
+                                 return std::abs(x.value) > std::abs(y.value);
+                             });
 }
 
 } // namespace
@@ -176,9 +176,9 @@ std::optional<Attribution> attribute(const Sides& sides, const Metric& metric, P
         explained += c.value;
         out.contributions.push_back(std::move(c));
     }
-    std::stable_sort(
-        out.contributions.begin(), out.contributions.end(),
-        [](const Contribution& p, const Contribution& q) { return std::abs(p.value) > std::abs(q.value); });
+    std::ranges::stable_sort(out.contributions, [](const Contribution& p, const Contribution& q) {
+        return std::abs(p.value) > std::abs(q.value);
+    });
     // Rounding goes to the largest part, so that the sum is the difference.
     out.residual = out.difference - explained;
     if (!out.contributions.empty())

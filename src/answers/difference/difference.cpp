@@ -2,6 +2,7 @@
 
 #include "answers/difference/factor_terms.hpp"
 #include "archsim/core/finding.hpp"
+#include "core/lists.hpp"
 #include "result/cost_terms.hpp"
 #include "result/ties.hpp"
 #include "session/generation/phases.hpp"
@@ -127,9 +128,8 @@ struct RegionView {
 
 template <class Row>
 void sort_largest_first(std::vector<Row>& rows) {
-    std::stable_sort(rows.begin(), rows.end(), [](const Row& x, const Row& y) {
-        return std::abs(x.part.value) > std::abs(y.part.value);
-    });
+    std::ranges::stable_sort(
+        rows, [](const Row& x, const Row& y) { return std::abs(x.part.value) > std::abs(y.part.value); });
 }
 
 std::vector<ClassDifference> by_class(const std::vector<RegionView>& views) {
@@ -142,9 +142,8 @@ std::vector<ClassDifference> by_class(const std::vector<RegionView>& views) {
         for (std::size_t f = 0; f < kFactorCount; ++f)
             if (sum.causes[f] != 0)
                 row.causes.emplace_back(static_cast<Factor>(f), sum.causes[f]);
-        std::stable_sort(row.causes.begin(), row.causes.end(), [](const auto& x, const auto& y) {
-            return std::abs(x.second) > std::abs(y.second);
-        });
+        std::ranges::stable_sort(
+            row.causes, [](const auto& x, const auto& y) { return std::abs(x.second) > std::abs(y.second); });
         out.push_back(std::move(row));
     }
     sort_largest_first(out);
@@ -224,12 +223,6 @@ Result estimate_side(const Session& session, DifferenceSide& side) {
 
 } // namespace
 
-std::string_view name_of(Change change) {
-    static constexpr std::array<std::string_view, kChangeCount> kNames = {"kept", "added", "removed",
-                                                                          "displaced"};
-    return kNames[static_cast<std::size_t>(change)];
-}
-
 std::string block_of(std::string_view name) {
     std::vector<std::string_view> levels = split(name, '/');
     if (levels.size() > 1) {
@@ -275,10 +268,10 @@ Difference explain_difference(EstimateRecord before, EstimateRecord after, const
             out.operators[side] += graph.operators.size();
     if (out.attribution.region_contributions.empty())
         return out;
-    std::vector<RegionView> views;
-    for (std::size_t r = 0; r < aligned.regions.size(); ++r)
-        views.push_back(
-            {&out.attribution.regions[r], &aligned.graphs[aligned.regions[r].part], sums.region(r)});
+    std::vector<RegionView> views = mapped(indices(aligned.regions.size()), [&](std::size_t r) {
+        return RegionView{&out.attribution.regions[r], &aligned.graphs[aligned.regions[r].part],
+                          sums.region(r)};
+    });
     views.push_back({nullptr, nullptr, sums.region(kNetwork)});
     for (const RegionView& view : views)
         for (double part : view.causes)

@@ -1,9 +1,9 @@
 #include "answers/difference/difference.hpp"
 
+#include "core/lists.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/blocks/row_marks.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/ties.hpp"
 
@@ -275,7 +275,7 @@ void add_notes(const DifferenceAnswer& answer, Report& report) {
             names_under(fmt::format("{} requested; {}", precision_name(r.conditions.precision),
                                     r.estimate.precision_note),
                         reasons);
-        if (std::find(devices.begin(), devices.end(), hardware_label(r)) == devices.end())
+        if (!contains(devices, hardware_label(r)))
             devices.push_back(hardware_label(r));
     }
     for (const auto& [text, devices] : reasons)

@@ -2,6 +2,7 @@
 
 #include "answers/difference/estimate_record.hpp"
 #include "answers/difference/factor_terms.hpp"
+#include "core/lists.hpp"
 #include "hardware/energy_table.hpp"
 #include "hardware/parameter_table.hpp"
 
@@ -51,7 +52,7 @@ void add_parameters(const Result& result, Lane lane, FactorInput& out) {
     std::vector<std::pair<double, Parameter>> order;
     for (const auto& [parameter, time] : seconds)
         order.emplace_back(-time, parameter);
-    std::sort(order.begin(), order.end());
+    std::ranges::sort(order);
     for (const auto& [time, parameter] : order)
         if (out.sources.size() < kMostSources)
             add_parameter(result, parameter, out);
@@ -61,12 +62,8 @@ void add_parameters(const Result& result, Lane lane, FactorInput& out) {
 void add_prices(const Result& r, std::initializer_list<Event> list, FactorInput& out) {
     if (!r.machine->energy)
         return;
-    std::vector<Event> order;
-    for (Event e : list)
-        if (r.estimate.energy[e] > 0)
-            order.push_back(e);
-    std::sort(order.begin(), order.end(),
-              [&](Event x, Event y) { return r.estimate.energy[x] > r.estimate.energy[y]; });
+    std::vector<Event> order = kept(list, [&](Event e) { return r.estimate.energy[e] > 0; });
+    std::ranges::sort(order, [&](Event x, Event y) { return r.estimate.energy[x] > r.estimate.energy[y]; });
     for (Event e : order) {
         if (out.sources.size() >= kMostSources)
             break;
@@ -74,7 +71,7 @@ void add_prices(const Result& r, std::initializer_list<Event> list, FactorInput&
             add_source(name_of(e), &(*r.machine->energy)[e], "J", out);
             continue;
         }
-        const auto most = std::max_element(r.estimate.events.macs.begin(), r.estimate.events.macs.end());
+        const auto most = std::ranges::max_element(r.estimate.events.macs);
         const auto p = static_cast<std::size_t>(most - r.estimate.events.macs.begin());
         add_source("mac_" + std::string(name_of(static_cast<Precision>(p))), &r.machine->energy->mac[p], "J",
                    out);

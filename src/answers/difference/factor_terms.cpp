@@ -1,6 +1,7 @@
 #include "answers/difference/factor_terms.hpp"
 
 #include "answers/difference/difference.hpp"
+#include "core/lists.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -159,8 +160,7 @@ std::vector<bool> displaced_regions(const EstimateRecord& a, const EstimateRecor
     const bool same_place = a.hardware == b.hardware && a.stack == b.stack && a.precision == b.precision &&
                             a.batch == b.batch && a.graphs.size() == b.graphs.size();
     // Where everything computes the same, it is the device that changed.
-    if (!same_place ||
-        std::find(aligned.unchanged.begin(), aligned.unchanged.end(), false) == aligned.unchanged.end())
+    if (!same_place || !contains(aligned.unchanged, false))
         return {};
     std::vector<bool> displaced = aligned.unchanged;
     for (std::size_t r = 0; r < displaced.size(); ++r) {

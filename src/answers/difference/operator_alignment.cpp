@@ -3,6 +3,7 @@
 // side. Types, shapes and names are compared millions of times: as numbers, one per distinct text.
 
 #include "answers/difference/difference.hpp"
+#include "core/lists.hpp"
 
 #include <algorithm>
 #include <compare>
@@ -40,11 +41,9 @@ class Texts {
     explicit Texts(std::size_t operators) { numbers_.reserve(operators); }
 
     std::vector<Token> tokens(std::span<const OperatorRecord> list) {
-        std::vector<Token> out;
-        out.reserve(list.size());
-        for (const OperatorRecord& op : list)
-            out.push_back({number(op.type), number(op.shape), number(op.name), is_numbered(op)});
-        return out;
+        return mapped(list, [this](const OperatorRecord& op) {
+            return Token{number(op.type), number(op.shape), number(op.name), is_numbered(op)};
+        });
     }
 
   private:
@@ -116,13 +115,12 @@ Pairs anchors(Records a, Records b) {
     for (const auto& [token, p] : places)
         if (p.in_a == 1 && p.in_b == 1)
             once.emplace_back(p.at_a, p.at_b);
-    std::sort(once.begin(), once.end());
+    std::ranges::sort(once);
     // Longest increasing run of the second places (patience sorting).
     std::vector<std::size_t> tops, before(once.size());
     for (std::size_t i = 0; i < once.size(); ++i) {
-        const auto pile =
-            std::lower_bound(tops.begin(), tops.end(), once[i].second,
-                             [&](std::size_t top, std::uint32_t at) { return once[top].second < at; });
+        const auto pile = std::ranges::lower_bound(
+            tops, once[i].second, [&](std::size_t top, std::uint32_t at) { return once[top].second < at; });
         before[i] = pile == tops.begin() ? once.size() : *(pile - 1);
         if (pile == tops.end())
             tops.push_back(i);
@@ -132,7 +130,7 @@ Pairs anchors(Records a, Records b) {
     Pairs run;
     for (std::size_t i = tops.empty() ? once.size() : tops.back(); i < once.size(); i = before[i])
         run.push_back(once[i]);
-    std::reverse(run.begin(), run.end());
+    std::ranges::reverse(run);
     return run;
 }
 
@@ -189,7 +187,7 @@ void pair_moved(Records a, Records b, Pairs& pairs) {
         pairs.emplace_back(i, found->second.front());
         found->second.clear();
     }
-    std::sort(pairs.begin(), pairs.end());
+    std::ranges::sort(pairs);
 }
 
 /// Which of two lists comes first whichever way round they are asked about.
@@ -224,7 +222,7 @@ Pairs align_operators(std::span<const OperatorRecord> a, std::span<const Operato
     if (turned) {
         for (auto& [i, j] : pairs)
             std::swap(i, j);
-        std::sort(pairs.begin(), pairs.end());
+        std::ranges::sort(pairs);
     }
     return pairs;
 }

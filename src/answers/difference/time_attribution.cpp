@@ -7,6 +7,7 @@
 
 #include "answers/difference/estimate_record.hpp"
 #include "answers/difference/factor_terms.hpp"
+#include "core/lists.hpp"
 #include "estimate/price.hpp"
 
 #include <algorithm>
@@ -260,10 +261,8 @@ class LeafAttribution {
 void attribute_time(const Sides& sides, TimeOf time, PartSums& sums) {
     const bool per_item = time == TimeOf::item;
     for (std::size_t part = 0; part < sides.graphs.size(); ++part) {
-        std::vector<std::size_t> ids;
-        for (std::size_t r = 0; r < sides.regions.size(); ++r)
-            if (sides.regions[r].part == part)
-                ids.push_back(r);
+        std::vector<std::size_t> ids =
+            kept(indices(sides.regions.size()), [&](std::size_t r) { return sides.regions[r].part == part; });
         const auto model = [&](const GraphRecord& graph, std::size_t index) {
             return time_model(graph, sides.regions, index, part, graph.repeat / (per_item ? graph.batch : 1));
         };

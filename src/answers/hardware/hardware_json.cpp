@@ -1,6 +1,7 @@
 // The hardware tool's JSON documents; unknown values are null.
 
 #include "answers/hardware/hardware_list.hpp"
+#include "core/lists.hpp"
 #include "hardware/operator_rules.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/render/answer_document.hpp"
@@ -45,12 +46,7 @@ Members<Runtime> operator_rule_members() {
              Members<Rule>{{"operators", "types; *: any", &Rule::operators},
                            {"generations", "of devices; empty: all", &Rule::generations},
                            {"when", "conditions on attributes and shapes; empty: always",
-                            [](const Rule& rule) {
-                                std::vector<std::string> when;
-                                for (const OperatorCondition& condition : rule.when)
-                                    when.push_back(condition.text());
-                                return when;
-                            }},
+                            [](const Rule& rule) { return mapped(rule.when, &OperatorCondition::text); }},
                            {"because", "", &Rule::because},
                            {"source", "", &Rule::source, cited_source_members()}}},
             {"lists", "operators that the vendor lists; what is not on the list is refused",
@@ -83,13 +79,7 @@ Members<Device> listed_device_members() {
         {"family", "architecture", [](const D& d) { return name_of(d.family); }, OneOf{family_names()}},
         {"name", "", &D::name},
         {"aliases", "", &D::aliases},
-        {"power_modes", "",
-         [](const D& d) {
-             std::vector<std::string> names;
-             for (const PowerMode& mode : d.power_modes)
-                 names.push_back(mode.name);
-             return names;
-         }},
+        {"power_modes", "", [](const D& d) { return mapped(d.power_modes, &PowerMode::name); }},
         {"default_power_mode", "", text(&D::default_power_mode)},
         {"runtimes", "software stacks", &D::runtimes},
         {"default_runtime", "", text(&D::default_runtime)},
@@ -200,10 +190,8 @@ AnswerDocument<RuntimeSheet> runtime_sheet_document() {
         {"autocast", "", [](const S& s) { return s.runtime->autocast; }},
         {"precisions", "",
          [](const S& s) {
-             std::vector<std::string_view> formats;
-             for (const Precision precision : s.runtime->precisions)
-                 formats.push_back(name_of(precision));
-             return formats;
+             return mapped(s.runtime->precisions,
+                           [](const Precision precision) { return name_of(precision); });
          }},
         {"operators", "what the stack's compilers refuse, by attribute, and what they take alone",
          [](const S& s) { return *s.runtime; }, operator_rule_members()},

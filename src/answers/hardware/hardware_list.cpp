@@ -4,6 +4,7 @@
 
 #include "archsim/run/session.hpp"
 #include "core/embedded_files.hpp"
+#include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
 
 #include <algorithm>
@@ -51,8 +52,7 @@ void describe_entry(const MachineEntry& entry, Report& report) {
 std::vector<std::string> machine_lines(const ThisMachine& machine) {
     std::vector<std::string> lines;
     for (const MachineEntry& entry : machine.entries) {
-        const auto assumed = std::count_if(entry.facts.begin(), entry.facts.end(),
-                                           [](const MachineFact& f) { return f.origin == Origin::assumed; });
+        const auto assumed = std::ranges::count(entry.facts, Origin::assumed, &MachineFact::origin);
         lines.push_back(fmt::format("{}: {}, {}; {} of {} numbers are assumed.", entry.id, entry.title,
                                     entry.matched.empty() ? std::string("like no device of the database")
                                                           : "like " + entry.matched,
@@ -71,8 +71,7 @@ std::vector<Precision> formats_of(const Device& device) {
     for (const Precision p : kPrecisions)
         if (device.supports(EngineClass::matrix, p) || device.supports(EngineClass::vector, p))
             formats.push_back(p);
-    std::stable_sort(formats.begin(), formats.end(),
-                     [](Precision a, Precision b) { return bits_of(a) < bits_of(b); });
+    std::ranges::stable_sort(formats, [](Precision a, Precision b) { return bits_of(a) < bits_of(b); });
     return formats;
 }
 
@@ -91,10 +90,7 @@ std::optional<Result> first_run(const Session& session, const Model& model, cons
 }
 
 std::vector<std::string_view> names_of(const std::vector<Precision>& formats) {
-    std::vector<std::string_view> names;
-    for (const Precision p : formats)
-        names.push_back(name_of(p));
-    return names;
+    return mapped(formats, [](const Precision p) { return name_of(p); });
 }
 
 } // namespace
@@ -133,11 +129,10 @@ HardwareCheck check_database(const std::filesystem::path& file_or_folder) {
     check.path = file_or_folder.string();
     check.findings = check_hardware(file_or_folder);
     if (is_text_file(file_or_folder)) {
-        if (std::none_of(check.findings.begin(), check.findings.end(),
-                         [](const Finding& finding) { return finding.severity == Severity::error; })) {
+        if (!contains(check.findings, Severity::error, &Finding::severity)) {
             CheckRuns runs = check_runs(file_or_folder);
             check.runs = std::move(runs.results);
-            check.findings.insert(check.findings.end(), runs.findings.begin(), runs.findings.end());
+            append(check.findings, runs.findings);
         }
         return check;
     }
@@ -181,7 +176,7 @@ CheckRuns check_runs(const std::filesystem::path& file) {
     const std::vector<Precision> formats = formats_of(*device);
     const Model model = session.load(kNetwork);
     std::vector<std::string> stacks = device->runtimes;
-    if (std::find(stacks.begin(), stacks.end(), kIdeal) == stacks.end())
+    if (!contains(stacks, kIdeal))
         stacks.push_back(kIdeal);
     for (const std::string& stack : stacks) {
         std::string reason;

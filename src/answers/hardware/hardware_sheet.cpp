@@ -3,6 +3,7 @@
 #include "answers/hardware/hardware_list.hpp"
 
 #include "answers/mapping/graph_mapping.hpp"
+#include "core/lists.hpp"
 #include "hardware/operator_rules.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/result_text.hpp"
@@ -45,7 +46,7 @@ Facts identity_of(const Device& device, const std::string& mode) {
     Facts facts;
     const auto add = [&](std::string name, std::string value) {
         if (!value.empty())
-            facts.items.push_back({std::move(name), std::move(value)});
+            facts.add(std::move(name), std::move(value));
     };
     add("Name", device.name);
     add("Family", std::string(title_of(device.family)));
@@ -186,21 +187,20 @@ Report describe(const HardwareCheck& check, PlainView, Format) {
         report.blocks.push_back(
             Paragraph{fmt::format("{}: {}", name_of(finding.severity), to_string(finding)), Tone::bad});
     Facts facts;
-    facts.items.push_back({"Checked", check.path});
+    facts.add("Checked", check.path);
     if (check.devices > 0)
-        facts.items.push_back(
-            {"Devices", fmt::format("{}, {} numbers ({})", check.devices, check.device_sources.total(),
-                                    counts_text(check.device_sources))});
+        facts.add("Devices", fmt::format("{}, {} numbers ({})", check.devices, check.device_sources.total(),
+                                         counts_text(check.device_sources)));
     if (check.runtimes > 0)
-        facts.items.push_back({"Software stacks", fmt::format("{}, {} numbers ({})", check.runtimes,
-                                                              check.runtime_sources.total(),
-                                                              counts_text(check.runtime_sources))});
-    facts.items.push_back({"Findings", std::to_string(check.findings.size())});
+        facts.add("Software stacks",
+                  fmt::format("{}, {} numbers ({})", check.runtimes, check.runtime_sources.total(),
+                              counts_text(check.runtime_sources)));
+    facts.add("Findings", std::to_string(check.findings.size()));
     for (const Result& run : check.runs)
-        facts.items.push_back(
-            {fmt::format("{} on {}", run.model->title, run.runtime->id),
-             fmt::format("{} in {}, {} of the peak", format_time(run.estimate.latency_s),
-                         precision_name(run.estimate.executed), format_percent(run.estimate.utilization))});
+        facts.add(fmt::format("{} on {}", run.model->title, run.runtime->id),
+                  fmt::format("{} in {}, {} of the peak", format_time(run.estimate.latency_s),
+                              precision_name(run.estimate.executed),
+                              format_percent(run.estimate.utilization)));
     report.blocks.push_back(std::move(facts));
     if (!check.runs.empty()) // how one layer lies on it, where no software decides
         add_slowest_subgraphs(check.runs.back(), 1, report);
@@ -284,11 +284,10 @@ Report describe(const RuntimeSheet& sheet, PlainView, Format) {
     add_blocks(report, Heading{1, stack.name}, Takeaway{verdict_lines(sheet)});
     Facts facts;
     const auto add = [&](std::string name, std::string value) {
-        facts.items.push_back({std::move(name), value.empty() ? std::string("-") : std::move(value)});
+        facts.add(std::move(name), value.empty() ? std::string("-") : std::move(value));
     };
-    std::vector<std::string> formats;
-    for (const Precision precision : stack.precisions)
-        formats.emplace_back(name_of(precision));
+    std::vector<std::string> formats =
+        mapped(stack.precisions, [](const Precision precision) { return std::string(name_of(precision)); });
     for (const Precision precision : stack.weight_only)
         formats.push_back(fmt::format("{} (weights only)", name_of(precision)));
     add("Id", stack.id);

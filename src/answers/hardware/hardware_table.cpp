@@ -12,6 +12,7 @@
 
 #include "answers/hardware/hardware_list.hpp"
 
+#include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/verdict.hpp"
 
@@ -85,30 +86,29 @@ HardwareColumns hardware_columns(Layout layout) {
     if (layout == Layout::spreadsheet)
         columns.emplace_back(Column{"Family", "", "family"},
                              [](R row) { return name_of(row->device->family); });
-    append_columns(
-        columns,
-        {{most_best("Year", "", "year", 2),
-          [](R row) { return count_cell(row->device->year > 0, row->device->year); }},
-         {least_best("Node", "nm", "process_nm", 4),
-          [](R row) { return fact_cell(row->device->process_nm, 1); }},
-         {most_best("INT8", "TOPS", "int8_ops_per_s"), peak({Precision::int8})},
-         {most_best("FP16/BF16", "TFLOPS", "fp16_ops_per_s"), peak({Precision::fp16, Precision::bf16})},
-         {most_best("FP32", "TFLOPS", "fp32_ops_per_s", 1), peak({Precision::fp32})},
-         {most_best("Memory", "GB", "memory_bytes", 1), dram(&Dram::capacity)},
-         {most_best("Bandwidth", "GB/s", "bandwidth_bytes_per_s"), dram(&Dram::bandwidth)},
-         {least_best("Power", "W", "power_w"),
-          [](R row) {
-              const PowerMode* mode =
-                  row->power_mode.empty() ? nullptr : row->device->power_mode(row->power_mode);
-              return fact_cell(mode != nullptr && mode->limit.known() ? mode->limit : row->device->tdp, 1);
-          }},
-         {least_best("Price", "USD", "price_usd", 3),
-          [](R row) {
-              return row->device->list_price ? fact_cell(row->device->list_price->amount, 1) : Cell{};
-          }},
-         {{"Default stack", "", "default_runtime", Align::left, 1},
-          [](R row) { return row->device->default_runtime; }},
-         {{"Power modes", "", "power_modes", Align::left, 3}, [](R row) { return modes_text(*row); }}});
+    append(columns,
+           {{most_best("Year", "", "year", 2),
+             [](R row) { return count_cell(row->device->year > 0, row->device->year); }},
+            {least_best("Node", "nm", "process_nm", 4),
+             [](R row) { return fact_cell(row->device->process_nm, 1); }},
+            {most_best("INT8", "TOPS", "int8_ops_per_s"), peak({Precision::int8})},
+            {most_best("FP16/BF16", "TFLOPS", "fp16_ops_per_s"), peak({Precision::fp16, Precision::bf16})},
+            {most_best("FP32", "TFLOPS", "fp32_ops_per_s", 1), peak({Precision::fp32})},
+            {most_best("Memory", "GB", "memory_bytes", 1), dram(&Dram::capacity)},
+            {most_best("Bandwidth", "GB/s", "bandwidth_bytes_per_s"), dram(&Dram::bandwidth)},
+            {least_best("Power", "W", "power_w"),
+             [](R row) {
+                 const PowerMode* mode =
+                     row->power_mode.empty() ? nullptr : row->device->power_mode(row->power_mode);
+                 return fact_cell(mode != nullptr && mode->limit.known() ? mode->limit : row->device->tdp, 1);
+             }},
+            {least_best("Price", "USD", "price_usd", 3),
+             [](R row) {
+                 return row->device->list_price ? fact_cell(row->device->list_price->amount, 1) : Cell{};
+             }},
+            {{"Default stack", "", "default_runtime", Align::left, 1},
+             [](R row) { return row->device->default_runtime; }},
+            {{"Power modes", "", "power_modes", Align::left, 3}, [](R row) { return modes_text(*row); }}});
     if (layout == Layout::grouped)
         columns.emplace_back(most_best("Sourced", "of numbers", "sourced_share", 2),
                              [](R row) { return share_cell(known_share(row->sources)); });
@@ -165,9 +165,7 @@ void add_deployments(const HardwareList& list, Report& report) {
 Report describe(const HardwareList& list, PlainView, Format format) {
     const Layout layout = layout_for(format);
     Report report{"Hardware", {}};
-    std::vector<const HardwareRow*> all;
-    for (const HardwareRow& row : list.rows)
-        all.push_back(&row);
+    std::vector<const HardwareRow*> all = mapped(list.rows, [](const HardwareRow& row) { return &row; });
     if (layout == Layout::spreadsheet)
         return {report.title, {table_of({}, hardware_columns(layout), all)}};
     const bool document = layout == Layout::document;
@@ -180,8 +178,8 @@ Report describe(const HardwareList& list, PlainView, Format format) {
             {table_of(fmt::format("{} ({})", list.deployment, all.size()), hardware_columns(layout), all)}};
     for (const Family family : families()) {
         std::vector<const HardwareRow*> rows;
-        std::copy_if(all.begin(), all.end(), std::back_inserter(rows),
-                     [&](const HardwareRow* row) { return row->device->family == family; });
+        std::ranges::copy_if(all, std::back_inserter(rows),
+                             [&](const HardwareRow* row) { return row->device->family == family; });
         if (rows.empty())
             continue;
         const std::string title = fmt::format("{} ({})", title_of(family), rows.size());
@@ -247,8 +245,7 @@ std::string families_text(const HardwareList& list) {
     std::vector<std::pair<std::size_t, std::string>> order;
     for (const auto& [name, count] : counts)
         order.emplace_back(count, name);
-    std::stable_sort(order.begin(), order.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(order, std::ranges::greater{}, [](const auto& one) { return one.first; });
     std::vector<std::string> words;
     for (const auto& [count, name] : order)
         words.push_back(fmt::format("{} {}", count, name));

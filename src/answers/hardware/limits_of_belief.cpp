@@ -28,8 +28,8 @@ std::string_view words_of(const BeliefRow& row) {
 
 Table family_table(Family family, const std::vector<BeliefRow>& rows) {
     std::vector<BeliefRow> own;
-    std::copy_if(rows.begin(), rows.end(), std::back_inserter(own),
-                 [&](const BeliefRow& row) { return row.device->family == family; });
+    std::ranges::copy_if(rows, std::back_inserter(own),
+                         [&](const BeliefRow& row) { return row.device->family == family; });
     using R = BeliefRow;
     constexpr const char* kWidth = "measured / estimated, 90 %";
     return table_of<R>(
@@ -88,7 +88,7 @@ std::vector<BeliefRow> beliefs(const HardwareDatabase& database, const Uncertain
         row.energy_known = device->active_idle.known() || device->tdp.known();
         rows.push_back(std::move(row));
     }
-    std::stable_sort(rows.begin(), rows.end(), [](const BeliefRow& a, const BeliefRow& b) {
+    std::ranges::stable_sort(rows, [](const BeliefRow& a, const BeliefRow& b) {
         return std::pair(a.device->family, a.device->id) < std::pair(b.device->family, b.device->id);
     });
     return rows;
@@ -107,8 +107,7 @@ Report describe(const std::vector<BeliefRow>& rows) {
                   "parameters the "
                   "stack shares with it: comparisons show it with its rank in brackets and do not rank it."});
     for (const Family family : families()) {
-        if (std::none_of(rows.begin(), rows.end(),
-                         [&](const BeliefRow& row) { return row.device->family == family; }))
+        if (std::ranges::none_of(rows, [&](const BeliefRow& row) { return row.device->family == family; }))
             continue;
         add_blocks(report, Heading{2, std::string(title_of(family))}, Paragraph{summary(family, rows)},
                    family_table(family, rows));

@@ -4,6 +4,7 @@
 #include "core/data_dir.hpp"
 #include "core/in_parallel.hpp"
 #include "core/json_document.hpp"
+#include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "estimate/memory_pools.hpp"
@@ -14,14 +15,13 @@
 #include "session/generation/step.hpp"
 #include "session/graph_run.hpp"
 #include "session/prepared.hpp"
-#include "session/server/servers.hpp"
+#include "session/server/server.hpp"
 #include "session/usual_precision.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <set>
 
 namespace archsim {
@@ -41,7 +41,7 @@ bool is_asked(const CatalogueEntry& entry, LocalKind kind) {
         return entry.task == "text-generation" && entry.kind == "decoder-lm";
     if (kind == LocalKind::speech)
         return entry.task == "speech-recognition";
-    return std::find(std::begin(kVision), std::end(kVision), entry.task) != std::end(kVision);
+    return contains(kVision, entry.task);
 }
 
 /// The year of the family whose name is the longest beginning of the model's; 0: none.
@@ -428,15 +428,12 @@ LocalAnswer local_models(const Session& session, const LocalRequest& request,
         if (progress)
             progress(++done, entries.size());
     });
-    std::vector<std::size_t> order(rows.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-        order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    std::vector<std::size_t> order = indices(rows.size());
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
         return rows[a].front().parameters > rows[b].front().parameters;
     });
     for (const std::size_t i : order)
-        for (LocalModel& row : rows[i])
-            answer.models.push_back(std::move(row));
+        append(answer.models, std::move(rows[i]));
     return answer;
 }
 

@@ -1,9 +1,10 @@
 #include "answers/local/local_models.hpp"
 
 #include "archsim/core/precision.hpp"
+#include "core/lists.hpp"
 #include "fields/question_json.hpp"
-#include "report/blocks/evidence.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/ranking.hpp"
 #include <fmt/format.h>
@@ -18,10 +19,6 @@
 #include <utility>
 
 namespace archsim {
-
-std::string_view name_of(LocalKind kind) {
-    return kind == LocalKind::vision ? "vision" : kind == LocalKind::speech ? "speech" : "language";
-}
 
 namespace {
 
@@ -74,10 +71,10 @@ std::vector<LocalColumn> local_columns(const LocalAnswer& answer, bool with_reas
                                             : fmt::format("{} of {}", m.device_layers, m.layers),
                         static_cast<double>(m.device_layers)};
         });
-        append_columns(columns, rate_columns("Prompt", rate_unit(answer), "prompt_tokens", 2, &M::prompt));
+        append(columns, rate_columns("Prompt", rate_unit(answer), "prompt_tokens", 2, &M::prompt));
     }
-    append_columns(columns, rate_columns(language ? "Output" : "Rate", rate_unit(answer),
-                                         language ? "output_tokens" : "inferences", 0, &M::output));
+    append(columns, rate_columns(language ? "Output" : "Rate", rate_unit(answer),
+                                 language ? "output_tokens" : "inferences", 0, &M::output));
     columns.push_back(evidence_column<M>([](const M& m) { return evidence_of(m.runs, m.doubt); }));
     if (language)
         columns.emplace_back(Column{"Command", "", "command", Align::left, 3}, &M::command);
@@ -97,7 +94,7 @@ std::vector<LocalModel> rows_of(const LocalAnswer& answer, const LocalView& view
         if (shown(m) && (view.every_format || rows.empty() || rows.back().name != m.name))
             rows.push_back(m);
     if (view.by != LocalOrder::size) // as they come
-        std::stable_sort(rows.begin(), rows.end(), [&](const LocalModel& a, const LocalModel& b) {
+        std::ranges::stable_sort(rows, [&](const LocalModel& a, const LocalModel& b) {
             return view.by == LocalOrder::speed ? a.output.per_s > b.output.per_s : a.year > b.year;
         });
     return rows;
@@ -136,7 +133,7 @@ Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>
         first += fmt::format("; no size was named: {:.0f} GB", answer.computer_bytes / 0x1p30);
     out.lines.push_back(first + ".");
     std::vector<LocalModel> order = rows;
-    std::stable_sort(order.begin(), order.end(), [](const LocalModel& a, const LocalModel& b) {
+    std::ranges::stable_sort(order, [](const LocalModel& a, const LocalModel& b) {
         return std::tuple(!a.doubt.empty(), -a.year, -a.parameters) <
                std::tuple(!b.doubt.empty(), -b.year, -b.parameters);
     });
@@ -149,7 +146,7 @@ Takeaway local_takeaway(const LocalAnswer& answer, const std::vector<LocalModel>
         return out;
     }
     const LocalModel& largest =
-        *std::max_element(order.begin(), order.end(), [](const LocalModel& a, const LocalModel& b) {
+        *std::ranges::max_element(order, [](const LocalModel& a, const LocalModel& b) {
             return std::pair(a.doubt.empty(), a.parameters) < std::pair(b.doubt.empty(), b.parameters);
         });
     const bool both = order.front().name == largest.name;
@@ -274,27 +271,23 @@ AnswerDocument<LocalAnswer> local_document() {
 
 // The type of file whose bits per weight a format of the stack stands for
 // (hardware_db/runtimes/llama.cpp.json: int4_weight_bits is that of Q4_K_M, int8_weight_bits that of Q8_0).
-constexpr std::array kFileTypes = {std::pair<std::string_view, std::string_view>{"int4", "Q4_K_M"},
-                                   std::pair<std::string_view, std::string_view>{"fp4", "MXFP4"},
-                                   std::pair<std::string_view, std::string_view>{"int8", "Q8_0"},
-                                   std::pair<std::string_view, std::string_view>{"bf16", "BF16"},
-                                   std::pair<std::string_view, std::string_view>{"fp16", "F16"},
-                                   std::pair<std::string_view, std::string_view>{"fp32", "F32"}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kFileTypes = {{{"int4", "Q4_K_M"},
+                                                                                      {"fp4", "MXFP4"},
+                                                                                      {"int8", "Q8_0"},
+                                                                                      {"bf16", "BF16"},
+                                                                                      {"fp16", "F16"},
+                                                                                      {"fp32", "F32"}}};
 // More than any model has: all layers, and the output projection.
 constexpr int kAllLayers = 999;
 
 } // namespace
 
 Report describe(const LocalAnswer& answer, const LocalView& view, Format format) {
-    Report report;
-    report.title = fmt::format("What runs on {}", answer.device);
-    if (format == Format::csv) {
-        report.blocks.emplace_back(table_of("Models", local_columns(answer, true), answer.models));
-        return report;
-    }
+    Report report{fmt::format("What runs on {}", answer.device), {}};
+    if (format == Format::csv)
+        return {report.title, {table_of("Models", local_columns(answer, true), answer.models)}};
     const std::vector<LocalModel> rows = rows_of(answer, view);
-    report.blocks.emplace_back(Heading{1, report.title});
-    report.blocks.emplace_back(local_takeaway(answer, rows));
+    add_blocks(report, Heading{1, report.title}, local_takeaway(answer, rows));
     Table table =
         table_of(fmt::format("Models under {}", answer.runtime), local_columns(answer, false), rows);
     if (answer.request.kind == LocalKind::language) {
@@ -307,8 +300,7 @@ Report describe(const LocalAnswer& answer, const LocalView& view, Format format)
                 "Layers that are not on the device, or their experts, run on the host, one after the other.");
     }
     report.blocks.emplace_back(std::move(table));
-    const auto command =
-        std::find_if(rows.begin(), rows.end(), [](const LocalModel& m) { return !m.command.empty(); });
+    const auto command = std::ranges::find_if(rows, [](const LocalModel& m) { return !m.command.empty(); });
     if (command != rows.end())
         report.blocks.emplace_back(Command{command->command});
     if (Bullets why = misses(answer); !why.items.empty())
@@ -327,7 +319,7 @@ std::string to_json(const LocalAnswer& answer, const LocalView&) {
 std::string llama_command(std::string_view model, std::string_view format, std::int64_t context,
                           std::int64_t device_layers, std::int64_t layers, std::int64_t expert_layers) {
     const auto* const type =
-        std::find_if(kFileTypes.begin(), kFileTypes.end(), [&](const auto& t) { return t.first == format; });
+        std::ranges::find_if(kFileTypes, [&](const auto& t) { return t.first == format; });
     if (type == kFileTypes.end())
         return "";
     const std::int64_t on_device = device_layers < 0         ? 0

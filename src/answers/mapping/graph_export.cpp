@@ -197,9 +197,8 @@ void add_graph(const Result& leaf, int chip, double start, EventTrace& trace) {
         at = end;
     }
     const double all = shown_pass(leaf).latency_s, rest = start + all - at;
-    if (rest > 1e-9 * all) {
+    if (rest > 1e-9 * all)
         trace.add(chip, Track::schedule, "weights that stream longer than kernels run", at, at + rest);
-    }
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 #include "answers/mapping/graph_mapping.hpp"
+#include "core/lists.hpp"
 #include "estimate/resource_times.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_row.hpp"
@@ -53,10 +54,9 @@ struct JoinedOperator {
 };
 
 std::vector<JoinedOperator> joined_operators(const MappedSubgraph& s) {
-    std::vector<JoinedOperator> list;
-    for (const SubgraphMember& member : s.cut().members)
-        list.push_back({s.result->model->graph.get(), &member});
-    return list;
+    return mapped(s.cut().members, [&](const SubgraphMember& member) {
+        return JoinedOperator{s.result->model->graph.get(), &member};
+    });
 }
 
 Members<JoinedOperator> joined_operator_members() {

@@ -3,10 +3,9 @@
 #include "archsim/hardware/database.hpp"
 #include "core/text.hpp"
 #include "estimate/resource_times.hpp"
-#include "report/blocks/comparison_charts.hpp"
 #include "report/blocks/explanations.hpp"
-#include "report/blocks/generation_report.hpp"
 #include "report/blocks/metric_text.hpp"
+#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
@@ -63,19 +62,17 @@ void add_tiling_facts(const Result& result, const SubgraphEstimate& subgraph, Fa
         return;
     const auto& [nest, limits, t, on_chip] = *tiled;
     if (on_chip) {
-        facts.items.push_back({"Loop order", "any: inputs and results stay on the chip, weights come once"});
+        facts.add("Loop order", "any: inputs and results stay on the chip, weights come once");
         return;
     }
-    facts.items.push_back({"Loop order", order_text(t)});
-    facts.items.push_back({"Tile", tile_text(nest, t)});
+    facts.add("Loop order", order_text(t));
+    facts.add("Tile", tile_text(nest, t));
     const double room = std::accumulate(limits.own.begin(), limits.own.end(), limits.shared);
-    facts.items.push_back({"Holds", std::isfinite(room)
-                                        ? fmt::format("{} of {}", format_bytes(t.held), format_bytes(room))
-                                        : format_bytes(t.held)});
-    facts.items.push_back(
-        {"Passes", fmt::format("inputs {}, weights {}, outputs {}", format_ratio(t.passes[0]),
-                               format_ratio(t.passes[1]), format_ratio(t.passes[2]))});
-    facts.items.push_back({"Other orders", others_text(t)});
+    facts.add("Holds", std::isfinite(room) ? fmt::format("{} of {}", format_bytes(t.held), format_bytes(room))
+                                           : format_bytes(t.held));
+    facts.add("Passes", fmt::format("inputs {}, weights {}, outputs {}", format_ratio(t.passes[0]),
+                                    format_ratio(t.passes[1]), format_ratio(t.passes[2])));
+    facts.add("Other orders", others_text(t));
 }
 
 Table level_table(const Result& result, const SubgraphEstimate& subgraph) {
@@ -204,32 +201,29 @@ void add_subgraph(const Result& result, const SubgraphGroup& group, Report& repo
                        subgraph.name, s.index, result.partition->subgraphs.size())});
     Facts facts;
     if (count > 1)
-        facts.items.push_back({"All of them", fmt::format("{}, {}; each:", format_time(group.latency_s),
-                                                          format_energy(group.energy_j))});
-    facts.items.push_back({"Operators", operators_text(*result.model->graph, subgraph)});
+        facts.add("All of them",
+                  fmt::format("{}, {}; each:", format_time(group.latency_s), format_energy(group.energy_j)));
+    facts.add("Operators", operators_text(*result.model->graph, subgraph));
     if (subgraph.repeat != 1)
-        facts.items.push_back({"Executions", format_count(subgraph.repeat)});
-    facts.items.push_back(
-        {"Work",
-         fmt::format("{} multiply-accumulates, {} operations in {}", format_count(work.macs * work.repeat),
-                     format_count(work.operations() * work.repeat), name_of(work.precision))});
-    facts.items.push_back(
-        {"Tensors",
-         fmt::format("{} in, {} weights, {} out; {} unfused",
-                     format_bytes(work.input_bytes + work.extra_bytes), format_bytes(work.weight_bytes),
-                     format_bytes(work.output_bytes), format_bytes(work.unfused_bytes))});
-    facts.items.push_back({"Allocation", allocation_text(s.mapping.allocation, unit)});
-    facts.items.push_back({"Factors", factors_text(s.mapping, unit)});
+        facts.add("Executions", format_count(subgraph.repeat));
+    facts.add("Work", fmt::format("{} multiply-accumulates, {} operations in {}",
+                                  format_count(work.macs * work.repeat),
+                                  format_count(work.operations() * work.repeat), name_of(work.precision)));
+    facts.add("Tensors",
+              fmt::format("{} in, {} weights, {} out; {} unfused",
+                          format_bytes(work.input_bytes + work.extra_bytes), format_bytes(work.weight_bytes),
+                          format_bytes(work.output_bytes), format_bytes(work.unfused_bytes)));
+    facts.add("Allocation", allocation_text(s.mapping.allocation, unit));
+    facts.add("Factors", factors_text(s.mapping, unit));
     add_tiling_facts(result, s, facts);
-    facts.items.push_back(
-        {"Time", fmt::format("{}, {} bound ({}), {} of the peak", format_time(s.latency_s), name_of(s.bound),
-                             bound_label(s.bound, s.binding), format_percent(s.utilization))});
+    facts.add("Time",
+              fmt::format("{}, {} bound ({}), {} of the peak", format_time(s.latency_s), name_of(s.bound),
+                          bound_label(s.bound, s.binding), format_percent(s.utilization)));
     const bool static_known = result.machine->static_power_w > 0 || std::isnan(s.energy.static_joules);
-    facts.items.push_back({"Energy", static_known
-                                         ? fmt::format("{}, of it {} static", format_energy(s.energy.total()),
-                                                       format_energy(s.energy.static_joules))
-                                         : fmt::format("{} of counted events; static power is unknown",
-                                                       format_energy(s.energy.total()))});
+    facts.add("Energy", static_known ? fmt::format("{}, of it {} static", format_energy(s.energy.total()),
+                                                   format_energy(s.energy.static_joules))
+                                     : fmt::format("{} of counted events; static power is unknown",
+                                                   format_energy(s.energy.total())));
     add_blocks(report, std::move(facts), resource_table(result, s, subgraph.repeat), level_table(result, s));
 }
 
@@ -283,13 +277,12 @@ Facts mapped_facts(const Result& result) {
     const auto* machine = result.machine.get();
     if (const Fact* keeps = machine ? &machine->parameters.fact(Parameter::weight_residency) : nullptr;
         keeps != nullptr && keeps->known())
-        facts.items.push_back(
-            {"Weights",
-             fmt::format("{} ({})",
-                         keeps->value > 0 ? "those that fit stay on chip between inferences"
-                                          : "the stack never keeps them on chip",
-                         result.conditions.ideal_mapping || !keeps->source ? "as asked"
-                                                                           : keeps->source->cite)});
+        facts.add("Weights",
+                  fmt::format("{} ({})",
+                              keeps->value > 0 ? "those that fit stay on chip between inferences"
+                                               : "the stack never keeps them on chip",
+                              result.conditions.ideal_mapping || !keeps->source ? "as asked"
+                                                                                : keeps->source->cite));
     return facts;
 }
 
@@ -334,15 +327,12 @@ Report describe(const Result& result, const GraphMappingView& view, Format forma
         add_slowest_subgraphs(result, view.top, report);
     else
         add_named_subgraphs(result, view.subgraph, report);
-    if (view.roofline || all) {
+    if (view.roofline || all)
         add_blocks(report, Heading{2, "Roofline"}, roofline_chart(std::span(&result, 1)));
-    }
-    if (view.memory || all) {
+    if (view.memory || all)
         add_blocks(report, Heading{2, "Memory"}, memory_blocks(std::span(&result, 1)));
-    }
-    if (view.partition || all) {
+    if (view.partition || all)
         add_blocks(report, Heading{2, "Partition"}, partition_table(result));
-    }
     return report;
 }
 

@@ -147,7 +147,7 @@ Report describe(const LayerProfile& profile, std::size_t rows) {
                   {}};
     report.blocks.push_back(Heading{2, report.title});
     std::vector<std::size_t> order = indices(profile.subgraphs.size());
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
         return profile.subgraphs[a].measured_s > profile.subgraphs[b].measured_s;
     });
     const std::size_t shown = rows == 0 ? order.size() : std::min(rows, order.size());

@@ -2,6 +2,7 @@
 
 #include "core/gzip.hpp"
 #include "core/in_parallel.hpp"
+#include "core/lists.hpp"
 #include "core/text.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/finding_text.hpp"
@@ -24,7 +25,7 @@ void add_facts(const ModelFacts& facts, ListedModel& model) {
     model.operations = facts.operations;
     model.operators = facts.operators;
     model.dims = facts.dims;
-    model.findings.insert(model.findings.end(), facts.findings.begin(), facts.findings.end());
+    append(model.findings, facts.findings);
     if (facts.graph)
         for (const ShapedTensor& tensor : facts.graph->tensors)
             if (tensor.role == TensorRole::initializer && tensor.known)
@@ -89,8 +90,8 @@ std::set<std::string> wanted_of(const std::string& wanted, const char* flag,
         known.insert(entry.*field);
     if (!wanted.empty() && known.contains(wanted))
         return {wanted};
-    std::copy_if(known.begin(), known.end(), std::inserter(meant, meant.end()),
-                 [&](const std::string& one) { return one.find(wanted) != std::string::npos; });
+    std::ranges::copy_if(known, std::inserter(meant, meant.end()),
+                         [&](const std::string& one) { return one.find(wanted) != std::string::npos; });
     if (meant.empty())
         throw UsageError(
             fmt::format("{}: no model has \"{}\"; there are {}", flag, wanted, fmt::join(known, ", ")));
@@ -98,11 +99,6 @@ std::set<std::string> wanted_of(const std::string& wanted, const char* flag,
 }
 
 } // namespace
-
-std::string_view name_of(ImportStatus status) {
-    static constexpr std::string_view kNames[] = {"ok", "incomplete", "unreadable"};
-    return name_in(kNames, status);
-}
 
 ModelList discover_catalogue(const Session& session, const DiscoverOptions& options) {
     const auto& entries = session.catalogue().entries();
@@ -151,7 +147,7 @@ ModelList discover_folder(const Session& session, const std::filesystem::path& f
             files.push_back(at->path());
     if (problem)
         throw InputError(fmt::format("{}: cannot be listed: {}", folder.string(), problem.message()));
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     for (const auto& file : files) {
         ListedModel model;
         model.name = file.lexically_relative(folder).string();
@@ -172,8 +168,7 @@ ModelList discover_folder(const Session& session, const std::filesystem::path& f
 void keep_largest(ModelList& list, std::size_t count) {
     if (count == 0)
         return;
-    std::stable_sort(list.models.begin(), list.models.end(),
-                     [](const ListedModel& a, const ListedModel& b) { return a.macs > b.macs; });
+    std::ranges::stable_sort(list.models, std::ranges::greater{}, &ListedModel::macs);
     if (list.models.size() > count)
         list.models.resize(count);
 }
@@ -185,15 +180,15 @@ std::string sizes_text(const ListedModel& model) {
         model.dims, [](const auto& dim) { return fmt::format("{}={}", dim.first, dim.second); }, " ");
 }
 
-using ModelColumns = std::vector<ColumnOf<const ListedModel*>>;
+using ModelColumns = std::vector<ColumnOf<ListedModel>>;
 
 void add_sums(ModelColumns& columns) {
     const auto add = [&](Column column, double ListedModel::*sum, std::string (*text)(double)) {
-        columns.push_back({std::move(column), [sum, text](const ListedModel* model) {
-                               if (model->status == ImportStatus::unreadable)
+        columns.push_back({std::move(column), [sum, text](const ListedModel& model) {
+                               if (model.status == ImportStatus::unreadable)
                                    return Cell{};
-                               const double value = model->*sum; // without what is not understood
-                               return model->status == ImportStatus::incomplete
+                               const double value = model.*sum; // without what is not understood
+                               return model.status == ImportStatus::incomplete
                                           ? bound_cell(text(value), value)
                                           : Cell{text(value), value};
                            }});
@@ -207,28 +202,29 @@ void add_sums(ModelColumns& columns) {
 
 ModelColumns model_columns(bool catalogue) {
     ModelColumns columns;
-    using M = const ListedModel*;
-    columns.emplace_back(Column{catalogue ? "Name" : "File", "", "model"}, [](M m) { return m->name; });
+    using M = ListedModel;
+    columns.emplace_back(Column{catalogue ? "Name" : "File", "", "model"}, &M::name);
     if (catalogue)
-        append_columns(
-            columns, {{{"Task", "", "task", Align::left, 1}, [](M m) { return m->task; }},
-                      {{"Title", "", "title", Align::left, 4}, [](M m) { return m->title; }},
-                      {{"Family", "", "family", Align::left, 5}, [](M m) { return text_cell(m->family); }}});
+        append(columns,
+               {{{"Task", "", "task", Align::left, 1}, &M::task},
+                {{"Title", "", "title", Align::left, 4}, &M::title},
+                {{"Family", "", "family", Align::left, 5}, [](const M& m) { return text_cell(m.family); }}});
     else
-        columns.emplace_back(Column{"Import", "", "status"}, [](M m) {
-            const bool ok = m->status == ImportStatus::ok;
-            return toned_cell(name_of(m->status), ok ? Tone::good : Tone::bad);
+        columns.emplace_back(Column{"Import", "", "status"}, [](const M& m) {
+            const bool ok = m.status == ImportStatus::ok;
+            return toned_cell(name_of(m.status), ok ? Tone::good : Tone::bad);
         });
     add_sums(columns);
     if (catalogue)
-        columns.emplace_back(Column{"Made of", "", "parts", Align::left, 7},
-                             [](M m) { return text_cell(fmt::format("{}", fmt::join(m->parts, " + "))); });
+        columns.emplace_back(Column{"Made of", "", "parts", Align::left, 7}, [](const M& m) {
+            return text_cell(fmt::format("{}", fmt::join(m.parts, " + ")));
+        });
     else
-        columns.emplace_back(Column{"Missing operators", "", "missing_operators"}, [](M m) {
-            return text_cell(fmt::format("{}", fmt::join(m->missing_operators, " ")));
+        columns.emplace_back(Column{"Missing operators", "", "missing_operators"}, [](const M& m) {
+            return text_cell(fmt::format("{}", fmt::join(m.missing_operators, " ")));
         });
     columns.emplace_back(Column{"Sizes", "", "dims", Align::left, 6},
-                         [](M m) { return text_cell(sizes_text(*m)); });
+                         [](const M& m) { return text_cell(sizes_text(m)); });
     return columns;
 }
 
@@ -242,19 +238,11 @@ void add_findings(const ListedModel& model, Report& report) {
     add_blocks(report, Heading{3, model.name}, std::move(bullets));
 }
 
-std::vector<const ListedModel*> pointers(const ModelList& list) {
-    std::vector<const ListedModel*> all;
-    for (const ListedModel& model : list.models)
-        all.push_back(&model);
-    return all;
-}
-
 /// By task, then by family.
 Table catalogue_table(const ModelList& list) {
-    std::vector<const ListedModel*> models = pointers(list);
-    std::stable_sort(models.begin(), models.end(), [](const ListedModel* a, const ListedModel* b) {
-        return std::tie(a->task, a->family) < std::tie(b->task, b->family);
-    });
+    std::vector<ListedModel> models = list.models;
+    std::ranges::stable_sort(models, {},
+                             [](const ListedModel& model) { return std::tie(model.task, model.family); });
     Table table = table_of("", model_columns(true), models);
     table.notes.emplace_back("1 MAC = 2 operations.", "macs");
     table.notes.emplace_back("Sizes are the defaults that --dim changes.", "dims");
@@ -263,8 +251,7 @@ Table catalogue_table(const ModelList& list) {
 
 std::string folder_line(const ModelList& list) {
     const auto count = [&](ImportStatus status) {
-        return std::count_if(list.models.begin(), list.models.end(),
-                             [&](const ListedModel& m) { return m.status == status; });
+        return std::ranges::count(list.models, status, &ListedModel::status);
     };
     return fmt::format("{}: {} can be estimated, {} without sizes or operators, {} that cannot be read.",
                        plural(list.models.size(), "file"), count(ImportStatus::ok),
@@ -353,12 +340,12 @@ Report describe(const ModelList& list, const ModelListView& view, Format format)
     const bool catalogue = list.folder.empty();
     Report report{catalogue ? "Model catalogue" : fmt::format("Models in {}", list.folder), {}};
     if (format == Format::csv)
-        return {report.title, {table_of(report.title, model_columns(catalogue), pointers(list))}};
+        return {report.title, {table_of(report.title, model_columns(catalogue), list.models)}};
     add_blocks(report, Heading{1, catalogue ? "MODEL CATALOGUE" : fmt::format("MODELS IN {}", list.folder)},
                Takeaway{verdict_lines(list)});
     if (!list.models.empty())
         report.blocks.push_back(catalogue ? catalogue_table(list)
-                                          : table_of("", model_columns(false), pointers(list)));
+                                          : table_of("", model_columns(false), list.models));
     if (view.findings)
         for (const ListedModel& model : list.models)
             add_findings(model, report);

@@ -33,9 +33,7 @@ class Advice {
         outcome.title = std::move(title);
         outcome.note = std::move(note);
         outcome.places = places;
-        const auto same = std::find_if(found_.begin(), found_.end(), [&](const RewriteOutcome& other) {
-            return other.name == outcome.name;
-        });
+        const auto same = std::ranges::find(found_, outcome.name, &RewriteOutcome::name);
         if (same == found_.end())
             found_.push_back(std::move(outcome));
         else if (outcome.per_item() < same->per_item())
@@ -43,9 +41,7 @@ class Advice {
     }
 
     std::vector<RewriteOutcome> best(std::size_t most) {
-        std::stable_sort(found_.begin(), found_.end(), [](const RewriteOutcome& x, const RewriteOutcome& y) {
-            return x.per_item() < y.per_item();
-        });
+        std::ranges::stable_sort(found_, {}, &RewriteOutcome::per_item);
         if (found_.size() > most)
             found_.resize(most);
         return std::move(found_);
@@ -102,8 +98,8 @@ std::vector<std::pair<std::string, std::set<std::string>>> slowest_blocks(const 
             nodes[block].insert(before.model->graph->operators[member.op].name);
     }
     std::vector<std::pair<std::string, std::set<std::string>>> blocks(nodes.begin(), nodes.end());
-    std::stable_sort(blocks.begin(), blocks.end(),
-                     [&](const auto& x, const auto& y) { return seconds[x.first] > seconds[y.first]; });
+    std::ranges::stable_sort(
+        blocks, [&](const auto& x, const auto& y) { return seconds[x.first] > seconds[y.first]; });
     if (blocks.size() > kBlocksTried)
         blocks.resize(kBlocksTried);
     return blocks;

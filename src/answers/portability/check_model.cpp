@@ -1,6 +1,7 @@
 #include "answers/portability/check_model.hpp"
 
 #include "answers/portability/rewrites.hpp"
+#include "core/lists.hpp"
 #include "estimate/resource_times.hpp"
 #include "session/bound_model.hpp"
 #include "session/usual_precision.hpp"
@@ -127,9 +128,7 @@ void count_operators(Portability& p) {
         p.fallback_s += type.total_s();
         p.types.push_back(std::move(type));
     }
-    std::stable_sort(
-        p.types.begin(), p.types.end(),
-        [](const LeavingOperators& x, const LeavingOperators& y) { return x.total_s() > y.total_s(); });
+    std::ranges::stable_sort(p.types, std::ranges::greater{}, &LeavingOperators::total_s);
 }
 
 /// A stack without a fallback does not build a network of which it refuses a part.
@@ -145,7 +144,7 @@ void add_refusals(Portability& p) {
                                                    r.device->generation, r.work->precision.activations);
                 said.insert(sentence(refusal, *r.work->graph, *use.op, r.work->precision.activations));
             }
-    p.notes.insert(p.notes.end(), said.begin(), said.end());
+    append(p.notes, said);
 }
 
 /// Formats that give way, sizes that are open in the file, vector engines that stand in, what nobody knows.
@@ -207,9 +206,7 @@ void try_rewrites(const Trial& trial, const Graph& graph, Portability& p) {
         p.rewrites.push_back(std::move(outcome));
         useful.push_back(&rewrite);
     }
-    std::stable_sort(
-        p.rewrites.begin(), p.rewrites.end(),
-        [](const RewriteOutcome& x, const RewriteOutcome& y) { return x.latency_s < y.latency_s; });
+    std::ranges::stable_sort(p.rewrites, {}, &RewriteOutcome::latency_s);
     if (useful.size() < 2)
         return;
     auto all = std::make_shared<Graph>(graph);

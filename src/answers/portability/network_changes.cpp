@@ -1,4 +1,5 @@
 #include "answers/portability/rewrites.hpp"
+#include "core/lists.hpp"
 
 #include <algorithm>
 #include <array>
@@ -144,8 +145,7 @@ Shape window_weight(const Graph& graph, const Node& node) {
 bool all_are(const Node& node, std::string_view key, std::int64_t neutral) {
     const AttributeValue* value = node.attribute(key);
     const auto* list = value == nullptr ? nullptr : std::get_if<std::vector<std::int64_t>>(value);
-    return list == nullptr ||
-           std::all_of(list->begin(), list->end(), [&](std::int64_t x) { return x == neutral; });
+    return list == nullptr || std::ranges::all_of(*list, [&](std::int64_t x) { return x == neutral; });
 }
 
 bool is_depthwise(const Graph& graph, const Node& node) {
@@ -192,8 +192,7 @@ std::vector<WindowPair> pairs_of(const Graph& graph, Pointwise side) {
             const Node& node = graph.nodes[at];
             if (side == Pointwise::after ? is_depthwise(graph, node) : is_pointwise(graph, node)) {
                 pair.first = at;
-            } else if (std::find(kBetween.begin(), kBetween.end(), node.op_type) != kBetween.end() &&
-                       !node.inputs.empty()) {
+            } else if (contains(kBetween, node.op_type) && !node.inputs.empty()) {
                 pair.between.push_back(at);
                 data = node.inputs.front();
             } else {
@@ -291,8 +290,7 @@ bool replace_attributes(Node& node, const HeadSizes& from, const HeadSizes& to, 
         auto* number = std::get_if<std::int64_t>(&value);
         if (number == nullptr)
             continue;
-        if (std::find(kQueryHeads.begin(), kQueryHeads.end(), key) != kQueryHeads.end() &&
-            *number == from.heads) {
+        if (contains(kQueryHeads, key) && *number == from.heads) {
             *number = to.heads;
             ++places;
         } else if (key == kSharedHeads) {
@@ -344,11 +342,11 @@ with_head_sizes(const Graph& graph, const HeadSizes& from, const HeadSizes& to) 
                               node->inputs.size() > 1 && node->inputs[1] != kNoTensor;
         if (reshapes)
             decides_shape[node->inputs[1]] = true;
-        const bool feeds = std::any_of(node->outputs.begin(), node->outputs.end(),
-                                       [&](TensorId id) { return id != kNoTensor && decides_shape[id]; });
+        const bool feeds = std::ranges::any_of(
+            node->outputs, [&](TensorId id) { return id != kNoTensor && decides_shape[id]; });
         constexpr std::array<std::string_view, 8> kArithmetic = {
             "Concat", "Unsqueeze", "Mul", "Div", "Cast", "Squeeze", "Reshape", "Identity"};
-        if (feeds && std::find(kArithmetic.begin(), kArithmetic.end(), node->op_type) != kArithmetic.end())
+        if (feeds && contains(kArithmetic, node->op_type))
             for (TensorId id : node->inputs)
                 if (id != kNoTensor)
                     decides_shape[id] = true;

@@ -1,8 +1,8 @@
 #include "answers/portability/check_model.hpp"
 
-#include "report/blocks/evidence.hpp"
-#include "report/blocks/result_row.hpp"
+#include "core/lists.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/result_row.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/ranking.hpp"
@@ -30,21 +30,20 @@ Table device_table(const PortabilityAnswer& answer) {
     std::vector<ColumnOf<P>> columns = {
         {{"Hardware", "", "hardware"}, [](const P& p) { return hardware_label(p.result); }},
         {{"Runtime", "", "runtime", Align::left, 2}, [](const P& p) { return runtime_label(p.result); }}};
-    append_columns(
-        columns,
-        where<P>([](const P& p) { return p.result.ok(); },
-                 {{{"Format", "", "precision"}, [](const P& p) { return precision_label(p.result); }},
-                  {{"Operators", "", "operators", Align::right, 1}, 1, &P::operators},
-                  {least_best("Unsupported", "", "leaving"), 1, &P::leaving},
-                  {{"Arithmetic", "on it", "operations_share", Align::right, 1},
-                   [](const P& p) { return share_cell(p.operations_share); }},
-                  {{"Islands", "", "islands", Align::right}, 1, &P::islands},
-                  {least_best("Fallback", "", "fallback_s"),
-                   [](const P& p) { return time_cell(p.leaving > 0 ? p.fallback_s : 0); }},
-                  {least_best("Latency", "", "latency_s"),
-                   [](const P& p) { return time_cell(p.result.estimate.latency_s); }},
-                  {least_best("Best rewrite", "", "rewritten_s"),
-                   [](const P& p) { return p.rewrites.empty() ? Cell{} : time_cell(best_latency(p)); }}}));
+    append(columns,
+           where<P>([](const P& p) { return p.result.ok(); },
+                    {{{"Format", "", "precision"}, [](const P& p) { return precision_label(p.result); }},
+                     {{"Operators", "", "operators", Align::right, 1}, 1, &P::operators},
+                     {least_best("Unsupported", "", "leaving"), 1, &P::leaving},
+                     {{"Arithmetic", "on it", "operations_share", Align::right, 1},
+                      [](const P& p) { return share_cell(p.operations_share); }},
+                     {{"Islands", "", "islands", Align::right}, 1, &P::islands},
+                     {least_best("Fallback", "", "fallback_s"),
+                      [](const P& p) { return time_cell(p.leaving > 0 ? p.fallback_s : 0); }},
+                     {least_best("Latency", "", "latency_s"),
+                      [](const P& p) { return time_cell(p.result.estimate.latency_s); }},
+                     {least_best("Best rewrite", "", "rewritten_s"),
+                      [](const P& p) { return p.rewrites.empty() ? Cell{} : time_cell(best_latency(p)); }}}));
     columns.push_back(evidence_column<P>([](const P& p) { return evidence_of(p.result); }));
     return table_of({}, columns, answer.devices);
 }
@@ -229,9 +228,7 @@ AnswerDocument<PortabilityAnswer> portability_document() {
 
 Report describe(const PortabilityAnswer& answer, const PlainView&, Format format) {
     Report report;
-    std::vector<const Portability*> all;
-    for (const Portability& p : answer.devices)
-        all.push_back(&p);
+    std::vector<const Portability*> all = mapped(answer.devices, [](const Portability& p) { return &p; });
     if (format == Format::csv)
         return {report.title, {leaving_table(all, true)}};
     report.title = "PORTABILITY: " + answer.model->title;
@@ -239,7 +236,7 @@ Report describe(const PortabilityAnswer& answer, const PlainView&, Format format
     for (const Portability& p : answer.devices) {
         Bullets notes;
         for (const LeavingOperators& t : p.types) // several types may leave for one reason
-            if (std::find(notes.items.begin(), notes.items.end(), t.reason + ".") == notes.items.end())
+            if (!contains(notes.items, t.reason + "."))
                 notes.items.push_back(t.reason + ".");
         for (const std::string& note : p.notes)
             if (p.result.ok() || p.result.estimate.reason.empty() ||

@@ -1,6 +1,7 @@
 // Replaces nodes of an imported graph by others, in topological order.
 
 #include "answers/portability/rewrites.hpp"
+#include "core/lists.hpp"
 
 #include <algorithm>
 #include <array>
@@ -274,8 +275,8 @@ std::size_t cut_post_processing(Graph& graph) {
     std::size_t places = 0;
     for (const Node& node : graph.nodes) {
         const bool selects = is(node, "NonMaxSuppression") || is(node, "TopK");
-        const bool reads = std::any_of(node.inputs.begin(), node.inputs.end(),
-                                       [&](TensorId id) { return id != kNoTensor && behind[id]; });
+        const bool reads =
+            std::ranges::any_of(node.inputs, [&](TensorId id) { return id != kNoTensor && behind[id]; });
         if (!selects && !reads) {
             kept.push_back(node);
             continue;
@@ -290,12 +291,9 @@ std::size_t cut_post_processing(Graph& graph) {
     }
     if (places == 0 || kept.empty())
         return 0;
-    std::vector<TensorId> outputs;
-    for (TensorId id : graph.outputs)
-        if (!behind[id])
-            outputs.push_back(id);
+    std::vector<TensorId> outputs = archsim::kept(graph.outputs, [&](TensorId id) { return !behind[id]; });
     for (TensorId id : cut)
-        if (std::find(outputs.begin(), outputs.end(), id) == outputs.end())
+        if (!contains(outputs, id))
             outputs.push_back(id);
     if (outputs.empty())
         return 0;

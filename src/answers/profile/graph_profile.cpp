@@ -1,5 +1,6 @@
 #include "answers/profile/graph_profile.hpp"
 
+#include "core/lists.hpp"
 #include "core/text.hpp"
 #include "ops/uncounted.hpp"
 
@@ -60,8 +61,8 @@ class Profiler {
             auto& sources = sources_[output];
             for (const TensorId input : folded.inputs)
                 if (input != kNoTensor)
-                    sources.insert(sources.end(), sources_[input].begin(), sources_[input].end());
-            std::sort(sources.begin(), sources.end());
+                    append(sources, sources_[input]);
+            std::ranges::sort(sources);
             sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
         }
     }
@@ -70,9 +71,9 @@ class Profiler {
 
   private:
     bool is_unknown(const Operator& op) const {
-        return faulty_.contains(op.name) ||
-               std::any_of(op.outputs.begin(), op.outputs.end(),
-                           [&](TensorId id) { return id != kNoTensor && !graph_.tensors[id].known; });
+        return faulty_.contains(op.name) || std::ranges::any_of(op.outputs, [&](TensorId id) {
+                   return id != kNoTensor && !graph_.tensors[id].known;
+               });
     }
 
     void add_input(const Operator& op, std::size_t index, ProfileSums& sums) {
@@ -159,12 +160,6 @@ ProfileSums& ProfileSums::operator+=(const ProfileSums& other) {
     return *this;
 }
 
-std::string_view name_of(ProfileOrder order) {
-    static constexpr std::string_view kNames[] = {"operations", "macs",      "bytes",
-                                                  "parameters", "intensity", "graph"};
-    return name_in(kNames, order);
-}
-
 GraphProfile profile_graph(const std::string& name, std::shared_ptr<const ShapedGraph> graph) {
     GraphProfile profile;
     profile.name = name;
@@ -186,9 +181,9 @@ GraphProfile profile_graph(const std::string& name, std::shared_ptr<const Shaped
     profile.stored_weight_bytes = profiler.stored_weight_bytes();
     for (const auto& [type, sums] : by_type)
         profile.types.push_back({type, sums});
-    std::stable_sort(
-        profile.types.begin(), profile.types.end(),
-        [](const TypeProfile& a, const TypeProfile& b) { return a.sums.operations > b.sums.operations; });
+    std::ranges::stable_sort(profile.types, [](const TypeProfile& a, const TypeProfile& b) {
+        return a.sums.operations > b.sums.operations;
+    });
     flatten(root, 0, profile.modules);
     profile.precisions = precision_mix(*graph);
     profile.graph = std::move(graph);

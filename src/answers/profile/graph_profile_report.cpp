@@ -2,6 +2,7 @@
 
 #include "answers/profile/graph_profile.hpp"
 
+#include "core/lists.hpp"
 #include "fields/question_json.hpp"
 #include "ops/given_values.hpp"
 #include "ops/uncounted.hpp"
@@ -43,7 +44,7 @@ std::vector<ColumnOf<Row>> sum_columns(Sums sums_of) {
 
 template <class Row, class Sums, class Rows>
 Table table_with_sums(std::string title, std::vector<ColumnOf<Row>> columns, Sums sums_of, const Rows& rows) {
-    append_columns(columns, sum_columns<Row>(sums_of));
+    append(columns, sum_columns<Row>(sums_of));
     return table_of(std::move(title), columns, rows);
 }
 
@@ -65,9 +66,8 @@ Table type_table(const GraphProfile& profile) {
 
 Table module_table(const GraphProfile& profile, int depth) {
     using M = ModuleProfile;
-    std::vector<M> shown;
-    std::copy_if(profile.modules.begin(), profile.modules.end(), std::back_inserter(shown),
-                 [&](const M& module) { return module.depth <= depth; });
+    const std::vector<M> shown =
+        kept(profile.modules, [&](const M& module) { return module.depth <= depth; });
     return table_with_sums<M>(
         "By module",
         {{{"Module", "", "module"},
@@ -78,21 +78,10 @@ Table module_table(const GraphProfile& profile, int depth) {
 }
 
 double key_of(const ProfileSums& sums, ProfileOrder order) {
-    switch (order) {
-    case ProfileOrder::operations:
-        return sums.operations;
-    case ProfileOrder::macs:
-        return sums.macs;
-    case ProfileOrder::bytes:
-        return sums.bytes();
-    case ProfileOrder::parameters:
-        return sums.parameters;
-    case ProfileOrder::intensity:
-        return sums.intensity();
-    case ProfileOrder::graph:
-        break;
-    }
-    return 0; // all alike: the order of the graph stays
+    // As ProfileOrder has them; in the order of the graph all are alike, and it stays.
+    const std::array keys = {sums.operations, sums.macs,        sums.bytes(),
+                             sums.parameters, sums.intensity(), 0.0};
+    return keys[static_cast<std::size_t>(order)];
 }
 
 /// Operators whose names differ in numbers alone, of one type and shape.
@@ -125,7 +114,7 @@ std::vector<OperatorGroup> operator_groups(const GraphProfile& profile, bool tog
 Table operator_table(const GraphProfile& profile, const GraphProfileView& view) {
     const bool together = view.top > 0 && view.order != ProfileOrder::graph;
     std::vector<OperatorGroup> groups = operator_groups(profile, together);
-    std::stable_sort(groups.begin(), groups.end(), [&](const OperatorGroup& a, const OperatorGroup& b) {
+    std::ranges::stable_sort(groups, [&](const OperatorGroup& a, const OperatorGroup& b) {
         return key_of(a.sums, view.order) > key_of(b.sums, view.order);
     });
     std::string title = view.order == ProfileOrder::graph
@@ -173,16 +162,14 @@ Table tensor_table(const ShapedGraph& graph) {
               return t.known ? Cell{format_bytes(bytes), bytes} : Cell{};
           }}},
         graph.tensors);
-    if (std::any_of(graph.tensors.begin(), graph.tensors.end(), [](const T& t) { return t.data_dependent; }))
+    if (std::ranges::any_of(graph.tensors, &T::data_dependent))
         table.notes.push_back("* depends on data at run time: an upper bound, or the size given with --dim");
     return table;
 }
 
 Facts summary(const GraphProfile& profile, bool totals_known) {
     Facts facts;
-    const auto add = [&](const char* name, std::string value) {
-        facts.items.push_back({name, std::move(value)});
-    };
+    const auto add = [&](const char* name, std::string value) { facts.add(name, std::move(value)); };
     if (std::string dims = sizes_text(profile.graph->dims); !dims.empty())
         add("Sizes", std::move(dims));
     add("Operators", fmt::format("{} at run time, {} folded", profile.operators.size(),
@@ -212,9 +199,7 @@ Takeaway profile_takeaway(const GraphProfile& profile, bool totals_known) {
         return {{fmt::format("{}: needs {}, for example {}.", profile.name,
                              sizes.size() == 1 ? "a size" : "sizes", fmt::join(sizes, " "))}};
     const auto& found = profile.graph->findings;
-    if (const auto first = std::find_if(found.begin(), found.end(),
-                                        [](const Finding& f) { return f.severity == Severity::error; });
-        !totals_known)
+    if (const auto first = std::ranges::find(found, Severity::error, &Finding::severity); !totals_known)
         return {{fmt::format("{}: a part of the model is not understood{}.", profile.name,
                              first == found.end() ? "" : ": " + first->message),
                  fmt::format("Of it {}.", uncounted_text(*profile.graph))}};
@@ -226,9 +211,8 @@ Takeaway profile_takeaway(const GraphProfile& profile, bool totals_known) {
     if (!profile.complete)
         takeaway.lines.insert(takeaway.lines.begin(),
                               fmt::format("Incomplete: {}.", uncounted_text(*profile.graph)));
-    const auto most = std::max_element(
-        profile.types.begin(), profile.types.end(),
-        [](const TypeProfile& a, const TypeProfile& b) { return a.sums.operations < b.sums.operations; });
+    const auto most = std::ranges::max_element(profile.types, {},
+                                               [](const TypeProfile& type) { return type.sums.operations; });
     if (most != profile.types.end() && totals.operations > 0)
         takeaway.lines.push_back(fmt::format(
             "{} does {} of the operations; {} operations per byte unfused.", most->type,
@@ -251,8 +235,7 @@ Report describe(const GraphProfile& profile, const GraphProfileView& view, Forma
     if (format == Format::csv) {
         GraphProfileView all = view;
         all.top = 0;
-        report.blocks.emplace_back(operator_table(profile, all));
-        return report;
+        return {report.title, {operator_table(profile, all)}};
     }
     add_blocks(report, Heading{1, report.title}, profile_takeaway(profile, totals_known),
                summary(profile, totals_known), type_table(profile));
@@ -261,9 +244,8 @@ Report describe(const GraphProfile& profile, const GraphProfileView& view, Forma
     report.blocks.emplace_back(operator_table(profile, view));
     if (view.tensors)
         report.blocks.emplace_back(tensor_table(*profile.graph));
-    if (!profile.graph->findings.empty()) {
+    if (!profile.graph->findings.empty())
         add_blocks(report, Heading{2, "Findings"}, finding_list(profile.graph->findings));
-    }
     return report;
 }
 
@@ -285,10 +267,9 @@ const Shaped kCount = {[] { return JsonValue{{"type", "number"}}; }};
 const Shaped kCountOrNull = {[] { return JsonValue{{"type", {"number", "null"}}}; }};
 
 std::vector<std::string_view> tensor_names(const ShapedGraph& graph, std::span<const TensorId> ids) {
-    std::vector<std::string_view> names;
-    for (const TensorId id : ids)
-        names.push_back(id == kNoTensor ? std::string_view() : graph.tensors[id].name);
-    return names;
+    return mapped(ids, [&](const TensorId id) {
+        return id == kNoTensor ? std::string_view() : graph.tensors[id].name;
+    });
 }
 
 /// Null where an operator among them is not understood.
@@ -346,6 +327,21 @@ auto by_tensor(const GraphProfile& profile, Of of) {
     return all;
 }
 
+/// A share of the network; its sums are withheld with the totals.
+template <class Share>
+struct ShownShare {
+    Share share;
+    bool shown = false;
+};
+
+template <class Share>
+std::vector<ShownShare<Share>> shown_shares(const std::vector<Share>& shares, const GraphProfile& profile,
+                                            bool allow_unknown) {
+    return mapped(shares, [&](const Share& share) {
+        return ShownShare<Share>{share, profile.complete || allow_unknown};
+    });
+}
+
 AnswerDocument<GraphProfile> profile_document(bool allow_unknown) {
     using P = GraphProfile;
     static constexpr std::string_view kAsked[] = {"batch_size", "dims", "inputs", "input_shapes"};
@@ -363,27 +359,10 @@ AnswerDocument<GraphProfile> profile_document(bool allow_unknown) {
          total([](const P& p) { return p.stored_weight_bytes; }), kCountOrNull},
         {"activation_bytes", "", total([](const P& p) { return p.totals.activation_bytes; }), kCountOrNull},
         {"operations_per_byte", "", total([](const P& p) { return p.totals.intensity(); }), kCountOrNull}};
-    /// A share of the network; its sums are withheld with the totals.
-    struct OfFormat {
-        FormatShare share;
-        bool shown = false;
-    };
-    struct OfWidth {
-        WeightShare share;
-        bool shown = false;
-    };
-    const auto formats = [allow_unknown](const P& p) {
-        std::vector<OfFormat> list;
-        for (const FormatShare& share : p.precisions)
-            list.push_back({share, p.complete || allow_unknown});
-        return list;
-    };
-    const auto widths = [allow_unknown](const P& p) {
-        std::vector<OfWidth> list;
-        for (const WeightShare& share : weight_mix(*p.graph))
-            list.push_back({share, p.complete || allow_unknown});
-        return list;
-    };
+    using OfFormat = ShownShare<FormatShare>;
+    using OfWidth = ShownShare<WeightShare>;
+    const auto formats = [=](const P& p) { return shown_shares(p.precisions, p, allow_unknown); };
+    const auto widths = [=](const P& p) { return shown_shares(weight_mix(*p.graph), p, allow_unknown); };
     return {"profile_graph",
             "work, parameters and bytes of a model",
             {{"request", "what was asked", std::identity{},
@@ -397,10 +376,9 @@ AnswerDocument<GraphProfile> profile_document(bool allow_unknown) {
              {"totals", "null: they would miss a part", std::identity{}, totals},
              {"operators", "at run time, in topological order",
               [](const P& p) {
-                  std::vector<ProfiledOperator> list;
-                  for (const OperatorProfile& item : p.operators)
-                      list.push_back({p.graph.get(), &item});
-                  return list;
+                  return mapped(p.operators, [&](const OperatorProfile& item) {
+                      return ProfiledOperator{p.graph.get(), &item};
+                  });
               },
               profiled_operator_members()},
              {"precisions", "work by the format that the file declares", formats,

@@ -1,5 +1,6 @@
 #include "answers/profile/graph_profile.hpp"
 
+#include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/render/answer_document.hpp"
 
@@ -15,10 +16,9 @@ std::string_view domain_name(const OperatorRow& row) {
 }
 
 std::vector<const OperatorRow*> by_domain(const OperatorRegistry& operators) {
-    std::vector<const OperatorRow*> rows;
-    for (const OperatorRow& row : operators.rows())
-        rows.push_back(&row);
-    std::sort(rows.begin(), rows.end(), [](const OperatorRow* a, const OperatorRow* b) {
+    std::vector<const OperatorRow*> rows =
+        mapped(operators.rows(), [](const OperatorRow& row) { return &row; });
+    std::ranges::sort(rows, [](const OperatorRow* a, const OperatorRow* b) {
         return std::tuple(domain_name(*a), a->name) < std::tuple(domain_name(*b), b->name);
     });
     return rows;
@@ -40,7 +40,7 @@ OperatorColumns operator_columns(bool with_domain) {
     if (with_domain)
         columns.emplace_back(
             Column{"Domain", "", "domain"}, [](R row) { return domain_name(*row); }, kText);
-    append_columns(
+    append(
         columns,
         {{{"Operator", "", "name"}, [](R row) { return row->name; }, kText},
          {most_best("Since", "", "since"), [](R row) { return count_cell(true, row->since); },

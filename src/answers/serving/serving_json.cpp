@@ -1,7 +1,7 @@
 #include "answers/serving/serving_report.hpp"
 
 #include "fields/question_json.hpp"
-#include "report/blocks/evidence.hpp"
+#include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/ranking.hpp"
 #include "session/usual_precision.hpp"

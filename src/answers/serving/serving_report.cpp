@@ -1,6 +1,7 @@
 #include "answers/serving/serving_report.hpp"
 
-#include "report/blocks/evidence.hpp"
+#include "core/lists.hpp"
+#include "report/blocks/result_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "result/ranking.hpp"
 
@@ -47,35 +48,34 @@ std::vector<ColumnOf<ServedRun>> serving_columns() {
          [](ServedRun r) { return positive(r->capacity_per_s); }},
         {least_best("TTFT P50", "ms", "time_to_first_token_p50_s", 1), kServingMilli,
          [](ServedRun r) { return r->summary.time_to_first_s.p50; }}};
-    append_columns(run, p99_columns("TTFT", "time_to_first_token", &ServingSummary::time_to_first_s,
-                                    &WaitBounds::time_to_first_s));
-    append_columns(run, {{least_best("TPOT P50", "ms", "time_per_output_token_p50_s", 1), kServingMilli,
-                          [](ServedRun r) { return r->summary.time_per_token_s.p50; }}});
-    append_columns(run, p99_columns("TPOT", "time_per_output_token", &ServingSummary::time_per_token_s,
-                                    &WaitBounds::time_per_token_s));
-    append_columns(
-        run, {{least_best("E2E P99", "s", "end_to_end_p99_s", 2), 1,
-               [](ServedRun r) { return r->summary.end_to_end_s.p99; }},
-              {most_best("Output", "tokens/s", "output_tokens_per_s"), 1,
-               [](ServedRun r) { return r->summary.output_tokens_per_s; }},
-              {most_best("Batch", "", "mean_batch", 2), 1, [](ServedRun r) { return r->outcome.batch; }},
-              {least_best("Waiting", "", "mean_waiting", 2), 1,
-               [](ServedRun r) { return r->summary.mean_waiting; }},
-              {least_best("Busy", "%", "utilization", 1), 1 / kServingPercent,
-               [](ServedRun r) { return r->summary.utilization; }},
-              {least_best("Power", "W", "power_w", 1), 1, [](ServedRun r) { return r->summary.watts; }},
-              {least_best("Output", "J/token", "joules_per_million_output_tokens", 1), kServingMillion,
-               [](ServedRun r) { return r->summary.joules_per_million_output; }},
-              {least_best("Prompt", "J/token", "joules_per_million_prompt_tokens", 3), kServingMillion,
-               [](ServedRun r) { return r->summary.joules_per_million_prompt; }},
-              {least_best("Output", "USD/M tok", "usd_per_million_output_tokens"), 1,
-               [](ServedRun r) { return r->usd_per_million_output(); }},
-              {least_best("Prompt", "USD/M tok", "usd_per_million_prompt_tokens", 3), 1,
-               [](ServedRun r) { return r->usd_per_million_prompt(); }}});
+    append(run, p99_columns("TTFT", "time_to_first_token", &ServingSummary::time_to_first_s,
+                            &WaitBounds::time_to_first_s));
+    append(run, {{least_best("TPOT P50", "ms", "time_per_output_token_p50_s", 1), kServingMilli,
+                  [](ServedRun r) { return r->summary.time_per_token_s.p50; }}});
+    append(run, p99_columns("TPOT", "time_per_output_token", &ServingSummary::time_per_token_s,
+                            &WaitBounds::time_per_token_s));
+    append(run, {{least_best("E2E P99", "s", "end_to_end_p99_s", 2), 1,
+                  [](ServedRun r) { return r->summary.end_to_end_s.p99; }},
+                 {most_best("Output", "tokens/s", "output_tokens_per_s"), 1,
+                  [](ServedRun r) { return r->summary.output_tokens_per_s; }},
+                 {most_best("Batch", "", "mean_batch", 2), 1, [](ServedRun r) { return r->outcome.batch; }},
+                 {least_best("Waiting", "", "mean_waiting", 2), 1,
+                  [](ServedRun r) { return r->summary.mean_waiting; }},
+                 {least_best("Busy", "%", "utilization", 1), 1 / kServingPercent,
+                  [](ServedRun r) { return r->summary.utilization; }},
+                 {least_best("Power", "W", "power_w", 1), 1, [](ServedRun r) { return r->summary.watts; }},
+                 {least_best("Output", "J/token", "joules_per_million_output_tokens", 1), kServingMillion,
+                  [](ServedRun r) { return r->summary.joules_per_million_output; }},
+                 {least_best("Prompt", "J/token", "joules_per_million_prompt_tokens", 3), kServingMillion,
+                  [](ServedRun r) { return r->summary.joules_per_million_prompt; }},
+                 {least_best("Output", "USD/M tok", "usd_per_million_output_tokens"), 1,
+                  [](ServedRun r) { return r->usd_per_million_output(); }},
+                 {least_best("Prompt", "USD/M tok", "usd_per_million_prompt_tokens", 3), 1,
+                  [](ServedRun r) { return r->usd_per_million_prompt(); }}});
     std::vector<ColumnOf<ServedRun>> columns = {
         {{"Hardware", "", "hardware"}, [](ServedRun r) { return r->hardware; }},
         {{"Parallel", "", "parallel"}, [](ServedRun r) { return to_string(r->parallelism); }}};
-    append_columns(columns, where<ServedRun>([](ServedRun r) { return r->ok; }, std::move(run)));
+    append(columns, where<ServedRun>([](ServedRun r) { return r->ok; }, std::move(run)));
     columns.push_back(evidence_column<ServedRun>([](ServedRun r) { return evidence_of(r->ok, r->doubt); }));
     columns.emplace_back(Column{"Stack", "", "runtime", Align::left, 3},
                          [](ServedRun r) { return r->runtime; });
@@ -97,10 +97,7 @@ Table serving_table(std::span<const ServingResult> results, const std::vector<Se
 }
 
 std::vector<ServedRun> as_asked(std::span<const ServingResult> results) {
-    std::vector<ServedRun> all;
-    for (const ServingResult& r : results)
-        all.push_back(&r);
-    return all;
+    return mapped(results, [](const ServingResult& r) { return &r; });
 }
 
 /// By which the first line names the best: the most load within limits; else the most tokens.
@@ -139,7 +136,7 @@ std::vector<std::string> serving_sentences(const ServingResult& r) {
         format_count(static_cast<double>(r.outcome.requests.size())),
         format_number(r.joules_per_thousand_tokens()), format_number(r.carbon_g_per_thousand_tokens()),
         format_number(r.grid_intensity), format_number(r.pue)));
-    out.insert(out.end(), r.notes.begin(), r.notes.end());
+    append(out, r.notes);
     return out;
 }
 
@@ -169,8 +166,8 @@ Table frontier_table(std::span<const ServingResult> results, const std::vector<b
     for (std::size_t i = 0; i < results.size(); ++i)
         if (on[i])
             best.push_back(&results[i]);
-    std::sort(best.begin(), best.end(),
-              [](ServedRun a, ServedRun b) { return a->tokens_per_user() > b->tokens_per_user(); });
+    std::ranges::sort(best,
+                      [](ServedRun a, ServedRun b) { return a->tokens_per_user() > b->tokens_per_user(); });
     Table table = table_of<ServedRun>(
         "Frontier",
         {{{"Hardware", "", "hardware"}, [](ServedRun r) { return r->hardware; }},
@@ -256,8 +253,8 @@ std::string first_served_text(std::span<const ServingResult> results, const Serv
     if (bear > 1)
         return fmt::format("{} of {} bear the load; least energy: {}", bear, results.size(),
                            served_text(*frugal));
-    const bool none = std::none_of(results.begin(), results.end(),
-                                   [](const ServingResult& r) { return r.ok && !r.overloaded; });
+    const bool none =
+        std::ranges::none_of(results, [](const ServingResult& r) { return r.ok && !r.overloaded; });
     return (none ? "None bears the load; most tokens: " : "Most tokens: ") + served_text(best);
 }
 
@@ -297,8 +294,7 @@ Takeaway frontier_takeaway(std::span<const ServingResult> results) {
             device = &r;
     }
     if (!user) {
-        const auto any =
-            std::find_if(results.begin(), results.end(), [](const ServingResult& r) { return r.ok; });
+        const auto any = std::ranges::find_if(results, &ServingResult::ok);
         return {{any == results.end() ? std::string("None of these devices serves it: the table says why.")
                                       : fmt::format("Not ranked: {}.", any->doubt.text())}};
     }
@@ -321,11 +317,9 @@ Takeaway frontier_takeaway(std::span<const ServingResult> results) {
 Report describe_frontier(std::span<const ServingResult> results) {
     Report report;
     report.title = results.empty() ? "Serving" : "Serving " + results.front().model;
-    report.blocks.emplace_back(Heading{1, report.title});
-    report.blocks.emplace_back(frontier_takeaway(results));
-    report.blocks.emplace_back(frontier_table(results, serving_frontier(results)));
-    report.blocks.emplace_back(sweep_chart(results));
-    report.blocks.emplace_back(serving_table(results, as_asked(results)));
+    add_blocks(report, Heading{1, report.title}, frontier_takeaway(results),
+               frontier_table(results, serving_frontier(results)), sweep_chart(results),
+               serving_table(results, as_asked(results)));
     return report;
 }
 
@@ -339,11 +333,10 @@ Report tabulate_serving(std::span<const ServingResult> results) {
 Report describe_serving(std::span<const ServingResult> results, const ServiceLevel& level) {
     Report report;
     report.title = results.empty() ? "Serving" : "Serving " + results.front().model;
-    report.blocks.emplace_back(Heading{1, report.title});
-    report.blocks.emplace_back(serving_takeaway(results, level));
+    add_blocks(report, Heading{1, report.title}, serving_takeaway(results, level));
     std::vector<ServedRun> best_first = as_asked(results);
-    std::stable_sort(best_first.begin(), best_first.end(),
-                     [&](ServedRun a, ServedRun b) { return worth(*a, level) > worth(*b, level); });
+    std::ranges::stable_sort(best_first,
+                             [&](ServedRun a, ServedRun b) { return worth(*a, level) > worth(*b, level); });
     report.blocks.emplace_back(serving_table(results, best_first));
     for (const ServingResult& r : results) {
         if (!r.ok)

@@ -1,16 +1,15 @@
 #include "answers/sizing/launch.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/lists.hpp"
 #include "core/text.hpp"
 #include "fields/question.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <vector>
 
 namespace archsim {
 
@@ -158,20 +157,12 @@ std::string resource_of(const Session& session, const SizedDevice& device) {
 
 } // namespace
 
-std::optional<LaunchTarget> parse_launch_target(std::string_view text) {
-    constexpr std::array kNames = {"vllm", "sglang", "trtllm", "kubernetes"};
-    for (std::size_t i = 0; i < kNames.size(); ++i)
-        if (text == kNames[i])
-            return static_cast<LaunchTarget>(i);
-    return std::nullopt;
-}
-
 std::string launch_stack(const Session& session, LaunchTarget target) {
     const std::string id = target == LaunchTarget::sglang   ? "sglang"
                            : target == LaunchTarget::trtllm ? "trt-llm"
                                                             : "vllm";
     const auto known = session.hardware().runtime_ids();
-    return std::find(known.begin(), known.end(), id) != known.end() ? id : "";
+    return contains(known, id) ? id : "";
 }
 
 std::string checkpoint_of(const Session& session, std::string_view model) {
@@ -180,7 +171,7 @@ std::string checkpoint_of(const Session& session, std::string_view model) {
         return std::string(model);
     // The first of its names that has an owner is that of its checkpoint.
     for (const std::string& alias : entry->aliases)
-        if (std::count(alias.begin(), alias.end(), '/') == 1)
+        if (std::ranges::count(alias, '/') == 1)
             return alias;
     return entry->name;
 }

@@ -13,8 +13,10 @@
 namespace archsim {
 
 enum class LaunchTarget : std::uint8_t { vllm, sglang, trtllm, kubernetes };
-/// "vllm", "sglang", "trtllm", "kubernetes".
-std::optional<LaunchTarget> parse_launch_target(std::string_view text);
+template <>
+struct NamesOf<LaunchTarget> {
+    static constexpr std::array<std::string_view, 4> all = {"vllm", "sglang", "trtllm", "kubernetes"};
+};
 
 /// The stack of the database for a target; empty: the database has none of that engine.
 std::string launch_stack(const Session& session, LaunchTarget target);

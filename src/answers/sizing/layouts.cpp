@@ -2,7 +2,6 @@
 
 #include "result/format_parts.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <fmt/format.h>

@@ -2,14 +2,9 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/in_parallel.hpp"
-#include "hardware/uncertainty.hpp"
-#include "session/server/engine.hpp"
-#include "session/server/server.hpp"
-#include "session/server/wait_bounds.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <memory>
@@ -185,7 +180,7 @@ void size_pairs(const SizingBasis& basis, const std::vector<const Conditions*>& 
         const auto& layout = answer.devices[i].layout;
         return layout && layout->usd_per_hour ? *layout->usd_per_hour : HUGE_VAL;
     };
-    std::stable_sort(chosen.begin(), chosen.end(), [&](auto a, auto b) { return cost(a) < cost(b); });
+    std::ranges::stable_sort(chosen, [&](auto a, auto b) { return cost(a) < cost(b); });
     chosen.resize(std::min(chosen.size(), kMostPaired));
 
     std::vector<Pool> pools(chosen.size());
@@ -220,9 +215,9 @@ void size_pairs(const SizingBasis& basis, const std::vector<const Conditions*>& 
     for (auto& pair : found)
         if (pair)
             pairs.push_back(std::move(*pair));
-    std::copy_if(problems.begin(), problems.end(), std::back_inserter(answer.unpaired),
-                 [](const std::string& problem) { return !problem.empty(); });
-    std::stable_sort(pairs.begin(), pairs.end(), [](const SizedPair& a, const SizedPair& b) {
+    std::ranges::copy_if(problems, std::back_inserter(answer.unpaired),
+                         [](const std::string& problem) { return !problem.empty(); });
+    std::ranges::stable_sort(pairs, [](const SizedPair& a, const SizedPair& b) {
         return std::pair(a.usd_per_hour.value_or(HUGE_VAL), a.devices()) <
                std::pair(b.usd_per_hour.value_or(HUGE_VAL), b.devices());
     });

@@ -1,9 +1,7 @@
 #include "answers/sizing/layouts.hpp"
 
-#include "hardware/uncertainty.hpp"
-#include "session/server/wait_bounds.hpp"
+#include "core/lists.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -103,8 +101,7 @@ std::int64_t Replicas::fewest(double deviation, bool quickly) {
 }
 
 const SizingPressure* Replicas::known(const Asked& asked) const {
-    const auto found =
-        std::find_if(known_.begin(), known_.end(), [&](const auto& one) { return one.first == asked; });
+    const auto found = std::ranges::find_if(known_, [&](const auto& one) { return one.first == asked; });
     return found != known_.end() ? &found->second : nullptr;
 }
 
@@ -120,7 +117,7 @@ bool Replicas::holds(std::int64_t engines, double deviation, bool whole) {
     const Asked asked{engines, whole ? engines : std::min(engines, kSimulated), deviation};
     if (const SizingPressure* before = known(asked))
         return before->ratio <= 1;
-    if (std::find(missed_.begin(), missed_.end(), asked) != missed_.end())
+    if (contains(missed_, asked))
         return false;
     const std::optional<SizingPressure> found = simulated(asked, true);
     if (found)

@@ -5,11 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 #include <tuple>
-#include <utility>
 
 namespace archsim {
 
@@ -84,8 +81,7 @@ class DeviceSizer {
         for (Tried& way : tried_)
             way.bound = way.replicas->server().basis().parallelism.engine_devices() *
                         way.replicas->fewest(deviation, true);
-        std::stable_sort(tried_.begin(), tried_.end(),
-                         [](const Tried& a, const Tried& b) { return a.bound < b.bound; });
+        std::ranges::stable_sort(tried_, {}, &Tried::bound);
     }
 
     /// The way with the fewest devices; those that cannot have fewer than the best are not looked at.

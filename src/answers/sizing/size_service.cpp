@@ -3,6 +3,7 @@
 #include "answers/sizing/layouts.hpp"
 #include "archsim/core/finding.hpp"
 #include "core/in_parallel.hpp"
+#include "core/lists.hpp"
 #include "hardware/error_model.hpp"
 #include "map/sharding.hpp"
 #include "result/cost_terms.hpp"
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstdint>
 #include <map>
 
@@ -127,20 +127,6 @@ std::optional<std::size_t> nearest_of(const SizingAnswer& answer) {
 
 } // namespace
 
-std::string_view name_of(SizingLimit limit) {
-    switch (limit) {
-    case SizingLimit::time_to_first:
-        return "P99 TTFT";
-    case SizingLimit::time_per_token:
-        return "P99 TPOT";
-    case SizingLimit::end_to_end:
-        return "P99 E2E";
-    case SizingLimit::queue:
-        break;
-    }
-    return "the queue";
-}
-
 std::optional<double> SizedLayout::usd_per_month() const {
     return usd_per_hour ? std::optional(kHoursPerMonth * *usd_per_hour) : std::nullopt;
 }
@@ -200,9 +186,8 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
         answer.request.serving.load.count = sized_requests(answer.request);
     answer.request.serving.find_capacity = false;
 
-    std::vector<std::shared_ptr<const Device>> known;
-    for (const std::string& name : hardware)
-        known.push_back(session.hardware().device(name).device);
+    std::vector<std::shared_ptr<const Device>> known =
+        mapped(hardware, [&](const std::string& name) { return session.hardware().device(name).device; });
     SizingBasis basis{session, model, answer.request, on_one_basis(known, request.cost),
                       deviation_of(request.confidence)};
     if (basis.cost.tenure == Tenure::cheaper) // nobody has a price
@@ -233,8 +218,7 @@ SizingAnswer size_service(const Session& session, const Model& model, std::span<
     for (const SizedDevice& d : answer.devices)
         if (d.holds && d.within_budget && !d.market.empty())
             ++markets[d.market];
-    const auto most = std::max_element(markets.begin(), markets.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most = std::ranges::max_element(markets, {}, [](const auto& one) { return one.second; });
     const auto comparable = [&](const SizedDevice& d) {
         return markets.empty() || d.market.empty() || d.market == most->first;
     };

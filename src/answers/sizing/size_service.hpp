@@ -4,7 +4,7 @@
 
 #include "archsim/compare/cost.hpp"
 #include "archsim/run/serve.hpp"
-#include "session/server/engine.hpp"
+#include "session/server/server.hpp"
 
 #include <functional>
 #include <optional>
@@ -39,8 +39,10 @@ enum class SizingLimit : std::uint8_t {
     end_to_end,     ///< P99 of a whole answer
     queue           ///< arrivals per second over what the engines complete
 };
-/// "P99 TTFT", "P99 TPOT", "P99 E2E", "the queue".
-std::string_view name_of(SizingLimit limit);
+template <>
+struct NamesOf<SizingLimit> {
+    static constexpr std::array<std::string_view, 4> all = {"P99 TTFT", "P99 TPOT", "P99 E2E", "the queue"};
+};
 
 /// The limit that a layout is nearest to, or furthest beyond.
 struct SizingPressure {

@@ -1,9 +1,8 @@
 #include "answers/sizing/sizing_report.hpp"
 
 #include "answers/serving/serving_report.hpp"
-#include "answers/sizing/sizing_text.hpp"
+#include "core/lists.hpp"
 #include "fields/question_json.hpp"
-#include "report/blocks/evidence.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/ranking.hpp"
@@ -153,11 +152,9 @@ Members<SizingAnswer> sizing_request_members() {
                       {"hardware", "", &A::hardware},
                       {"precisions", "formats, each sized for itself; empty: what is usual",
                        [](const A& a) {
-                           std::vector<std::string> names;
-                           for (const Conditions& format : a.formats)
-                               names.push_back(
-                                   precision_name(sizing_question(a, format).conditions.precision));
-                           return names;
+                           return mapped(a.formats, [&](const Conditions& format) {
+                               return precision_name(sizing_question(a, format).conditions.precision);
+                           });
                        }}}
         .with(question_members().of<A>([](const A& a) {
             return sizing_question(a, a.formats.empty() ? Conditions{} : a.formats.front());

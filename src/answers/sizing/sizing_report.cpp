@@ -1,7 +1,6 @@
 #include "answers/sizing/sizing_report.hpp"
 
-#include "answers/sizing/sizing_text.hpp"
-#include "report/blocks/evidence.hpp"
+#include "report/blocks/result_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "result/ranking.hpp"
 
@@ -9,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 
 namespace archsim {
@@ -102,7 +100,7 @@ Table memory_table(const SizingAnswer& answer) {
         return [part](const SizedDevice& d) { return d.layout->memory.*part; };
     };
     std::vector<SizedDevice> sized;
-    std::copy_if(answer.devices.begin(), answer.devices.end(), std::back_inserter(sized), has_layout);
+    std::ranges::copy_if(answer.devices, std::back_inserter(sized), has_layout);
     Table table = table_of<SizedDevice>(
         "Memory of one device",
         {{{"Hardware", "", "hardware"}, &SizedDevice::hardware},
@@ -145,9 +143,9 @@ Table pairs_table(const SizingAnswer& answer) {
          {least_best("Cost", "USD/h", "usd_per_hour"), 1, &P::usd_per_hour}},
         answer.pairs);
     const auto over_network = [](const SizedPair& p) { return p.transfer_bytes_per_s.has_value(); };
-    if (std::any_of(answer.pairs.begin(), answer.pairs.end(), over_network))
+    if (std::ranges::any_of(answer.pairs, over_network))
         table.notes.emplace_back("Caches cross the slower of the networks that are stated.");
-    if (!std::all_of(answer.pairs.begin(), answer.pairs.end(), over_network))
+    if (!std::ranges::all_of(answer.pairs, over_network))
         table.notes.emplace_back(
             "Where neither device states its network, caches are taken to cross as fast as "
             "between two devices of the answers' kind.");
@@ -219,8 +217,7 @@ Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
             table_of("Sizes", sizing_columns(basis_text(answer.basis), true), answer.devices));
         return report;
     }
-    report.blocks.emplace_back(Heading{1, report.title});
-    report.blocks.emplace_back(sizing_takeaway(answer));
+    add_blocks(report, Heading{1, report.title}, sizing_takeaway(answer));
     std::vector<SizedDevice> shown;
     for (const SizedDevice& d : answer.devices)
         if (d.layout || answer.devices.size() <= 12) // of many those with an answer; the others are below
@@ -228,8 +225,8 @@ Report describe(const SizingAnswer& answer, const PlainView&, Format format) {
     const auto price = [](const SizedDevice& d) { // as the first line names them
         return std::pair(!d.holds, d.layout ? d.layout->usd_per_hour.value_or(INFINITY) : INFINITY);
     };
-    std::stable_sort(shown.begin(), shown.end(),
-                     [&](const SizedDevice& a, const SizedDevice& b) { return price(a) < price(b); });
+    std::ranges::stable_sort(shown,
+                             [&](const SizedDevice& a, const SizedDevice& b) { return price(a) < price(b); });
     Table table = table_of("Fewest devices that hold the limits",
                            sizing_columns(basis_text(answer.basis), false), shown); // reasons are below
     table.notes.emplace_back(

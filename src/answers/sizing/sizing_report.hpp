@@ -19,4 +19,15 @@ Report describe(const SizingAnswer& answer, const PlainView& view, Format format
 /// Everything, keys with units.
 std::string to_json(const SizingAnswer& answer, const PlainView& view);
 
+// The answer of a sizing in a few lines.
+
+/// At most five lines: which to take, what gives first, what does not hold.
+Takeaway sizing_takeaway(const SizingAnswer& answer);
+/// Whether it has room for every device that does not hold, with the reason.
+bool takeaway_names_every_miss(const SizingAnswer& answer);
+/// "P99 TTFT 12.1 s, 6.05 x the limit; the KV cache is full".
+std::string pressure_text(const SizingPressure& pressure);
+/// "rented" or "owned".
+std::string_view basis_text(Tenure basis);
+
 } // namespace archsim

@@ -1,4 +1,4 @@
-#include "answers/sizing/sizing_text.hpp"
+#include "answers/sizing/sizing_report.hpp"
 
 #include "report/blocks/number_format.hpp"
 
@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <vector>
 
 namespace archsim {

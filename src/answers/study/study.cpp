@@ -1,5 +1,6 @@
 #include "answers/study/study.hpp"
 
+#include "core/lists.hpp"
 #include "fields/question_json.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
@@ -13,7 +14,6 @@
 #include "session/usual_precision.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace archsim {
 
@@ -112,8 +112,7 @@ std::vector<std::string> study_lines(const Study& study) {
         }
     std::vector<std::string> lines = {
         fmt::format("{} of {} combinations run.", study.cells(Status::ok), study.cells())};
-    const auto most = std::max_element(wins.begin(), wins.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most = std::ranges::max_element(wins, {}, [](const auto& one) { return one.second; });
     if (most != wins.end())
         lines.front() += fmt::format(" {} most often: {} ({} of {} comparisons).", by.best, most->first,
                                      most->second, decided);
@@ -123,14 +122,13 @@ std::vector<std::string> study_lines(const Study& study) {
 Facts study_summary(const Study& study) {
     const StudyRequest& q = study.request;
     Facts facts;
-    facts.items.push_back(
-        {"Combinations",
-         fmt::format("{} = {} x {} x {} x {} x {}", study.cells(), plural(q.models.size(), "model"),
-                     plural(q.devices.size(), "device"), plural(q.stacks.size(), "software stack"),
-                     plural(q.batch_sizes.size(), "batch size"), plural(q.precisions.size(), "format"))});
+    facts.add("Combinations",
+              fmt::format("{} = {} x {} x {} x {} x {}", study.cells(), plural(q.models.size(), "model"),
+                          plural(q.devices.size(), "device"), plural(q.stacks.size(), "software stack"),
+                          plural(q.batch_sizes.size(), "batch size"), plural(q.precisions.size(), "format")));
     for (const Status status : {Status::ok, Status::unsupported, Status::does_not_fit, Status::incomplete})
         if (const std::size_t count = study.cells(status); count > 0)
-            facts.items.push_back({std::string(name_of(status)), std::to_string(count), 1});
+            facts.add(std::string(name_of(status)), std::to_string(count), 1);
     return facts;
 }
 
@@ -153,8 +151,8 @@ Table winners(const Study& study) {
     for (const StudyGroup& group : study.groups) {
         const auto ranks = rank_results(group.results, by);
         const auto winner = find_winner(group.results, by);
-        const auto rank = std::find_if(ranks.begin(), ranks.end(),
-                                       [&](const Rank& r) { return winner && r.result == winner->best; });
+        const auto rank =
+            std::ranges::find_if(ranks, [&](const Rank& r) { return winner && r.result == winner->best; });
         rows.push_back({&group, winner && winner->leads ? &group.results[winner->best] : nullptr,
                         rank != ranks.end() && rank->tied});
     }
@@ -200,7 +198,7 @@ std::vector<RankedResult> study_rows(const Study& study) {
 std::vector<std::string> precisions_of(const Study& study) {
     std::vector<std::string> names;
     for (const StudyGroup& group : study.groups)
-        if (std::find(names.begin(), names.end(), group.precision) == names.end())
+        if (!contains(names, group.precision))
             names.push_back(group.precision);
     return names;
 }
@@ -224,10 +222,9 @@ Members<Study> study_request_members() {
                       {"devices", "", asked(&StudyRequest::devices)},
                       {"runtimes", "software stacks; default: the devices' own",
                        [](const S& s) {
-                           std::vector<std::string> names;
-                           for (const std::string& name : s.request.stacks)
-                               names.push_back(name.empty() ? "default" : name);
-                           return names;
+                           return mapped(s.request.stacks, [](const std::string& name) {
+                               return name.empty() ? "default" : name;
+                           });
                        }},
                       {"batch_sizes", "", asked(&StudyRequest::batch_sizes)},
                       {"precisions", "", precisions_of}}

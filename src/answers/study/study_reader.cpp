@@ -1,6 +1,7 @@
 // A study file, JSON or YAML -> StudyRequest, with every mistake as a finding.
 
 #include "answers/study/study.hpp"
+#include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "fields/question_json.hpp"
@@ -36,8 +37,7 @@ class StudyReader {
         study_.devices = names(top, "devices", [&](const std::string& name) { return device(name); });
         for (const std::string& deployment :
              names(top, "deployments", [&](const std::string& name) { return known_deployment(name); }))
-            for (const std::string& hardware : session_.hardware().deployment(deployment).hardware)
-                study_.devices.push_back(hardware);
+            append(study_.devices, session_.hardware().deployment(deployment).hardware);
         replace(study_.stacks,
                 names(top, "runtimes", [&](const std::string& name) { return runtime(name); }));
         replace(study_.precisions,
@@ -93,7 +93,7 @@ class StudyReader {
             Checked checked = check(std::string(items[i].text()));
             if (!checked.problem.empty())
                 report(FindingKind::unknown_name, item, std::move(checked.problem), std::move(checked.hint));
-            else if (std::find(result.begin(), result.end(), checked.name) != result.end())
+            else if (contains(result, checked.name))
                 report(FindingKind::duplicate, item, fmt::format("\"{}\" is listed twice", checked.name),
                        "remove one of them");
             else

@@ -2,6 +2,7 @@
 
 #include "answers/sweep/ordered_work.hpp"
 #include "answers/sweep/sweep_worker.hpp"
+#include "core/lists.hpp"
 #include "core/parse_number.hpp"
 #include "core/text.hpp"
 #include "fields/question.hpp"
@@ -95,9 +96,9 @@ SweepAxis parse_sweep_axis(std::string_view text) {
 
 std::optional<double> SweepRow::value(const Metric& metric) const {
     const auto rows = metrics->rows();
-    auto at = std::find(rows.begin(), rows.end(), &metric); // the usual case, and quick
+    auto at = std::ranges::find(rows, &metric); // the usual case, and quick
     if (at == rows.end())
-        at = std::find_if(rows.begin(), rows.end(), [&](const Metric* m) { return *m == metric; });
+        at = std::ranges::find_if(rows, [&](const Metric* m) { return *m == metric; });
     const auto i = static_cast<std::size_t>(at - rows.begin());
     return i < measures.size() && measures[i] ? std::optional(measures[i]->value) : std::nullopt;
 }
@@ -125,7 +126,7 @@ void ParetoFront::add(const SweepRow& row) {
 
 std::vector<SweepRow> ParetoFront::rows() const {
     std::vector<SweepRow> sorted = front_.empty() ? unranked_ : front_;
-    std::sort(sorted.begin(), sorted.end(), [this](const SweepRow& a, const SweepRow& b) {
+    std::ranges::sort(sorted, [this](const SweepRow& a, const SweepRow& b) {
         if (a.model != b.model)
             return a.model < b.model;
         const double x = *a.value(*first_), y = *b.value(*first_);
@@ -155,22 +156,20 @@ bool BestRows::before(const SweepRow& a, const SweepRow& b) const {
     if (x != y)
         return better(*metric_, x, y);
     const auto changed = [](const SweepRow& row) { // of equal designs the one that changes least
-        return row.factors.size() -
-               static_cast<std::size_t>(std::count(row.factors.begin(), row.factors.end(), 1));
+        return row.factors.size() - static_cast<std::size_t>(std::ranges::count(row.factors, 1));
     };
     return std::pair(changed(a), a.point) < std::pair(changed(b), b.point);
 }
 
 void BestRows::keep_best(std::vector<SweepRow>& rows) const {
-    std::sort(rows.begin(), rows.end(),
-              [this](const SweepRow& a, const SweepRow& b) { return before(a, b); });
+    std::ranges::sort(rows, [this](const SweepRow& a, const SweepRow& b) { return before(a, b); });
     if (most_ == 0)
         return;
     // What a part does not change stands once, as the design that changes least.
     std::vector<SweepRow> kept;
     for (SweepRow& row : rows)
         if (kept.size() < most_ &&
-            std::none_of(kept.begin(), kept.end(), [&](const SweepRow& k) { return alike(k, row); }))
+            std::ranges::none_of(kept, [&](const SweepRow& k) { return alike(k, row); }))
             kept.push_back(std::move(row));
     rows = std::move(kept);
 }
@@ -188,12 +187,19 @@ void BestRows::add(const SweepRow& row) {
         keep_best(rows);
 }
 
+std::optional<SweepRow> BestRows::row_of(const std::string& model) const {
+    for (SweepRow& row : rows())
+        if (row.model == model)
+            return std::move(row);
+    return std::nullopt;
+}
+
 std::vector<SweepRow> BestRows::rows() const {
     std::vector<SweepRow> all;
     for (const auto& [model, kept] : kept_) {
         std::vector<SweepRow> best = kept;
         keep_best(best);
-        all.insert(all.end(), best.begin(), best.end());
+        append(all, best);
     }
     return all;
 }
@@ -226,14 +232,12 @@ std::uint64_t checked_product(std::uint64_t a, std::uint64_t b) {
 Sweep::Sweep(const Session& session, SweepRequest request) : session_(session), request_(std::move(request)) {
     for (const std::string& name : request_.models)
         models_.push_back(session.load(name));
-    if (std::all_of(models_.begin(), models_.end(),
-                    [&](const Model& model) {
-                        const Bindings& sizes = request_.sizes;
-                        return usual_question(
-                                   {.model = model, .sizes = sizes, .single_pass = request_.single_pass})
-                            .prompt;
-                    }) &&
-        !models_.empty() && !request_.prompt)
+    const auto answers = [&](const Model& model) {
+        const Bindings& sizes = request_.sizes;
+        return usual_question({.model = model, .sizes = sizes, .single_pass = request_.single_pass})
+            .prompt.has_value();
+    };
+    if (!models_.empty() && !request_.prompt && std::ranges::all_of(models_, answers))
         request_.prompt.emplace();
     if (request_.precisions.empty() && !models_.empty())
         request_.precisions.push_back(usual_format());
@@ -248,9 +252,8 @@ Sweep::Sweep(const Session& session, SweepRequest request) : session_(session), 
         if (request_.view.metrics == &MetricTable::standard())
             request_.view.metrics = &answer_metrics();
     }
-    std::vector<std::shared_ptr<const Device>> devices;
-    for (const std::string& name : request_.hardware)
-        devices.push_back(session.hardware().device(name).device);
+    std::vector<std::shared_ptr<const Device>> devices = mapped(
+        request_.hardware, [&](const std::string& name) { return session.hardware().device(name).device; });
     request_.view.conditions = on_one_basis(devices, request_.view.conditions);
     size_ = 1;
     for (const std::size_t n : {request_.models.size(), request_.batches.size(), request_.hardware.size(),
@@ -386,9 +389,7 @@ std::vector<AxisSensitivity> Sweep::sensitivities(const Metric& metric) const {
         s.high_value = value(one);
         found.push_back(s);
     }
-    std::stable_sort(found.begin(), found.end(), [](const AxisSensitivity& a, const AxisSensitivity& b) {
-        return a.swing() > b.swing();
-    });
+    std::ranges::stable_sort(found, std::ranges::greater{}, &AxisSensitivity::swing);
     return found;
 }
 

@@ -84,6 +84,8 @@ class BestRows {
     /// By model, best first, what may not lead behind the others; of equal values the design that changes
     /// least, then the lower point first. Of equal rows one stands, but where all are kept.
     std::vector<SweepRow> rows() const;
+    /// The first of a model's; absent where it has none.
+    std::optional<SweepRow> row_of(const std::string& model) const;
     const Metric& metric() const { return *metric_; }
 
   private:

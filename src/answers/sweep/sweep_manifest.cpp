@@ -9,7 +9,7 @@
 #include "graph/graph_digest.hpp"
 #include "hardware/energy_table.hpp"
 #include "hardware/stated_facts.hpp"
-#include "session/measured_key.hpp"
+#include "session/given.hpp"
 
 #include <nlohmann/json.hpp>
 #include <set>
@@ -86,10 +86,6 @@ void add_model(const Model& model, Digest& digest) {
         add_model(part, digest);
 }
 
-bool is_data(const fs::path& file) {
-    return file.extension() == ".json";
-}
-
 /// Every file of a database below a folder, or the one file that is named.
 std::vector<fs::path> files_below(const fs::path& place) {
     if (is_embedded(place))
@@ -99,9 +95,9 @@ std::vector<fs::path> files_below(const fs::path& place) {
         return {place};
     std::vector<fs::path> files;
     for (const auto& entry : fs::recursive_directory_iterator(place, unknown))
-        if (is_data(entry.path()) && entry.is_regular_file(unknown))
+        if (entry.path().extension() == ".json" && entry.is_regular_file(unknown))
             files.push_back(entry.path());
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     return files;
 }
 

@@ -1,6 +1,7 @@
 #include "answers/sweep/sweep_report.hpp"
 
-#include "report/blocks/evidence.hpp"
+#include "core/lists.hpp"
+#include "report/blocks/result_text.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/verdict.hpp"
 #include "result/generation_metrics.hpp"
@@ -10,11 +11,6 @@
 namespace archsim {
 
 namespace {
-
-Column number_column(std::string heading, std::string unit, std::string key) {
-    return {
-        .heading = std::move(heading), .unit = std::move(unit), .key = std::move(key), .align = Align::right};
-}
 
 bool is_standard(const Metric& m) {
     return MetricTable::standard().find(m.key) != nullptr;
@@ -51,22 +47,21 @@ std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes
         {{"Model", "", "model"}, [](const S& r) { return Cell{r.model}; }},
         {{"Hardware", "", "hardware"}, [](const S& r) { return Cell{r.hardware}; }},
         {{"Precision", "", "precision"}, [](const S& r) { return Cell{r.executed}; }},
-        {number_column("Batch", "", "batch_size"),
+        {most_best("Batch", "", "batch_size"),
          [](const S& r) { return count_cell(true, static_cast<double>(r.batch)); }}};
     constexpr int kSame = 4;
     const auto same = [&](auto&& of_row) {
-        return std::all_of(rows.begin(), rows.end(),
-                           [&](const S& r) { return of_row(r) == of_row(rows.front()); });
+        return std::ranges::all_of(rows, [&](const S& r) { return of_row(r) == of_row(rows.front()); });
     };
     if (same([](const S& r) { return r.executed; }))
         columns[2].column.priority = kSame;
     if (same([](const S& r) { return r.batch; }))
         columns[3].column.priority = kSame;
     for (std::size_t i = 0; i < axes.size(); ++i)
-        columns.push_back({number_column(axes[i].name, "", axes[i].name), [i](const S& r) {
+        columns.push_back({most_best(axes[i].name, "", axes[i].name), [i](const S& r) {
                                return Cell{factor_text(r.factors[i]), r.factors[i]};
                            }});
-    const bool all_lead = std::all_of(rows.begin(), rows.end(), [](const S& r) { return leads(r.standing); });
+    const bool all_lead = std::ranges::all_of(rows, [](const S& r) { return leads(r.standing); });
     columns.push_back(evidence_column<S>(&S::evidence, all_lead ? kSame : 1));
     constexpr int kFirst = 2; // what ranks, and the next; the others leave a narrow terminal first
     int at = 0;
@@ -83,11 +78,11 @@ std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes
         return known == facts.end() ? SweepPointFacts{} : known->second;
     };
     const auto known = [&facts](auto&& has) {
-        return std::any_of(facts.begin(), facts.end(), [&](const auto& f) { return has(f.second); });
+        return std::ranges::any_of(facts, [&](const auto& f) { return has(f.second); });
     };
     if (known([](const SweepPointFacts& f) { return f.gain.has_value(); }))
         columns.push_back(
-            {number_column("vs stated", "", "gain"), [of](const S& r) { return gain_cell(of(r)); }});
+            {most_best("vs stated", "", "gain"), [of](const S& r) { return gain_cell(of(r)); }});
     if (known([](const SweepPointFacts& f) { return !f.bound.empty(); }))
         columns.push_back({{"Bound by", "", "bound_by"}, [of](const S& r) { return binding_text(of(r)); }});
     columns.push_back({{"Point", "", "point", Align::right, 3},
@@ -149,20 +144,20 @@ Table curve_table(const Metric& metric, const std::vector<CurveRow>& rows, const
     const auto point = [](const C& r) -> const SweepCurve::Point& { return r.curve->points[r.point]; };
     const std::vector<ColumnOf<C>> columns = {
         {{"Part", "", "part"}, [](const C& r) { return Cell{r.curve->part}; }},
-        {number_column("Factor", "", "factor"),
+        {most_best("Factor", "", "factor"),
          [point](const C& r) {
              return Cell{factor_text(point(r).factor), point(r).factor};
          }},
-        {number_column(metric.title, "", metric.field),
+        {most_best(metric.title, "", metric.field),
          [point, &metric](const C& r) {
              return Cell{format_value(metric, point(r).value), point(r).value};
          }},
-        {number_column("vs stated", "", "gain"), [point](const C& r) { return gain_cell(point(r).facts); }},
+        {most_best("vs stated", "", "gain"), [point](const C& r) { return gain_cell(point(r).facts); }},
         {{"Bound by", "", "bound_by"}, [point](const C& r) { return binding_text(point(r).facts); }},
         {{"Knee", "", "knee"}, [](const C& r) { return text_cell(r.curve->knee == r.point ? "knee" : ""); }}};
     Table table = table_of(title, columns, rows);
     table.notes.push_back("vs stated: times better than the device as the database states it (1x).");
-    if (std::any_of(rows.begin(), rows.end(), [](const C& r) { return r.curve->knee.has_value(); }))
+    if (std::ranges::any_of(rows, [](const C& r) { return r.curve->knee.has_value(); }))
         table.notes.push_back("knee: beyond it more of the part gains less than half as much, factor for "
                               "factor.");
     return table;
@@ -201,14 +196,12 @@ void add_curves(const SweepSummary& summary, Format format, std::vector<Block>& 
             if (curve.part != axis.name)
                 continue;
             ChartSeries series{.name = fmt::format("{} on {}", curve.model, curve.hardware), .points = {}};
-            for (const SweepCurve::Point& p : curve.points) {
-                ChartPoint point;
-                point.x = p.factor;
-                point.y = p.value * metric.scale;
-                point.hover = fmt::format("{} {}: {}, bound by {}", curve.part, factor_text(p.factor),
-                                          format_value(metric, p.value), binding_text(p.facts));
-                series.points.push_back(std::move(point));
-            }
+            for (const SweepCurve::Point& p : curve.points)
+                series.points.push_back(
+                    {.x = p.factor,
+                     .y = p.value * metric.scale,
+                     .hover = fmt::format("{} {}: {}, bound by {}", curve.part, factor_text(p.factor),
+                                          format_value(metric, p.value), binding_text(p.facts))});
             chart.series.push_back(std::move(series));
         }
         if (!chart.series.empty())
@@ -219,13 +212,13 @@ void add_curves(const SweepSummary& summary, Format format, std::vector<Block>& 
 Table sensitivity_table(const Metric& metric, const std::vector<AxisSensitivity>& sensitivities) {
     using Row = AxisSensitivity;
     const auto factor = [](const char* heading, const char* key, double Row::*at) {
-        return ColumnOf<Row>{number_column(heading, "", key), [at](const Row& s) {
+        return ColumnOf<Row>{most_best(heading, "", key), [at](const Row& s) {
                                  return Cell{factor_text(s.*at), s.*at};
                              }};
     };
-    const auto value = [&](const char* heading, const char* key, double Row::*at) {
-        return ColumnOf<Row>{number_column(heading, "", key), [&metric, at](const Row& s) {
-                                 return Cell{format_value(metric, s.*at), s.*at};
+    const auto value = [&](const char* heading, const char* key, auto at, int priority = 0) {
+        return ColumnOf<Row>{most_best(heading, "", key, priority), [&metric, at](const Row& s) {
+                                 return Cell{format_value(metric, std::invoke(at, s)), std::invoke(at, s)};
                              }};
     };
     const std::vector<ColumnOf<Row>> columns = {
@@ -235,9 +228,7 @@ Table sensitivity_table(const Metric& metric, const std::vector<AxisSensitivity>
         value("At from", "low_value", &Row::low_value),
         value("As it is", "own_value", &Row::own_value),
         value("At to", "high_value", &Row::high_value),
-        {{"Swing", "", "swing", Align::right, 1}, [&metric](const Row& s) {
-             return Cell{format_value(metric, s.swing()), s.swing()};
-         }}};
+        value("Swing", "swing", &Row::swing, 1)};
     return table_of(fmt::format("Sensitivity of {} to each part alone", metric.noun), columns, sensitivities);
 }
 
@@ -277,15 +268,13 @@ Chart point_chart(const SweepSummary& summary) {
                 .x_log = true,
                 .y_log = true,
                 .series = {}};
-    const bool several = std::any_of(summary.sample.begin(), summary.sample.end(), [&](const SweepRow& r) {
-        return r.model != summary.sample.front().model;
-    });
+    const bool several = std::ranges::any_of(
+        summary.sample, [&](const SweepRow& r) { return r.model != summary.sample.front().model; });
     for (const SweepRow& r : summary.sample) {
         if (!r.value(x) || !r.value(y))
             continue;
         const std::string name = several ? fmt::format("{} on {}", r.model, r.hardware) : r.hardware;
-        auto at = std::find_if(chart.series.begin(), chart.series.end(),
-                               [&](const ChartSeries& series) { return series.name == name; });
+        auto at = std::ranges::find(chart.series, name, &ChartSeries::name);
         if (at == chart.series.end())
             at = chart.series.insert(at, ChartSeries{.name = name, .points = {}});
         at->points.push_back(point_of(r));
@@ -312,8 +301,7 @@ SweepSummary::SweepSummary(std::vector<SweepAxis> parts, const Metric& ranks, st
                                                  &metric::token_time, &metric::first_token, &metric::power}
                     : std::vector<const Metric*>{&metric::latency, &metric::energy, &metric::power};
     for (const Metric* m : {&ranks, shown[0], shown[1]})
-        if (std::none_of(winners.begin(), winners.end(),
-                         [m](const BestRows& known) { return known.metric() == *m; }))
+        if (std::ranges::none_of(winners, [m](const BestRows& known) { return known.metric() == *m; }))
             winners.emplace_back(*m, 1);
     projected_winners = winners;
 }
@@ -330,7 +318,7 @@ void SweepSummary::add(const SweepRow& row) {
     count(row);
     if (row.status != Status::ok && reasons.size() < kReasons)
         if (std::string why = fmt::format("{} on {}: {}", row.model, row.hardware, row.reason);
-            std::find(reasons.begin(), reasons.end(), why) == reasons.end())
+            !contains(reasons, why))
             reasons.push_back(std::move(why));
     if (front)
         front->add(row);
@@ -348,8 +336,7 @@ Report describe(const SweepSummary& summary, PlainView, Format format) {
     add_blocks(report, Heading{1, "DESIGN-SPACE SWEEP"}, Takeaway{std::move(lines)});
     if (summary.estimated > 0)
         report.blocks.push_back(best_table(summary));
-    for (const std::string& line : more)
-        report.blocks.push_back(Paragraph{line});
+    append(report.blocks, mapped(more, [](const std::string& line) { return Paragraph{line}; }));
     add_curves(summary, format, report.blocks);
     if (summary.front)
         report.blocks.push_back(front_table(summary));

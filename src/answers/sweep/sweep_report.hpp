@@ -20,7 +20,10 @@ namespace archsim {
 void append_short_number(double value, std::string& text);
 
 enum class RowFormat : std::uint8_t { csv, ndjson };
-std::optional<RowFormat> parse_row_format(std::string_view name); ///< "csv", "ndjson"
+template <>
+struct NamesOf<RowFormat> {
+    static constexpr std::array<std::string_view, 2> all = {"csv", "ndjson"};
+};
 
 /// The first line of a CSV file, with its line end; empty for NDJSON, whose rows name their values.
 std::string sweep_header(const std::vector<SweepAxis>& axes, RowFormat format,

@@ -1,6 +1,6 @@
 #include "answers/sweep/sweep_report.hpp"
 #include "core/text.hpp"
-#include "report/blocks/evidence.hpp"
+#include "report/blocks/result_text.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <algorithm>
@@ -266,14 +266,6 @@ void append_short_number(double value, std::string& text) {
         at = std::to_chars(at, digits.data() + digits.size(), value, std::chars_format::general, kDigits).ptr;
     }
     text.append(digits.data(), at);
-}
-
-std::optional<RowFormat> parse_row_format(std::string_view name) {
-    if (name == "csv")
-        return RowFormat::csv;
-    if (name == "ndjson")
-        return RowFormat::ndjson;
-    return std::nullopt;
 }
 
 std::string sweep_header(const std::vector<SweepAxis>& axes, RowFormat format, const MetricTable& metrics) {

@@ -2,6 +2,7 @@
 // bends, and which part would help next.
 
 #include "answers/sweep/sweep_report.hpp"
+#include "core/lists.hpp"
 #include "result/bound_shares.hpp"
 
 #include <algorithm>
@@ -43,15 +44,15 @@ SweepPointFacts facts_of(const Result& result) {
 /// At most kCurvePoints of the factors, evenly spread over their order, and 1.
 std::vector<double> charted(std::vector<double> factors) {
     factors.push_back(1);
-    std::sort(factors.begin(), factors.end());
+    std::ranges::sort(factors);
     factors.erase(std::unique(factors.begin(), factors.end()), factors.end());
     if (factors.size() <= kCurvePoints)
         return factors;
-    std::vector<double> some;
-    for (std::size_t i = 0; i < kCurvePoints; ++i)
-        some.push_back(factors[i * (factors.size() - 1) / (kCurvePoints - 1)]);
-    if (std::find(some.begin(), some.end(), 1.0) == some.end())
-        some.insert(std::lower_bound(some.begin(), some.end(), 1.0), 1.0);
+    std::vector<double> some = mapped(indices(kCurvePoints), [&](std::size_t i) {
+        return factors[i * (factors.size() - 1) / (kCurvePoints - 1)];
+    });
+    if (!contains(some, 1.0))
+        some.insert(std::ranges::lower_bound(some, 1.0), 1.0);
     return some;
 }
 
@@ -80,9 +81,8 @@ SweepCurve curve_of(const Sweep& sweep, std::uint64_t workload, const SweepAxis&
 std::vector<NextFactor> next_of(const Sweep& sweep, const SweepRow& best, const Metric& metric) {
     const Factors own = sweep.factors(best.point);
     const double now = *best.value(metric);
-    std::vector<std::string> parts;
-    for (std::size_t i = 0; i < kLeverCount; ++i)
-        parts.emplace_back(info_of(static_cast<Lever>(i)).name);
+    std::vector<std::string> parts = mapped(
+        indices(kLeverCount), [](std::size_t i) { return std::string(info_of(static_cast<Lever>(i)).name); });
     for (std::size_t i = 0; i < kStructureCount; ++i)
         parts.emplace_back(name_of(static_cast<Structure>(i)));
     std::vector<NextFactor> found;
@@ -106,15 +106,14 @@ std::vector<NextFactor> next_of(const Sweep& sweep, const SweepRow& best, const 
         if (better_one)
             found.push_back(*better_one);
     }
-    std::stable_sort(found.begin(), found.end(),
-                     [](const NextFactor& a, const NextFactor& b) { return a.gain > b.gain; });
+    std::ranges::stable_sort(found, std::ranges::greater{}, &NextFactor::gain);
     return found;
 }
 
 } // namespace
 
 std::optional<std::size_t> knee_of(const std::vector<SweepCurve::Point>& points, const Metric& metric) {
-    if (points.size() < 3 || std::any_of(points.begin(), points.end(), [](const SweepCurve::Point& p) {
+    if (points.size() < 3 || std::ranges::any_of(points, [](const SweepCurve::Point& p) {
             return !(p.value > 0 && p.factor > 0);
         }))
         return std::nullopt;
@@ -140,21 +139,17 @@ std::optional<std::size_t> knee_of(const std::vector<SweepCurve::Point>& points,
 std::optional<SweepRow> SweepSummary::headline(const std::string& model) const {
     for (const auto* kind : {&winners, &projected_winners})
         if (!kind->empty())
-            for (SweepRow& row : kind->front().rows())
-                if (row.model == model)
-                    return std::move(row);
+            if (auto row = kind->front().row_of(model))
+                return row;
     return std::nullopt;
 }
 
 void SweepSummary::study(const Sweep& sweep) {
     const Metric& metric = best.metric();
     const SweepRequest& q = sweep.request();
-    const std::uint64_t of_axes = [&] {
-        std::uint64_t product = 1;
-        for (const SweepAxis& axis : q.axes)
-            product *= axis.factors.size();
-        return product;
-    }();
+    std::uint64_t of_axes = 1;
+    for (const SweepAxis& axis : q.axes)
+        of_axes *= axis.factors.size();
     std::map<std::uint64_t, std::optional<double>> stated; // by the number of the workload
     const auto own_value = [&](std::uint64_t point) {
         const std::uint64_t workload = point / of_axes;
@@ -169,11 +164,9 @@ void SweepSummary::study(const Sweep& sweep) {
             if (auto named = headline(row.model))
                 listed.push_back(std::move(*named));
     const std::vector<SweepRow> headlines = listed;
-    for (SweepRow& row : best.rows())
-        listed.push_back(std::move(row));
+    append(listed, best.rows());
     if (front)
-        for (SweepRow& row : front->rows())
-            listed.push_back(std::move(row));
+        append(listed, front->rows());
     for (const SweepRow& row : listed) {
         if (facts.size() >= kStudied || facts.contains(row.point) || row.status != Status::ok)
             continue;
@@ -197,8 +190,7 @@ void SweepSummary::study(const Sweep& sweep) {
         }
     for (const SweepRow& row : headlines)
         if (row.status == Status::ok)
-            for (NextFactor& step : next_of(sweep, row, metric))
-                next.push_back(std::move(step));
+            append(next, next_of(sweep, row, metric));
 }
 
 } // namespace archsim

@@ -1,7 +1,8 @@
 #include "answers/sweep/sweep_report.hpp"
 
+#include "core/lists.hpp"
 #include "core/text.hpp"
-#include "report/blocks/evidence.hpp"
+#include "report/blocks/result_text.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
@@ -16,26 +17,28 @@ namespace archsim {
 
 namespace {
 
-std::string best_words(const Metric& m) {
-    return m.best.empty() ? "Best by " + m.noun : m.best;
+/// The best point of a model by a metric.
+struct SweepWinner {
+    const Metric* metric = nullptr;
+    SweepRow row;
+};
+
+std::vector<SweepWinner> sweep_winners(const SweepSummary& summary) {
+    std::vector<SweepWinner> list;
+    for (const auto* winners : {&summary.winners, &summary.projected_winners})
+        for (const BestRows& winner : *winners)
+            for (const SweepRow& row : winner.rows())
+                list.push_back({&winner.metric(), row});
+    return list;
 }
 
 /// The models in the order of their rows.
 std::vector<std::string> models_of(const SweepSummary& summary) {
     std::vector<std::string> models;
-    for (const auto* winners : {&summary.winners, &summary.projected_winners})
-        for (const BestRows& winner : *winners)
-            for (const SweepRow& row : winner.rows())
-                if (std::find(models.begin(), models.end(), row.model) == models.end())
-                    models.push_back(row.model);
+    for (const SweepWinner& winner : sweep_winners(summary))
+        if (!contains(models, winner.row.model))
+            models.push_back(winner.row.model);
     return models;
-}
-
-std::optional<SweepRow> best_of(const BestRows& winner, const std::string& model) {
-    for (SweepRow& row : winner.rows())
-        if (row.model == model)
-            return std::move(row);
-    return std::nullopt;
 }
 
 /// "Fastest: A, 191 us. Least energy: the same point, 24.6 mJ. Not ranked: B, 150 us (projected)."
@@ -44,8 +47,8 @@ std::string model_line(const SweepSummary& summary, const std::string& model) {
     std::optional<std::uint64_t> named;
     for (std::size_t w = 0; w < summary.winners.size(); ++w) {
         const Metric& metric = summary.winners[w].metric();
-        const auto measured = best_of(summary.winners[w], model),
-                   projected = best_of(summary.projected_winners[w], model);
+        const auto measured = summary.winners[w].row_of(model),
+                   projected = summary.projected_winners[w].row_of(model);
         const auto& row = measured ? measured : projected;
         if (!row)
             continue;
@@ -97,23 +100,22 @@ std::vector<std::string> best_lines(const SweepSummary& summary, const std::stri
     text = fmt::format("{} is {}.", point_label(*row, summary.axes), text);
     if (!facts->second.gain)
         return {text};
-    std::string next;
     constexpr std::size_t kNamed = 2;
     std::size_t named = 0;
-    for (const NextFactor& step : summary.next)
-        if (step.model == model && named++ < kNamed)
-            next +=
-                fmt::format("{}{} {} ({}, {})", next.empty() ? "" : ", ", step.part, factor_text(step.factor),
-                            format_value(metric, step.value), gain_text(metric, step.gain));
+    const std::string next = joined(summary.next, [&](const NextFactor& step) {
+        return step.model == model && named++ < kNamed
+                   ? fmt::format("{} {} ({}, {})", step.part, factor_text(step.factor),
+                                 format_value(metric, step.value), gain_text(metric, step.gain))
+                   : std::string();
+    });
     return {text, next.empty() ? "Twice or half of any one part gains nothing more."
                                : fmt::format("What would help next: {}.", next)};
 }
 
 /// Why more of a memory on the chip gains nothing.
 std::string reason_of(const SweepCurve& curve) {
-    const auto [least, most] = std::minmax_element(
-        curve.points.begin(), curve.points.end(),
-        [](const SweepCurve::Point& a, const SweepCurve::Point& b) { return a.facts.moved < b.facts.moved; });
+    const auto [least, most] = std::ranges::minmax_element(
+        curve.points, {}, [](const SweepCurve::Point& p) { return p.facts.moved; });
     const double low = least->facts.moved, high = most->facts.moved;
     if (curve.part != name_of(Structure::on_chip_memory) || !(high > 0))
         return "";
@@ -131,9 +133,7 @@ std::string knees_line(const SweepSummary& summary, const std::string& model) {
         if (curve.model != model || (!on.empty() && curve.hardware != on))
             continue;
         on = curve.hardware;
-        const auto [low, high] = std::minmax_element(
-            curve.points.begin(), curve.points.end(),
-            [](const SweepCurve::Point& a, const SweepCurve::Point& b) { return a.value < b.value; });
+        const auto [low, high] = std::ranges::minmax_element(curve.points, {}, &SweepCurve::Point::value);
         if (high->value < kNothing * low->value) {
             flat += (flat.empty() ? "" : ", ") + curve.part;
             reason += reason_of(curve);
@@ -153,9 +153,7 @@ std::string knees_line(const SweepSummary& summary, const std::string& model) {
 
 /// "What matters most: bandwidth, from 0.5x to 4x latency changes by 16.1 %."
 std::string sensitivity_line(const SweepSummary& summary) {
-    const auto most = std::max_element(
-        summary.sensitivities.begin(), summary.sensitivities.end(),
-        [](const AxisSensitivity& a, const AxisSensitivity& b) { return a.swing() < b.swing(); });
+    const auto most = std::ranges::max_element(summary.sensitivities, {}, &AxisSensitivity::swing);
     if (most == summary.sensitivities.end() || most->own_value <= 0)
         return "";
     return fmt::format("{} depends most on {}: {} at {}, {} at {}.", summary.sensitivity_of->title,
@@ -250,21 +248,6 @@ Json rows_json(const std::vector<SweepRow>& rows, const SweepSummary& summary) {
     return list;
 }
 
-/// The best point of a model by a metric.
-struct SweepWinner {
-    const Metric* metric = nullptr;
-    SweepRow row;
-};
-
-std::vector<SweepWinner> sweep_winners(const SweepSummary& summary) {
-    std::vector<SweepWinner> list;
-    for (const auto* winners : {&summary.winners, &summary.projected_winners})
-        for (const BestRows& winner : *winners)
-            for (const SweepRow& row : winner.rows())
-                list.push_back({&winner.metric(), row});
-    return list;
-}
-
 Members<SweepWinner> sweep_winner_members() {
     using W = SweepWinner;
     return {{"metric", "", [](const W& w) { return w.metric->key; }},
@@ -287,10 +270,7 @@ Members<SweepPointFacts> point_fact_members() {
              [](const F& f) { return known(!f.bound.empty(), f.bound_share); }}};
 }
 
-struct StudiedPoint {
-    std::uint64_t point = 0;
-    SweepPointFacts facts;
-};
+using StudiedPoint = std::pair<std::uint64_t, SweepPointFacts>;
 
 Members<SweepCurve> curve_members() {
     using C = SweepCurve;
@@ -302,7 +282,7 @@ Members<SweepCurve> curve_members() {
              [](const C& c) { return c.knee ? std::optional(c.points[*c.knee].factor) : std::nullopt; }},
             {"points", "by factor", &C::points,
              Members<P>{{"factor", "", &P::factor}, {"value", "of the metric that ranks", &P::value}}.with(
-                 point_fact_members().of<P>([](const P& p) { return p.facts; }))}};
+                 point_fact_members().of<P>(std::mem_fn(&P::facts)))}};
 }
 
 Members<AxisSensitivity> axis_members() {
@@ -333,10 +313,9 @@ AnswerDocument<SweepSummary> sweep_document() {
             {{"verdict", "the answer", std::identity{}, verdict},
              {"axes", "factors on parts of the device",
               [](const S& s) {
-                  std::vector<std::pair<std::string, std::vector<double>>> axes;
-                  for (const SweepAxis& axis : s.axes)
-                      axes.emplace_back(axis.name, axis.factors);
-                  return axes;
+                  return mapped(s.axes, [](const SweepAxis& axis) {
+                      return std::pair<std::string, std::vector<double>>{axis.name, axis.factors};
+                  });
               }},
              {"points", "of this shard", &S::points},
              {"estimated", "those with an estimate", &S::estimated},
@@ -344,14 +323,9 @@ AnswerDocument<SweepSummary> sweep_document() {
              {"rows", "the best points, as --top asks; every point: --format csv or ndjson",
               [](const S& s) { return rows_json(s.best.rows(), s); }, kSweepRows},
              {"studied", "listed points: what binds them, and what they gain",
-              [](const S& s) {
-                  std::vector<StudiedPoint> list;
-                  for (const auto& [point, facts] : s.facts)
-                      list.push_back({point, facts});
-                  return list;
-              },
-              Members<StudiedPoint>{{"point", "index in the whole space", &StudiedPoint::point}}.with(
-                  point_fact_members().of<StudiedPoint>([](const StudiedPoint& p) { return p.facts; }))},
+              [](const S& s) { return std::vector<StudiedPoint>(s.facts.begin(), s.facts.end()); },
+              Members<StudiedPoint>{{"point", "index in the whole space", &StudiedPoint::first}}.with(
+                  point_fact_members().of<StudiedPoint>(std::mem_fn(&StudiedPoint::second)))},
              {"curves", "each part alone, the others as the device has them", &S::curves, curve_members()},
              {"next", "what one more change of a part would do at the best point", &S::next,
               Members<NextFactor>{{"model", "", &NextFactor::model},

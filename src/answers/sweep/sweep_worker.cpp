@@ -3,7 +3,6 @@
 #include "map/counts_of_structure.hpp"
 #include "map/on_chip.hpp"
 #include "result/format_parts.hpp"
-#include "session/graph_run.hpp"
 #include "session/usual_precision.hpp"
 
 #include <algorithm>
@@ -105,9 +104,9 @@ bool run_alike(const PrecisionConfig& a, const PrecisionConfig& b, const Machine
 }
 
 bool leaves_formats_open(const ShapedGraph& graph) {
-    return !graph.stored_weights &&
-           std::none_of(graph.operators.begin(), graph.operators.end(),
-                        [](const Operator& op) { return op.native_precision.has_value(); });
+    return !graph.stored_weights && std::ranges::none_of(graph.operators, [](const Operator& op) {
+        return op.native_precision.has_value();
+    });
 }
 
 /// The machine as stated, but for its parameters.

@@ -41,47 +41,6 @@ from ._compare import BACKENDS, Best, ComparisonRunner, compare, estimate, expla
 from ._sweep import SweepRows, sweep
 from ._torch import from_torch
 
-__all__ = [
-    "ArchitectureComparison",
-    "BACKENDS",
-    "BatchAnalysis",
-    "Best",
-    "Comparison",
-    "ComparisonRunner",
-    "Difference",
-    "Error",
-    "Facts",
-    "HistoryChanges",
-    "HistoryRows",
-    "IncompleteError",
-    "InputError",
-    "LocalModels",
-    "MetricTable",
-    "Model",
-    "ModelClassComparison",
-    "Result",
-    "Serving",
-    "Session",
-    "Sizing",
-    "Step",
-    "StepEngine",
-    "Study",
-    "Subgraph",
-    "SweepRows",
-    "UsageError",
-    "compare",
-    "compare_history",
-    "estimate",
-    "explain",
-    "from_torch",
-    "history_rows",
-    "local",
-    "save_results",
-    "size",
-    "sweep",
-    "to_dataframe",
-]
-
 
 def to_dataframe(results):
     """One row per result (a Comparison, or results of Session.estimate) as a pandas DataFrame.
@@ -95,3 +54,6 @@ def to_dataframe(results):
 
 
 Comparison.to_dataframe = to_dataframe
+
+# What is for callers: everything here whose name begins with no underscore.
+__all__ = sorted(name for name in globals() if not name.startswith("_"))

@@ -124,18 +124,8 @@ def _result_repr_html(self):
     return _table(rows)
 
 
-for _answer in (
-    _archsim.Study,
-    _archsim.ArchitectureComparison,
-    _archsim.BatchAnalysis,
-    _archsim.ModelClassComparison,
-    _archsim.Serving,
-    _archsim.Sizing,
-    _archsim.LocalModels,
-    _archsim.Difference,
-    _archsim.HistoryChanges,
-    _archsim.HistoryRows,
-):
+# Every class of answers.
+for _answer in [kind for kind in vars(_archsim).values() if hasattr(kind, "to_markdown")]:
     _answer.to_dict = _document
     _answer.save = _save
     _answer._repr_html_ = _repr_html

@@ -1,4 +1,4 @@
-#include "report/blocks/advice.hpp"
+#include "report/blocks/ranking_table.hpp"
 
 #include "report/blocks/number_format.hpp"
 #include "result/bound_shares.hpp"
@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <map>
 #include <optional>
 
@@ -50,8 +49,7 @@ std::optional<DominantOperation> dominant_operation(const Result& r) {
         operation.type = anchor.type;
         operation.seconds += s.latency_s;
         operation.upper_bound =
-            operation.upper_bound ||
-            std::any_of(anchor.outputs.begin(), anchor.outputs.end(), [&](TensorId output) {
+            operation.upper_bound || std::ranges::any_of(anchor.outputs, [&](TensorId output) {
                 return output != kNoTensor && graph.tensors[output].at_upper_bound;
             });
     }

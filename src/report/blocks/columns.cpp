@@ -4,17 +4,11 @@
 #include "core/text.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
-#include <iterator>
-#include <optional>
-#include <utility>
-#include <vector>
 
 namespace archsim {
 
 std::vector<std::string>& names_under(std::string_view text, NamesByText& all) {
-    const auto known =
-        std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == text; });
+    const auto known = std::ranges::find_if(all, [&](const auto& one) { return one.first == text; });
     return known != all.end() ? known->second : all.emplace_back(text, std::vector<std::string>()).second;
 }
 
@@ -57,8 +51,7 @@ namespace {
 std::size_t find_column(const Table& table, const std::string& name) {
     const std::string wanted = bare_name(name);
     const auto find = [&](const auto& is_it) {
-        return static_cast<std::size_t>(std::find_if(table.columns.begin(), table.columns.end(), is_it) -
-                                        table.columns.begin());
+        return static_cast<std::size_t>(std::ranges::find_if(table.columns, is_it) - table.columns.begin());
     };
     for (const std::size_t found :
          {find([&](const Column& c) { return bare_name(c.heading) == wanted || bare_name(c.key) == wanted; }),
@@ -68,10 +61,9 @@ std::size_t find_column(const Table& table, const std::string& name) {
           })})
         if (found < table.columns.size())
             return found;
-    std::string names;
-    for (const Column& column : table.columns)
-        if (!column.heading.empty())
-            names += (names.empty() ? "" : ", ") + column.heading;
+    std::string names = joined(table.columns, [&](const Column& column) {
+        return !column.heading.empty() ? column.heading : std::string();
+    });
     throw UsageError(fmt::format("--sort: there is no column \"{}\"; there are {}", name, names));
 }
 
@@ -82,9 +74,9 @@ std::optional<double> number_of(const Cell& cell) {
 
 void sort_rows(Table& table, std::size_t by) {
     const bool rising = table.columns[by].best == BestIs::least;
-    const bool numbers = std::any_of(table.rows.begin(), table.rows.end(),
-                                     [by](const auto& row) { return number_of(row[by]).has_value(); });
-    std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
+    const bool numbers =
+        std::ranges::any_of(table.rows, [by](const auto& row) { return number_of(row[by]).has_value(); });
+    std::ranges::stable_sort(table.rows, [&](const auto& a, const auto& b) {
         if (!numbers)
             return a[by].text < b[by].text;
         const auto x = number_of(a[by]), y = number_of(b[by]);
@@ -116,7 +108,7 @@ Table* joined_table(Report& report) {
         if (std::holds_alternative<Heading>(kept.back()))
             kept.pop_back();
         Table& whole = std::get<Table>(kept[*first]);
-        std::move(more->rows.begin(), more->rows.end(), std::back_inserter(whole.rows));
+        append(whole.rows, std::move(more->rows));
         whole.title.clear();
         joined = true;
     }

@@ -3,6 +3,7 @@
 // makes the table for people, the CSV and the rows of a JSON document.
 
 #include "archsim/extend/renderer.hpp"
+#include "core/lists.hpp"
 #include "fields/json_members.hpp"
 #include "report/blocks/number_format.hpp"
 
@@ -14,7 +15,6 @@
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -62,6 +62,10 @@ struct UnitOfColumn {
     const char* name;
     double factor;
 };
+/// A number in words of its own: "1.23x".
+inline Cell worded_cell(std::string text, double value) {
+    return {std::move(text), value};
+}
 /// A text in another tone.
 inline Cell toned_cell(std::string_view text, Tone tone) {
     return {std::string(text), {}, tone};
@@ -169,7 +173,7 @@ template <class... Blocks>
 void add_blocks(Report& report, Blocks&&... blocks) {
     const auto add = [&report](auto&& more) {
         if constexpr (std::same_as<std::remove_cvref_t<decltype(more)>, std::vector<Block>>)
-            std::move(more.begin(), more.end(), std::back_inserter(report.blocks));
+            append(report.blocks, std::move(more));
         else
             report.blocks.emplace_back(std::forward<decltype(more)>(more));
     };
@@ -192,26 +196,15 @@ using NamesByText = std::vector<std::pair<std::string, std::vector<std::string>>
 /// The names of a text, none yet where it is new.
 std::vector<std::string>& names_under(std::string_view text, NamesByText& all);
 
-/// Adds columns to a list.
+/// Adds columns to a list, which may be written out.
 template <class Row>
-void append_columns(std::vector<ColumnOf<Row>>& columns, std::vector<ColumnOf<Row>> more) {
+void append(std::vector<ColumnOf<Row>>& columns, std::vector<ColumnOf<Row>> more) {
     std::move(more.begin(), more.end(), std::back_inserter(columns));
 }
 
 template <class Row>
 std::vector<Cell> cells_of(const std::vector<ColumnOf<Row>>& columns, const Row& row) {
-    std::vector<Cell> cells;
-    cells.reserve(columns.size());
-    for (const ColumnOf<Row>& c : columns)
-        cells.push_back(c.cell(row));
-    return cells;
-}
-
-/// 0 to `count` - 1: the rows of a table whose columns look things up by their place.
-inline std::vector<std::size_t> indices(std::size_t count) {
-    std::vector<std::size_t> all(count);
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    return all;
+    return mapped(columns, [&](const ColumnOf<Row>& c) { return c.cell(row); });
 }
 
 template <class Row, class Rows>

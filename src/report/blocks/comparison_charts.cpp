@@ -1,6 +1,6 @@
-#include "report/blocks/comparison_charts.hpp"
+#include "report/blocks/ranking_table.hpp"
 
-#include "archsim/compare/decisions.hpp"
+#include "core/lists.hpp"
 #include "report/blocks/energy_report.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
@@ -18,11 +18,7 @@ namespace archsim {
 namespace {
 
 std::vector<Result> estimates_of(std::span<const Result> results) {
-    std::vector<Result> estimates;
-    for (const Result& result : results)
-        if (result.ok())
-            estimates.push_back(result);
-    return estimates;
+    return kept(results, &Result::ok);
 }
 
 } // namespace
@@ -30,7 +26,7 @@ std::vector<Result> estimates_of(std::span<const Result> results) {
 Chart tradeoff_chart(std::span<const Result> results, const Metric& x, const Metric& y,
                      const CostOptions& conditions) {
     std::string other = y.key;
-    std::replace(other.begin(), other.end(), '_', ' ');
+    std::ranges::replace(other, '_', ' ');
     Chart chart{ChartKind::scatter,
                 fmt::format("{} and {}, with 90 % intervals", x.title, other),
                 fmt::format("{} ({})", x.noun, axis_unit_of(x)),
@@ -70,8 +66,7 @@ Chart tradeoff_chart(std::span<const Result> results, const Metric& x, const Met
         series.name = family;
         chart.series.push_back(std::move(series));
     }
-    std::stable_sort(front.points.begin(), front.points.end(),
-                     [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
+    std::ranges::stable_sort(front.points, {}, &ChartPoint::x);
     chart.series.push_back(std::move(front));
     return chart;
 }
@@ -143,9 +138,8 @@ std::vector<Block> comparison_charts(std::span<const Result> results) {
                             ? tradeoff_chart(estimates, metric::token_time, metric::token_energy)
                             : tradeoff_chart(estimates));
     blocks.emplace_back(energy_chart(estimates));
-    const bool one_graph = std::all_of(estimates.begin(), estimates.end(), [](const Result& r) {
-        return r.work && !r.estimate.subgraphs.empty();
-    });
+    const bool one_graph = std::ranges::all_of(
+        estimates, [](const Result& r) { return r.work && !r.estimate.subgraphs.empty(); });
     if (one_graph && !estimates.front().generation) {
         blocks.emplace_back(roofline_chart(estimates));
         blocks.emplace_back(region_heat_map(estimates));

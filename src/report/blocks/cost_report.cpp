@@ -1,5 +1,6 @@
 #include "report/blocks/explanations.hpp"
 
+#include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
@@ -100,7 +101,7 @@ Members<Cost> cost_part_members(CostsOf what) {
 std::vector<std::string> unused_prices(std::span<const Result> results, const CostOptions& options) {
     std::vector<std::string> notes;
     for (const GivenPrice& price : options.prices)
-        if (std::none_of(results.begin(), results.end(), [&](const Result& r) {
+        if (std::ranges::none_of(results, [&](const Result& r) {
                 return r.device != nullptr && r.device->id == price.hardware;
             }))
             notes.push_back(fmt::format("--price {}: none of these devices has that id.", price.hardware));
@@ -122,8 +123,7 @@ std::vector<Crossing> crossings(std::span<const Result> results, const CostOptio
                 if (const auto point = break_even(bought, other, options))
                     found.push_back({&bought, &other, *point});
     const auto key = [](const Crossing& c) { return std::pair(c.bought != c.other, c.point.inferences); };
-    std::stable_sort(found.begin(), found.end(),
-                     [&](const Crossing& a, const Crossing& b) { return key(a) < key(b); });
+    std::ranges::stable_sort(found, [&](const Crossing& a, const Crossing& b) { return key(a) < key(b); });
     return found;
 }
 
@@ -191,7 +191,7 @@ Table token_table(std::span<const Result> results, const CostOptions& options) {
         {{"", "", "model"}, [](const Row& r) { return r.result.model->name; }},
         {{"Hardware", "", "hardware"}, [](const Row& r) { return hardware_label(r.result); }},
         {{"Tokens", "", "tokens"}, &Row::tokens}};
-    append_columns(columns, cost_columns<Row>(CostsOf::tokens));
+    append(columns, cost_columns<Row>(CostsOf::tokens));
     Table table = table_of("Cost per million tokens, carbon per thousand", columns, rows);
     table.notes.push_back(
         "A token of the prompt takes its share of the pass over the prompts, a token of the "
@@ -253,7 +253,7 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
     for (const Result& r : results)
         if (r.ok() && r.device)
             rows.push_back({&r, cost_of(r, options), cost_of(r, basis).best()});
-    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    std::ranges::stable_sort(rows, [](const Row& a, const Row& b) {
         return a.each.value_or(INFINITY) < b.each.value_or(INFINITY);
     });
     std::vector<ColumnOf<Row>> columns = cost_columns<Row>(CostsOf::inferences);
@@ -267,12 +267,10 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
     columns.emplace_back(Column{"Price (date)", "", "price", Align::left, 2},
                          [&](const Row& r) { return price_text(*r.result, options); });
     Table table = table_of("Cost per million inferences, carbon per thousand", columns, rows);
-    for (std::string& note : assumption_notes(options))
-        table.notes.push_back(std::move(note));
+    append(table.notes, assumption_notes(options));
     if (std::string said = cost_basis(results, options); !said.empty())
         table.notes.insert(table.notes.begin(), std::move(said));
-    for (std::string& note : unused_prices(results, options))
-        table.notes.push_back(std::move(note));
+    append(table.notes, unused_prices(results, options));
     std::vector<Block> blocks{std::move(table)};
     if (Table tokens = token_table(results, options); !tokens.rows.empty())
         blocks.push_back(std::move(tokens));

@@ -1,5 +1,6 @@
-#include "report/blocks/decision_report.hpp"
+#include "report/blocks/ranking_table.hpp"
 
+#include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 
@@ -43,10 +44,7 @@ Cell verdict_cell(const Verdict& v) {
 }
 
 std::vector<std::string> names(const std::vector<std::size_t>& list, const std::vector<std::string>& labels) {
-    std::vector<std::string> text;
-    for (std::size_t i : list)
-        text.push_back(labels[i]);
-    return text;
+    return mapped(list, [&](std::size_t i) { return labels[i]; });
 }
 
 std::string recommendation(const Decision& d, std::span<const Result> results,
@@ -87,10 +85,7 @@ struct DecidedDevice {
 };
 
 std::vector<DecidedDevice> decided_devices(const LabelledDecision& d) {
-    std::vector<DecidedDevice> devices;
-    for (std::size_t i = 0; i < d.labels.size(); ++i)
-        devices.push_back({&d, i});
-    return devices;
+    return mapped(indices(d.labels.size()), [&](std::size_t i) { return DecidedDevice{&d, i}; });
 }
 
 const char* const kHeadroom = "room under a limit as a share of it; below 0: short by that much";
@@ -157,17 +152,14 @@ std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> re
                         d.on_front[i] ? 1.0 : 0.0};
         });
     Table table = table_of("Decision", columns, indices(results.size()));
-    const bool uncertain = std::any_of(d.verdicts.begin(), d.verdicts.end(), [](const auto& of_result) {
-        return std::any_of(of_result.begin(), of_result.end(),
-                           [](const Verdict& v) { return v.value && !v.certain; });
+    const bool uncertain = std::ranges::any_of(d.verdicts, [](const auto& of_result) {
+        return std::ranges::any_of(of_result, [](const Verdict& v) { return v.value && !v.certain; });
     });
     if (uncertain)
         table.notes.emplace_back("likely, unlikely: the limit lies inside the 90 % interval of the estimate; "
                                  "with the probability that it is met");
     if (!d.request.pareto.empty()) {
-        std::vector<std::string_view> nouns;
-        for (const Metric* m : d.request.pareto)
-            nouns.push_back(m->noun);
+        const auto nouns = mapped(d.request.pareto, [](const Metric* m) { return m->noun; });
         table.notes.push_back(
             fmt::format("Pareto front of {}: no other device is better in one of them and as "
                         "good in the rest",
@@ -189,10 +181,7 @@ Members<LabelledDecision> decision_members() {
                  {"unit", "", [](auto& c) { return c.metric->unit; }}}},
             {"pareto_metrics", "of the front that was asked for",
              [](const D& d) {
-                 std::vector<std::string> keys;
-                 for (const Metric* metric : d.decision->request.pareto)
-                     keys.push_back(metric->key);
-                 return keys;
+                 return mapped(d.decision->request.pareto, [](const Metric* metric) { return metric->key; });
              }},
             {"preference", "metric that decides among those that meet the limits",
              [](const D& d) { return d.decision->request.preference->key; }},

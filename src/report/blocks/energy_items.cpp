@@ -75,8 +75,7 @@ class Account {
                     table_.event[i], event == Event::host_busy_second);
         }
         add_static();
-        std::stable_sort(items_.begin(), items_.end(),
-                         [](const EnergyItem& a, const EnergyItem& b) { return a.joules > b.joules; });
+        std::ranges::stable_sort(items_, std::ranges::greater{}, &EnergyItem::joules);
         return std::move(items_);
     }
 

@@ -1,5 +1,6 @@
 #include "report/blocks/energy_report.hpp"
 
+#include "core/lists.hpp"
 #include "estimate/wall_power.hpp"
 #include "hardware/energy_table.hpp"
 #include "report/blocks/columns.hpp"
@@ -10,7 +11,6 @@
 #include "report/blocks/result_text.hpp"
 #include "report/render/answer_document.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace archsim {
@@ -57,7 +57,7 @@ Table account(const Result& result) {
         items);
     std::vector<std::string> cited;
     for (const I& item : items)
-        if (std::find(cited.begin(), cited.end(), item.source) == cited.end()) {
+        if (!contains(cited, item.source)) {
             cited.push_back(item.source);
             table.notes.push_back(fmt::format("{}: {}", item.title(), item.source));
         }
@@ -149,10 +149,8 @@ void add_parts(const Result& result, const EnergyView& view, Report& report) {
                              result.parts));
     if (!view.subgraphs)
         return;
-    for (const ResultPart& part : result.parts) {
-        report.blocks.push_back(Heading{3, part.name});
-        report.blocks.push_back(by_subgraph(*part.result));
-    }
+    for (const ResultPart& part : result.parts)
+        add_blocks(report, Heading{3, part.name}, by_subgraph(*part.result));
 }
 
 /// One estimate.
@@ -226,26 +224,24 @@ Facts energy_conditions(const Result& result) {
     const EnergyTable& table = *m.energy;
     const double clock = m.rate(Resource::overhead_cycles) * e.clock_ratio;
     Facts facts;
-    facts.items.push_back({"Boundary", boundary_of(result)});
-    facts.items.push_back(
-        {"Power",
-         fmt::format("{} on average, {} in the subgraph that draws most{}", format_power(e.power_w),
-                     format_power(e.peak_power_w),
-                     m.power_limit_w > 0
-                         ? fmt::format("; limit {}{}", format_power(m.power_limit_w * result.devices()),
-                                       e.power_limited ? ", which lowers the clock" : "")
-                         : std::string())});
+    facts.add("Boundary", boundary_of(result));
+    facts.add("Power",
+              fmt::format("{} on average, {} in the subgraph that draws most{}", format_power(e.power_w),
+                          format_power(e.peak_power_w),
+                          m.power_limit_w > 0
+                              ? fmt::format("; limit {}{}", format_power(m.power_limit_w * result.devices()),
+                                            e.power_limited ? ", which lowers the clock" : "")
+                              : std::string()));
     if (const double factor = table.voltage_factor(clock); table.nominal_clock.known())
-        facts.items.push_back({"Clock", fmt::format("{} MHz; dynamic energy x{:.2f} of that at {} MHz",
-                                                    format_number(clock / 1e6), factor,
-                                                    format_number(table.nominal_clock.value / 1e6))});
+        facts.add("Clock",
+                  fmt::format("{} MHz; dynamic energy x{:.2f} of that at {} MHz", format_number(clock / 1e6),
+                              factor, format_number(table.nominal_clock.value / 1e6)));
     const WallPower wall = wall_power(m, e.power_w / result.devices(), result.devices());
-    facts.items.push_back(
-        {"At the wall", fmt::format("{}: {} device, {}{} host, {} lost in the supply",
-                                    format_power(wall.total()), format_power(wall.accelerators_w),
-                                    wall.board_w > 0 ? format_power(wall.board_w) + " board, " : "",
-                                    format_power(wall.host_w), format_power(wall.supply_loss_w))});
-    facts.items.push_back({"90 % interval", with_interval(metric::energy, result)});
+    facts.add("At the wall", fmt::format("{}: {} device, {}{} host, {} lost in the supply",
+                                         format_power(wall.total()), format_power(wall.accelerators_w),
+                                         wall.board_w > 0 ? format_power(wall.board_w) + " board, " : "",
+                                         format_power(wall.host_w), format_power(wall.supply_loss_w)));
+    facts.add("90 % interval", with_interval(metric::energy, result));
     return facts;
 }
 
@@ -270,8 +266,7 @@ Report describe_energy(std::span<const Result> results, const EnergyView& view) 
         }
         for (std::string& line : rollup_lines(result))
             report.blocks.push_back(Paragraph{std::move(line)});
-        report.blocks.push_back(account(result));
-        report.blocks.push_back(energy_conditions(result));
+        add_blocks(report, account(result), energy_conditions(result));
         if (view.subgraphs && result.partition)
             report.blocks.push_back(by_subgraph(result));
         if (!result.parts.empty())
@@ -286,10 +281,9 @@ Members<Explained> energy_members() {
         bool subgraphs = false;
     };
     const auto shown = [](const Explained& e) {
-        std::vector<Shown> list;
-        for (const Result& result : e.results)
-            list.push_back({&result, e.explanations.subgraphs});
-        return list;
+        return mapped(e.results, [&](const Result& result) {
+            return Shown{&result, e.explanations.subgraphs};
+        });
     };
     return {
         {"schema", "", [](const Explained&) { return "archsim.explain_energy/1"; },

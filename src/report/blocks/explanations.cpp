@@ -1,5 +1,6 @@
 #include "report/blocks/explanations.hpp"
 
+#include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/result_text.hpp"
 
@@ -7,7 +8,6 @@
 #include <cmath>
 #include <iterator>
 #include <utility>
-#include <vector>
 
 namespace archsim {
 
@@ -40,10 +40,9 @@ Table cold_start_table(std::span<const Result> results) {
     const auto key = [](const ColdStart& start) {
         return std::isnan(start.first_s()) ? HUGE_VAL : start.first_s();
     };
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&](const ColdRow& a, const ColdRow& b) { return key(a.second) < key(b.second); });
-    const bool parts =
-        std::any_of(rows.begin(), rows.end(), [](const ColdRow& r) { return !r.first->parts.empty(); });
+    std::ranges::stable_sort(
+        rows, [&](const ColdRow& a, const ColdRow& b) { return key(a.second) < key(b.second); });
+    const bool parts = std::ranges::any_of(rows, [](const ColdRow& r) { return !r.first->parts.empty(); });
     std::vector<ColumnOf<ColdRow>> columns = {
         {{"Hardware", "", "hardware"}, [](const ColdRow& r) { return hardware_label(*r.first); }},
         {{"Stack", "", "runtime"}, [](const ColdRow& r) { return r.first->runtime->id; }},
@@ -55,16 +54,15 @@ Table cold_start_table(std::span<const Result> results) {
         {least_best("Prebuilt", "s", "first_prebuilt_s"), 1,
          [](const ColdRow& r) { return r.second.upload_s + r.second.warm_s; }}};
     if (parts)
-        append_columns(columns,
-                       where<ColdRow>([](const ColdRow& r) { return !r.first->parts.empty(); },
-                                      {{least_best("Side by side", "s", "side_by_side_s"), 1,
-                                        [](const ColdRow& r) { return r.second.side_by_side_s(); }}}));
-    append_columns(columns, {{least_best("Warm", "ms", "latency_s"), 1e-3,
-                              [](const ColdRow& r) { return r.second.warm_s; }},
-                             {{"Build from", "", "build_source", Align::left, 1},
-                              [](const ColdRow& r) { return kind_of(r.second.build); }},
-                             {{"Link from", "", "link_source", Align::left, 2},
-                              [](const ColdRow& r) { return kind_of(r.second.link); }}});
+        append(columns, where<ColdRow>([](const ColdRow& r) { return !r.first->parts.empty(); },
+                                       {{least_best("Side by side", "s", "side_by_side_s"), 1,
+                                         [](const ColdRow& r) { return r.second.side_by_side_s(); }}}));
+    append(columns,
+           {{least_best("Warm", "ms", "latency_s"), 1e-3, [](const ColdRow& r) { return r.second.warm_s; }},
+            {{"Build from", "", "build_source", Align::left, 1},
+             [](const ColdRow& r) { return kind_of(r.second.build); }},
+            {{"Link from", "", "link_source", Align::left, 2},
+             [](const ColdRow& r) { return kind_of(r.second.link); }}});
     Table table = table_of("Cold Start (First Inference, Nothing Cached)", columns, rows);
     table.notes = {
         "Build: compilation or graph building by the software stack, which many keep on disk; weights: "

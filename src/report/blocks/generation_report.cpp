@@ -1,11 +1,10 @@
-#include "report/blocks/generation_report.hpp"
+#include "report/blocks/ranking_table.hpp"
 
-#include "archsim/compare/metric.hpp"
+#include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/blocks/row_marks.hpp"
 #include "result/generation_metrics.hpp"
 #include "result/memory_fit.hpp"
 
@@ -38,16 +37,16 @@ ColumnOf<GenerationRow> generation_number(Column column, double unit,
 /// A time and its interval, where the result has it.
 void add_time(GenerationColumns& columns, const char* heading, const std::string& key,
               double (*time)(const GenerationEstimate&), Interval (*interval)(const GenerationEstimate&)) {
-    append_columns(columns,
-                   where<GenerationRow>(has_generation_estimate,
-                                        {generation_number(least_best(heading, "ms", key + "_s"), 1e-3, time),
-                                         {interval_column("90 %", "ms", key + "_low_s", key + "_high_s", 3),
-                                          [time, interval](const GenerationRow& r) {
-                                              const GenerationEstimate& g = r.generation;
-                                              const Interval i = interval(g);
-                                              return time(g) > 0 ? interval_cell(1e-3, i.low, time(g), i.high)
-                                                                 : Cell{};
-                                          }}}));
+    append(columns,
+           where<GenerationRow>(has_generation_estimate,
+                                {generation_number(least_best(heading, "ms", key + "_s"), 1e-3, time),
+                                 {interval_column("90 %", "ms", key + "_low_s", key + "_high_s", 3),
+                                  [time, interval](const GenerationRow& r) {
+                                      const GenerationEstimate& g = r.generation;
+                                      const Interval i = interval(g);
+                                      return time(g) > 0 ? interval_cell(1e-3, i.low, time(g), i.high)
+                                                         : Cell{};
+                                  }}}));
 }
 
 GenerationColumns generation_columns(bool serving) {
@@ -66,32 +65,31 @@ GenerationColumns generation_columns(bool serving) {
     add_time(
         columns, "Per token", "time_per_output_token", [](G g) { return g.time_per_output_token_s; },
         [](G g) { return g.time_per_output_token_interval; });
-    append_columns(
-        columns,
-        where<GenerationRow>(
-            has_generation_estimate,
-            {generation_number(most_best("Per user", "tokens/s", "tokens_per_s_stream"), 1,
-                               [](G g) { return g.tokens_per_s_stream; }),
-             generation_number(most_best("Total", "tokens/s", "tokens_per_s_total", 1), 1,
-                               [](G g) { return g.tokens_per_s_total; }),
-             generation_number(least_best("Energy", "J/token", "energy_per_token_j"), 1,
-                               [](G g) { return g.energy_per_token_j; }),
-             generation_number(least_best("Energy", "J/prompt token", "energy_per_prompt_token_j", 2), 1,
-                               [](G g) { return g.energy_per_prompt_token_j(); }),
-             generation_number(least_best("Energy", "J/request", "energy_per_request_j", 2), 1,
-                               [](G g) { return g.energy_per_request_j(); }),
-             generation_number(least_best("Power", "W/device", "power_per_device_w", 1), 1,
-                               [](G g) { return g.power_per_device_w(); }),
-             generation_number(least_best("Power", "W/replica", "power_w", 2), 1,
-                               [](G g) { return g.power_per_device_w() * g.devices; })}));
-    append_columns(columns, {generation_number(least_best("Weights", "GB", "weight_bytes"), 1e9,
-                                               [](G g) { return g.weight_bytes; }),
-                             generation_number(least_best("KV cache", "GB", "kv_cache_bytes", 1), 1e9,
-                                               [](G g) { return g.kv_cache_bytes; }),
-                             generation_number(least_best("Need/device", "GB", "memory_bytes_per_device", 1),
-                                               1e9, [](G g) { return g.memory_bytes; }),
-                             generation_number(most_best("Has", "GB", "memory_capacity_bytes_per_device", 1),
-                                               1e9, [](G g) { return g.memory_capacity_bytes; })});
+    append(columns,
+           where<GenerationRow>(
+               has_generation_estimate,
+               {generation_number(most_best("Per user", "tokens/s", "tokens_per_s_stream"), 1,
+                                  [](G g) { return g.tokens_per_s_stream; }),
+                generation_number(most_best("Total", "tokens/s", "tokens_per_s_total", 1), 1,
+                                  [](G g) { return g.tokens_per_s_total; }),
+                generation_number(least_best("Energy", "J/token", "energy_per_token_j"), 1,
+                                  [](G g) { return g.energy_per_token_j; }),
+                generation_number(least_best("Energy", "J/prompt token", "energy_per_prompt_token_j", 2), 1,
+                                  [](G g) { return g.energy_per_prompt_token_j(); }),
+                generation_number(least_best("Energy", "J/request", "energy_per_request_j", 2), 1,
+                                  [](G g) { return g.energy_per_request_j(); }),
+                generation_number(least_best("Power", "W/device", "power_per_device_w", 1), 1,
+                                  [](G g) { return g.power_per_device_w(); }),
+                generation_number(least_best("Power", "W/replica", "power_w", 2), 1,
+                                  [](G g) { return g.power_per_device_w() * g.devices; })}));
+    append(columns, {generation_number(least_best("Weights", "GB", "weight_bytes"), 1e9,
+                                       [](G g) { return g.weight_bytes; }),
+                     generation_number(least_best("KV cache", "GB", "kv_cache_bytes", 1), 1e9,
+                                       [](G g) { return g.kv_cache_bytes; }),
+                     generation_number(least_best("Need/device", "GB", "memory_bytes_per_device", 1), 1e9,
+                                       [](G g) { return g.memory_bytes; }),
+                     generation_number(most_best("Has", "GB", "memory_capacity_bytes_per_device", 1), 1e9,
+                                       [](G g) { return g.memory_capacity_bytes; })});
     if (serving)
         columns.push_back(generation_number(most_best("Serving", "tokens/s", "serving_tokens_per_s"), 1,
                                             [](G g) { return g.serving.tokens_per_s; }));
@@ -112,7 +110,7 @@ bool in_ranking(std::string_view key) {
                                     "energy_per_token_j",
                                     "power_w",
                                     "runtime"};
-    return std::find(kRanked.begin(), kRanked.end(), key) != kRanked.end();
+    return contains(kRanked, key);
 }
 
 /// How the columns are defined, each for its own.
@@ -236,8 +234,7 @@ Members<SaturatedServing> saturated_members() {
 
 std::vector<TableNote> generation_notes(std::span<const Result> results) {
     std::vector<TableNote> notes;
-    const auto first =
-        std::find_if(results.begin(), results.end(), [](const Result& r) { return !!r.generation; });
+    const auto first = std::ranges::find_if(results, [](const Result& r) { return !!r.generation; });
     if (first != results.end())
         add_definitions(*first->generation, notes);
     return notes;
@@ -266,11 +263,9 @@ Table generation_table(std::span<const Result> results, BesideRanking beside,
                                                         : "Text Generation",
                            columns, rows);
     if (beside == BesideRanking::no) // the ranking says why
-        for (std::string& note : failure_notes(shown))
-            table.notes.emplace_back(std::move(note));
-    table.notes.insert(table.notes.end(), notes.begin(), notes.end());
-    for (TableNote& note : generation_notes(results))
-        table.notes.push_back(std::move(note));
+        append(table.notes, failure_notes(shown));
+    append(table.notes, notes);
+    append(table.notes, generation_notes(results));
     return table;
 }
 

@@ -1,7 +1,8 @@
 #include "report/blocks/explanations.hpp"
 
+#include "core/lists.hpp"
 #include "report/blocks/columns.hpp"
-#include "report/blocks/comparison_charts.hpp"
+#include "report/blocks/ranking_table.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
@@ -102,8 +103,7 @@ Table fit_table(std::span<const Result> results) {
                    {"Alive: of the piece that runs at a time.", "alive_bytes"},
                    {"Stays: what the memory that software manages can hold.", "stays_on_chip"}};
     for (const Row& row : rows)
-        for (std::string& note : fit_notes(row.result, row.fit))
-            table.notes.push_back(std::move(note));
+        append(table.notes, fit_notes(row.result, row.fit));
     return table;
 }
 
@@ -119,8 +119,7 @@ std::string tail_of(const std::string& name) {
 /// Where a tensor is made and last read, by the names of subgraphs.
 std::pair<std::string, std::string> life_of(const Result& r, TensorId tensor) {
     const auto& buffers = r.partition->buffers;
-    const auto at =
-        std::find_if(buffers.begin(), buffers.end(), [&](const Buffer& b) { return b.tensor == tensor; });
+    const auto at = std::ranges::find(buffers, tensor, &Buffer::tensor);
     if (at == buffers.end())
         return {};
     const bool input = r.work->graph->tensors[tensor].role == TensorRole::input;
@@ -163,7 +162,7 @@ std::vector<std::vector<const Result*>> by_plan(std::span<const Result> results)
     for (const Result& r : results) {
         if (!memory_fit(r) || !r.partition || r.work->memory.peak_live_bytes <= 0)
             continue;
-        const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+        const auto same = std::ranges::find_if(groups, [&](const auto& group) {
             const MemoryPlan &a = group.front()->work->memory, &b = r.work->memory;
             return group.front()->model == r.model && a.timeline == b.timeline;
         });
@@ -293,8 +292,7 @@ Members<ResultMemory> result_memory_members(bool of_part) {
 
 std::vector<Block> memory_blocks(std::span<const Result> results) {
     std::vector<Block> blocks;
-    const bool any = std::any_of(results.begin(), results.end(),
-                                 [](const Result& r) { return memory_fit(r).has_value(); });
+    const bool any = std::ranges::any_of(results, [](const Result& r) { return memory_fit(r).has_value(); });
     if (any)
         blocks.push_back(fit_table(results));
     for (const auto& group : by_plan(results)) {
@@ -324,14 +322,10 @@ std::vector<Block> memory_blocks(std::span<const Result> results) {
 }
 
 Members<Explained> memory_members() {
-    return {{"results", "",
-             [](const Explained& e) {
-                 std::vector<ResultMemory> list;
-                 for (const Result& r : e.results)
-                     list.push_back(memory_of(r));
-                 return list;
-             },
-             result_memory_members(false)}};
+    return {
+        {"results", "",
+         [](const Explained& e) { return mapped(e.results, [](const Result& r) { return memory_of(r); }); },
+         result_memory_members(false)}};
 }
 
 } // namespace archsim

@@ -70,15 +70,14 @@ const Metric& readable(const Metric& metric, std::span<const Result> results, co
     const bool is_energy = metric == metric::energy;
     if ((!is_energy && metric != metric::balance) || !any_value(results, metric, conditions))
         return metric;
-    const bool large = std::all_of(results.begin(), results.end(), [&](const Result& r) {
-        return value_of(r, metric, conditions).value_or(1) >= 1;
-    });
+    const bool large = std::ranges::all_of(
+        results, [&](const Result& r) { return value_of(r, metric, conditions).value_or(1) >= 1; });
     return !large ? metric : is_energy ? kJoules : kJouleSeconds;
 }
 
 bool said_by_another(const Metric& metric, std::span<const Result> results, const CostOptions& conditions) {
     if (metric == metric::total_token_rate)
-        return std::all_of(results.begin(), results.end(), [](const Result& r) {
+        return std::ranges::all_of(results, [](const Result& r) {
             return !r.generation || (r.generation->batch == 1 && r.generation->serving.tokens_per_s <= 0);
         });
     return metric == metric::efficiency && readable(metric::energy, results, conditions).scale == 1;
@@ -100,13 +99,17 @@ Cell interval_cell_of(const Metric& metric, const std::optional<Measure>& measur
                    : Cell{};
 }
 
+std::string best_words(const Metric& metric) {
+    return metric.best.empty() ? "Best by " + metric.noun : metric.best;
+}
+
 const std::string& axis_unit_of(const Metric& metric) {
     return metric.axis_unit.empty() ? metric.column_unit : metric.axis_unit;
 }
 
 bool any_value(std::span<const Result> results, const Metric& metric, const CostOptions& conditions) {
-    return std::any_of(results.begin(), results.end(),
-                       [&](const Result& r) { return measure_of(r, metric, conditions).has_value(); });
+    return std::ranges::any_of(
+        results, [&](const Result& r) { return measure_of(r, metric, conditions).has_value(); });
 }
 
 std::string ratio_text(const Metric& metric, double ratio) {

@@ -40,6 +40,8 @@ ColumnOf<Row> interval_column_of(const Metric& metric, int priority, Get measure
                             column_of(metric).best),
             [&metric, measure](const Row& row) { return interval_cell_of(metric, measure(row)); }};
 }
+/// "Fastest"; "Best by ..." of metrics without a word of their own.
+std::string best_words(const Metric& metric);
 /// Unit of axes: "mJ".
 const std::string& axis_unit_of(const Metric& metric);
 bool any_value(std::span<const Result> results, const Metric& metric, const CostOptions& conditions);

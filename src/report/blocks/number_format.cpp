@@ -115,8 +115,7 @@ bool is_change(std::string_view text) {
 bool begins_formula(std::string_view text) {
     constexpr std::array<std::string_view, 7> kAlways = {"=",      "@",      "::",    "\uff1d",
                                                          "\uff0b", "\uff0d", "\uff20"};
-    if (std::any_of(kAlways.begin(), kAlways.end(),
-                    [&](std::string_view sign) { return text.starts_with(sign); }))
+    if (std::ranges::any_of(kAlways, [&](std::string_view sign) { return text.starts_with(sign); }))
         return true;
     const bool is_signed = text.size() > 1 && (text.front() == '+' || text.front() == '-');
     return is_signed && !is_number(text) && !is_change(text);

@@ -1,5 +1,6 @@
-#include "report/blocks/operation_shares.hpp"
+#include "report/blocks/subgraph_table.hpp"
 
+#include "core/lists.hpp"
 #include "report/blocks/number_format.hpp"
 #include "result/bound_shares.hpp"
 #include "result/common_regions.hpp"
@@ -25,14 +26,14 @@ constexpr std::array kBands = {
 /// "Data movement" of "data_movement".
 std::string as_title(std::string_view kind) {
     std::string title(kind);
-    std::replace(title.begin(), title.end(), '_', ' ');
+    std::ranges::replace(title, '_', ' ');
     if (!title.empty())
         title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
     return title;
 }
 
 bool has_constant_weights(const ShapedGraph& graph, const Operator& op) {
-    return std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId input) {
+    return std::ranges::any_of(op.inputs, [&](TensorId input) {
         return input != kNoTensor && graph.tensors[input].constant && graph.tensors[input].shape.size() > 1;
     });
 }
@@ -112,9 +113,7 @@ std::vector<OperationShare> operation_shares(const Result& result) {
         share.name = name;
         shares.push_back(share);
     }
-    std::stable_sort(shares.begin(), shares.end(), [](const OperationShare& a, const OperationShare& b) {
-        return a.subgraphs > b.subgraphs;
-    });
+    std::ranges::stable_sort(shares, std::ranges::greater{}, &OperationShare::subgraphs);
     return shares;
 }
 
@@ -123,22 +122,19 @@ std::vector<NamedValue> subgraph_shares(const Result& result) {
     double total = 0;
     for (const OperationShare& share : shares)
         total += share.subgraphs;
-    std::vector<NamedValue> items;
-    for (const OperationShare& share : shares)
-        items.push_back({share.name + " Operations",
-                         fmt::format("{:.0f} % ({:.0f} subgraph{})", 100 * share.subgraphs / total,
-                                     share.subgraphs, share.subgraphs == 1 ? "" : "s"),
-                         1});
-    return items;
+    return mapped(shares, [&](const OperationShare& share) {
+        return NamedValue{share.name + " Operations",
+                          fmt::format("{:.0f} % ({:.0f} subgraph{})", 100 * share.subgraphs / total,
+                                      share.subgraphs, share.subgraphs == 1 ? "" : "s"),
+                          1};
+    });
 }
 
 std::vector<NamedValue> time_shares(const Result& result) {
     if (result.generation) // the subgraphs are those of one pass alone
         return {};
     auto shares = operation_shares(result);
-    std::stable_sort(shares.begin(), shares.end(), [](const OperationShare& a, const OperationShare& b) {
-        return a.latency_s > b.latency_s;
-    });
+    std::ranges::stable_sort(shares, std::ranges::greater{}, &OperationShare::latency_s);
     const double total = result.estimate.latency_s;
     std::vector<NamedValue> items;
     double outside = total;

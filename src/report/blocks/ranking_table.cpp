@@ -1,14 +1,11 @@
 #include "report/blocks/ranking_table.hpp"
 
-#include "report/blocks/evidence.hpp"
-#include "report/blocks/metric_text.hpp"
+#include "core/lists.hpp"
 #include "report/blocks/result_text.hpp"
-#include "report/blocks/row_marks.hpp"
+#include "report/blocks/metric_text.hpp"
 #include "result/cost_terms.hpp"
 #include "result/format_parts.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <set>
 
@@ -55,7 +52,7 @@ void add_ranking_metrics(RankingColumns& columns, std::span<const Result> result
                                }}};
         if (ranks && !m->low_field.empty())
             own.push_back(interval_column_of<RankingRow>(*m, 1, measure));
-        append_columns(columns, where(is_estimated, std::move(own)));
+        append(columns, where(is_estimated, std::move(own)));
     }
 }
 
@@ -81,13 +78,12 @@ RankingColumns ranking_columns(std::span<const Result> results, const Metric& by
     columns.push_back(
         evidence_column<RankingRow>([](const RankingRow& row) { return evidence_of(*row.result); }));
     // Where formats differ every width shows them.
-    append_columns(
-        columns, where<RankingRow>(
-                     is_estimated,
-                     {{{"Precision", "", "executed_precision", Align::left, mixed_formats(results) ? 0 : 1},
-                       [](const RankingRow& row) {
-                           return marked(multiplied_format(*row.result), MarkedCell::precision, *row.result);
-                       }}}));
+    append(columns, where<RankingRow>(is_estimated, {{{"Precision", "", "executed_precision", Align::left,
+                                                       mixed_formats(results) ? 0 : 1},
+                                                      [](const RankingRow& row) {
+                                                          return marked(multiplied_format(*row.result),
+                                                                        MarkedCell::precision, *row.result);
+                                                      }}}));
     add_ranking_metrics(columns, results, by, view, false);
     columns.push_back({{"Stack", "", "runtime", Align::left, several_stacks(results) ? 0 : 3},
                        [](const RankingRow& row) { return Cell{runtime_label(*row.result)}; }});
@@ -123,10 +119,8 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
     if (std::string basis = cost_basis(results, view.conditions);
         !basis.empty() && view.metrics->find("cost"))
         table.notes.emplace_back(std::move(basis), column_of(metric::cost).key);
-    for (TableNote& line : lines_of(marks))
-        table.notes.push_back(std::move(line));
-    for (std::string& note : failure_notes(shown))
-        table.notes.emplace_back(std::move(note));
+    append(table.notes, lines_of(marks));
+    append(table.notes, failure_notes(shown));
     if (!rest.empty())
         table.notes.emplace_back(std::move(rest));
     return table;

@@ -1,12 +1,12 @@
 #include "report/blocks/result_row.hpp"
 
+#include "core/lists.hpp"
 #include "fields/question_json.hpp"
 #include "ops/precision_mix.hpp"
-#include "report/blocks/evidence.hpp"
+#include "report/blocks/result_text.hpp"
 #include "report/blocks/explanations.hpp"
 #include "report/blocks/finding_text.hpp"
-#include "report/blocks/generation_report.hpp"
-#include "report/blocks/result_text.hpp"
+#include "report/blocks/ranking_table.hpp"
 #include "report/render/answer_document.hpp"
 #include "result/generation_metrics.hpp"
 #include "result/memory_fit.hpp"
@@ -158,8 +158,8 @@ OneOf result_status() {
 
 std::vector<ColumnOf<RankedResult>> result_columns(const MetricView& view) {
     ResultColumns columns = identity_columns();
-    append_columns(columns, metric_columns(view));
-    append_columns(columns, estimate_columns());
+    append(columns, metric_columns(view));
+    append(columns, estimate_columns());
     return columns;
 }
 
@@ -244,10 +244,9 @@ Members<KnownModel> model_members() {
             {"operator_mix", "operators by kind", [](const M& m) { return operator_mix(*m.model); }},
             {"operations_by_precision", "",
              [](const M& m) {
-                 std::vector<std::pair<std::string, double>> shares;
-                 for (const FormatShare& share : precision_mix(*m.model->graph))
-                     shares.emplace_back(share.format, share.operations);
-                 return shares;
+                 return mapped(precision_mix(*m.model->graph), [](const FormatShare& share) {
+                     return std::pair<std::string, double>{share.format, share.operations};
+                 });
              }},
             {"findings",
              "what the reader of the model did not understand or had to leave out; absent where nothing was",

@@ -41,10 +41,8 @@ std::string rate_sources(const Machine& machine, Resource resource) {
     for (const Fact* fact : machine.rates[static_cast<std::size_t>(resource)].facts)
         if (fact && fact->known())
             sources.insert(fact_source(*fact));
-    std::string text;
-    for (const std::string& source : sources)
-        text += (text.empty() ? "" : "; ") + source;
-    return text;
+    return joined(
+        sources, [&](const std::string& source) { return source; }, "; ");
 }
 
 std::string latency_detail(const Result& result) {

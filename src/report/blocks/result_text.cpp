@@ -1,13 +1,13 @@
-#include "report/blocks/result_text.hpp"
 #include "core/text.hpp"
 #include "hardware/parameter_site.hpp"
+#include "report/blocks/result_text.hpp"
 
+#include "core/lists.hpp"
 #include "ops/given_values.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
-#include "report/blocks/operation_shares.hpp"
-#include "report/blocks/row_marks.hpp"
 #include "report/blocks/shape_text.hpp"
+#include "report/blocks/subgraph_table.hpp"
 #include "result/bound_shares.hpp"
 #include "result/generation_metrics.hpp"
 
@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -42,27 +41,24 @@ std::string hardware_label(const Result& result) {
 }
 
 std::vector<std::string> hardware_labels(std::span<const Result> results, bool with_stacks) {
-    std::vector<std::string> labels;
-    for (const Result& result : results)
-        labels.push_back(hardware_label(result));
+    std::vector<std::string> labels =
+        mapped(results, [](const Result& result) { return hardware_label(result); });
     const auto key = [&](std::size_t i) {
         return std::pair(results[i].model ? results[i].model->name : std::string(), labels[i]);
     };
     std::map<std::pair<std::string, std::string>, std::set<std::string>> stacks; // of rows of one device
     for (std::size_t i = 0; i < results.size(); ++i)
         stacks[key(i)].insert(runtime_label(results[i]));
-    std::vector<bool> of_stacks;
-    for (std::size_t i = 0; i < results.size(); ++i)
-        of_stacks.push_back(with_stacks && stacks[key(i)].size() > 1);
+    std::vector<bool> of_stacks = mapped(
+        indices(results.size()), [&](std::size_t i) { return with_stacks && stacks[key(i)].size() > 1; });
     for (std::size_t i = 0; i < results.size(); ++i)
         if (of_stacks[i])
             labels[i] += " under " + runtime_label(results[i]);
     std::map<std::pair<std::string, std::string>, std::set<std::string>> formats; // of rows of one device
     for (std::size_t i = 0; i < results.size(); ++i)
         formats[key(i)].insert(precision_name(results[i].conditions.precision));
-    std::vector<bool> several;
-    for (std::size_t i = 0; i < results.size(); ++i)
-        several.push_back(formats[key(i)].size() > 1);
+    std::vector<bool> several =
+        mapped(indices(results.size()), [&](std::size_t i) { return formats[key(i)].size() > 1; });
     for (std::size_t i = 0; i < results.size(); ++i)
         if (several[i])
             labels[i] += " in " + precision_name(results[i].conditions.precision);
@@ -115,49 +111,46 @@ std::map<std::string, int> operator_mix(const ModelFacts& model) {
 
 Facts model_facts(const ModelFacts& model, std::span<const Result> results) {
     Facts facts;
-    facts.items.push_back({"Parameters", format_count(model.parameters)});
+    facts.add("Parameters", format_count(model.parameters));
     const auto open = [](const Result& r) { return !sizes_wanted(r.estimate.findings).empty(); };
-    if (std::any_of(results.begin(), results.end(), open)) { // nothing is counted before
-        facts.items.push_back({"Multiply-accumulates", "unknown until all sizes are given"});
+    if (std::ranges::any_of(results, open)) { // nothing is counted before
+        facts.add("Multiply-accumulates", "unknown until all sizes are given");
         return facts;
     }
-    facts.items.push_back({"Multiply-accumulates", fmt::format("{} ({} operations)", format_count(model.macs),
-                                                               format_count(model.operations))});
+    facts.add("Multiply-accumulates",
+              fmt::format("{} ({} operations)", format_count(model.macs), format_count(model.operations)));
     if (std::string dims = sizes_text(model.dims); !dims.empty())
-        facts.items.push_back({"Sizes", dims});
+        facts.add("Sizes", dims);
     if (is_quantized(*model.graph))
-        facts.items.push_back(
-            {"Quantised", fmt::format("{}; weights {}; what the file leaves open runs as asked",
-                                      precision_text(precision_mix(*model.graph)),
-                                      weight_text(weight_mix(*model.graph)))});
+        facts.add("Quantised", fmt::format("{}; weights {}; what the file leaves open runs as asked",
+                                           precision_text(precision_mix(*model.graph)),
+                                           weight_text(weight_mix(*model.graph))));
     std::set<std::size_t> counts;
     for (const Result& r : results)
         if (r.partition)
             counts.insert(r.partition->subgraphs.size());
     if (!counts.empty())
-        facts.items.push_back({"Total Subgraphs", *counts.begin() == *counts.rbegin()
-                                                      ? fmt::format("{}", *counts.begin())
-                                                      : fmt::format("{} to {}, as the software stack fuses",
-                                                                    *counts.begin(), *counts.rbegin())});
-    const auto partitioned = std::find_if(results.begin(), results.end(),
-                                          [](const Result& r) { return r.partition || !r.parts.empty(); });
+        facts.add("Total Subgraphs", *counts.begin() == *counts.rbegin()
+                                         ? fmt::format("{}", *counts.begin())
+                                         : fmt::format("{} to {}, as the software stack fuses",
+                                                       *counts.begin(), *counts.rbegin()));
+    const auto partitioned =
+        std::ranges::find_if(results, [](const Result& r) { return r.partition || !r.parts.empty(); });
     if (partitioned != results.end() && counts.empty()) {
         double executed = 0;
         for (const OperationShare& share : operation_shares(*partitioned))
             executed += share.subgraphs;
-        facts.items.push_back(
-            {"Total Subgraphs", fmt::format("{:.0f} executed, every step counted", executed)});
+        facts.add("Total Subgraphs", fmt::format("{:.0f} executed, every step counted", executed));
     }
     if (partitioned != results.end())
-        for (NamedValue& item : subgraph_shares(*partitioned))
-            facts.items.push_back(std::move(item));
+        append(facts.items, subgraph_shares(*partitioned));
     if (counts.size() > 1)
-        facts.items.push_back({"Shares as fused for", hardware_label(*partitioned), 1});
+        facts.add("Shares as fused for", hardware_label(*partitioned), 1);
     std::string operators;
     for (const auto& [kind, count] : operator_mix(model))
         operators += fmt::format("{}{} {}", operators.empty() ? "" : ", ", count, kind);
     if (!operators.empty())
-        facts.items.push_back({"Operators", operators});
+        facts.add("Operators", operators);
     return facts;
 }
 
@@ -190,17 +183,16 @@ std::string with_plural(std::string name, std::string_view unit) {
 /// of them do; empty: all are alike.
 std::string kinds_of_units(const Result& result) {
     const auto& all = result.device->engines;
-    const bool alike = std::all_of(all.begin(), all.end(), [&](const Engine& engine) {
+    const bool alike = std::ranges::all_of(all, [&](const Engine& engine) {
         return engine.unit != all.front().unit || engine.count == all.front().count;
     });
     const auto running = running_engines(result);
     if (alike || running.empty() || result.machine->units != all.front().count)
         return "";
-    std::string text;
-    for (const Engine* engine : running)
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", format_count(engine->count),
-                            engine->count == 1 ? engine->name : with_plural(engine->name, engine->unit));
-    return text;
+    return joined(running, [&](const Engine* engine) {
+        return fmt::format("{} {}", format_count(engine->count),
+                           engine->count == 1 ? engine->name : with_plural(engine->name, engine->unit));
+    });
 }
 
 /// "GH100 (hopper)": the die and its generation; one of them where they are the same name.
@@ -239,13 +231,11 @@ std::string memory_text(const MemoryEstimate& m, Detail detail) {
 
 /// What is named under "Performance": memory and utilisation have lines of their own.
 std::vector<const Metric*> performance_metrics(const Result& result, const MetricView& view, Detail detail) {
-    std::vector<const Metric*> list;
-    for (const Metric* m : view.metrics->rows())
-        if (*m != metric::utilization && *m != metric::memory && measure_of(result, *m, view.conditions) &&
-            !said_by_another(*m, std::span(&result, 1), view.conditions) &&
-            (detail == Detail::all || m->priority <= kBriefPriority))
-            list.push_back(m);
-    return list;
+    return kept(view.metrics->rows(), [&](const Metric* m) {
+        return *m != metric::utilization && *m != metric::memory && measure_of(result, *m, view.conditions) &&
+               !said_by_another(*m, std::span(&result, 1), view.conditions) &&
+               (detail == Detail::all || m->priority <= kBriefPriority);
+    });
 }
 
 std::string limited_text(const Metric& m, const Estimate& e) {
@@ -303,16 +293,15 @@ std::vector<NamedValue> bound_facts(const Result& result) {
 
 void add_performance(const Result& result, const MetricView& view, Detail detail, Facts& facts) {
     if (detail == Detail::brief) {
-        facts.items.push_back({"Performance", performance_line(result, view)});
+        facts.add("Performance", performance_line(result, view));
         return;
     }
-    facts.items.push_back({"Performance", ""});
+    facts.add("Performance", "");
     for (const Metric* m : performance_metrics(result, view, detail))
-        facts.items.push_back({performance_title(*m),
-                               with_interval(*m, result, view.conditions) + limited_text(*m, result.estimate),
-                               1});
-    facts.items.push_back(
-        {"Peak power", format_power(result.estimate.peak_power_w) + " in the subgraph that draws most", 1});
+        facts.add(performance_title(*m),
+                  with_interval(*m, result, view.conditions) + limited_text(*m, result.estimate), 1);
+    facts.add("Peak power", format_power(result.estimate.peak_power_w) + " in the subgraph that draws most",
+              1);
 }
 
 } // namespace
@@ -320,32 +309,30 @@ void add_performance(const Result& result, const MetricView& view, Detail detail
 Facts device_facts(const Result& result) {
     const Device& d = *result.device;
     Facts facts;
-    facts.items.push_back({"Architecture", architecture_text(d)});
+    facts.add("Architecture", architecture_text(d));
     if (result.machine && !d.engines.empty()) {
         std::string units = counted_unit(d.engines.front().unit, result.machine->units);
         if (!units.empty())
             units[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(units[0])));
         const std::string kinds = kinds_of_units(result);
-        facts.items.push_back(
-            {std::move(units),
-             fmt::format("{} at {} GHz", kinds.empty() ? format_count(result.machine->units) : kinds,
-                         format_number(result.machine->rate(Resource::matrix_cycles) / 1e9))});
+        facts.add(std::move(units),
+                  fmt::format("{} at {} GHz", kinds.empty() ? format_count(result.machine->units) : kinds,
+                              format_number(result.machine->rate(Resource::matrix_cycles) / 1e9)));
     }
     if (d.dram)
-        facts.items.push_back({"Memory", fmt::format("{} {} ({}/s)", format_bytes(d.dram->capacity.value),
-                                                     d.dram->type, format_bytes(d.dram->bandwidth.value))});
+        facts.add("Memory", fmt::format("{} {} ({}/s)", format_bytes(d.dram->capacity.value), d.dram->type,
+                                        format_bytes(d.dram->bandwidth.value)));
     // The estimate is of all devices that share the network; what follows is of each.
     const std::string each =
         result.devices() > 1 ? fmt::format("{:.0f} x ", result.devices()) : std::string();
     if (result.devices() > 1)
-        facts.items.push_back(
-            {"Devices",
-             fmt::format("{:.0f}, which share every layer{}", result.devices(),
-                         result.generation ? " (split by tensors; by layers: --parallel pp)" : "")});
+        facts.add("Devices",
+                  fmt::format("{:.0f}, which share every layer{}", result.devices(),
+                              result.generation ? " (split by tensors; by layers: --parallel pp)" : ""));
     if (result.machine && result.machine->power_limit_w > 0)
-        facts.items.push_back({result.power_mode.empty() ? "TDP" : "Power limit",
-                               each + format_power(result.machine->power_limit_w)});
-    facts.items.push_back({"Stack", result.runtime ? result.runtime->id : "-"});
+        facts.add(result.power_mode.empty() ? "TDP" : "Power limit",
+                  each + format_power(result.machine->power_limit_w));
+    facts.add("Stack", result.runtime ? result.runtime->id : "-");
     return facts;
 }
 
@@ -354,31 +341,31 @@ Facts performance_facts(const Result& result, const MetricView& view, Detail det
     Facts facts;
     add_performance(result, view, detail, facts);
     if (e.pieces > 1)
-        facts.items.push_back({"Batch", fmt::format("in up to {:g} pieces, one after another", e.pieces),
-                               detail == Detail::all ? 1 : 0});
+        facts.add("Batch", fmt::format("in up to {:g} pieces, one after another", e.pieces),
+                  detail == Detail::all ? 1 : 0);
     const auto add = [&](const char* title, std::vector<NamedValue> items) {
         if (items.empty())
             return;
-        facts.items.push_back({title, ""});
-        std::move(items.begin(), items.end(), std::back_inserter(facts.items));
+        facts.add(title, "");
+        append(facts.items, std::move(items));
     };
     if (detail == Detail::brief)
-        facts.items.push_back({"Utilization", utilization_line(result)});
+        facts.add("Utilization", utilization_line(result));
     else {
         add("Utilization", utilization_facts(result));
         add("Time by operation", time_shares(result));
     }
     if (const auto time = bound_shares(result);
         time && detail == Detail::brief) // as the verdict speaks of it
-        facts.items.push_back(
-            {"Bottleneck Distribution",
-             fmt::format("Compute-bound {:.0f} % of the time; Memory-bound {:.0f} %; Overhead-bound {:.0f} %",
-                         100 * time->compute, 100 * time->memory, 100 * time->overhead)});
+        facts.add(
+            "Bottleneck Distribution",
+            fmt::format("Compute-bound {:.0f} % of the time; Memory-bound {:.0f} %; Overhead-bound {:.0f} %",
+                        100 * time->compute, 100 * time->memory, 100 * time->overhead));
     else
         add("Bottleneck Distribution", bound_facts(result));
     if (result.generation)
-        facts.items.push_back({"Request", request_text(generation_at(result, view.conditions.power_at))});
-    facts.items.push_back({"Memory use", memory_text(e.memory, detail)});
+        facts.add("Request", request_text(generation_at(result, view.conditions.power_at)));
+    facts.add("Memory use", memory_text(e.memory, detail));
     return facts;
 }
 

@@ -2,11 +2,21 @@
 // Words and cells for one result, shared by all reports.
 
 #include "archsim/compare/metric.hpp"
+#include "archsim/compare/result.hpp"
 #include "archsim/extend/renderer.hpp"
+#include "report/blocks/columns.hpp"
+#include "result/ranking.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <fmt/format.h>
+#include <functional>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace archsim {
@@ -53,5 +63,98 @@ std::string fit_text(int n, double error, const std::string& note);
 Table sources_table(const Result& result);
 /// The same in one paragraph, behind a metric of this result; empty for metrics that follow from others.
 std::string detail_of(const Result& result, const Metric& metric);
+
+// Signs beside a result in a table, and the note that explains each. A row of the table in row_marks.cpp is
+// all that a new sign needs.
+
+/// Where a sign stands.
+enum class MarkedCell : std::uint8_t { none, hardware, precision };
+
+/// A sign that some results carry.
+struct RowMark {
+    std::string_view sign; ///< "*"; empty: a note alone
+    MarkedCell cell = MarkedCell::none;
+    bool in_brackets = false; ///< its rank is in brackets: "(2)"
+    /// The note under the table, after "SIGN NAME: "; empty where the result does not carry the sign.
+    std::string (*note)(const Result& result);
+    bool names_results = true; ///< false: the note holds for all that carry the sign, and names none
+};
+
+/// `text` with the signs that the result carries in that cell.
+std::string marked(std::string text, MarkedCell cell, const Result& result);
+/// "3", "3=" where tied, "(3)" where a mark says so.
+std::string rank_text(const Rank& rank, const Result& result);
+/// A value with the signs of its result: "(8.99)" of a projection, "11.6*" in another format than was asked
+/// for.
+std::string marked_value(std::string text, const Result& result);
+/// Notes of the results of a table, equal ones once with all the names.
+using MarkNotes = std::map<std::pair<std::size_t, std::string>, std::vector<std::string>>;
+/// Adds the notes of a result, which the table calls `name`.
+void add_mark_notes(const Result& result, const std::string& name, MarkNotes& notes);
+/// "* A100, H100: asked fp32, ...", each of the column whose cells carry the sign.
+std::vector<TableNote> lines_of(const MarkNotes& notes);
+/// The same for a table of values, whose signs stand beside these, each name once.
+std::vector<TableNote> value_lines_of(MarkNotes notes);
+/// The same for a table without ranks: what brackets around a rank say names the results there.
+std::vector<TableNote> unranked_lines_of(const MarkNotes& notes);
+
+/// "A100, H100: needs 141 GB, the device has 80.0 GB"; results with an estimate are passed over. With a
+/// model's name, "bert on A100, H100: ...", and "bert: ..." where every result has the same reason.
+std::vector<std::string> failure_notes(const std::vector<const Result*>& results,
+                                       const std::string& model = {});
+
+/// "Coral-Edge-TPU: refuted: detectors were measured 2 to 4 times slower ...": of each device whose estimates
+/// may not lead, once.
+std::vector<std::string> doubt_lines(std::span<const Result> results);
+
+// What is wrong with device files of one's own, beside the estimates made from them:
+//
+//   Warning: nano2.json: no power mode runs all 16 units, the largest runs 8: more units change nothing (one
+//   of 6 findings; list_hardware_mappers --check nano2.json).
+
+/// One sentence per device file with findings, in the order of the results; empty: all files are sound.
+std::vector<std::string> device_warnings(std::span<const Result> results);
+
+// What measurements say of an estimate, as the column and the key of every answer's rows: worded here alone.
+
+inline constexpr const char* kEvidenceMeans =
+    "measured: this chip with such networks under this stack; related: others of its generation, or other "
+    "networks; projected, refuted, incomplete: not ranked";
+
+/// "related"; empty without an estimate.
+inline std::string_view evidence_text(std::optional<Standing> standing) {
+    return standing ? name_of(*standing) : std::string_view();
+}
+/// Absent without an estimate.
+inline std::optional<Standing> evidence_of(const Result& result) {
+    return result.ok() ? std::optional(standing_of(result.estimate)) : std::nullopt;
+}
+inline std::optional<Standing> evidence_of(bool estimated, const Doubt& doubt) {
+    return estimated ? std::optional(doubt.standing) : std::nullopt;
+}
+
+/// What refutes an estimate, with how many rows do; empty where nothing does.
+inline std::string refuted_text(const Estimate& estimate) {
+    return estimate.refuted_rows.empty() ? estimate.refuted
+                                         : fmt::format("{} ({})", estimate.refuted, estimate.refuted_rows);
+}
+
+/// `standing` gives what evidence_text() takes of a row.
+template <class Row, class Of>
+ColumnOf<Row> evidence_column(Of standing, int priority = 2) {
+    return {{"Basis", "", "evidence", Align::left, priority}, [standing](const Row& row) {
+                const std::optional<Standing> of_row = std::invoke(standing, row);
+                return Cell{std::string(evidence_text(of_row)),
+                            {},
+                            of_row && !leads(*of_row) ? Tone::muted : Tone::plain};
+            }};
+}
+template <class Row, class Of>
+Member<Row> evidence_member(Of standing) {
+    return {"evidence", kEvidenceMeans, [standing](const Row& row) -> std::optional<std::string_view> {
+                const std::optional<Standing> of_row = std::invoke(standing, row);
+                return of_row ? std::optional(name_of(*of_row)) : std::nullopt;
+            }};
+}
 
 } // namespace archsim

@@ -1,11 +1,10 @@
-#include "report/blocks/row_marks.hpp"
-
 #include "report/blocks/result_text.hpp"
+
+#include "core/lists.hpp"
 #include "report/blocks/verdict.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace archsim {
@@ -65,8 +64,7 @@ std::string named(const std::vector<std::string>& names, const std::string& note
 /// An edit of the units that no power mode runs changes nothing, which says more than the peak that is off by
 /// the same edit.
 const Finding& most_telling(const std::vector<Finding>& findings) {
-    const auto found = std::find_if(findings.begin(), findings.end(),
-                                    [](const Finding& f) { return f.where == "/power_modes"; });
+    const auto found = std::ranges::find(findings, "/power_modes", &Finding::where);
     return found == findings.end() ? findings.front() : *found;
 }
 
@@ -136,8 +134,8 @@ std::vector<std::string> failure_notes(const std::vector<const Result*>& results
     for (const Result* r : results) {
         if (r->ok())
             continue;
-        auto at = std::find_if(reasons.begin(), reasons.end(),
-                               [&](const auto& known) { return known.first == r->estimate.reason; });
+        auto at = std::ranges::find_if(reasons,
+                                       [&](const auto& known) { return known.first == r->estimate.reason; });
         if (at == reasons.end())
             at = reasons.insert(at, {r->estimate.reason, {}});
         at->second.push_back(hardware_label(*r));
@@ -157,8 +155,7 @@ std::vector<std::string> doubt_lines(std::span<const Result> results) {
     std::vector<std::string> lines;
     for (const Result& r : results)
         if (const std::string doubt = r.ok() ? doubt_of(r.estimate).brief() : std::string(); !doubt.empty())
-            if (std::string line = fmt::format("{}: {}.", hardware_label(r), doubt);
-                std::find(lines.begin(), lines.end(), line) == lines.end())
+            if (std::string line = fmt::format("{}: {}.", hardware_label(r), doubt); !contains(lines, line))
                 lines.push_back(std::move(line));
     return lines;
 }
@@ -173,7 +170,7 @@ std::vector<std::string> device_warnings(std::span<const Result> results) {
         std::string line = fmt::format(
             "Warning: {}: {}: {}{} (list_hardware_mappers --check {}).", r.device->file, f.where, f.message,
             count > 1 ? fmt::format("; one of {} findings", count) : std::string(), r.device->file);
-        if (std::find(lines.begin(), lines.end(), line) == lines.end())
+        if (!contains(lines, line))
             lines.push_back(std::move(line));
     }
     return lines;

@@ -1,5 +1,6 @@
 #include "report/blocks/shape_text.hpp"
 
+#include "core/lists.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <cstddef>
@@ -16,20 +17,16 @@ std::string shape_text(const ShapedTensor& tensor) {
 }
 
 std::string shapes_text(const ShapedGraph& graph, std::span<const TensorId> ids) {
-    std::string text;
-    for (const TensorId id : ids)
-        if (id != kNoTensor)
-            text += (text.empty() ? "" : ", ") + shape_text(graph.tensors[id]);
-    return text;
+    return joined(ids, [&](const TensorId id) {
+        return id != kNoTensor ? shape_text(graph.tensors[id]) : std::string();
+    });
 }
 
 std::vector<TensorId> activations_of(const ShapedGraph& graph, const Operator& op) {
-    std::vector<TensorId> ids;
-    for (const TensorId id : op.inputs)
-        if (id != kNoTensor && !graph.tensors[id].constant &&
-            graph.tensors[id].role != TensorRole::initializer)
-            ids.push_back(id);
-    return ids;
+    return kept(op.inputs, [&](const TensorId id) {
+        return id != kNoTensor && !graph.tensors[id].constant &&
+               graph.tensors[id].role != TensorRole::initializer;
+    });
 }
 
 std::string sizes_text(const std::map<std::string, std::int64_t>& dims) {
@@ -119,12 +116,11 @@ std::string weight_text(const std::vector<WeightShare>& mix) {
     double total = 0;
     for (const WeightShare& share : mix)
         total += share.parameters;
-    std::string text;
-    for (const WeightShare& share : mix)
-        if (share.parameters > 0)
-            text += fmt::format("{}{:g}-bit {}", text.empty() ? "" : ", ", share.bits,
-                                format_percent(share.parameters / total));
-    return text;
+    return joined(mix, [&](const WeightShare& share) {
+        return share.parameters > 0
+                   ? fmt::format("{:g}-bit {}", share.bits, format_percent(share.parameters / total))
+                   : std::string();
+    });
 }
 
 } // namespace archsim

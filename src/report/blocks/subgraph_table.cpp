@@ -1,5 +1,6 @@
 #include "report/blocks/subgraph_table.hpp"
 
+#include "core/lists.hpp"
 #include "estimate/resource_times.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
@@ -208,9 +209,7 @@ std::vector<SubgraphGroup> group_subgraphs(const Result& result) {
         group.latency_s += s.latency_s;
         group.energy_j += s.energy.total();
     }
-    std::stable_sort(groups.begin(), groups.end(), [](const SubgraphGroup& a, const SubgraphGroup& b) {
-        return a.latency_s > b.latency_s;
-    });
+    std::ranges::stable_sort(groups, std::ranges::greater{}, &SubgraphGroup::latency_s);
     return groups;
 }
 
@@ -229,9 +228,8 @@ Table grouped_subgraph_table(const Result& result, std::size_t most) {
     for (const SubgraphGroup& group : groups)
         largest = std::max(largest, group.energy_j);
     const UnitOfColumn joules = energy_unit(largest);
-    std::vector<GroupRow> rows;
-    for (std::size_t i = 0; i < shown; ++i)
-        rows.push_back(row_of(result, groups[i]));
+    std::vector<GroupRow> rows =
+        mapped(indices(shown), [&](std::size_t i) { return row_of(result, groups[i]); });
     if (!all) {
         GroupRow rest{.name = fmt::format("{} more groups (--verbose)", groups.size() - shown), .count = 0};
         for (std::size_t i = shown; i < groups.size(); ++i) {

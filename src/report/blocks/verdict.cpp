@@ -1,13 +1,12 @@
 #include "report/blocks/verdict.hpp"
 #include "core/text.hpp"
 
+#include "core/lists.hpp"
 #include "ops/given_values.hpp"
-#include "report/blocks/advice.hpp"
-#include "report/blocks/evidence.hpp"
+#include "report/blocks/ranking_table.hpp"
+#include "report/blocks/result_text.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
-#include "report/blocks/result_text.hpp"
-#include "report/blocks/row_marks.hpp"
 #include "result/bound_shares.hpp"
 #include "result/cost_terms.hpp"
 #include "result/decisions.hpp"
@@ -48,7 +47,7 @@ std::vector<const Metric*> judged(const VerdictQuestion& q) {
     const bool text = compares_generation(q.results);
     std::vector<const Metric*> list = {&q.by};
     const auto add = [&](const Metric& m) {
-        if (std::none_of(list.begin(), list.end(), [&](const Metric* known) { return *known == m; }))
+        if (std::ranges::none_of(list, [&](const Metric* known) { return *known == m; }))
             list.push_back(&m);
     };
     if (q.by != metric::throughput && q.by != metric::total_token_rate)
@@ -63,14 +62,12 @@ VerdictFacts facts_of(const VerdictQuestion& q) {
     VerdictFacts facts;
     facts.mixed = mixed_formats(q.results);
     facts.within = q.decision != nullptr && !q.decision->request.constraints.empty() &&
-                   std::any_of(q.decision->qualifies.begin(), q.decision->qualifies.end(),
-                               [](bool qualifies) { return qualifies; });
+                   std::ranges::any_of(q.decision->qualifies, [](bool qualifies) { return qualifies; });
     for (const Metric* m : judged(q))
         if (auto winner = facts.within ? winner_within(q.results, *m, *q.decision)
                                        : find_winner(q.results, *m, q.conditions))
             facts.best.push_back({m, std::move(*winner)});
-    facts.running = static_cast<std::size_t>(
-        std::count_if(q.results.begin(), q.results.end(), [](const Result& r) { return r.ok(); }));
+    facts.running = static_cast<std::size_t>(std::ranges::count_if(q.results, &Result::ok));
     if (q.decision == nullptr || q.decision->request.constraints.empty())
         return facts;
     const auto& constraints = q.decision->request.constraints;
@@ -85,10 +82,6 @@ VerdictFacts facts_of(const VerdictQuestion& q) {
     return facts;
 }
 
-std::string words_of(const Metric& m) {
-    return m.best.empty() ? "Best by " + m.noun : m.best;
-}
-
 /// "KPU-T64 (projected)" of what may not lead.
 std::string standing_label(const VerdictQuestion& q, std::size_t i) {
     return q.labels[i] + standing_note(q.results[i].estimate);
@@ -99,10 +92,7 @@ std::string value_text(const VerdictQuestion& q, const Metric& m, std::size_t in
 }
 
 std::vector<std::string> names_at(const VerdictQuestion& q, const std::vector<std::size_t>& indices) {
-    std::vector<std::string> names;
-    for (const std::size_t i : indices)
-        names.push_back(q.labels[i]);
-    return names;
+    return mapped(indices, [&](const std::size_t i) { return q.labels[i]; });
 }
 
 /// "H100"; of mixed formats, or `first` where the question has not said it, "H100 in int8".
@@ -110,7 +100,7 @@ std::string named(const VerdictQuestion& q, const VerdictFacts& facts, std::size
                   bool first = false) {
     const Result& r = q.results[index];
     // Labels tell rows of one device apart by the formats that were asked for.
-    const bool said = std::any_of(q.results.begin(), q.results.end(), [&](const Result& other) {
+    const bool said = std::ranges::any_of(q.results, [&](const Result& other) {
         return hardware_label(other) == hardware_label(r) &&
                precision_name(other.conditions.precision) != precision_name(r.conditions.precision);
     });
@@ -146,8 +136,8 @@ std::string lead_text(const VerdictQuestion& q, const Best& best) {
 
 /// "512 tokens in, 128 out, in bf16. ": what answers to prompts are compared by.
 std::string question_text(const VerdictQuestion& q, const VerdictFacts& facts) {
-    const auto first = std::find_if(q.results.begin(), q.results.end(),
-                                    [](const Result& r) { return r.ok() && r.generation; });
+    const auto first =
+        std::ranges::find_if(q.results, [](const Result& r) { return r.ok() && r.generation; });
     if (first == q.results.end())
         return "";
     const GenerationEstimate& g = *first->generation;
@@ -161,7 +151,7 @@ std::string question_text(const VerdictQuestion& q, const VerdictFacts& facts) {
 /// and 12.0 ms." of the first metric, with its words of the others, where it is not best by them too.
 std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
     const bool first = &best == &facts.best.front();
-    const std::string words = words_of(*best.metric);
+    const std::string words = best_words(*best.metric);
     if (!best.winner.leads)
         return !first ? std::string()
                       : fmt::format("Not ranked, {}: {} is estimated {}, {}.",
@@ -312,9 +302,7 @@ std::string too_large_text(const VerdictQuestion& q) {
     if (q.too_large.empty())
         return "";
     const Result& first = q.too_large.front();
-    std::vector<std::string> names;
-    for (const Result& r : q.too_large)
-        names.push_back(hardware_label(r));
+    std::vector<std::string> names = mapped(q.too_large, [](const Result& r) { return hardware_label(r); });
     const MemoryEstimate& memory = first.estimate.memory;
     std::string text(name_of(first.conditions.precision.weights)); // it is they that do not fit
     text += names.size() > 1 ? fmt::format(" does not fit {}", names_text(names))
@@ -382,7 +370,7 @@ std::string sizes_line(const VerdictQuestion& q) {
     std::vector<std::string> flags;
     for (const Result& r : q.results)
         for (std::string& flag : sizes_wanted(r.estimate.findings))
-            if (std::find(flags.begin(), flags.end(), flag) == flags.end())
+            if (!contains(flags, flag))
                 flags.push_back(std::move(flag));
     if (flags.empty())
         return "";
@@ -395,7 +383,7 @@ std::string none_runs_text(const VerdictQuestion& q) {
     const Estimate& first = q.results.front().estimate;
     if (q.results.size() == 1)
         return fmt::format("No estimate: {}.", first.reason);
-    const bool alike = std::all_of(q.results.begin(), q.results.end(), [&](const Result& r) {
+    const bool alike = std::ranges::all_of(q.results, [&](const Result& r) {
         return r.estimate.status == first.status && r.estimate.reason == first.reason;
     });
     if (alike && first.status == Status::incomplete)
@@ -407,9 +395,8 @@ std::string none_runs_text(const VerdictQuestion& q) {
                    ? m.peak_bytes / m.capacity_bytes
                    : INFINITY;
     };
-    const auto nearest =
-        std::min_element(q.results.begin(), q.results.end(),
-                         [&](const Result& a, const Result& b) { return lack(a) < lack(b); });
+    const auto nearest = std::ranges::min_element(
+        q.results, [&](const Result& a, const Result& b) { return lack(a) < lack(b); });
     return fmt::format("None of these {} runs it. {}: {}.", q.results.size(),
                        q.labels[static_cast<std::size_t>(nearest - q.results.begin())],
                        nearest->estimate.reason);
@@ -457,10 +444,9 @@ std::vector<std::string> in_few_rows(std::vector<Sentence> sentences) {
         std::size_t rows = 0;
         for (const std::string& line : lines)
             rows += rows_of(line);
-        const auto next =
-            std::max_element(sentences.begin(), sentences.end(), [](const Sentence& a, const Sentence& b) {
-                return (a.text.empty() ? 0 : a.gives_way) < (b.text.empty() ? 0 : b.gives_way);
-            });
+        const auto next = std::ranges::max_element(sentences, [](const Sentence& a, const Sentence& b) {
+            return (a.text.empty() ? 0 : a.gives_way) < (b.text.empty() ? 0 : b.gives_way);
+        });
         if (rows <= kFirstRows || next == sentences.end() || next->text.empty() || next->gives_way == 0)
             return lines;
         next->gives_way = next->shorter.empty() ? next->gives_way : next->keeps;

@@ -1,5 +1,5 @@
 #include "core/parse_number.hpp"
-#include "report/render/html.hpp"
+#include "report/render/renderers.hpp"
 
 #include "report/blocks/number_format.hpp"
 

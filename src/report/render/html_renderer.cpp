@@ -3,7 +3,6 @@
 // keyboard.
 
 #include "archsim/core/version.hpp"
-#include "report/render/html.hpp"
 #include "report/render/renderers.hpp"
 
 #include <fmt/format.h>
@@ -240,7 +239,7 @@ class HtmlRenderer {
 
     /// The same as a bar of the page: to the left of its middle for '-', to the right for '+'.
     static std::string drawing(const Cell& cell) {
-        const auto count = [&](char c) { return std::count(cell.text.begin(), cell.text.end(), c); };
+        const auto count = [&](char c) { return std::ranges::count(cell.text, c); };
         const auto less = count('-'), more = count('+');
         return fmt::format(
             "<td class=\"drawing\" style=\"--less:{};--more:{}\"{}><span class=\"said\">{}</span></td>", less,

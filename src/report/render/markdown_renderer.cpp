@@ -22,7 +22,7 @@ bool is_mention(std::string_view text, std::size_t at) {
         return false;
     if (at == 0 || !is_word(text[at - 1]))
         return true;
-    const auto end = std::find_if(name.begin(), name.end(), [](char c) { return !is_word(c) && c != '-'; });
+    const auto end = std::ranges::find_if(name, [](char c) { return !is_word(c) && c != '-'; });
     return end != name.end() && *end == '.' && end + 1 != name.end() && is_word(end[1]);
 }
 
@@ -35,7 +35,7 @@ bool is_bare_link(std::string_view text, std::size_t at) {
     if (text[at] != '.' || at < 3)
         return false;
     const auto before = text.substr(at - 3, 3);
-    return std::all_of(before.begin(), before.end(), [](char c) { return c == 'w' || c == 'W'; });
+    return std::ranges::all_of(before, [](char c) { return c == 'w' || c == 'W'; });
 }
 
 /// "12. " and "12) " are lists.
@@ -89,7 +89,7 @@ std::string markdown_line(std::string_view text) {
 
 std::string markdown_target(std::string_view file) {
     const auto is_plain = [](char c) { return is_word(c) || c == '.' || c == '/' || c == '-'; };
-    if (std::all_of(file.begin(), file.end(), is_plain))
+    if (std::ranges::all_of(file, is_plain))
         return std::string(file);
     std::string out = "<";
     for (const char c : file) {

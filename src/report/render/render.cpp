@@ -1,11 +1,9 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/extend/renderer.hpp"
 #include "core/text.hpp"
-#include "report/render/html.hpp"
 #include "report/render/renderers.hpp"
 
 #include <array>
-#include <fmt/format.h>
 
 namespace archsim {
 

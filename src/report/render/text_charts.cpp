@@ -1,7 +1,7 @@
-#include "report/render/text_charts.hpp"
+#include "report/render/renderers.hpp"
 
+#include "core/lists.hpp"
 #include "report/blocks/number_format.hpp"
-#include "report/render/text_table.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <string_view>
-#include <vector>
 
 namespace archsim {
 
@@ -81,7 +79,7 @@ std::string draw_stacks(const Chart& chart, const RenderOptions& options) {
     std::vector<std::string> labels;
     for (const ChartSeries& series : chart.series)
         for (const ChartPoint& point : series.points)
-            if (std::find(labels.begin(), labels.end(), point.label) == labels.end())
+            if (!contains(labels, point.label))
                 labels.push_back(point.label);
     const auto value = [](const ChartSeries& series, const std::string& label) {
         double sum = 0;

@@ -1,7 +1,6 @@
-#include "report/render/text_charts.hpp"
+#include "report/render/renderers.hpp"
 
 #include "report/blocks/number_format.hpp"
-#include "report/render/text_table.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +8,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <string_view>
-#include <vector>
 
 namespace archsim {
 

@@ -16,9 +16,8 @@
 // Long texts take several lines and columns of high `priority` number are dropped until a table fits the
 // width.
 
+#include "core/lists.hpp"
 #include "report/render/renderers.hpp"
-#include "report/render/text_charts.hpp"
-#include "report/render/text_table.hpp"
 
 #include <algorithm>
 
@@ -41,7 +40,7 @@ class TextRenderer {
             Facts all = *facts; // what follows without a word between is one list, its values in one column
             while (i + 1 < report.blocks.size() && std::holds_alternative<Facts>(report.blocks[i + 1])) {
                 const Facts& more = std::get<Facts>(report.blocks[++i]);
-                all.items.insert(all.items.end(), more.items.begin(), more.items.end());
+                append(all.items, more.items);
             }
             draw(all);
         }

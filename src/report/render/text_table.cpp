@@ -1,6 +1,6 @@
-#include "report/render/text_table.hpp"
-
 #include "report/render/renderers.hpp"
+
+#include "core/lists.hpp"
 
 #include <algorithm>
 #include <array>
@@ -37,9 +37,8 @@ std::string to_ascii(std::string_view text) {
         std::size_t end = i + 1;
         while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
             ++end;
-        const auto sign = std::find_if(kSigns.begin(), kSigns.end(), [&](const auto& known) {
-            return known.first == text.substr(i, end - i);
-        });
+        const auto sign = std::ranges::find_if(
+            kSigns, [&](const auto& known) { return known.first == text.substr(i, end - i); });
         out += sign != kSigns.end() ? sign->second : std::string_view("?");
         i = end;
     }
@@ -128,9 +127,8 @@ std::size_t floor_of(const Table& table, const PlacedColumn& placed, Names names
 
 /// Takes what is too much from texts, always from the widest, so that long ones share the room.
 void narrow_texts(const Table& table, std::vector<PlacedColumn>& placed, std::size_t width, Names names) {
-    std::vector<std::size_t> floors;
-    for (const PlacedColumn& column : placed)
-        floors.push_back(floor_of(table, column, names));
+    std::vector<std::size_t> floors =
+        mapped(placed, [&](const PlacedColumn& column) { return floor_of(table, column, names); });
     const std::size_t total = total_width(placed);
     for (std::size_t excess = total > width ? total - width : 0; excess > 0; --excess) {
         std::optional<std::size_t> widest;
@@ -178,10 +176,9 @@ std::vector<PlacedColumn> place_columns(const Table& table, std::size_t width) {
         narrow_texts(table, placed, width, Names::whole);
         if (total_width(placed) <= width)
             return placed;
-        const auto drop =
-            std::max_element(placed.begin(), placed.end(), [&](const PlacedColumn& a, const PlacedColumn& b) {
-                return table.columns[a.index].priority < table.columns[b.index].priority;
-            });
+        const auto drop = std::ranges::max_element(placed, [&](const PlacedColumn& a, const PlacedColumn& b) {
+            return table.columns[a.index].priority < table.columns[b.index].priority;
+        });
         if (drop == placed.end() || table.columns[drop->index].priority == 0)
             break;
         // With its neighbours of the same heading, which only make sense beside it ("Bound by").
@@ -220,15 +217,14 @@ std::vector<std::string> break_cell(const std::string& text, std::size_t width) 
 
 std::string left_out_columns(const Table& table, const std::vector<PlacedColumn>& placed) {
     const auto is_placed = [&](std::size_t c) {
-        return std::any_of(placed.begin(), placed.end(), [c](const PlacedColumn& p) { return p.index == c; });
+        return std::ranges::any_of(placed, [c](const PlacedColumn& p) { return p.index == c; });
     };
     std::string names;
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
         const Column& column = table.columns[c];
         if (is_placed(c))
             continue;
-        const auto same = std::count_if(table.columns.begin(), table.columns.end(),
-                                        [&](const Column& other) { return other.heading == column.heading; });
+        const auto same = std::ranges::count(table.columns, column.heading, &Column::heading);
         names += (names.empty() ? "" : ", ") + column.heading;
         if (same > 1 && !column.unit.empty())
             names += " (" + column.unit + ")";
@@ -237,20 +233,16 @@ std::string left_out_columns(const Table& table, const std::vector<PlacedColumn>
 }
 
 std::vector<std::string> notes_of(const Table& table, const std::vector<PlacedColumn>& placed) {
-    std::vector<Column> shown;
-    for (const PlacedColumn& column : placed)
-        shown.push_back(table.columns[column.index]);
-    std::vector<std::string> lines;
-    for (const TableNote& note : table.notes)
-        if (explains_any(note, shown))
-            lines.push_back(note.text);
-    return lines;
+    std::vector<Column> shown =
+        mapped(placed, [&](const PlacedColumn& column) { return table.columns[column.index]; });
+    return mapped(table.notes |
+                      std::views::filter([&](const TableNote& note) { return explains_any(note, shown); }),
+                  &TableNote::text);
 }
 
 bool explains_any(const TableNote& note, const std::vector<Column>& columns) {
-    return note.column.empty() || std::any_of(columns.begin(), columns.end(), [&](const Column& column) {
-               return column.key == note.column;
-           });
+    return note.column.empty() ||
+           std::ranges::any_of(columns, [&](const Column& column) { return column.key == note.column; });
 }
 
 } // namespace archsim

@@ -1,4 +1,4 @@
-#include "session/generation/kept_windows.hpp"
+#include "session/generation/language_model.hpp"
 #include "core/parse_number.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ bool keeps_all(const Node& node) {
 }
 
 bool holds_graph(const Node& node) {
-    return std::any_of(node.attributes.begin(), node.attributes.end(), [](const auto& attribute) {
+    return std::ranges::any_of(node.attributes, [](const auto& attribute) {
         return std::holds_alternative<std::shared_ptr<const Graph>>(attribute.second);
     });
 }
@@ -88,8 +88,8 @@ bool owns_caches(const Graph& graph, const Node& node, const std::vector<Readers
 } // namespace
 
 std::shared_ptr<const Graph> with_kept_windows(const Graph& graph) {
-    if (std::none_of(graph.nodes.begin(), graph.nodes.end(), keeps_all) ||
-        std::any_of(graph.nodes.begin(), graph.nodes.end(), holds_graph)) // it may read a cache by name
+    if (std::ranges::none_of(graph.nodes, keeps_all) ||
+        std::ranges::any_of(graph.nodes, holds_graph)) // it may read a cache by name
         return nullptr;
     const std::vector<Readers> readers = find_readers(graph);
     auto cut = std::make_shared<Graph>(graph);

@@ -1,7 +1,7 @@
 #include "session/generation/language_model.hpp"
 
+#include "core/lists.hpp"
 #include "ops/given_values.hpp"
-#include "session/generation/kept_windows.hpp"
 #include "session/graph_run.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ struct Symbols {
 /// Adds what is not there yet.
 template <class T>
 void add_new(std::vector<T>& all, T one) {
-    if (std::find(all.begin(), all.end(), one) == all.end())
+    if (!contains(all, one))
         all.push_back(std::move(one));
 }
 
@@ -63,10 +63,9 @@ Symbols find_symbols(const Graph& graph, const ShapedGraph& bound,
         if (tensor.name == "use_cache_branch")
             symbols.branch = tensor.name;
     }
-    if (symbols.total == symbols.sequence ||
-        std::find(symbols.past.begin(), symbols.past.end(), symbols.total) != symbols.past.end())
+    if (symbols.total == symbols.sequence || contains(symbols.past, symbols.total))
         symbols.total.clear();
-    std::sort(symbols.windows.begin(), symbols.windows.end());
+    std::ranges::sort(symbols.windows);
     return symbols;
 }
 
@@ -124,8 +123,7 @@ GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
 
 std::string GenerationModel::not_understood() const {
     const auto& findings = language_.graph->findings;
-    const auto error = std::find_if(findings.begin(), findings.end(),
-                                    [](const Finding& f) { return f.severity == Severity::error; });
+    const auto error = std::ranges::find(findings, Severity::error, &Finding::severity);
     return error == findings.end() ? std::string() : to_string(*error);
 }
 
@@ -172,15 +170,14 @@ std::shared_ptr<const BoundModel> GenerationModel::bound(std::int64_t batch, std
     if (!branch_input_.empty())
         all.input_values[branch_input_] = {past > 0 ? 1 : 0};
     auto model = bind_graph(language_, batch, all, operators_, unlike_);
-    if (std::none_of(unlike_.begin(), unlike_.end(),
-                     [&](const auto& first) { return first->shares_partitions(*model); }))
+    if (std::ranges::none_of(unlike_, [&](const auto& first) { return first->shares_partitions(*model); }))
         unlike_.push_back(model);
     keep({sizes, model});
     return model;
 }
 
 void GenerationModel::keep(Entry entry) const {
-    if (std::find(asked_.begin(), asked_.end(), entry.sizes) == asked_.end())
+    if (!contains(asked_, entry.sizes))
         asked_.push_back(entry.sizes);
     else
         entry.again = true;
@@ -189,8 +186,8 @@ void GenerationModel::keep(Entry entry) const {
     // Of large models fewer: each takes some kilobytes an operator.
     constexpr std::size_t kMostOperators = 100'000, kFewest = 64;
     const std::size_t operators = std::max<std::size_t>(1, language_.graph->nodes.size());
-    if (std::count_if(entries_.begin(), entries_.end(), once) > static_cast<std::ptrdiff_t>(kMostOnce))
-        entries_.erase(std::find_if(entries_.begin(), entries_.end(), once));
+    if (std::ranges::count_if(entries_, once) > static_cast<std::ptrdiff_t>(kMostOnce))
+        entries_.erase(std::ranges::find_if(entries_, once));
     else if (entries_.size() > std::clamp(kMostOperators / operators, kFewest, kMost))
         entries_.erase(entries_.begin());
 }

@@ -2,6 +2,7 @@
 // Language models in their two phases: the prompt in one pass (prefill), then one step per token (decode).
 // One graph with inputs for the cached keys and values serves both.
 
+#include "archsim/graph/graph.hpp"
 #include "archsim/run/session.hpp"
 #include "session/bound_model.hpp"
 #include "session/prepared.hpp"
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -133,5 +135,20 @@ class PreparedPrompt : public Prepared {
     const std::int64_t batch_;
     const Prompt prompt_;
 };
+
+// Caches of windowed layers as serving engines keep them, for graphs whose file keeps every position.
+
+/// The graph with the caches of its windowed attention cut to their windows, as engines keep them (vLLM's
+/// hybrid KV cache manager, llama.cpp's cache of sliding-window layers); null where every window is cut
+/// already or there is none. A layer stays as it is where something else reads what its cache holds.
+std::shared_ptr<const Graph> with_kept_windows(const Graph& graph);
+
+/// The positions that a size of a cache stands for, and how many of them it keeps: "min(past, 1024)" is past
+/// and 1024; a plain name is itself and 0.
+struct CacheLength {
+    std::string positions;
+    std::int64_t window = 0;
+};
+CacheLength parse_cache_length(std::string_view symbol);
 
 } // namespace archsim

@@ -20,8 +20,7 @@ struct Kept {
 bool of_experts(const OperatorUse& use) {
     const auto& products = use.op->work.contractions;
     return use.op->work.kind == OpKind::matmul &&
-           std::count_if(products.begin(), products.end(),
-                         [](const Contraction& c) { return c.weights_constant; }) > 1;
+           std::ranges::count_if(products, &Contraction::weights_constant) > 1;
 }
 
 struct Read {

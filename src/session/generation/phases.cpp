@@ -88,7 +88,7 @@ std::string regime_of(const Estimate& estimate) {
     seconds[static_cast<std::size_t>(Bound::memory)] = estimate.weights_wait_s;
     for (const SubgraphEstimate& subgraph : estimate.subgraphs)
         seconds[static_cast<std::size_t>(subgraph.bound)] += subgraph.latency_s;
-    const auto most = std::max_element(seconds.begin(), seconds.end()) - seconds.begin();
+    const auto most = std::ranges::max_element(seconds) - seconds.begin();
     return std::string(name_of(static_cast<Bound>(most)));
 }
 

@@ -1,5 +1,6 @@
 // Which stack runs a language model, and in what formats.
 
+#include "core/lists.hpp"
 #include "session/generation/language_model.hpp"
 
 #include <fmt/format.h>
@@ -11,13 +12,12 @@ namespace archsim {
 std::string language_runtime(const HardwareDatabase& hardware, const Device& device,
                              const std::filesystem::path& file) {
     constexpr std::string_view kOfGguf = "llama.cpp";
-    if (file.extension() == ".gguf" &&
-        std::find(device.runtimes.begin(), device.runtimes.end(), kOfGguf) != device.runtimes.end())
+    if (file.extension() == ".gguf" && contains(device.runtimes, kOfGguf))
         return std::string(kOfGguf);
     const auto made_for_it = [&](const std::string& id) { return hardware.runtime(id)->language_models; };
     if (made_for_it(device.default_runtime))
         return device.default_runtime;
-    const auto found = std::find_if(device.runtimes.begin(), device.runtimes.end(), made_for_it);
+    const auto found = std::ranges::find_if(device.runtimes, made_for_it);
     return found != device.runtimes.end() ? *found : device.default_runtime;
 }
 
@@ -39,8 +39,7 @@ constexpr WeightParameters kWeightParameters[] = {
 /// devices of these.
 bool offers_weights_alone(const Machine& machine, Precision format) {
     const Runtime& runtime = *machine.runtime;
-    if (std::find(runtime.weight_only.begin(), runtime.weight_only.end(), format) ==
-        runtime.weight_only.end())
+    if (!contains(runtime.weight_only, format))
         return false;
     for (const WeightParameters& row : kWeightParameters)
         if (row.format == format)

@@ -12,17 +12,16 @@
 #include <cmath>
 #include <map>
 #include <span>
-#include <utility>
 
 namespace archsim {
 
 namespace {
 
 bool multiplies_activations(const SubgraphWork& work) {
-    return std::any_of(work.operators.begin(), work.operators.end(), [](const OperatorUse& use) {
+    return std::ranges::any_of(work.operators, [](const OperatorUse& use) {
         return use.op->work.attention ||
-               std::any_of(use.op->work.contractions.begin(), use.op->work.contractions.end(),
-                           [](const Contraction& c) { return !c.weights_constant; });
+               std::ranges::any_of(use.op->work.contractions,
+                                   [](const Contraction& c) { return !c.weights_constant; });
     });
 }
 

@@ -7,7 +7,7 @@
 #include "estimate/intervals.hpp"
 #include "estimate/price.hpp"
 #include "hardware/uncertainty.hpp"
-#include "session/server/servers.hpp"
+#include "session/server/server.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <utility>
 
 namespace archsim {
 
@@ -119,8 +118,7 @@ double StepRunner::launches_of(const NetworkWork& work) const {
         ++kernels;
         if (s.anchor == nullptr)
             continue;
-        const auto products = std::count_if(s.anchor->contractions.begin(), s.anchor->contractions.end(),
-                                            [](const Contraction& c) { return c.weights_constant; });
+        const auto products = std::ranges::count_if(s.anchor->contractions, &Contraction::weights_constant);
         const double quantises = bits_of(s.precision) < bits_of(precision_.activations) ? quantising : 0;
         constexpr double kBlockKernels = 6; // of a recurrence in blocks (gpu_attention.cpp)
         constexpr double kTwice = 2;        // what experts are given, and what their last product is

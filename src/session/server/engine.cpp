@@ -1,15 +1,13 @@
-#include "session/server/engine.hpp"
+#include "session/server/server.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "hardware/energy_table.hpp"
 #include "hardware/posterior.hpp"
-#include "hardware/uncertainty.hpp"
 #include "map/sharding.hpp"
 #include "map/stored_tensors.hpp"
 #include "result/memory_fit.hpp"
 #include "session/graph_run.hpp"
 #include "session/prepared.hpp"
-#include "session/server/servers.hpp"
 #include "session/usual_precision.hpp"
 
 #include <fmt/format.h>

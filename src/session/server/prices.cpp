@@ -1,8 +1,7 @@
 #include "session/server/prices.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "session/generation/step.hpp"
-#include "session/server/engine.hpp"
+#include "session/server/server.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,7 +28,7 @@ struct Place {
 };
 
 Place on_counts(double x) {
-    const auto above = std::lower_bound(kCountGrid.begin(), kCountGrid.end(), x);
+    const auto above = std::ranges::lower_bound(kCountGrid, x);
     if (above == kCountGrid.begin())
         return {};
     const auto high =
@@ -66,8 +65,8 @@ EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, st
     // A cache grows in straight lines, which bend where a window is full.
     std::vector<std::int64_t> lengths = runner_.model().windows();
     lengths.push_back(1);
-    lengths.push_back(2 * std::max(longest, *std::max_element(lengths.begin(), lengths.end())));
-    std::sort(lengths.begin(), lengths.end());
+    lengths.push_back(2 * std::max(longest, *std::ranges::max_element(lengths)));
+    std::ranges::sort(lengths);
     lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
     for (const std::int64_t positions : lengths)
         cache_.emplace_back(static_cast<double>(positions),
@@ -77,7 +76,7 @@ EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, st
 double EnginePrices::cache_bytes(double positions) const {
     if (cache_.size() < 2)
         return cache_.empty() ? 0 : cache_.front().second;
-    auto high = std::lower_bound(cache_.begin(), cache_.end(), std::pair(positions, 0.0));
+    auto high = std::ranges::lower_bound(cache_, std::pair(positions, 0.0));
     high = high == cache_.begin() ? std::next(high) : high == cache_.end() ? std::prev(high) : high;
     const auto low = std::prev(high);
     return blend(low->second, high->second, (positions - low->first) / (high->first - low->first));
@@ -335,8 +334,8 @@ StepCost EnginePrices::priced(const StepLoad& load, bool& known) {
         std::ceil(static_cast<double>(load.prompt_tokens) / (stages * prompt_groups));
     ContextCounts mean;
     const ContextCounts* contexts = &load.contexts;
-    if (share > 0 && std::all_of(load.contexts.sequences.begin(), load.contexts.sequences.end(),
-                                 [](std::int64_t number) { return number == 0; })) {
+    if (share > 0 &&
+        std::ranges::all_of(load.contexts.sequences, [](std::int64_t number) { return number == 0; })) {
         mean.add(static_cast<std::int64_t>(load.context));
         contexts = &mean;
     }

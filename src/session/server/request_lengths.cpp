@@ -13,9 +13,8 @@ namespace archsim {
 std::vector<std::pair<std::int64_t, std::int64_t>> read_request_lengths(const std::string& file) {
     const auto records = parse_csv(read_text_file(file));
     const auto column = [&](const char* name) -> std::size_t {
-        const auto found = records.empty()
-                               ? std::vector<std::string>::const_iterator{}
-                               : std::find(records[0].fields.begin(), records[0].fields.end(), name);
+        const auto found = records.empty() ? std::vector<std::string>::const_iterator{}
+                                           : std::ranges::find(records[0].fields, name);
         if (records.empty() || found == records[0].fields.end())
             throw InputError(fmt::format(
                 "{}: line 1: no column {}; prompt_tokens and output_tokens are needed", file, name));

@@ -3,10 +3,8 @@
 #include "archsim/core/finding.hpp"
 #include "core/spending.hpp"
 #include "estimate/intervals.hpp"
-#include "hardware/uncertainty.hpp"
 #include "session/generation/phases.hpp"
 #include "session/given.hpp"
-#include "session/server/wait_bounds.hpp"
 
 #include <fmt/format.h>
 

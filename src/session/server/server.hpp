@@ -1,10 +1,135 @@
 #pragma once
 // A device made ready to serve one model at one way to share it: what runs at different rates have in common.
 
+#include "archsim/map/machine.hpp"
 #include "archsim/run/serve.hpp"
-#include "session/server/engine.hpp"
+#include "archsim/serving/serving_result.hpp"
+#include "archsim/serving/simulation.hpp"
+#include "hardware/uncertainty.hpp"
+#include "session/server/prices.hpp"
+
+#include <filesystem>
+#include <memory>
 
 namespace archsim {
+
+// What a stack's server does unless its options say otherwise: hardware_db/servers.json.
+
+/// The plan with what it leaves open (ServingRequest::plan) as `file` has it for the machine's stack and
+/// memory: a step and a batch of ServingPlan's own, and no time of a request, where it has nothing. Throws
+/// InputError for a file that is not as it should be.
+ServingPlan with_server_defaults(ServingPlan plan, const Machine& machine, const std::filesystem::path& file);
+
+/// How a server shares a device's memory, and how its files store weights.
+struct ServerMemory {
+    std::int64_t row_weights = 0; ///< of a block of 4-bit files; 0: rows may have any length
+    double other_rows = 1;        ///< times as many bits where rows are no multiple of it
+    double share = 0;             ///< of memory, for what `of` says; 0: it is not told so
+    enum class Of : std::uint8_t {
+        all,               ///< all memory, for weights, activations and cache
+        weights_and_cache, ///< all memory, for weights and cache
+        left               ///< what weights and activations leave, for the cache
+    } of = Of::left;
+    /// States of recurrent layers that it holds for a request, beside its prefix cache's, and the part of the
+    /// room that all states have; 0: one each, where there is room.
+    double states_per_request = 0, states_share = 0;
+    bool every_logit = false; ///< it reserves memory for the logits of every token of a piece of a prompt
+};
+
+/// That of the machine's stack, as `file` has it, with the share that was asked for (0: none was). Throws
+/// like with_server_defaults.
+ServerMemory server_memory(const Machine& machine, double asked, const std::filesystem::path& file);
+
+// One engine of a deployment: prices of its steps and room for its cache.
+
+/// What requests look like, for what depends on it: room for one, and the step that stands for all.
+struct RequestLengths {
+    double prompt = 1, output = 1; ///< means
+    std::int64_t longest = 1;      ///< prompt and answer
+};
+RequestLengths lengths_of(const std::vector<ServedRequest>& requests);
+
+struct ServingEngine {
+    std::string reason; ///< one sentence where there is none
+    std::shared_ptr<const GenerationModel> model;
+    std::unique_ptr<EnginePrices> prices;
+    std::shared_ptr<const Device> device;
+    std::string runtime, precision;
+    Parallelism parallelism;
+    ServingPlan plan; ///< with what the stack decides
+    /// As in ServingResult.
+    double cache_room_bytes = 0, cache_bytes_per_token = 0, fixed_cache_bytes_per_sequence = 0,
+           longest_batch = 0;
+};
+
+/// The engine of a request on a device, shared as asked for or by the fewest devices that hold the model.
+/// Never throws for a device. Throws UsageError for a model without a cache of keys and values.
+ServingEngine make_engine(const Session& session, const Model& model, std::string_view device,
+                          const Conditions& conditions, const ServingRequest& request,
+                          const RequestLengths& lengths);
+
+/// Bytes per second between so many devices of an engine and those of another: over the slower network of two
+/// that are stated, or the one; absent where neither states one.
+std::optional<double> network_between(const Device& from, std::int64_t from_devices, const Device& to,
+                                      std::int64_t to_devices);
+
+/// Shares of the lanes that a client waits for: first tokens wait for arithmetic, later ones for memory.
+LaneShares lanes_waited_for(SpreadOf waited);
+
+/// What measurements of the user's own say of waits: by how much later tokens take longer than estimated (the
+/// steps that wait for them have it already), and first tokens beyond that. Worked: steps measured 1.2 x as
+/// long, first tokens 1.5 x: later 1.2, first 1.25.
+struct GivenWaits {
+    int rows = 0; ///< measurements that say something; 0: both are 1
+    double later = 1, first = 1;
+};
+GivenWaits given_waits(const Machine& machine);
+
+/// How far times of later tokens, or of first ones, lie from their estimates.
+Spread waiting_spread(const Machine& machine, SpreadOf waited);
+/// Why waits under such steps may not be named first; empty: they may.
+Doubt doubt_of_waits(const Machine& machine, Estimate step);
+
+// How far what clients wait for lies from its estimate.
+
+/// Factors between which a time lies with 90 % probability.
+struct TimeFactors {
+    double low = 1, high = 1;
+};
+
+/// Percentiles of the same requests where every step takes as many times longer as times to `later` tokens
+/// may. What times to the `first` token are less sure than that is not of steps (hosts, protocols) and comes
+/// on top. Answers are as late as their later tokens. A fixed number of requests in flight waits in
+/// proportion to the steps; arrivals do not slow down with the engine, so that near its capacity a few per
+/// cent of a step are many of a wait. Worked: an engine 90 % busy whose steps take 10 % longer is 99 % busy.
+/// `prompt_prices`: as simulate_serving takes them.
+WaitBounds wait_bounds(const ServingPlan& plan, StepPrices& prices, StepPrices* prompt_prices,
+                       const RequestPlan& requests, const ServingSummary& estimate, TimeFactors first,
+                       TimeFactors later);
+
+class ScaledPrices final : public StepPrices {
+  public:
+    /// `prices` must outlive it.
+    ScaledPrices(StepPrices& prices, double factor) : prices_(prices), factor_(factor) {}
+
+    StepCost price(const StepLoad& load) override { return scaled(prices_.price(load)); }
+    void price_on(StepLoad load, std::span<StepCost> costs) override {
+        prices_.price_on(load, costs);
+        for (StepCost& cost : costs)
+            cost = scaled(cost);
+    }
+    double cache_bytes(double positions) const override { return prices_.cache_bytes(positions); }
+
+  private:
+    StepCost scaled(StepCost cost) const {
+        cost.seconds *= factor_;
+        cost.prompt_seconds *= factor_;
+        return cost;
+    }
+
+    StepPrices& prices_;
+    double factor_;
+};
 
 /// Never throws for a device: what fails becomes the results' reason.
 class Server {

@@ -1,4 +1,4 @@
-#include "session/server/servers.hpp"
+#include "session/server/server.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "core/json_document.hpp"

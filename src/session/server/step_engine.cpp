@@ -1,7 +1,7 @@
 #include "archsim/run/step.hpp"
 
 #include "archsim/core/finding.hpp"
-#include "session/server/engine.hpp"
+#include "session/server/server.hpp"
 
 #include <fmt/format.h>
 

@@ -101,9 +101,9 @@ std::vector<TraceRequest> read_csv_trace(const std::string& text, const std::str
     const std::vector<CsvRecord> records = parse_csv(text);
     const std::vector<std::string> head = records.empty() ? std::vector<std::string>{} : records[0].fields;
     const auto column = [&](const char* name) {
-        return static_cast<std::size_t>(std::find(head.begin(), head.end(), name) - head.begin());
+        return static_cast<std::size_t>(std::ranges::find(head, name) - head.begin());
     };
-    const auto known = std::find_if(kCsvTraces.begin(), kCsvTraces.end(), [&](const TraceColumns& columns) {
+    const auto known = std::ranges::find_if(kCsvTraces, [&](const TraceColumns& columns) {
         return column(columns.time) < head.size() && column(columns.prompt) < head.size() &&
                column(columns.output) < head.size();
     });
@@ -164,8 +164,7 @@ Trace read_trace(const std::string& file) {
                   [](const TraceRequest& r) { return r.prompt_tokens < 1 || r.output_tokens < 1; });
     if (trace.requests.empty())
         throw InputError(fmt::format("{}: no request in it", file));
-    std::stable_sort(trace.requests.begin(), trace.requests.end(),
-                     [](const TraceRequest& a, const TraceRequest& b) { return a.arrival_s < b.arrival_s; });
+    std::ranges::stable_sort(trace.requests, {}, &TraceRequest::arrival_s);
     const double start = trace.requests.front().arrival_s;
     for (TraceRequest& r : trace.requests)
         r.arrival_s -= start;

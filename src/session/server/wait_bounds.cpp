@@ -1,4 +1,4 @@
-#include "session/server/wait_bounds.hpp"
+#include "session/server/server.hpp"
 
 #include <algorithm>
 #include <array>
